@@ -1,0 +1,48 @@
+import { ExitStatus } from './exit-status.ts'
+
+export interface VolctlErrorOptions {
+  readonly cause?: unknown
+  /** A next step for the person. */
+  readonly hint?: string
+  readonly exit?: ExitStatus
+}
+
+/**
+ * A failure volctl can explain: what happened on which object, and what the person can do next.
+ * `code` is stable and CamelCase; views print `code`, `message` and `hint`, never a stack.
+ */
+export class VolctlError extends Error {
+  override readonly name: string = 'VolctlError'
+  readonly code: string
+  readonly hint: string | undefined
+  readonly exit: ExitStatus
+
+  constructor(code: string, message: string, options: VolctlErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.hint = options.hint
+    this.exit = options.exit ?? ExitStatus.Failed
+  }
+}
+
+/** A refusal by a safety rule: exit status 4, nothing was changed. `rule` is the S-rule, e.g. "S1". */
+export class SafetyRefusal extends VolctlError {
+  override readonly name = 'SafetyRefusal'
+  readonly rule: string
+
+  constructor(rule: string, code: string, message: string, options: Omit<VolctlErrorOptions, 'exit'> = {}) {
+    super(code, message, { ...options, exit: ExitStatus.Refused })
+    this.rule = rule
+  }
+}
+
+/** The message of anything thrown, for a line of output. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Node's errno code (ENOENT, EBUSY …) of anything thrown, if it has one. */
+export function errnoOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : undefined
+}

@@ -1,0 +1,165 @@
+/**
+ * Everything a plan is computed from, as one JSON document (contract, "Snapshot").
+ *
+ * Live and offline use this same shape: the live source collects a NodeSnapshot, `volctl snapshot` writes it down,
+ * `--snapshot` reads it back. Optional sections are sections that a snapshot may lack: the plan then says what it
+ * cannot know and stays as cautious as if the source had failed.
+ */
+import type {
+  ConfigMap,
+  CsiDriver,
+  CsiNode,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  SecretDigest,
+  VolumeAttachment,
+} from './objects.ts'
+
+/** Something the API would not or could not give. `absent`: the API showed that it does not exist (S3). */
+export interface ApiReadError {
+  /** Plural resource name: pods, persistentvolumeclaims, persistentvolumes, volumeattachments, csidrivers, csinodes, nodes, configmaps, secrets. */
+  readonly resource: string
+  readonly namespace?: string
+  readonly name?: string
+  /** HTTP status, or 0 when no answer came. */
+  readonly status: number
+  /** Kubernetes reason (Forbidden, NotFound, Timeout …) or a transport error's code. */
+  readonly reason: string
+  readonly message: string
+}
+
+export interface ApiSnapshot {
+  readonly server: string
+  /** `kubelet` for a node identity (Node authorizer), else a word of the source's own, e.g. `admin`. */
+  readonly credential: string
+  /** The authenticated user's name, where the server told it. */
+  readonly user?: string
+  /** resourceVersion of the pod list. */
+  readonly resourceVersion?: string
+  readonly node: Node | null
+  readonly pods: readonly Pod[]
+  readonly persistentVolumeClaims: readonly PersistentVolumeClaim[]
+  readonly persistentVolumes: readonly PersistentVolume[]
+  readonly volumeAttachments: readonly VolumeAttachment[]
+  readonly csiDrivers: readonly CsiDriver[]
+  readonly csiNode: CsiNode | null
+  readonly configMaps: readonly ConfigMap[]
+  readonly secrets: readonly SecretDigest[]
+  readonly errors: readonly ApiReadError[]
+  /** RFC 3339: renewTime of the node's lease, where it was readable (S29). */
+  readonly leaseRenewTime?: string
+  /** The API server's Date header minus the host's clock, in milliseconds (S28). */
+  readonly clockSkewMs?: number
+}
+
+export type FileType = 'dir' | 'file' | 'link' | 'block' | 'char' | 'fifo' | 'socket'
+
+/**
+ * One directory entry below the root directory. Of a mount point only path and type are known.
+ * The live source may leave attributes out for entries that no decision looks at (pods that live).
+ */
+export interface TreeEntry {
+  /** Relative to the root directory; `.` is the root itself. */
+  readonly path: string
+  readonly type: FileType
+  /** Octal text, e.g. "750". */
+  readonly mode?: string
+  readonly uid?: number
+  readonly gid?: number
+  /** Bytes. */
+  readonly size?: number
+  readonly dev?: number
+  readonly ino?: number
+  /** Seconds since the epoch. */
+  readonly mtime?: number
+  readonly target?: string
+  /** Text of a small state file (vol_data.json, iscsi.json). */
+  readonly content?: string
+  /** HMAC of a file that an atomic writer wrote. */
+  readonly digest?: string
+  /** Why this entry, or what is below it, could not be read. */
+  readonly error?: string
+}
+
+export interface SandboxState {
+  readonly uid: string
+  readonly namespace?: string
+  readonly name?: string
+  /** CRI name: SANDBOX_READY, SANDBOX_NOTREADY; anything else counts as alive. */
+  readonly state: string
+  /** CRI names: CONTAINER_CREATED, CONTAINER_RUNNING, CONTAINER_EXITED, CONTAINER_UNKNOWN. */
+  readonly containers: readonly { readonly name: string; readonly state: string }[]
+}
+
+export interface RuntimeSnapshot {
+  readonly source: 'cri' | 'none'
+  readonly endpoint?: string
+  /** Set when a runtime should be there and did not answer (S9). */
+  readonly error?: string
+  readonly pods: readonly SandboxState[]
+}
+
+export interface StaticPodsSnapshot {
+  /** The kubelet's staticPodPath; absent or empty: none configured. */
+  readonly path?: string
+  readonly readable: boolean
+  readonly manifests: readonly { readonly file: string; readonly namespace: string; readonly name: string; readonly uid?: string }[]
+}
+
+export interface KubeletSnapshot {
+  readonly running: boolean
+  /** A unit that is active, activating or restarting, or anything else that may start it again (S11). */
+  readonly mayReturn: boolean
+  /** RFC 3339; absent: long enough ago. */
+  readonly stoppedAt?: string
+  readonly pid?: number
+  readonly args?: readonly string[]
+  readonly config?: Readonly<Record<string, unknown>>
+  /** How it is held down or what may bring it back, in words (S31). */
+  readonly note?: string
+}
+
+export interface BlockDevice {
+  readonly name: string
+  /** "/" or a text ending in " (deleted)" is unknown. */
+  readonly backingFile?: string
+  readonly readOnly?: boolean
+}
+
+export interface CsiSocket {
+  /** Relative to the root directory where it lies below it, else absolute. */
+  readonly path: string
+  readonly driver?: string
+  readonly endpoint?: string
+  readonly versions?: readonly string[]
+  readonly capabilities?: readonly string[]
+  /** It answered just now. */
+  readonly registered: boolean
+  readonly error?: string
+}
+
+export interface NodeSnapshot {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'NodeSnapshot'
+  readonly capturedAt: string
+  readonly nodeName: string
+  readonly rootDir: string
+  readonly bootID?: string
+  /** RFC 3339. */
+  readonly bootTime?: string
+  readonly machineID?: string
+  readonly systemUUID?: string
+  readonly kernelVersion?: string
+  readonly api?: ApiSnapshot
+  readonly mountinfo?: string
+  readonly tree?: readonly TreeEntry[]
+  readonly runtime?: RuntimeSnapshot
+  readonly processes?: readonly string[]
+  readonly deadMounts?: readonly { readonly path: string; readonly error: string }[]
+  readonly staticPods?: StaticPodsSnapshot
+  readonly kubelet?: KubeletSnapshot
+  readonly blockDevices?: readonly BlockDevice[]
+  readonly csiSockets?: readonly CsiSocket[]
+}

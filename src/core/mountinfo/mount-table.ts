@@ -1,0 +1,36 @@
+/** What volctl asks of a mount table. `parseMountinfo` makes one; tests may make small ones by hand. */
+
+/** One line of /proc/PID/mountinfo, decoded (proc_pid_mountinfo(5)). */
+export interface MountInfo {
+  readonly id: number
+  readonly parentId: number
+  /** "major:minor". */
+  readonly dev: string
+  /** Root of the mount within its file system, escapes decoded, a trailing "//deleted" kept. */
+  readonly root: string
+  /** Escapes decoded; a trailing " (deleted)" kept. */
+  readonly mountPoint: string
+  readonly options: readonly string[]
+  /** shared:N, master:N, propagate_from:N, unbindable. */
+  readonly optionalFields: readonly string[]
+  readonly fsType: string
+  readonly source: string
+  readonly superOptions: readonly string[]
+  /** Position in the table: later is newer on the same path. */
+  readonly index: number
+}
+
+export interface MountTable {
+  /** The raw text, as the kernel gave it. */
+  readonly text: string
+  /** Number of mounts in the table. */
+  readonly size: number
+  /** Mount points at or below `prefix` (compared by path component), in table order; records are made on demand. */
+  under(prefix: string): readonly MountInfo[]
+  /** Every mount stacked on exactly this path, oldest first. */
+  at(path: string): readonly MountInfo[]
+  /** All mounts of one file system ("major:minor"), in table order. */
+  ofDevice(dev: string): readonly MountInfo[]
+  /** The mount with this id, if the table has it. */
+  byId(id: number): MountInfo | undefined
+}

@@ -1,0 +1,48 @@
+/** Names and paths of volumes, as the kubelet computes them (volume-manager.md 0.1-0.4, csi.md 1-2). */
+import { createHash } from 'node:crypto'
+
+/** `kubernetes.io/csi` to `kubernetes.io~csi` (R002). */
+export function escapeQualifiedName(name: string): string {
+  return name.replaceAll('/', '~')
+}
+
+/** The reverse; not injective (R002). */
+export function unescapeQualifiedName(name: string): string {
+  return name.replaceAll('~', '/')
+}
+
+export function sha256Hex(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Name of the VolumeAttachment of a volume on a node (R007, C33). */
+export function attachmentName(handle: string, driver: string, nodeName: string): string {
+  return `csi-${sha256Hex(handle + driver + nodeName)}`
+}
+
+/** Generated handle of an inline ephemeral CSI volume (R008, C32). */
+export function inlineCsiHandle(podUid: string, podVolumeName: string): string {
+  return `csi-${sha256Hex(podUid + podVolumeName)}`
+}
+
+/** Unique name of a volume that is attachable or device-mountable (R019). */
+export function uniqueVolumeName(plugin: string, volumeName: string): string {
+  return `${plugin}/${volumeName}`
+}
+
+/** Unique name of a volume that is neither: one per pod (R019). */
+export function uniquePodVolumeName(plugin: string, podUid: string, specName: string): string {
+  return `${plugin}/${podUid}-${specName}`
+}
+
+/** `kubernetes.io/csi/<driver>^<handle>` (C31). */
+export function csiUniqueName(driver: string, handle: string): string {
+  return `${CSI_PLUGIN}/${driver}^${handle}`
+}
+
+export const CSI_PLUGIN = 'kubernetes.io/csi'
+
+/** Directory of a staged CSI file system, relative to the root directory (C10). */
+export function csiGlobalDir(driver: string, handle: string): string {
+  return `plugins/kubernetes.io/csi/${driver}/${sha256Hex(handle)}`
+}

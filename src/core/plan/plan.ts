@@ -1,0 +1,225 @@
+/**
+ * The plan: data, drawn by views and carried out by apply (contract, "Plan (JSON)").
+ * Fields are stable once released; new ones may come.
+ */
+
+export const OPERATION_KINDS = [
+  'UnmountVolume',
+  'UnmapVolume',
+  'CleanOrphanVolume',
+  'MountVolume',
+  'MapVolume',
+  'RemountVolume',
+  'ExpandVolume',
+  'AttachVolume',
+  'UnmountDevice',
+  'UnmapDevice',
+  'DetachVolume',
+  'RemoveOrphanPodDir',
+] as const
+
+export type OperationKind = (typeof OPERATION_KINDS)[number]
+
+/** The contract's groups for --only and --skip. */
+export const OPERATION_GROUPS = {
+  unmount: ['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'],
+  mount: ['MountVolume', 'MapVolume'],
+  remount: ['RemountVolume'],
+  expand: ['ExpandVolume'],
+  device: ['UnmountDevice', 'UnmapDevice'],
+  attach: ['AttachVolume'],
+  detach: ['DetachVolume'],
+  orphans: ['RemoveOrphanPodDir'],
+} as const satisfies Record<string, readonly OperationKind[]>
+
+export type VolumeMode = 'Filesystem' | 'Block'
+
+export interface PodRef {
+  readonly namespace?: string
+  readonly name?: string
+  readonly uid: string
+}
+
+export interface VolumeRef {
+  /** The spec name, as on disk. */
+  readonly name: string
+  /** pod.spec.volumes[].name, where the pod is known. */
+  readonly podVolumeName?: string
+  readonly uniqueName?: string
+  /** e.g. kubernetes.io/csi */
+  readonly plugin: string
+  readonly driver?: string
+  readonly handle?: string
+  readonly mode: VolumeMode
+  /** S31: where driver and handle came from, e.g. "vol_data.json", "the global mount's vol_data.json (same device)". */
+  readonly handleFrom?: string
+  /** namespace/name */
+  readonly claim?: string
+  readonly persistentVolume?: string
+  readonly accessModes?: readonly string[]
+  /** Names of other nodes with an attachment of this volume. */
+  readonly attachedElsewhere?: readonly string[]
+  readonly attached?: boolean
+  readonly inUse?: boolean
+  /** "major:minor source" of the mount. */
+  readonly device?: string
+}
+
+/**
+ * What one step does. `target` is the one absolute path or object acted on: the mount point, the device for
+ * `losetup -d`, `volumeattachments/NAME`.
+ *
+ * umount: one layer off `target` (detail: how, e.g. "force", "lazy"); rmdir; unlink;
+ * deleteContent: what is below `target`, by descriptors (S12), never `target` itself;
+ * NodeUnpublishVolume/NodeUnstageVolume: the driver's call; losetup -d: release a loop device;
+ * deleteVolumeAttachment: DELETE with uid and resourceVersion preconditions.
+ * The others belong to operations that bring a volume up.
+ */
+export type StepOp =
+  | 'umount'
+  | 'rmdir'
+  | 'unlink'
+  | 'deleteContent'
+  | 'NodeUnpublishVolume'
+  | 'NodeUnstageVolume'
+  | 'losetup -d'
+  | 'deleteVolumeAttachment'
+  | 'NodeStageVolume'
+  | 'NodePublishVolume'
+  | 'NodeExpandVolume'
+  | 'mount'
+  | 'mkdir'
+  | 'write'
+  | 'symlink'
+  | 'losetup -f'
+
+export interface Step {
+  readonly op: StepOp
+  readonly target: string
+  readonly detail?: string
+}
+
+export interface Blocked {
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+}
+
+/** What a mount step was decided on; apply compares it with a fresh table (S26, S27). */
+export interface ExpectedMount {
+  readonly path: string
+  /** Oldest first: every layer on the path. */
+  readonly layers: readonly { readonly id: number; readonly dev: string; readonly root: string; readonly fsType: string }[]
+}
+
+export interface Operation {
+  /** Stable for the same state. */
+  readonly id: string
+  readonly kind: OperationKind
+  /** A code of the catalogue. */
+  readonly reason: string
+  readonly message: string
+  readonly pod?: PodRef
+  readonly volume?: VolumeRef
+  /** Every absolute path that is mounted, unmounted, created or removed, the driver's doing included. */
+  readonly paths: readonly string[]
+  readonly steps: readonly Step[]
+  /** Ids of the operations that must have succeeded before. */
+  readonly after: readonly string[]
+  readonly blocked?: Blocked
+  /** `counted: false`: content that cannot be counted without entering a mount; files and bytes are then 0. */
+  readonly deletes?: { readonly files: number; readonly bytes: number; readonly counted?: false }
+  readonly rule: string
+  /** S31: what the kubelet would have done instead, where it differs. */
+  readonly kubeletWould?: string
+  /** The mounts this operation was decided on. */
+  readonly expects?: readonly ExpectedMount[]
+  /** DetachVolume: what the deletion is bound to. */
+  readonly attachment?: { readonly name: string; readonly uid: string; readonly resourceVersion?: string }
+}
+
+/** Desired, and someone else has to act first. */
+export interface Waiting {
+  readonly kind: OperationKind
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  readonly pod?: PodRef
+  readonly volume?: VolumeRef
+  readonly rule: string
+}
+
+export type Severity = 'error' | 'warning' | 'info'
+
+export interface Problem {
+  readonly severity: Severity
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  readonly about: { readonly pod?: string; readonly volume?: string; readonly path?: string }
+}
+
+export interface PlanInputs {
+  readonly api: { readonly server: string; readonly user?: string; readonly resourceVersion?: string }
+  readonly kubelet: { readonly state: 'running' | 'mayReturn' | 'stopped' | 'unknown'; readonly note?: string }
+  readonly actual: { readonly mounts: number; readonly podDirs: number }
+  readonly runtime: { readonly source: string; readonly pods: number }
+  /** S1: does the Node object describe this host. */
+  readonly machine: { readonly matches: boolean; readonly machineID?: string; readonly systemUUID?: string; readonly bootID?: string }
+  /** S29: how many of this node's pods are gone. */
+  readonly pods: { readonly listed: number; readonly onDisk: number; readonly gone: number }
+  /** S31: guards that this plan could not judge, by rule. */
+  readonly unjudged: readonly { readonly rule: string; readonly message: string }[]
+}
+
+export interface PlanSummary {
+  readonly operations: Readonly<Partial<Record<OperationKind, number>>>
+  readonly blocked: number
+  readonly waiting: number
+  readonly problems: number
+  /** Operations left out by --only, --skip, --pod, --volume or --max, dependants included. */
+  readonly filtered: number
+}
+
+export interface Plan {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'Plan'
+  readonly scope: 'node' | 'cluster'
+  readonly node: string
+  readonly rootDir: string
+  readonly bootID?: string
+  readonly createdAt: string
+  readonly volctlVersion: string
+  readonly inputs: PlanInputs
+  readonly operations: readonly Operation[]
+  readonly waiting: readonly Waiting[]
+  readonly problems: readonly Problem[]
+  readonly summary: PlanSummary
+  /** false: something that may matter could not be known; `problems` says what. */
+  readonly complete: boolean
+  /** Set when a safety rule refuses the plan as a whole (exit status 4); its operations are blocked. */
+  readonly refused?: { readonly rule: string; readonly code: string; readonly message: string; readonly hint?: string }
+}
+
+export interface PlanOptions {
+  readonly orphans: boolean
+  readonly remount: boolean
+  readonly expand: boolean
+  /** Milliseconds (S11). */
+  readonly settleMs: number
+  readonly driverGone: readonly string[]
+  /** Volume (spec name) to handle (S17). */
+  readonly handles: Readonly<Record<string, string>>
+  readonly acceptOutage?: number
+  readonly forceUnmount: readonly string[]
+  readonly lazy: readonly string[]
+  readonly only?: readonly OperationKind[]
+  readonly skip?: readonly OperationKind[]
+  /** namespace/name or UID. */
+  readonly pods?: readonly string[]
+  readonly volumes?: readonly string[]
+  readonly max?: number
+  readonly volctlVersion: string
+}
+
+export const DEFAULT_SETTLE_MS = 120_000
