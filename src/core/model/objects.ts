@@ -199,7 +199,11 @@ export interface Pod extends ApiObject {
   readonly status?: {
     readonly phase?: string
     readonly startTime?: string
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly lastTransitionTime?: string }[]
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly lastTransitionTime?: string
+    }[]
     readonly initContainerStatuses?: readonly ContainerStatus[]
     readonly containerStatuses?: readonly ContainerStatus[]
     readonly ephemeralContainerStatuses?: readonly ContainerStatus[]

@@ -105,7 +105,12 @@ export interface StaticPodsSnapshot {
   /** The kubelet's staticPodPath; absent or empty: none configured. */
   readonly path?: string
   readonly readable: boolean
-  readonly manifests: readonly { readonly file: string; readonly namespace: string; readonly name: string; readonly uid?: string }[]
+  readonly manifests: readonly {
+    readonly file: string
+    readonly namespace: string
+    readonly name: string
+    readonly uid?: string
+  }[]
 }
 
 export interface KubeletSnapshot {

@@ -109,7 +109,12 @@ export interface Blocked {
 export interface ExpectedMount {
   readonly path: string
   /** Oldest first: every layer on the path. */
-  readonly layers: readonly { readonly id: number; readonly dev: string; readonly root: string; readonly fsType: string }[]
+  readonly layers: readonly {
+    readonly id: number
+    readonly dev: string
+    readonly root: string
+    readonly fsType: string
+  }[]
 }
 
 export interface Operation {
@@ -165,7 +170,12 @@ export interface PlanInputs {
   readonly actual: { readonly mounts: number; readonly podDirs: number }
   readonly runtime: { readonly source: string; readonly pods: number }
   /** S1: does the Node object describe this host. */
-  readonly machine: { readonly matches: boolean; readonly machineID?: string; readonly systemUUID?: string; readonly bootID?: string }
+  readonly machine: {
+    readonly matches: boolean
+    readonly machineID?: string
+    readonly systemUUID?: string
+    readonly bootID?: string
+  }
   /** S29: how many of this node's pods are gone. */
   readonly pods: { readonly listed: number; readonly onDisk: number; readonly gone: number }
   /** S31: guards that this plan could not judge, by rule. */
