@@ -52,6 +52,10 @@ export interface ApiSnapshot {
   readonly leaseRenewTime?: string
   /** The API server's Date header minus the host's clock, in milliseconds (S28). */
   readonly clockSkewMs?: number
+  /** The second look at the pod list with the kubelet's own credential (S2); `problem`: it could not be taken. */
+  readonly podListCheck?: { readonly source: string; readonly problem?: string }
+  /** What the API server answered when asked whether this identity may delete VolumeAttachments. */
+  readonly mayDeleteVolumeAttachments?: boolean
 }
 
 export type FileType = 'dir' | 'file' | 'link' | 'block' | 'char' | 'fifo' | 'socket'

@@ -1,0 +1,75 @@
+import type { NodeSnapshot } from '../model/snapshot.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import type { NodeState } from '../node-state.ts'
+import { isWithin, Tree } from './tree.ts'
+
+/** The node's disk and mount table with the indices that reconstruction needs. Built once per plan. */
+export class ActualInputs {
+  readonly snapshot: NodeSnapshot
+  readonly mounts: MountTable
+  readonly tree: Tree
+  readonly rootDir: string
+  readonly #byPod = new Map<string, MountInfo[]>()
+  readonly #pluginMounts: MountInfo[] = []
+  readonly #dead: ReadonlyMap<string, string>
+
+  constructor(state: NodeState) {
+    this.snapshot = state.snapshot
+    this.mounts = state.mounts
+    this.rootDir = state.snapshot.rootDir
+    this.tree = new Tree(state.snapshot.tree ?? [])
+    this.#dead = new Map((state.snapshot.deadMounts ?? []).map(({ path, error }) => [path, error]))
+    const podsPrefix = `${this.rootDir}/pods/`
+    const pluginsPrefix = `${this.rootDir}/plugins/`
+    for (const mount of state.mounts.under(this.rootDir)) {
+      const path = mount.mountPoint
+      if (path.startsWith(podsPrefix)) {
+        const end = path.indexOf('/', podsPrefix.length)
+        const uid = path.slice(podsPrefix.length, end === -1 ? undefined : end)
+        const list = this.#byPod.get(uid)
+        if (list === undefined) this.#byPod.set(uid, [mount])
+        else list.push(mount)
+      } else if (path.startsWith(pluginsPrefix)) this.#pluginMounts.push(mount)
+    }
+  }
+
+  /** Mounts at or below a pod's directory, in table order. */
+  podMounts(uid: string): readonly MountInfo[] {
+    return this.#byPod.get(uid) ?? []
+  }
+
+  /** UIDs under which anything is mounted. */
+  podsWithMounts(): IterableIterator<string> {
+    return this.#byPod.keys()
+  }
+
+  /** Mounts below plugins/, in table order. */
+  pluginMounts(): readonly MountInfo[] {
+    return this.#pluginMounts
+  }
+
+  absolute(relative: string): string {
+    return relative === '.' ? this.rootDir : `${this.rootDir}/${relative}`
+  }
+
+  relative(absolute: string): string {
+    return isWithin(absolute, this.rootDir) ? absolute.slice(this.rootDir.length + 1) || '.' : absolute
+  }
+
+  /** A mount point without the kernel's " (deleted)" (P115). */
+  plain(mountPoint: string): string {
+    return mountPoint.endsWith(DELETED) ? mountPoint.slice(0, -DELETED.length) : mountPoint
+  }
+
+  /** Mounts stacked on a path relative to the root directory, oldest first. */
+  at(relative: string): readonly MountInfo[] {
+    return this.mounts.at(this.absolute(relative))
+  }
+
+  /** What a probe answered, if the mount on this path is known to be dead. */
+  deadError(relative: string): string | undefined {
+    return this.#dead.get(this.absolute(relative)) ?? this.#dead.get(relative)
+  }
+}
+
+const DELETED = ' (deleted)'

@@ -1,0 +1,277 @@
+/**
+ * What lies under plugins/: staged file systems, block maps, global mounts of other plugins.
+ * The kubelet never looks there after a restart (R517, C82, O8); volctl does.
+ */
+import type { TreeEntry } from '../model/snapshot.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { ActualInputs } from './actual-inputs.ts'
+import { readStateFile, type StateFile } from './state-file.ts'
+import { baseName, compareText, parentOf } from './tree.ts'
+
+/** One staging directory of a CSI file system volume: plugins/kubernetes.io/csi/DRIVER/HASH (C10), or pv/NAME (C11). */
+export interface StagedVolume {
+  /** Relative. */
+  readonly dir: string
+  /** Relative: `globalmount` in it. */
+  readonly target: string
+  /** Name of the parent directory; `pv` in the layout before 1.24 (C11). */
+  readonly driverDir: string
+  /** Name of the directory: hex SHA-256 of the handle, or the PV's name in the old layout. */
+  readonly key: string
+  readonly layers: readonly MountInfo[]
+  /** Mounts below the directory that are not on the target. */
+  readonly foreign: readonly MountInfo[]
+  readonly stateFile: StateFile | undefined
+  readonly hasTarget: boolean
+  /** Anything else in the directory, unmounted. */
+  readonly content: readonly TreeEntry[]
+}
+
+/** Every staging directory, by the tree and by the mount table, sorted by path. */
+export function stagedVolumes(inputs: ActualInputs): StagedVolume[] {
+  const base = 'plugins/kubernetes.io/csi'
+  const dirs = new Set<string>()
+  for (const driver of inputs.tree.childDirs(base)) {
+    if (driver === 'volumeDevices') continue
+    for (const key of inputs.tree.childDirs(`${base}/${driver}`)) dirs.add(`${base}/${driver}/${key}`)
+  }
+  for (const mount of inputs.pluginMounts()) {
+    const parts = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
+    if (parts.slice(0, 3).join('/') !== base || parts[3] === 'volumeDevices' || parts.length < 6) continue
+    dirs.add(parts.slice(0, 5).join('/'))
+  }
+  return [...dirs].toSorted(compareText).map((dir) => {
+    const target = `${dir}/globalmount`
+    const prefix = `${inputs.absolute(dir)}/`
+    const below = inputs.pluginMounts().filter((mount) => mount.mountPoint.startsWith(prefix))
+    const onTarget = (mount: MountInfo): boolean => inputs.plain(mount.mountPoint) === inputs.absolute(target)
+    const stateFile = readStateFile(inputs.tree.get(`${dir}/vol_data.json`))
+    const layers = below.filter(onTarget)
+    return {
+      dir,
+      target,
+      driverDir: baseName(parentOf(dir)),
+      key: baseName(dir),
+      layers,
+      foreign: below.filter((mount) => !onTarget(mount)),
+      stateFile,
+      hasTarget: inputs.tree.has(target) || layers.length > 0,
+      content: inputs.tree
+        .descendants(dir)
+        .filter((entry) => entry.path !== target && entry.path !== stateFile?.path)
+        .filter((entry) => layers.length === 0 || !entry.path.startsWith(`${target}/`)),
+    }
+  })
+}
+
+/** One pod's part of a block volume (C10, P98). */
+export interface BlockMapping {
+  readonly podUid: string
+  /** Relative: pods/UID/volumeDevices/PLUGIN/NAME, where it exists. */
+  readonly symlink: string | undefined
+  /** Relative: the file under the global map directory with the device bind-mounted on it. */
+  readonly mapFile: string | undefined
+  readonly mapLayers: readonly MountInfo[]
+  /** Relative: what the driver published; CSI only. */
+  readonly publishPath: string | undefined
+  readonly publishLayers: readonly MountInfo[]
+  /** Loop devices that hold the map file open (C19). */
+  readonly loops: readonly string[]
+}
+
+/** A raw block volume on this node: the map directory and all that belongs to it. */
+export interface BlockVolume {
+  readonly plugin: string
+  /** The spec name. */
+  readonly name: string
+  /** Relative: plugins/kubernetes.io/csi/volumeDevices/NAME for CSI, the map directory itself for others. */
+  readonly dir: string
+  /** Relative: where the map files are. */
+  readonly mapDir: string
+  readonly stateFile: StateFile | undefined
+  /** Relative; CSI only. */
+  readonly stagingPath: string | undefined
+  readonly publishDir: string | undefined
+  readonly mappings: readonly BlockMapping[]
+  /** Mounts below any of these directories that belong to no mapping. */
+  readonly foreign: readonly MountInfo[]
+  /** Files below any of these directories that the kubelet does not make. */
+  readonly unexpected: readonly TreeEntry[]
+}
+
+const CSI_BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
+
+/** Where plugins other than CSI keep their block maps (R022, P83). */
+const OTHER_BLOCK: readonly { readonly plugin: string; readonly base: string }[] = [
+  { plugin: 'kubernetes.io/local-volume', base: 'plugins/kubernetes.io~local-volume/volumeDevices' },
+  { plugin: 'kubernetes.io/fc', base: 'plugins/kubernetes.io/fc/volumeDevices' },
+]
+
+/** Every block volume, from the global side and from the pods' symlinks, sorted. */
+export function blockVolumes(inputs: ActualInputs): BlockVolume[] {
+  const links = podSymlinks(inputs)
+  const volumes: BlockVolume[] = []
+  for (const name of csiBlockNames(inputs, links)) volumes.push(csiBlockVolume(inputs, name, links))
+  for (const { plugin, base } of OTHER_BLOCK) {
+    for (const name of otherBlockNames(inputs, plugin, base, links)) {
+      volumes.push(otherBlockVolume(inputs, plugin, `${base}/${name}`, name, links))
+    }
+  }
+  return volumes
+}
+
+type PodLinks = ReadonlyMap<string, ReadonlyMap<string, string>>
+
+/** "plugin/name" to pod UID to the symlink's path. */
+function podSymlinks(inputs: ActualInputs): PodLinks {
+  const result = new Map<string, Map<string, string>>()
+  for (const uid of inputs.tree.childDirs('pods')) {
+    const base = `pods/${uid}/volumeDevices`
+    if (!inputs.tree.has(base)) continue
+    for (const plugin of inputs.tree.childDirs(base)) {
+      for (const entry of inputs.tree.children(`${base}/${plugin}`)) {
+        const key = `${plugin.replaceAll('~', '/')}/${baseName(entry.path)}`
+        const byPod = result.get(key) ?? new Map<string, string>()
+        byPod.set(uid, entry.path)
+        result.set(key, byPod)
+      }
+    }
+  }
+  return result
+}
+
+function csiBlockNames(inputs: ActualInputs, links: PodLinks): string[] {
+  const names = new Set<string>()
+  for (const name of inputs.tree.childDirs(CSI_BLOCK)) if (name !== 'staging' && name !== 'publish') names.add(name)
+  for (const kind of ['staging', 'publish'])
+    for (const name of inputs.tree.childDirs(`${CSI_BLOCK}/${kind}`)) names.add(name)
+  for (const mount of inputs.pluginMounts()) {
+    const parts = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
+    if (parts.slice(0, 4).join('/') !== CSI_BLOCK) continue
+    const name = parts[4] === 'publish' || parts[4] === 'staging' ? parts[5] : parts[4]
+    if (name !== undefined) names.add(name)
+  }
+  for (const key of links.keys())
+    if (key.startsWith('kubernetes.io/csi/')) names.add(key.slice('kubernetes.io/csi/'.length))
+  return [...names].toSorted(compareText)
+}
+
+function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): BlockVolume {
+  const dir = `${CSI_BLOCK}/${name}`
+  const mapDir = `${dir}/dev`
+  const stagingPath = `${CSI_BLOCK}/staging/${name}`
+  const publishDir = `${CSI_BLOCK}/publish/${name}`
+  const stateFile = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))
+  const uids = new Set([
+    ...(links.get(`kubernetes.io/csi/${name}`)?.keys() ?? []),
+    ...namesBelow(inputs, mapDir),
+    ...namesBelow(inputs, publishDir),
+  ])
+  const mappings = [...uids].toSorted(compareText).map((podUid) => ({
+    podUid,
+    symlink: links.get(`kubernetes.io/csi/${name}`)?.get(podUid),
+    ...mapFileOf(inputs, mapDir, podUid),
+    publishPath: exists(inputs, `${publishDir}/${podUid}`) ? `${publishDir}/${podUid}` : undefined,
+    publishLayers: inputs.at(`${publishDir}/${podUid}`),
+  }))
+  const known = new Set<string>([dir, mapDir, `${dir}/data`, stagingPath, publishDir])
+  if (stateFile !== undefined) known.add(stateFile.path)
+  for (const { podUid } of mappings) known.add(`${mapDir}/${podUid}`).add(`${publishDir}/${podUid}`)
+  const ours = [dir, stagingPath, publishDir]
+  return {
+    plugin: 'kubernetes.io/csi',
+    name,
+    dir,
+    mapDir,
+    stateFile,
+    stagingPath: exists(inputs, stagingPath) ? stagingPath : undefined,
+    publishDir: exists(inputs, publishDir) ? publishDir : undefined,
+    mappings,
+    foreign: foreignMounts(inputs, ours, known),
+    unexpected: ours
+      .flatMap((path) => inputs.tree.descendants(path))
+      .filter((entry) => !known.has(entry.path) && entry.type !== 'dir'),
+  }
+}
+
+function otherBlockNames(inputs: ActualInputs, plugin: string, base: string, links: PodLinks): string[] {
+  const names = new Set(inputs.tree.childDirs(base))
+  if (plugin === 'kubernetes.io/local-volume') {
+    for (const key of links.keys()) if (key.startsWith(`${plugin}/`)) names.add(key.slice(plugin.length + 1))
+  }
+  return [...names].toSorted(compareText)
+}
+
+function otherBlockVolume(
+  inputs: ActualInputs,
+  plugin: string,
+  dir: string,
+  name: string,
+  links: PodLinks,
+): BlockVolume {
+  const byPod = links.get(`${plugin}/${name}`)
+  const uids = new Set([...(byPod?.keys() ?? []), ...namesBelow(inputs, dir)])
+  const known = new Set([dir, ...[...uids].map((uid) => `${dir}/${uid}`)])
+  return {
+    plugin,
+    name,
+    dir,
+    mapDir: dir,
+    stateFile: undefined,
+    stagingPath: undefined,
+    publishDir: undefined,
+    mappings: [...uids].toSorted(compareText).map((podUid) => ({
+      podUid,
+      symlink: byPod?.get(podUid),
+      ...mapFileOf(inputs, dir, podUid),
+      publishPath: undefined,
+      publishLayers: [],
+    })),
+    foreign: foreignMounts(inputs, [dir], known),
+    unexpected: inputs.tree.descendants(dir).filter((entry) => !known.has(entry.path) && entry.type !== 'dir'),
+  }
+}
+
+function mapFileOf(
+  inputs: ActualInputs,
+  mapDir: string,
+  podUid: string,
+): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
+  const path = `${mapDir}/${podUid}`
+  const absolute = inputs.absolute(path)
+  return {
+    mapFile: exists(inputs, path) ? path : undefined,
+    mapLayers: inputs.at(path),
+    loops: (inputs.snapshot.blockDevices ?? [])
+      .filter((device) => device.backingFile?.replace(/\s*\(deleted\)\s*$/, '') === absolute)
+      .map((device) => device.name)
+      .toSorted(compareText),
+  }
+}
+
+function exists(inputs: ActualInputs, path: string): boolean {
+  return inputs.tree.has(path) || inputs.at(path).length > 0
+}
+
+function namesBelow(inputs: ActualInputs, dir: string): string[] {
+  const prefix = `${inputs.absolute(dir)}/`
+  const mounted = inputs
+    .pluginMounts()
+    .map((mount) => inputs.plain(mount.mountPoint))
+    .filter((path) => path.startsWith(prefix) && !path.slice(prefix.length).includes('/'))
+    .map((path) => path.slice(prefix.length))
+  return [
+    ...inputs.tree
+      .children(dir)
+      .filter((entry) => entry.type !== 'dir')
+      .map((entry) => baseName(entry.path)),
+    ...mounted,
+  ]
+}
+
+function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {
+  return inputs.pluginMounts().filter((mount) => {
+    const path = inputs.relative(inputs.plain(mount.mountPoint))
+    return dirs.some((dir) => path === dir || path.startsWith(`${dir}/`)) && !known.has(path)
+  })
+}

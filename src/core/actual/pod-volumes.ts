@@ -1,0 +1,174 @@
+/**
+ * What the disk and the mount table say about one pod's file system volumes.
+ *
+ * Found by listing, as the kubelet's reconstruction does (R502), and by the mount table, which also knows what lies
+ * hidden or has no directory left. No judgement here: that is `reconcile/`.
+ */
+import type { TreeEntry } from '../model/snapshot.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { unescapeQualifiedName } from '../names.ts'
+import type { ActualInputs } from './actual-inputs.ts'
+import { readStateFile, type StateFile } from './state-file.ts'
+import { baseName, compareText, isWithin } from './tree.ts'
+
+export interface SubPathLeaf {
+  /** Relative to the root directory: pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX. */
+  readonly path: string
+  readonly entry: TreeEntry | undefined
+  /** Mounts on the leaf, oldest first. */
+  readonly layers: readonly MountInfo[]
+}
+
+/** The sub-path mounts of one volume name of a pod (P136). */
+export interface SubPaths {
+  readonly volumeName: string
+  /** Relative: pods/UID/volume-subpaths/VOLUME */
+  readonly dir: string
+  readonly leaves: readonly SubPathLeaf[]
+  /** Mounts below the directory that are on no leaf: not the kubelet's. */
+  readonly foreign: readonly MountInfo[]
+}
+
+export interface PodVolume {
+  readonly podUid: string
+  /** kubernetes.io/csi, vendor/driver, or a name nobody knows. */
+  readonly plugin: string
+  /** Name of the directory. */
+  readonly name: string
+  /** Relative: pods/UID/volumes/PLUGIN/NAME. */
+  readonly dir: string
+  /** Relative: what gets mounted over: the directory itself, or `mount` in it for CSI. */
+  readonly target: string
+  /** Mounts on the target, oldest first. */
+  readonly layers: readonly MountInfo[]
+  /** Mounts elsewhere in the volume's directory, or below the target. */
+  readonly foreign: readonly MountInfo[]
+  readonly stateFile: StateFile | undefined
+  /** Relative paths of `ready` markers (P21). */
+  readonly markers: readonly string[]
+  /** Entries below the directory that lie on the kubelet's own file system, state file and mount point aside. */
+  readonly content: readonly TreeEntry[]
+  readonly subPaths: SubPaths | undefined
+}
+
+/** Plugins that keep a `ready` marker, and its directory's name below plugins/kubernetes.io~empty-dir (P22). */
+const WRAPPED = new Set([
+  'kubernetes.io/secret',
+  'kubernetes.io/configmap',
+  'kubernetes.io/downward-api',
+  'kubernetes.io/projected',
+  'kubernetes.io/git-repo',
+])
+
+/** Every file system volume of a pod that has a directory or a mount, sorted by plugin and name. */
+export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
+  const { tree } = inputs
+  const volumesDir = `pods/${podUid}/volumes`
+  const subPaths = podSubPaths(inputs, podUid)
+  const found = new Map<string, { plugin: string; name: string }>()
+  for (const pluginEntry of tree.children(volumesDir)) {
+    if (pluginEntry.type !== 'dir') continue
+    for (const entry of tree.children(pluginEntry.path)) {
+      found.set(entry.path, { plugin: unescapeQualifiedName(baseName(pluginEntry.path)), name: baseName(entry.path) })
+    }
+  }
+  for (const mount of inputs.podMounts(podUid)) {
+    const [, , kind, plugin, name] = inputs.relative(mount.mountPoint).split('/')
+    if (kind !== 'volumes' || plugin === undefined || name === undefined) continue
+    found.set(`${volumesDir}/${plugin}/${name}`, { plugin: unescapeQualifiedName(plugin), name })
+  }
+  return [...found]
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([dir, { plugin, name }]) => podVolume(inputs, { podUid, plugin, name, dir, subPaths: subPaths.get(name) }))
+}
+
+function podVolume(
+  inputs: ActualInputs,
+  found: { podUid: string; plugin: string; name: string; dir: string; subPaths: SubPaths | undefined },
+): PodVolume {
+  const { tree } = inputs
+  const csi = found.plugin === 'kubernetes.io/csi'
+  const target = csi ? `${found.dir}/mount` : found.dir
+  const absoluteTarget = inputs.absolute(target)
+  const absoluteDir = inputs.absolute(found.dir)
+  const below = inputs.podMounts(found.podUid).filter((mount) => isWithin(inputs.plain(mount.mountPoint), absoluteDir))
+  const layers = below.filter((mount) => inputs.plain(mount.mountPoint) === absoluteTarget)
+  const stateFile = csi ? readStateFile(tree.get(`${found.dir}/vol_data.json`)) : undefined
+  const mountPoints = new Set(below.map((mount) => inputs.relative(inputs.plain(mount.mountPoint))))
+  return {
+    ...found,
+    target,
+    layers,
+    foreign: below.filter((mount) => inputs.plain(mount.mountPoint) !== absoluteTarget),
+    stateFile,
+    markers: markersOf(inputs, found.podUid, found.plugin, found.name),
+    content: tree
+      .descendants(found.dir)
+      .filter((entry) => entry.path !== stateFile?.path && !(csi && entry.path === target && entry.type === 'dir'))
+      .filter((entry) => !underAny(entry.path, mountPoints)),
+  }
+}
+
+function underAny(path: string, mountPoints: ReadonlySet<string>): boolean {
+  if (mountPoints.size === 0) return false
+  for (let at = path; at.includes('/'); at = at.slice(0, at.lastIndexOf('/'))) {
+    if (mountPoints.has(at)) return true
+  }
+  return false
+}
+
+function markersOf(inputs: ActualInputs, podUid: string, plugin: string, name: string): string[] {
+  const meta = `pods/${podUid}/plugins/kubernetes.io~empty-dir`
+  const candidates =
+    plugin === 'kubernetes.io/empty-dir'
+      ? [`${meta}/${name}/ready`]
+      : WRAPPED.has(plugin)
+        ? [`${meta}/wrapped_${name}/ready`]
+        : []
+  if (plugin === 'kubernetes.io/git-repo')
+    candidates.push(`pods/${podUid}/plugins/kubernetes.io~git-repo/${name}/ready`)
+  return candidates.filter((path) => inputs.tree.has(path))
+}
+
+/** Sub-paths of a pod by volume name (P136, P142): from the tree and from the mount table. */
+export function podSubPaths(inputs: ActualInputs, podUid: string): Map<string, SubPaths> {
+  const base = `pods/${podUid}/volume-subpaths`
+  const { tree } = inputs
+  const mountsByPath = new Map<string, MountInfo[]>()
+  for (const mount of inputs.podMounts(podUid)) {
+    const path = inputs.relative(inputs.plain(mount.mountPoint))
+    if (!path.startsWith(`${base}/`)) continue
+    const layers = mountsByPath.get(path)
+    if (layers === undefined) mountsByPath.set(path, [mount])
+    else layers.push(mount)
+  }
+  const leafPaths = new Set<string>()
+  const names = new Set(tree.children(base).map((entry) => baseName(entry.path)))
+  for (const volume of names) {
+    for (const container of tree.children(`${base}/${volume}`)) {
+      if (container.type !== 'dir') continue
+      for (const leaf of tree.children(container.path)) leafPaths.add(leaf.path)
+    }
+  }
+  for (const path of mountsByPath.keys()) {
+    const parts = path.split('/')
+    if (parts[3] !== undefined) names.add(parts[3])
+    if (parts.length === 6) leafPaths.add(path)
+  }
+  const result = new Map<string, SubPaths>()
+  for (const volumeName of [...names].toSorted(compareText)) {
+    const dir = `${base}/${volumeName}`
+    result.set(volumeName, {
+      volumeName,
+      dir,
+      leaves: [...leafPaths]
+        .filter((path) => isWithin(path, dir))
+        .toSorted(compareText)
+        .map((path) => ({ path, entry: tree.get(path), layers: mountsByPath.get(path) ?? [] })),
+      foreign: [...mountsByPath]
+        .filter(([path]) => isWithin(path, dir) && path.split('/').length !== 6)
+        .flatMap(([, layers]) => layers),
+    })
+  }
+  return result
+}

@@ -1,0 +1,118 @@
+import type { TreeEntry } from '../model/snapshot.ts'
+
+/** The kubelet's directories, indexed by directory, relative to the root directory. Built once, never changed. */
+export class Tree {
+  readonly #dirs = new Map<string, Directory>()
+  readonly #root: TreeEntry | undefined
+
+  constructor(entries: readonly TreeEntry[]) {
+    this.#root = entries.find((entry) => entry.path === '.')
+    // Entries of one directory usually come together: no name is cut out of a path, and no map is asked, for those.
+    let parent = ''
+    let current: Directory | undefined
+    for (const entry of entries) {
+      const { path } = entry
+      if (path === '.') continue
+      if (current === undefined || !isChild(path, parent)) {
+        parent = parentOf(path)
+        current = this.#dirs.get(parent)
+        if (current === undefined) {
+          current = new Directory()
+          this.#dirs.set(parent, current)
+        }
+      }
+      current.add(entry)
+    }
+  }
+
+  get(path: string): TreeEntry | undefined {
+    return path === '.' ? this.#root : this.#dirs.get(parentOf(path))?.get(path)
+  }
+
+  has(path: string): boolean {
+    return this.get(path) !== undefined
+  }
+
+  isDir(path: string): boolean {
+    return this.get(path)?.type === 'dir'
+  }
+
+  /** Direct children, sorted by path so that every plan is deterministic. */
+  children(path: string): readonly TreeEntry[] {
+    return this.#dirs.get(path)?.sorted() ?? []
+  }
+
+  /** Names of the direct children that are directories. */
+  childDirs(path: string): string[] {
+    return this.children(path)
+      .filter((entry) => entry.type === 'dir')
+      .map((entry) => baseName(entry.path))
+  }
+
+  /** Everything below `path`, parents before children, without `path` itself. */
+  descendants(path: string): TreeEntry[] {
+    const found: TreeEntry[] = []
+    const walk = (at: string): void => {
+      for (const child of this.children(at)) {
+        found.push(child)
+        if (child.type === 'dir') walk(child.path)
+      }
+    }
+    walk(path)
+    return found
+  }
+}
+
+/** Entries of one directory; sorted and indexed when first asked. */
+class Directory {
+  readonly #entries: TreeEntry[] = []
+  #sorted = true
+  #byPath: Map<string, TreeEntry> | undefined
+
+  add(entry: TreeEntry): void {
+    const last = this.#entries.at(-1)
+    if (last !== undefined && last.path > entry.path) this.#sorted = false
+    this.#entries.push(entry)
+  }
+
+  get(path: string): TreeEntry | undefined {
+    this.#byPath ??= new Map(this.#entries.map((entry) => [entry.path, entry]))
+    return this.#byPath.get(path)
+  }
+
+  sorted(): readonly TreeEntry[] {
+    if (!this.#sorted) {
+      this.#entries.sort((a, b) => compareText(a.path, b.path))
+      this.#sorted = true
+    }
+    return this.#entries
+  }
+}
+
+function isChild(path: string, parent: string): boolean {
+  if (parent === '.') return !path.includes('/')
+  return (
+    path.charCodeAt(parent.length) === SLASH && path.startsWith(parent) && path.indexOf('/', parent.length + 1) === -1
+  )
+}
+
+const SLASH = 0x2f
+
+/** Byte order of code units: the same on every machine, whatever its locale. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf('/')
+  return slash === -1 ? '.' : path.slice(0, slash)
+}
+
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+/** Is `path` equal to or below `prefix`, compared by component (P112). */
+export function isWithin(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(prefix === '/' ? '/' : `${prefix}/`)
+}

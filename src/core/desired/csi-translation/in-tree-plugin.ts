@@ -1,0 +1,48 @@
+/** What each in-tree volume type gives for its translation to CSI (R150-R164). */
+import type {
+  CsiPersistentVolumeSource,
+  InTreeSources,
+  NodeSelectorTerm,
+  PersistentVolume,
+  PodVolumeSource,
+} from '../../model/objects.ts'
+
+/** A volume that can't be translated: the kubelet can't mount it either. The message completes "cannot be translated to CSI: …". */
+export interface Untranslatable {
+  readonly error: string
+}
+
+/** What replaces the in-tree source of a PersistentVolume; what is absent stays as it was. */
+export interface TranslatedPersistentVolume {
+  readonly csi: CsiPersistentVolumeSource
+  readonly accessModes?: readonly string[]
+  readonly nodeSelectorTerms?: readonly NodeSelectorTerm[]
+}
+
+/** The synthetic PersistentVolume of an inline source; its name is the volume's spec name and directory (R005). */
+export interface TranslatedInlineVolume {
+  readonly name: string
+  readonly csi: CsiPersistentVolumeSource
+  readonly accessModes: readonly string[]
+}
+
+export interface InTreePlugin<Key extends keyof InTreeSources> {
+  readonly source: Key
+  translatePersistentVolume(
+    source: NonNullable<InTreeSources[Key]>,
+    pv: PersistentVolume,
+  ): TranslatedPersistentVolume | Untranslatable
+  translateInline(
+    source: NonNullable<InTreeSources[Key]>,
+    volume: PodVolumeSource,
+    podNamespace: string,
+  ): TranslatedInlineVolume | Untranslatable
+}
+
+/** `readOnly` and `fsType`, where the in-tree source has them. */
+export function copied(source: { readonly readOnly?: boolean; readonly fsType?: string }) {
+  return {
+    ...(source.readOnly === undefined ? {} : { readOnly: source.readOnly }),
+    ...(source.fsType === undefined ? {} : { fsType: source.fsType }),
+  }
+}

@@ -1,0 +1,92 @@
+/** Zones and regions of an in-tree PersistentVolume, renamed to the CSI driver's topology keys (R154). */
+import type { NodeSelectorTerm, PersistentVolume } from '../../model/objects.ts'
+import type { Untranslatable } from './in-tree-plugin.ts'
+
+interface LabelPair {
+  readonly zone: string
+  readonly region: string
+}
+
+export const GA_LABELS: LabelPair = { zone: 'topology.kubernetes.io/zone', region: 'topology.kubernetes.io/region' }
+export const BETA_LABELS: LabelPair = {
+  zone: 'failure-domain.beta.kubernetes.io/zone',
+  region: 'failure-domain.beta.kubernetes.io/region',
+}
+
+type Terms = readonly NodeSelectorTerm[]
+type Translated = { readonly nodeSelectorTerms: Terms } | Untranslatable
+
+/** EBS, GCE PD and Cinder: the zone gets the driver's key, a beta region its GA key. */
+export function translateZone(pv: PersistentVolume, driverKey: string): Translated {
+  const labels = labelsInUse(pv)
+  const zoned = moveTopology(pv, termsOf(pv), labels.zone, driverKey, splitZones)
+  if (zoned === undefined) return { error: `its label ${labels.zone} names no zone` }
+  return {
+    nodeSelectorTerms: labels === BETA_LABELS ? renameKey(zoned, labels.region, GA_LABELS.region) : zoned,
+  }
+}
+
+/** vSphere: zone and region, each with a key of the driver, label values taken whole. */
+export function translateZoneAndRegion(pv: PersistentVolume, driverKeys: LabelPair): Translated {
+  const labels = labelsInUse(pv)
+  const zoned = moveTopology(pv, termsOf(pv), labels.zone, driverKeys.zone, (value) => [value])
+  if (zoned === undefined) return { error: `its label ${labels.zone} names no zone` }
+  const moved = moveTopology(pv, zoned, labels.region, driverKeys.region, (value) => [value])
+  if (moved === undefined) return { error: `its label ${labels.region} names no region` }
+  return { nodeSelectorTerms: moved }
+}
+
+/** A zone label may hold several: `a__b`. */
+export function splitZones(label: string): string[] {
+  return label.split('__')
+}
+
+function labelsInUse(pv: PersistentVolume): LabelPair {
+  const terms = termsOf(pv)
+  const inAffinity = [GA_LABELS, BETA_LABELS].find(({ zone }) => hasKey(terms, zone))
+  if (inAffinity !== undefined) return inAffinity
+  const isLabelled = (labels: LabelPair) => pv.metadata.labels?.[labels.zone] !== undefined
+  return !isLabelled(GA_LABELS) && isLabelled(BETA_LABELS) ? BETA_LABELS : GA_LABELS
+}
+
+/** Node affinity wins over the label; without either nothing changes; undefined when the label is there but empty. */
+function moveTopology(
+  pv: PersistentVolume,
+  terms: Terms,
+  from: string,
+  to: string,
+  values: (label: string) => string[],
+): Terms | undefined {
+  if (hasValues(terms, from)) return renameKey(terms, from, to)
+  const label = pv.metadata.labels?.[from]
+  if (label === undefined) return terms
+  const wanted = [...new Set(values(label).map((value) => value.trim()))].filter((value) => value !== '').sort()
+  if (wanted.length === 0) return undefined
+  const requirement = { key: to, operator: 'In', values: wanted }
+  return (terms.length === 0 ? [{}] : terms).map((term) => ({
+    ...term,
+    matchExpressions: [...(term.matchExpressions ?? []), requirement],
+  }))
+}
+
+function renameKey(terms: Terms, from: string, to: string): Terms {
+  return terms.map((term) =>
+    term.matchExpressions === undefined
+      ? term
+      : { ...term, matchExpressions: term.matchExpressions.map((e) => (e.key === from ? { ...e, key: to } : e)) },
+  )
+}
+
+function hasKey(terms: Terms, key: string): boolean {
+  return terms.some((term) => term.matchExpressions?.some((expression) => expression.key === key))
+}
+
+function hasValues(terms: Terms, key: string): boolean {
+  return terms.some((term) =>
+    term.matchExpressions?.some((expression) => expression.key === key && (expression.values?.length ?? 0) > 0),
+  )
+}
+
+function termsOf(pv: PersistentVolume): Terms {
+  return pv.spec.nodeAffinity?.required?.nodeSelectorTerms ?? []
+}

@@ -1,0 +1,52 @@
+/** Whether a mounted volume is to be grown on this node (R125, R318, R319, R455-R458; C96-C98). */
+import type { PersistentVolumeClaim } from '../model/objects.ts'
+import { CSI_PLUGIN } from '../names.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { compareQuantities, parseQuantity } from './quantity.ts'
+
+export interface NodeExpansion {
+  /** Size that the claim's status shows. */
+  readonly from: string
+  /** Size to ask the driver for. */
+  readonly to: string
+}
+
+const NOT_REQUIRED_ANNOTATION = 'volume.kubernetes.io/node-expansion-not-required'
+
+/** Undefined when there is nothing to expand, or not by this node, or not yet. */
+export function nodeExpansionWanted(volume: VolumeToMount): NodeExpansion | undefined {
+  const { persistentVolume, claim, readOnly, inlineMigrated } = volume
+  if (persistentVolume === undefined || claim === undefined || readOnly || inlineMigrated) return undefined
+  if (!growsOnNode(volume)) return undefined
+  const from = claim.status?.capacity?.storage
+  const to = persistentVolume.spec.capacity?.storage
+  if (from === undefined || to === undefined || !parseQuantity(from) || compareQuantities(to, from) !== 1)
+    return undefined
+  if (isLegacyResize(claim)) return { from, to }
+  const target = claim.status?.allocatedResources?.storage
+  return target !== undefined && recoveryCallsDriver(claim, target) ? { from, to: target } : undefined
+}
+
+/** Whether a flex driver resizes only the driver knows; a raw local device has nothing to grow (R319, R462). */
+function growsOnNode({ plugin, mode }: VolumeToMount): boolean {
+  return plugin === CSI_PLUGIN || (plugin === 'kubernetes.io/local-volume' && mode === 'Filesystem')
+}
+
+/** An old resize controller leaves neither of the fields that allow recovery (R457). */
+function isLegacyResize({ status }: PersistentVolumeClaim): boolean {
+  return !status?.allocatedResourceStatuses?.storage && status?.allocatedResources === undefined
+}
+
+/** The table of R458. */
+function recoveryCallsDriver(claim: PersistentVolumeClaim, target: string): boolean {
+  const progress = claim.status?.allocatedResourceStatuses?.storage ?? ''
+  const order = compareQuantities(claim.status?.capacity?.storage, target)
+  const isUpdated = progress === '' && order !== undefined && order >= 0
+  // With ReadWriteMany every node has to grow its own view, whoever updated the claim.
+  if (isUpdated) return isReadWriteMany(claim) && claim.metadata.annotations?.[NOT_REQUIRED_ANNOTATION] === undefined
+  return progress === 'NodeResizePending' || progress === 'NodeResizeInProgress'
+}
+
+function isReadWriteMany(claim: PersistentVolumeClaim): boolean {
+  return claim.spec.accessModes?.includes('ReadWriteMany') ?? false
+}

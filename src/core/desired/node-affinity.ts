@@ -1,0 +1,56 @@
+/** Whether a PersistentVolume may be used on a node: its required node affinity (R430 step 2). */
+import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
+
+/** Without a required affinity every node fits; otherwise one term must match, all of it. */
+export function matchesNode(pv: PersistentVolume, node: Node): boolean {
+  const required = pv.spec.nodeAffinity?.required
+  if (required == null) return true
+  return (required.nodeSelectorTerms ?? []).some((term) => matchesTerm(term, node))
+}
+
+/** A term without any requirement matches nothing. */
+function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: Node): boolean {
+  if (matchExpressions.length + matchFields.length === 0) return false
+  const labels = node.metadata.labels ?? {}
+  return (
+    matchExpressions.every((requirement) => matchesLabel(requirement, labels[requirement.key])) &&
+    matchFields.every((requirement) => matchesField(requirement, node))
+  )
+}
+
+function matchesLabel({ operator, values = [] }: NodeSelectorRequirement, label: string | undefined): boolean {
+  switch (operator) {
+    case 'In':
+      return label !== undefined && values.includes(label)
+    case 'NotIn':
+      return label === undefined || !values.includes(label)
+    case 'Exists':
+      return label !== undefined
+    case 'DoesNotExist':
+      return label === undefined
+    case 'Gt':
+    case 'Lt':
+      return comparesAs(operator, label, values)
+    default:
+      return false
+  }
+}
+
+/** Integers of 64 bits; anything that is none doesn't match. */
+function comparesAs(operator: 'Gt' | 'Lt', label: string | undefined, values: readonly string[]): boolean {
+  const left = integer(label)
+  const right = integer(values.length === 1 ? values[0] : undefined)
+  if (left === undefined || right === undefined) return false
+  return operator === 'Gt' ? left > right : left < right
+}
+
+function integer(text: string | undefined): bigint | undefined {
+  return text !== undefined && /^[+-]?\d{1,19}$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined
+}
+
+/** The one field there is, with exactly one value. */
+function matchesField({ key, operator, values = [] }: NodeSelectorRequirement, node: Node): boolean {
+  if (key !== 'metadata.name' || values.length !== 1) return false
+  if (operator === 'In') return values[0] === node.metadata.name
+  return operator === 'NotIn' && values[0] !== node.metadata.name
+}

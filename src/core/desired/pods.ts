@@ -1,0 +1,85 @@
+/** What one pod object says: whose directory it owns, whether it is finished, which volumes its containers use. */
+import type { Container, ContainerStatus, Pod } from '../model/objects.ts'
+
+const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
+const HASH_ANNOTATION = 'kubernetes.io/config.hash'
+
+/** A static pod's image in the API: the annotation is there, whatever its value (R202). */
+export function isMirrorPod(pod: Pod): boolean {
+  return pod.metadata.annotations?.[MIRROR_ANNOTATION] !== undefined
+}
+
+/**
+ * The UID that names the pod's directory: a mirror pod's own UID is nowhere on disk, its static pod's is (R225, R226).
+ * On an ordinary pod the annotations are its author's text and mean nothing (R203).
+ */
+export function onDiskUid(pod: Pod): string {
+  if (!isMirrorPod(pod)) return pod.metadata.uid
+  const { [MIRROR_ANNOTATION]: mirror, [HASH_ANNOTATION]: hash } = pod.metadata.annotations ?? {}
+  return mirror || hash || pod.metadata.uid
+}
+
+/** Every UID under which the pod may have a directory; none of them may be touched while it exists (S10). */
+export function protectedUids(pod: Pod): string[] {
+  const { [MIRROR_ANNOTATION]: mirror, [HASH_ANNOTATION]: hash } = pod.metadata.annotations ?? {}
+  const uids = isMirrorPod(pod) ? [pod.metadata.uid, hash, mirror] : [pod.metadata.uid]
+  return [...new Set(uids.filter((uid) => uid !== undefined && uid !== ''))] as string[]
+}
+
+export function isTerminalPhase(pod: Pod): boolean {
+  return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded'
+}
+
+/** Being deleted; its containers may still run (R209). */
+export function isTerminating(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined
+}
+
+/**
+ * The attach/detach controller's "terminated", which looks at the API object alone and is weaker than the node's:
+ * no statuses at all qualify, a status without any state counts as running (R221).
+ */
+export function isControllerTerminated(pod: Pod): boolean {
+  if (isTerminalPhase(pod)) return true
+  if (!isTerminating(pod)) return false
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {}
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].every(hasStopped)
+}
+
+/** How containers use a volume; both at once is possible, and an error for a claim (R116). */
+export interface VolumeUse {
+  /** In some container's volumeMounts. */
+  readonly mounted: boolean
+  /** In some container's volumeDevices. */
+  readonly mapped: boolean
+}
+
+/** The names of the volumes that any init, main or ephemeral container uses; the kubelet ignores the others (R105). */
+export function usedVolumeNames(pod: Pod): Map<string, VolumeUse> {
+  const used = new Map<string, VolumeUse>()
+  for (const container of allContainers(pod)) {
+    for (const { name } of container.volumeMounts ?? [])
+      used.set(name, { mounted: true, mapped: used.get(name)?.mapped ?? false })
+    for (const { name } of container.volumeDevices ?? [])
+      used.set(name, { mounted: used.get(name)?.mounted ?? false, mapped: true })
+  }
+  return used
+}
+
+/** `namespace/name`, for messages. */
+export function podLabel(pod: Pod): string {
+  return `${podNamespace(pod)}/${pod.metadata.name}`
+}
+
+export function podNamespace(pod: Pod): string {
+  return pod.metadata.namespace || 'default'
+}
+
+function allContainers(pod: Pod): Container[] {
+  const { initContainers, containers, ephemeralContainers } = pod.spec
+  return [...(initContainers ?? []), ...(containers ?? []), ...(ephemeralContainers ?? [])]
+}
+
+function hasStopped({ state }: ContainerStatus): boolean {
+  return state?.terminated != null || state?.waiting != null
+}

@@ -1,0 +1,58 @@
+/** Kubernetes resource quantities ("10Gi", "1500m", "1e3"), exactly. */
+
+const SYNTAX = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,3})?$/
+
+const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+}
+
+const BINARY_SUFFIXES = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
+
+/** Enough for every suffix with nine decimals, as Kubernetes keeps them; finer parts are rounded up. */
+const SCALE = 10n ** 9n
+
+/** Whole units (bytes, cores), rounded up as Kubernetes does; undefined for what is no quantity. */
+export function parseQuantity(text: string | undefined): bigint | undefined {
+  const scaled = scaledQuantity(text)
+  return scaled === undefined ? undefined : divideUp(scaled, SCALE)
+}
+
+/** Negative, zero or positive as `a` is less than, equal to or greater than `b`; undefined when either is unreadable. */
+export function compareQuantities(a: string | undefined, b: string | undefined): number | undefined {
+  const left = scaledQuantity(a)
+  const right = scaledQuantity(b)
+  if (left === undefined || right === undefined) return undefined
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+function scaledQuantity(text: string | undefined): bigint | undefined {
+  const [, sign, digits, suffix = ''] = SYNTAX.exec(text ?? '') ?? []
+  if (digits === undefined) return undefined
+  const [whole = '', fraction = ''] = digits.split('.')
+  const mantissa = BigInt(whole + fraction)
+  const binary = BINARY_SUFFIXES.indexOf(suffix)
+  const multiplier = SCALE * (binary < 0 ? 1n : 1024n ** BigInt(binary + 1))
+  const exponent = (binary < 0 ? decimalExponent(suffix) : 0) - fraction.length
+  const value =
+    exponent >= 0
+      ? mantissa * multiplier * 10n ** BigInt(exponent)
+      : divideUp(mantissa * multiplier, 10n ** BigInt(-exponent))
+  return sign === '-' ? -value : value
+}
+
+function decimalExponent(suffix: string): number {
+  if (suffix === '') return 0
+  return DECIMAL_EXPONENT[suffix] ?? Number(suffix.slice(1))
+}
+
+function divideUp(value: bigint, divisor: bigint): bigint {
+  return value / divisor + (value > 0n && value % divisor !== 0n ? 1n : 0n)
+}

@@ -1,0 +1,56 @@
+import { posix } from 'node:path'
+import { VolctlError } from '../errors.ts'
+import type { MountInfo, MountTable } from './mount-table.ts'
+import { isWithin } from './path-within.ts'
+
+const PLUGIN_TREE = '/plugins/kubernetes.io/'
+
+/**
+ * Every *other* mount that shows the same directory of the same file system as `path` (R031, P132): bind mounts made
+ * from it, or other mounts of the same root. `path` need not be a mount point; its links must be resolved already.
+ *
+ * The newest mount that is or contains the path decides. A child directory of the source is no reference, stacked
+ * mounts on the same path are.
+ *
+ * @throws VolctlError NoContainingMount: "no references" must never mean "could not look"
+ */
+export function mountReferences(table: MountTable, path: string): readonly MountInfo[] {
+  const directory = withoutTrailingSlash(posix.normalize(path))
+  const mount = containingMount(table, directory)
+  if (mount === undefined) {
+    throw new VolctlError('NoContainingMount', `the mount table has no mount that contains ${path}`)
+  }
+  const root = withoutTrailingSlash(posix.join(mount.root, directory.slice(lengthOf(mount, directory))))
+  return table.ofDevice(mount.dev).filter((other) => other.index !== mount.index && other.root === root)
+}
+
+/** The newest mount whose mount point is `path` or one of its parents. */
+export function containingMount(table: MountTable, path: string): MountInfo | undefined {
+  let newest: MountInfo | undefined
+  for (let parent = posix.normalize(path); ; parent = posix.dirname(parent)) {
+    const here = table.at(parent).at(-1)
+    if (here !== undefined && (newest === undefined || here.index > newest.index)) newest = here
+    if (parent === '/' || parent === '.') return newest
+  }
+}
+
+/**
+ * Whether any reference lies outside the plugin's own tree (R032, P18): the part of the global mount's path from
+ * `/plugins/kubernetes.io/` on must be in each. A pod's bind mount has not, and holds the device; a copy of the same
+ * global mount seen through another prefix has it, and does not.
+ */
+export function hasForeignReferences(path: string, references: readonly MountInfo[]): boolean {
+  const from = path.indexOf(PLUGIN_TREE)
+  const own = from === -1 ? path : path.slice(from)
+  return references.some((reference) => !reference.mountPoint.includes(own))
+}
+
+/** How much of `path` the mount point is; its text may end in " (deleted)" (P115). */
+function lengthOf(mount: MountInfo, path: string): number {
+  if (mount.mountPoint === '/') return 0
+  return isWithin(path, mount.mountPoint) ? mount.mountPoint.length : mount.mountPoint.length - ' (deleted)'.length
+}
+
+function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+}

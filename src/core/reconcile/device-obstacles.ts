@@ -1,0 +1,48 @@
+/** What stands in the way of undoing a device, whatever its kind (S4, S26, S30). */
+import type { UnresolvedVolume } from '../desired/desired-state.ts'
+import type { PlanContext } from './context.ts'
+import type { Draft, Obstacle } from './draft.ts'
+import { allowsSeveralNodes, attachedElsewhere, persistentVolumesOf } from './volume-facts.ts'
+
+/**
+ * S4: a volume of an existing pod that could not be resolved may be any of the staged ones.
+ * S30: a volume that is attached elsewhere against its access mode is left as it is.
+ */
+export function deviceObstacle(
+  context: PlanContext,
+  identity: { readonly driver: string; readonly handle: string } | undefined,
+): Obstacle | undefined {
+  const unknown = unresolvedObstacle(context.desired.unresolved)
+  if (unknown !== undefined || identity === undefined) return unknown
+  const elsewhere = attachedElsewhere(context, identity)
+  if (elsewhere.length === 0 || persistentVolumesOf(context, identity).some(allowsSeveralNodes)) return undefined
+  return {
+    code: 'TwoWriters',
+    message: `it is also attached to ${elsewhere.join(', ')}, against its access mode`,
+    hint: 'Find out which node may have it before anything is undone here.',
+  }
+}
+
+/** @param unresolved by the kubelet's rule, or by the controller's, which counts unused volumes too (R708) */
+export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[]): Obstacle | undefined {
+  const unknown = unresolved.find((each) => each.cause === 'Unknown')
+  if (unknown === undefined) return undefined
+  const { podVolumeName, pod, message } = unknown
+  return {
+    code: 'UnresolvedVolume',
+    message: `volume ${podVolumeName} of pod ${pod.metadata.namespace ?? 'default'}/${pod.metadata.name} could not be resolved (${message}), and this may be it`,
+    hint: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
+  }
+}
+
+/** S26: what has to come first will not be done. */
+export function predecessorObstacle(after: readonly Draft[]): Obstacle | undefined {
+  const stuck = after.find((draft) => draft.blocked !== undefined)
+  if (stuck === undefined) return undefined
+  const what = stuck.volume?.name ?? stuck.paths[0] ?? ''
+  return {
+    code: 'PredecessorBlocked',
+    message: `${stuck.kind} of ${what}${stuck.pod === undefined ? '' : ` of pod ${stuck.pod.uid}`} is blocked (${stuck.blocked?.code})`,
+    hint: 'Lift that one first.',
+  }
+}

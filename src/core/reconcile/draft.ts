@@ -1,0 +1,126 @@
+/** Operations in the making: phases link drafts by reference, and ids come last. */
+import { createHash } from 'node:crypto'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { BlockCode, ProblemCode, Reason, WaitingCode } from '../plan/catalogue.ts'
+import type {
+  ExpectedMount,
+  Operation,
+  OperationKind,
+  PodRef,
+  Problem,
+  Severity,
+  Step,
+  VolumeRef,
+  Waiting,
+} from '../plan/plan.ts'
+
+export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'reason' | 'steps' | 'paths'> {
+  readonly reason: Reason
+  readonly steps: readonly Step[]
+  readonly paths: readonly string[]
+  readonly after: Draft[]
+  blocked?: { readonly code: BlockCode; readonly message: string; readonly hint?: string }
+  /** Ids of the mounts that this operation takes away. */
+  readonly removes: ReadonlySet<number>
+}
+
+export type Obstacle = NonNullable<Draft['blocked']>
+
+/** Someone else acts first. */
+export interface Wait {
+  readonly code: WaitingCode
+  readonly message: string
+  readonly hint?: string
+}
+
+/** What the phases collect. */
+export class Findings {
+  readonly operations: Draft[] = []
+  readonly waiting: Waiting[] = []
+  readonly problems: Problem[] = []
+  complete = true
+  readonly #byPod = new Map<string, Draft[]>()
+  readonly #byMount = new Map<number, Draft>()
+  readonly #paths = new Set<string>()
+  readonly #waitingPods = new Set<string>()
+
+  add(draft: Draft): void {
+    this.operations.push(draft)
+    for (const id of draft.removes) this.#byMount.set(id, draft)
+    for (const path of draft.paths) this.#paths.add(path)
+    if (draft.pod === undefined) return
+    const list = this.#byPod.get(draft.pod.uid)
+    if (list === undefined) this.#byPod.set(draft.pod.uid, [draft])
+    else list.push(draft)
+  }
+
+  ofPod(uid: string): readonly Draft[] {
+    return this.#byPod.get(uid) ?? []
+  }
+
+  /** The operation that takes this mount away. */
+  removerOf(mountId: number): Draft | undefined {
+    return this.#byMount.get(mountId)
+  }
+
+  /** Is there an operation on this path? */
+  touches(path: string): boolean {
+    return this.#paths.has(path)
+  }
+
+  isPodWaiting(uid: string): boolean {
+    return this.#waitingPods.has(uid)
+  }
+
+  wait(kind: OperationKind, wait: Wait, rule: string, about: { pod?: PodRef; volume?: VolumeRef }): void {
+    this.waiting.push({ kind, ...wait, ...about, rule })
+    if (about.pod !== undefined) this.#waitingPods.add(about.pod.uid)
+  }
+
+  problem(severity: Severity, code: ProblemCode, message: string, about: Problem['about'] = {}, hint?: string): void {
+    this.problems.push({ severity, code, message, ...(hint === undefined ? {} : { hint }), about })
+  }
+}
+
+/** The mounts an operation is decided on, for apply to compare with (S26, S27). */
+export function expectedMount(path: string, layers: readonly MountInfo[]): ExpectedMount {
+  return { path, layers: layers.map(({ id, dev, root, fsType }) => ({ id, dev, root, fsType })) }
+}
+
+/** Drafts to operations: ids from what an operation is about, so that they are the same for the same state. */
+export function finishOperations(drafts: readonly Draft[]): Operation[] {
+  const ids = new Map<Draft, string>()
+  const taken = new Map<string, number>()
+  for (const draft of drafts) {
+    const base = idOf(draft)
+    const count = taken.get(base) ?? 0
+    taken.set(base, count + 1)
+    ids.set(draft, count === 0 ? base : `${base}-${count}`)
+  }
+  return drafts.map(
+    ({ removes: _, after, kind, reason, message, pod, volume, paths, steps, blocked, ...rest }, index) => {
+      const draft = drafts[index] as Draft
+      return {
+        id: ids.get(draft) as string,
+        kind,
+        reason,
+        message,
+        ...(pod === undefined ? {} : { pod }),
+        ...(volume === undefined ? {} : { volume }),
+        paths,
+        steps,
+        after: [...new Set(after.flatMap((before) => ids.get(before) ?? []))],
+        ...(blocked === undefined ? {} : { blocked }),
+        ...rest,
+      }
+    },
+  )
+}
+
+function idOf({ kind, pod, volume, paths, attachment }: Draft): string {
+  const about = [kind, pod?.uid, volume?.plugin, volume?.name, volume?.uniqueName, attachment?.uid, paths[0]]
+  return createHash('sha256')
+    .update(about.map((part) => part ?? '').join('\0'))
+    .digest('hex')
+    .slice(0, 12)
+}

@@ -1,0 +1,63 @@
+/** Can a CSI driver be called, and what may be done when it cannot (S14, S16, O10). */
+import type { StateFile } from '../actual/state-file.ts'
+import { attachmentName } from '../names.ts'
+import { type PlanContext, registeredDriver } from './context.ts'
+import type { Obstacle } from './draft.ts'
+
+export type DriverCall =
+  /** The driver answers: it undoes the volume first. */
+  | { readonly kind: 'call' }
+  /** --driver-gone: the kernel alone. */
+  | { readonly kind: 'gone' }
+  /** Nothing is left of the driver and the file is older than this boot: the file may go (S14). */
+  | { readonly kind: 'absentSinceBoot' }
+  | { readonly kind: 'blocked'; readonly blocked: Obstacle }
+
+/**
+ * @param stateFile the file that would be removed in the end
+ * @param mounted whether anything of the volume is mounted
+ */
+export function driverCall(
+  context: PlanContext,
+  identity: { readonly driver: string; readonly handle: string },
+  stateFile: StateFile | undefined,
+  mounted: boolean,
+): DriverCall {
+  if (registeredDriver(context, identity.driver) !== undefined) return { kind: 'call' }
+  if (context.options.driverGone.includes(identity.driver)) return { kind: 'gone' }
+  if (!mounted && stateFile !== undefined && olderThanBoot(context, stateFile) && nothingLeftOf(context, identity)) {
+    return { kind: 'absentSinceBoot' }
+  }
+  const socket = (context.inputs.snapshot.csiSockets ?? []).find((each) => each.driver === identity.driver)
+  const message =
+    context.inputs.snapshot.csiSockets === undefined
+      ? `CSI driver ${identity.driver}: the sockets were not looked at`
+      : socket === undefined
+        ? `CSI driver ${identity.driver} is not registered here`
+        : `CSI driver ${identity.driver} does not answer on ${socket.endpoint ?? socket.path}${socket.error ? `: ${socket.error}` : ''}`
+  return {
+    kind: 'blocked',
+    blocked: {
+      code: 'DriverNotRegistered',
+      message,
+      hint: `Bring the driver's node pod back; if it is gone for good, give --driver-gone ${identity.driver}.`,
+    },
+  }
+}
+
+function olderThanBoot({ bootTime }: PlanContext, { mtime }: StateFile): boolean {
+  return bootTime !== undefined && mtime !== undefined && mtime > 0 && mtime * 1000 < bootTime
+}
+
+/** S14: driver, socket, CSINode entry and VolumeAttachment are all absent, and shown to be. */
+function nothingLeftOf({ inputs }: PlanContext, { driver, handle }: { driver: string; handle: string }): boolean {
+  const { csiSockets, api, nodeName } = inputs.snapshot
+  if (csiSockets === undefined || api === undefined || api.csiNode === null) return false
+  if (csiSockets.some((socket) => socket.driver === driver || socket.driver === undefined)) return false
+  if (inputs.tree.has(`plugins/${driver}/csi.sock`)) return false
+  if (api.csiNode.spec.drivers?.some((each) => each.name === driver)) return false
+  if (api.credential === 'kubelet') return false
+  if (api.errors.some((error) => /volumeattachment|csinode/i.test(JSON.stringify(error)))) return false
+  const name = attachmentName(handle, driver, nodeName)
+  return !api.volumeAttachments.some((each) => each.metadata.name === name)
+}

@@ -1,0 +1,40 @@
+/** --only, --skip, --pod, --volume, --max: what depends on something left out is left out too, and counted (contract). */
+import type { PlanOptions } from '../plan/plan.ts'
+import type { Draft } from './draft.ts'
+
+/** @returns the drafts that stay, in order, and how many were left out */
+export function filterOperations(drafts: readonly Draft[], options: PlanOptions): { kept: Draft[]; filtered: number } {
+  const dropped = new Set<Draft>()
+  const kept: Draft[] = []
+  for (const draft of drafts) {
+    const fits = chosen(draft, options) && !draft.after.some((before) => dropped.has(before))
+    if (fits && (options.max === undefined || kept.length < options.max)) kept.push(draft)
+    else dropped.add(draft)
+  }
+  return { kept, filtered: dropped.size }
+}
+
+function chosen(draft: Draft, { only, skip, pods, volumes }: PlanOptions): boolean {
+  if (only !== undefined && !only.includes(draft.kind)) return false
+  if (skip?.includes(draft.kind)) return false
+  if (pods !== undefined && pods.length > 0) {
+    const { pod } = draft
+    if (pod === undefined) return false
+    const name = `${pod.namespace ?? 'default'}/${pod.name ?? ''}`
+    if (!pods.some((each) => each === pod.uid || each === name)) return false
+  }
+  if (volumes !== undefined && volumes.length > 0) {
+    const { volume } = draft
+    if (volume === undefined) return false
+    const names = [
+      volume.name,
+      volume.podVolumeName,
+      volume.uniqueName,
+      volume.handle,
+      volume.persistentVolume,
+      volume.claim,
+    ]
+    if (!volumes.some((each) => names.includes(each))) return false
+  }
+  return true
+}

@@ -1,0 +1,147 @@
+/** Guards that refuse a plan as a whole, or all that belongs to one driver (S1, S29). */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
+import type { Draft } from './draft.ts'
+import type { PodClass, PodClasses } from './pod-classes.ts'
+import type { Witnesses } from './witnesses.ts'
+
+export type Refusal = NonNullable<Plan['refused']>
+
+/** S1: the Node object's machineID or systemUUID must be this host's. */
+export function machineOf({ snapshot }: ActualInputs): PlanInputs['machine'] {
+  const info = snapshot.api?.node?.status?.nodeInfo
+  const same = (a: string | undefined, b: string | undefined): boolean =>
+    a !== undefined && b !== undefined && a !== '' && plain(a) === plain(b)
+  return {
+    matches: same(info?.machineID, snapshot.machineID) || same(info?.systemUUID, snapshot.systemUUID),
+    ...(snapshot.machineID === undefined ? {} : { machineID: snapshot.machineID }),
+    ...(snapshot.systemUUID === undefined ? {} : { systemUUID: snapshot.systemUUID }),
+    ...(snapshot.bootID === undefined ? {} : { bootID: snapshot.bootID }),
+  }
+}
+
+/** Firmware and kubelet differ in case and dashes. */
+function plain(id: string): string {
+  return id.toLowerCase().replaceAll('-', '')
+}
+
+export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['machine']): Refusal | undefined {
+  const { api, nodeName } = inputs.snapshot
+  if (api === undefined) return undefined
+  if (api.node === null) {
+    return {
+      rule: 'S1',
+      code: 'NoSuchNode',
+      message: `${api.server} has no node ${nodeName}`,
+      hint: 'Check --context and --node: this may be the API of another cluster.',
+    }
+  }
+  if (machine.matches) return undefined
+  const info = api.node.status?.nodeInfo
+  return {
+    rule: 'S1',
+    code: 'WrongMachine',
+    message: `node ${nodeName} of ${api.server} is another machine: its machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'} are not this host's ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
+    hint: 'Check --context and --node: this may be the API of another cluster with a node of the same name.',
+  }
+}
+
+const CLOCK_MARGIN_SECONDS = 600
+
+/** S29: does the API look as if it had forgotten pods. Lifted by repeating the number of pods that are gone. */
+export function refuseOutage(
+  inputs: ActualInputs,
+  classes: PodClasses,
+  witnesses: Witnesses,
+  options: PlanOptions,
+): Refusal | undefined {
+  const { api } = inputs.snapshot
+  if (api === undefined) return undefined
+  const gonePods = classes.all.filter((pod) => pod.class === 'Gone')
+  const suspicion = listsNobody(inputs, classes, witnesses) ?? youngerThanTheApi(inputs, gonePods)
+  if (suspicion === undefined || options.acceptOutage === gonePods.length) return undefined
+  return {
+    rule: 'S29',
+    code: 'OutageSuspected',
+    message: suspicion,
+    hint: `If these ${gonePods.length} pods are really gone, give --accept-outage ${gonePods.length}.`,
+  }
+}
+
+function listsNobody({ snapshot }: ActualInputs, classes: PodClasses, witnesses: Witnesses): string | undefined {
+  if ((snapshot.api?.pods.length ?? 0) > 0) return undefined
+  const known = new Set([
+    ...(snapshot.processes ?? []),
+    ...(snapshot.runtime?.pods ?? []).map((sandbox) => sandbox.uid),
+    ...classes.all.map((pod) => pod.uid),
+  ])
+  const alive = [...known].filter((uid) => witnesses.isAlive(uid))
+  return alive.length === 0 ? undefined : `the API lists no pod of this node, and ${alive.length} live here`
+}
+
+/** A cluster restored from a backup forgets the youngest pods. */
+function youngerThanTheApi(inputs: ActualInputs, gonePods: readonly PodClass[]): string | undefined {
+  const newest = newestApiTime(inputs)
+  if (newest === undefined) return undefined
+  for (const pod of gonePods) {
+    const made = [inputs.tree.get(`pods/${pod.uid}`), ...inputs.tree.children(`pods/${pod.uid}`)]
+      .filter((entry) => entry !== undefined && inputs.at(entry.path).length === 0)
+      .flatMap((entry) => (entry?.mtime === undefined || entry.mtime <= 0 ? [] : [entry.mtime]))
+    const oldest = Math.min(...made)
+    if (made.length > 0 && oldest - newest / 1000 > CLOCK_MARGIN_SECONDS) {
+      return `directory pods/${pod.uid} is younger than anything that the API knows of this node (${new Date(newest).toISOString()}): the cluster may have been restored from a backup`
+    }
+  }
+  return undefined
+}
+
+function newestApiTime({ snapshot }: ActualInputs): number | undefined {
+  const { api } = snapshot
+  const times = [
+    api?.leaseRenewTime,
+    ...(api?.node?.status?.conditions ?? []).flatMap((each) => [each.lastHeartbeatTime, each.lastTransitionTime]),
+    ...(api?.pods ?? []).flatMap((pod) => [
+      pod.metadata.creationTimestamp,
+      pod.metadata.deletionTimestamp,
+      pod.status?.startTime,
+      ...(pod.status?.conditions ?? []).map((each) => each.lastTransitionTime),
+    ]),
+  ]
+    .map((time) => Date.parse(time ?? ''))
+    .filter((time) => !Number.isNaN(time))
+  return times.length === 0 ? undefined : Math.max(...times)
+}
+
+/** S29: all mounts of one driver dead at once: its backend is away, not its volumes. Blocks that driver's operations. */
+export function blockDeadDrivers(
+  inputs: ActualInputs,
+  drafts: readonly Draft[],
+  options: PlanOptions,
+  gone: number,
+): void {
+  if (options.acceptOutage === gone || (inputs.snapshot.deadMounts ?? []).length < 2) return
+  const byDriver = new Map<string, { mounts: Set<string>; dead: number }>()
+  const driverOf = new Map<string, string>()
+  for (const entry of inputs.snapshot.tree ?? []) {
+    const match = /^(pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+)\/vol_data\.json$/.exec(entry.path)
+    const driver = match === null ? undefined : /"driverName":"([^"]+)"/.exec(entry.content ?? '')?.[1]
+    if (match?.[1] === undefined || driver === undefined) continue
+    driverOf.set(`${match[1]}/mount`, driver)
+  }
+  for (const [path, driver] of driverOf) {
+    if (inputs.at(path).length === 0) continue
+    const seen = byDriver.get(driver) ?? { mounts: new Set<string>(), dead: 0 }
+    seen.mounts.add(path)
+    if (inputs.deadError(path) !== undefined) seen.dead += 1
+    byDriver.set(driver, seen)
+  }
+  for (const draft of drafts) {
+    const seen = byDriver.get(draft.volume?.driver ?? '')
+    if (seen === undefined || seen.dead < 2 || seen.dead !== seen.mounts.size) continue
+    draft.blocked = {
+      code: 'OutageSuspected',
+      message: `all ${seen.dead} mounts of driver ${draft.volume?.driver} are dead at once: its backend is away`,
+      hint: `If they are really gone for good, give --accept-outage ${gone}.`,
+    }
+  }
+}

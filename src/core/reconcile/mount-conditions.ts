@@ -1,0 +1,139 @@
+/** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import { matchesNode } from '../desired/node-affinity.ts'
+import { type PlanContext, registeredDriver, waitForKubelet } from './context.ts'
+import type { Obstacle, Wait } from './draft.ts'
+import { allowsSeveralNodes, attachedElsewhere, attachmentOf } from './volume-facts.ts'
+
+export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+  return (
+    waitForKubelet(context) ??
+    nodeWait(context) ??
+    attachWait(context, volume) ??
+    accessWait(context, volume) ??
+    driverWait(context, volume)
+  )
+}
+
+/** S22: a Node that is ready, or merely without its kubelet, and not out of service. */
+function nodeWait({ inputs }: PlanContext): Wait | undefined {
+  const taint = inputs.snapshot.api?.node?.spec?.taints?.find(
+    (each) => each.key === 'node.kubernetes.io/out-of-service',
+  )
+  return taint === undefined
+    ? undefined
+    : {
+        code: 'NodeNotReady',
+        message: 'the node is tainted out-of-service',
+        hint: 'Remove the taint once the node is trusted again.',
+      }
+}
+
+function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+  if (volume.attachability === 'notAttachable') return undefined
+  if (volume.attachability === 'unknown') {
+    return { code: 'AttachabilityUnknown', message: `whether ${volume.specName} has to be attached could not be read` }
+  }
+  const status = context.inputs.snapshot.api?.node?.status
+  if (!(status?.volumesAttached ?? []).some((each) => each.name === volume.uniqueName)) {
+    return { code: 'NotAttached', message: `${volume.uniqueName} is not in node.status.volumesAttached` }
+  }
+  if (volume.driver !== undefined && volume.handle !== undefined) {
+    const attachment = attachmentOf(context, { driver: volume.driver, handle: volume.handle })
+    if (attachment === undefined)
+      return { code: 'NotAttached', message: `${volume.uniqueName} has no VolumeAttachment that can be read` }
+    if (attachment.metadata.deletionTimestamp !== undefined) {
+      return { code: 'AttachmentDeleting', message: `VolumeAttachment ${attachment.metadata.name} is being deleted` }
+    }
+    if (attachment.status?.attached !== true) {
+      const error = attachment.status?.attachError?.message
+      return {
+        code: 'NotAttached',
+        message: `VolumeAttachment ${attachment.metadata.name} is not attached${error ? `: ${error}` : ''}`,
+      }
+    }
+  }
+  if (!(status?.volumesInUse ?? []).includes(volume.uniqueName)) {
+    return {
+      code: 'NotReportedInUse',
+      message: `${volume.uniqueName} is attached and not yet in node.status.volumesInUse, which only the kubelet writes`,
+      hint: 'Start the kubelet: the controller may detach a volume that is not reported in use.',
+    }
+  }
+  return undefined
+}
+
+/** One pod (ReadWriteOncePod) or one node (neither RWX nor ROX) at a time. */
+function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+  const { persistentVolume, driver, handle } = volume
+  if (persistentVolume === undefined) return undefined
+  const modes = persistentVolume.spec.accessModes ?? []
+  if (modes.length === 1 && modes[0] === 'ReadWriteOncePod') {
+    const other = context.users
+      .of(volume.uniqueName)
+      .find((user) => user.pod.uid !== volume.podUid && user.how === 'has it on disk')
+    if (other !== undefined) {
+      return { code: 'AccessMode', message: `${volume.specName} is ReadWriteOncePod, and pod ${other.pod.uid} has it` }
+    }
+  }
+  if (driver === undefined || handle === undefined || allowsSeveralNodes(persistentVolume)) return undefined
+  if (context.inputs.snapshot.api?.credential === 'kubelet' && volume.attachability !== 'notAttachable') {
+    return {
+      code: 'AccessMode',
+      message: `whether ${volume.specName} is attached elsewhere cannot be told with a kubelet credential (S30)`,
+      hint: 'Use a credential that may list volumeattachments (--kubeconfig).',
+    }
+  }
+  const elsewhere = attachedElsewhere(context, { driver, handle })
+  return elsewhere.length === 0
+    ? undefined
+    : {
+        code: 'AccessMode',
+        message: `${volume.specName} is attached to ${elsewhere.join(', ')} against its access mode`,
+      }
+}
+
+function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+  if (volume.plugin !== 'kubernetes.io/csi' || volume.driver === undefined) return undefined
+  if (registeredDriver(context, volume.driver) !== undefined) return undefined
+  return {
+    code: 'DriverNotRegistered',
+    message: `CSI driver ${volume.driver} is not registered here yet`,
+    hint: "See whether the driver's node pod runs.",
+  }
+}
+
+/** What a person has to clear away before the mount. */
+export function mountObstacle(context: PlanContext, volume: VolumeToMount, target: string): Obstacle {
+  const { inputs } = context
+  const node = inputs.snapshot.api?.node ?? null
+  if (volume.persistentVolume !== undefined && node !== null && !matchesNode(volume.persistentVolume, node)) {
+    return {
+      code: 'NodeAffinity',
+      message: `PersistentVolume ${volume.persistentVolume.metadata.name} may not be used on this node`,
+      hint: 'The pod is on the wrong node: delete it, so that it is scheduled again.',
+    }
+  }
+  const inside = inputs.at(target).length > 0 || isOwnDirectory(volume) ? [] : inputs.tree.descendants(target)
+  const data = inside.find((entry) => entry.type !== 'dir')
+  if (data !== undefined) {
+    return {
+      code: 'DataUnderMountPoint',
+      message: `${inputs.absolute(data.path)} lies where the volume is to be mounted`,
+      hint: 'Look at it; move it away or delete it yourself, then plan again.',
+    }
+  }
+  return {
+    code: 'NotSupportedYet',
+    message: 'this version plans the operation and does not carry it out',
+    hint: 'Start the kubelet: it mounts the volume.',
+  }
+}
+
+/** Nothing is mounted over the directory of a disk emptyDir or a configMap. */
+function isOwnDirectory(volume: VolumeToMount): boolean {
+  return (
+    volume.plugin === 'kubernetes.io/configmap' ||
+    (volume.plugin === 'kubernetes.io/empty-dir' && (volume.source?.emptyDir?.medium ?? '') === '')
+  )
+}

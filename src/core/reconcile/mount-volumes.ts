@@ -1,0 +1,146 @@
+/** Step 2 of the pass: what living pods want and do not have (R410, S22; O3, O21, O26, O31). */
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import { csiGlobalDir } from '../names.ts'
+import type { VolumeRef } from '../plan/plan.ts'
+import type { PlanContext } from './context.ts'
+import type { Draft, Findings } from './draft.ts'
+import { mountObstacle, mountWait } from './mount-conditions.ts'
+import { evidenceOf, targetOf } from './mount-evidence.ts'
+import { mountSteps } from './mount-steps.ts'
+import { refreshVolume } from './refresh-volumes.ts'
+import { describeCsiVolume } from './volume-facts.ts'
+
+export function mountOrAttachVolumes(context: PlanContext, findings: Findings): void {
+  const staging = new Map<string, Draft>()
+  const volumes = context.desired.volumes.filter((volume) => context.classes.of(volume.podUid)?.class === 'Desired')
+  for (const volume of volumes) mountOne(context, findings, volume, staging)
+  for (const unresolved of context.desired.unresolved) {
+    if (context.classes.of(unresolved.podUid)?.class !== 'Desired') continue
+    const pod = context.classes.of(unresolved.podUid)?.ref ?? { uid: unresolved.podUid }
+    const absent = unresolved.cause === 'Absent'
+    findings.wait(
+      'MountVolume',
+      { code: absent ? 'ClaimMissing' : 'VolumeUnresolved', message: unresolved.message },
+      'S4',
+      {
+        pod,
+        volume: {
+          name: unresolved.persistentVolumeName ?? unresolved.podVolumeName,
+          podVolumeName: unresolved.podVolumeName,
+          plugin: 'unknown',
+          mode: 'Filesystem',
+        },
+      },
+    )
+  }
+}
+
+function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMount, staging: Map<string, Draft>): void {
+  const { inputs } = context
+  const evidence = evidenceOf(context, volume)
+  if (evidence.state === 'satisfied') return
+  const target = targetOf(volume)
+  const dead = inputs.deadError(target)
+  if (evidence.state === 'mounted' && dead !== undefined) {
+    reportDead(context, findings, volume, target, dead)
+    return
+  }
+  if (evidence.state === 'mounted' && evidence.stateFileLost === undefined) {
+    refreshVolume(context, findings, volume)
+    return
+  }
+
+  const pod = context.classes.of(volume.podUid)?.ref ?? { uid: volume.podUid }
+  const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
+  const ref = describeWanted(context, volume)
+  const wait = mountWait(context, volume)
+  if (wait !== undefined) {
+    findings.wait(kind, wait, 'S22', { pod, volume: ref })
+    return
+  }
+  const first = staging.get(volume.uniqueName)
+  const withStage = volume.deviceMountable && first === undefined && !isStaged(context, volume)
+  const steps = mountSteps(context, volume, withStage)
+  const predecessors = findings.operations.filter(
+    (draft) => draft.volume?.uniqueName === volume.uniqueName && draft.kind.startsWith('Un') && isExclusive(volume),
+  )
+  const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
+  const draft: Draft = {
+    kind,
+    reason: lost === undefined ? 'NotMounted' : 'StateFileMissing',
+    message:
+      lost === undefined
+        ? `pod ${pod.namespace ?? ''}/${pod.name ?? pod.uid} wants ${volume.podVolumeNames.join(', ')}, and ${evidence.state === 'notMounted' ? evidence.why : 'it is not mounted'}${context.witnesses.isAlive(volume.podUid) ? '; containers that run see it only after a restart' : ''}`
+        : `${inputs.absolute(lost)} is lost; the volume is published again to write it`,
+    pod,
+    volume: ref,
+    steps,
+    paths: [...new Set(steps.map((step) => step.target))],
+    after: [...(first === undefined ? [] : [first]), ...predecessors],
+    rule: 'R430',
+    removes: new Set(),
+    blocked: mountObstacle(context, volume, target),
+  }
+  if (volume.deviceMountable && first === undefined) staging.set(volume.uniqueName, draft)
+  findings.add(draft)
+}
+
+/** R418d, R829: an old user has to be off the volume first only where two may not share it. */
+function isExclusive(volume: VolumeToMount): boolean {
+  return volume.persistentVolume?.spec.accessModes?.includes('ReadWriteOncePod') ?? false
+}
+
+function isStaged(context: PlanContext, volume: VolumeToMount): boolean {
+  if (volume.driver === undefined || volume.handle === undefined) return false
+  if (volume.mode === 'Block') {
+    const block = context.blocks.find((each) => each.plugin === volume.plugin && each.name === volume.specName)
+    return block?.mappings.some((mapping) => mapping.publishLayers.length > 0) ?? false
+  }
+  return context.inputs.at(`${csiGlobalDir(volume.driver, volume.handle)}/globalmount`).length > 0
+}
+
+export function describeWanted(context: PlanContext, volume: VolumeToMount): VolumeRef {
+  const [podVolumeName] = volume.podVolumeNames
+  if (volume.driver === undefined || volume.handle === undefined) {
+    return {
+      name: volume.specName,
+      ...(podVolumeName === undefined ? {} : { podVolumeName }),
+      uniqueName: volume.uniqueName,
+      plugin: volume.plugin,
+      mode: volume.mode,
+    }
+  }
+  return describeCsiVolume(context, {
+    name: volume.specName,
+    mode: volume.mode,
+    identity: {
+      driver: volume.driver,
+      handle: volume.handle,
+      from:
+        volume.persistentVolume === undefined ? 'the pod' : `PersistentVolume ${volume.persistentVolume.metadata.name}`,
+    },
+    uniqueName: volume.uniqueName,
+    podVolumeName,
+  })
+}
+
+/** O21: the driver would say that it is mounted; only a restart of the containers, or a remount, helps. */
+function reportDead(
+  context: PlanContext,
+  findings: Findings,
+  volume: VolumeToMount,
+  target: string,
+  error: string,
+): void {
+  const pod = context.classes.of(volume.podUid)?.ref ?? { uid: volume.podUid }
+  const running = context.witnesses.isAlive(volume.podUid)
+  findings.problem(
+    'error',
+    'DeadMount',
+    `${context.inputs.absolute(target)} does not answer (${error})${running ? ', and containers run on it' : ''}`,
+    { pod: volume.podUid, volume: volume.specName, path: context.inputs.absolute(target) },
+    running
+      ? `Restart what serves the file system, then the containers of pod ${pod.namespace ?? ''}/${pod.name ?? pod.uid}.`
+      : 'Restart what serves the file system; the kubelet mounts it again.',
+  )
+}

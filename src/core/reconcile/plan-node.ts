@@ -1,0 +1,231 @@
+/**
+ * The one idea: a node's state in, a plan out. Pure and deterministic; no clock, no disk, no network.
+ *
+ * The pass has the kubelet's phases in the order of the contract: unmount, mount or attach, unmount and detach devices,
+ * orphans. Unmounts come first, so that a volume is free before anyone else gets it; device unmounts come after every
+ * mount is decided, so that none is undone that a pod is about to need (R403, R833).
+ */
+import { ActualInputs } from '../actual/actual-inputs.ts'
+import { blockVolumes, stagedVolumes } from '../actual/devices.ts'
+import { readStateFile } from '../actual/state-file.ts'
+import { parentOf } from '../actual/tree.ts'
+import { desiredStateOfPods } from '../desired/populate.ts'
+import type { ApiSnapshot } from '../model/snapshot.ts'
+import type { NodeState } from '../node-state.ts'
+import type { Operation, OperationKind, Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
+import type { PlanContext } from './context.ts'
+import { detachVolumes } from './detach-volumes.ts'
+import { Findings, finishOperations } from './draft.ts'
+import { filterOperations } from './filter-operations.ts'
+import { blockDeadDrivers, machineOf, refuseOutage, refuseWrongMachine } from './guards.ts'
+import { mountOrAttachVolumes } from './mount-volumes.ts'
+import { classifyPods, podListIsComplete } from './pod-classes.ts'
+import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
+import { reportProblems } from './report-problems.ts'
+import { judgeStaticSources } from './static-sources.ts'
+import { unmapDevices, unmapVolumes } from './unmap-block.ts'
+import { unmountDevices } from './unmount-devices.ts'
+import { unmountOtherDevices } from './unmount-other-devices.ts'
+import { unmountVolumes } from './unmount-volumes.ts'
+import { findVolumeUsers } from './volume-users.ts'
+import { judgeWitnesses } from './witnesses.ts'
+
+/** Plans one reconcile pass over one node. Same state and options in, same bytes out. */
+export function planNode(state: NodeState, options: PlanOptions): Plan {
+  const findings = new Findings()
+  const context = makeContext(state, options, findings)
+  const { inputs, classes, witnesses } = context
+  noteMissingSections(context, findings)
+
+  unmountVolumes(context, findings)
+  unmapVolumes(context, findings)
+  mountOrAttachVolumes(context, findings)
+  unmountDevices(context, findings)
+  unmapDevices(context, findings)
+  unmountOtherDevices(context, findings)
+  blockDeadDrivers(inputs, findings.operations, options, classes.all.filter((pod) => pod.class === 'Gone').length)
+  detachVolumes(context, findings)
+  removeOrphanPodDirs(context, findings)
+  reportProblems(context, findings)
+
+  const machine = machineOf(inputs)
+  const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
+  const { kept, filtered } = filterOperations(findings.operations, options)
+  const operations = finishOperations(kept).map((operation) =>
+    refused === undefined ? operation : blockRefused(operation, refused),
+  )
+  const { snapshot } = inputs
+  return {
+    apiVersion: 'volctl.io/v1',
+    kind: 'Plan',
+    scope: 'node',
+    node: snapshot.nodeName,
+    rootDir: snapshot.rootDir,
+    ...(snapshot.bootID === undefined ? {} : { bootID: snapshot.bootID }),
+    createdAt: snapshot.capturedAt,
+    volctlVersion: options.volctlVersion,
+    inputs: describeInputs(context, machine),
+    operations,
+    waiting: findings.waiting,
+    problems: findings.problems,
+    summary: {
+      operations: countByKind(operations),
+      blocked: operations.filter((operation) => operation.blocked !== undefined).length,
+      waiting: findings.waiting.length,
+      problems: findings.problems.length,
+      filtered,
+    },
+    complete: findings.complete,
+    ...(refused === undefined ? {} : { refused }),
+  }
+}
+
+function makeContext(state: NodeState, options: PlanOptions, findings: Findings): PlanContext {
+  const inputs = new ActualInputs(state)
+  const { snapshot } = inputs
+  const witnesses = judgeWitnesses(inputs)
+  const statics = judgeStaticSources(inputs)
+  findings.problems.push(...witnesses.problems, ...statics.problems)
+  const blocks = blockVolumes(inputs)
+  const classes = classifyPods(
+    inputs,
+    witnesses,
+    statics,
+    blocks.flatMap((block) => block.mappings.map((mapping) => mapping.podUid)),
+  )
+  const wanting = classes.all.flatMap((pod) =>
+    pod.pod !== undefined && (pod.class === 'Desired' || pod.class === 'Frozen') ? [pod.pod] : [],
+  )
+  const desired = desiredStateOfPods(wanting, snapshot.api ?? NO_API)
+  const boot = Date.parse(snapshot.bootTime ?? '')
+  return {
+    inputs,
+    options,
+    classes,
+    witnesses,
+    desired,
+    staged: stagedVolumes(inputs),
+    blocks,
+    users: findVolumeUsers(inputs, classes, desired, blocks),
+    onDisk: stateFilesOnDisk(inputs),
+    kubelet: kubeletState(snapshot.kubelet),
+    now: Date.parse(snapshot.capturedAt),
+    bootTime: Number.isNaN(boot) ? undefined : boot,
+  }
+}
+
+const NO_API: ApiSnapshot = {
+  server: '',
+  credential: '',
+  node: null,
+  pods: [],
+  persistentVolumeClaims: [],
+  persistentVolumes: [],
+  volumeAttachments: [],
+  csiDrivers: [],
+  csiNode: null,
+  configMaps: [],
+  secrets: [],
+  errors: [],
+}
+
+function stateFilesOnDisk({ tree, snapshot }: ActualInputs): PlanContext['onDisk'] {
+  return (snapshot.tree ?? []).flatMap((entry) => {
+    if (!entry.path.endsWith('/vol_data.json')) return []
+    const data = readStateFile(tree.get(entry.path))?.data
+    return data === undefined
+      ? []
+      : [
+          {
+            path: parentOf(entry.path),
+            volume: { driver: data.driverName, handle: data.volumeHandle, from: entry.path },
+          },
+        ]
+  })
+}
+
+function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['kubelet'] {
+  if (kubelet === undefined) return { state: 'unknown' }
+  const state = kubelet.running ? 'running' : kubelet.mayReturn ? 'mayReturn' : 'stopped'
+  return { state, ...(kubelet.note === undefined ? {} : { note: kubelet.note }) }
+}
+
+const SECTIONS = [
+  'api',
+  'mountinfo',
+  'tree',
+  'runtime',
+  'processes',
+  'deadMounts',
+  'staticPods',
+  'kubelet',
+  'blockDevices',
+  'csiSockets',
+] as const
+
+/** A section that is not there is a source that failed: said, and the plan is not complete (contract, Snapshot). */
+function noteMissingSections({ inputs }: PlanContext, findings: Findings): void {
+  const { snapshot } = inputs
+  for (const section of SECTIONS) {
+    const missing =
+      section === 'mountinfo' ? inputs.mounts.size === 0 && !snapshot.mountinfo : snapshot[section] === undefined
+    if (!missing) continue
+    findings.complete = false
+    findings.problem(
+      'error',
+      'SectionMissing',
+      `${section} is missing: what it would show is not known`,
+      {},
+      'Take a new snapshot.',
+    )
+  }
+  if (snapshot.api !== undefined && !podListIsComplete(inputs)) {
+    findings.complete = false
+    findings.problem('error', 'PodListIncomplete', 'the list of pods is not complete: nobody is taken for gone')
+  }
+}
+
+function describeInputs(context: PlanContext, machine: PlanInputs['machine']): PlanInputs {
+  const { inputs, classes } = context
+  const { snapshot } = inputs
+  return {
+    api: {
+      server: snapshot.api?.server ?? '',
+      ...(snapshot.api?.user === undefined ? {} : { user: snapshot.api.user }),
+      ...(snapshot.api?.resourceVersion === undefined ? {} : { resourceVersion: snapshot.api.resourceVersion }),
+    },
+    kubelet: context.kubelet,
+    actual: { mounts: inputs.mounts.size, podDirs: inputs.tree.childDirs('pods').length },
+    runtime: { source: snapshot.runtime?.source ?? 'none', pods: snapshot.runtime?.pods.length ?? 0 },
+    machine,
+    pods: {
+      listed: snapshot.api?.pods.length ?? 0,
+      onDisk: inputs.tree.childDirs('pods').length,
+      gone: classes.all.filter((pod) => pod.class === 'Gone').length,
+    },
+    unjudged: unjudgedGuards(context),
+  }
+}
+
+function unjudgedGuards({ inputs }: PlanContext): PlanInputs['unjudged'] {
+  const later = [
+    { rule: 'S21', message: 'holders, other mount namespaces, superblocks and open devices are checked at apply' },
+  ]
+  return inputs.snapshot.api?.credential === 'kubelet'
+    ? [...later, { rule: 'S30', message: 'attachments of other nodes cannot be listed with a kubelet credential' }]
+    : later
+}
+
+function blockRefused(operation: Operation, refused: NonNullable<Plan['refused']>): Operation {
+  const code = refused.code === 'OutageSuspected' ? 'OutageSuspected' : 'Refused'
+  return {
+    ...operation,
+    blocked: { code, message: refused.message, ...(refused.hint === undefined ? {} : { hint: refused.hint }) },
+  }
+}
+
+function countByKind(operations: readonly Operation[]): Partial<Record<OperationKind, number>> {
+  const counts: Partial<Record<OperationKind, number>> = {}
+  for (const { kind } of operations) counts[kind] = (counts[kind] ?? 0) + 1
+  return counts
+}

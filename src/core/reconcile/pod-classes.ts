@@ -1,0 +1,119 @@
+/**
+ * Who is alive, who is gone: the class of every pod UID that the API, the disk, the mount table, the runtime or the
+ * process table knows. Everything destructive rests on this page (safety.md: Alive, Gone, Finished; S3, S9, S10).
+ */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { compareText } from '../actual/tree.ts'
+import { isMirrorPod, isTerminalPhase, onDiskUid, protectedUids } from '../desired/pods.ts'
+import type { Pod } from '../model/objects.ts'
+import type { PodRef } from '../plan/plan.ts'
+import type { StaticSources } from './static-sources.ts'
+import type { Witnesses } from './witnesses.ts'
+
+/**
+ * Desired: in the list and meant to run. Frozen: must not be touched, for the reason in `why`.
+ * Finished: in the list, deleted or terminal, and not alive. Gone: not in a complete list, not alive, not static.
+ */
+export type PodClassName = 'Desired' | 'Frozen' | 'Finished' | 'Gone'
+
+export interface PodClass {
+  readonly uid: string
+  readonly class: PodClassName
+  readonly ref: PodRef
+  /** The API's object; for a static pod its mirror. */
+  readonly pod: Pod | undefined
+  readonly alive: boolean
+  /** Why a pod is Frozen, as a problem code, with words. */
+  readonly why?: { readonly code: string; readonly message: string }
+}
+
+export interface PodClasses {
+  readonly all: readonly PodClass[]
+  of(uid: string): PodClass | undefined
+}
+
+/**
+ * @param blockUids UIDs that only a block map or publish path knows
+ * @returns classes of every UID, sorted by UID
+ */
+export function classifyPods(
+  inputs: ActualInputs,
+  witnesses: Witnesses,
+  statics: StaticSources,
+  blockUids: Iterable<string>,
+): PodClasses {
+  const { snapshot, tree } = inputs
+  const listed = new Map<string, Pod>()
+  const shielded = new Set<string>()
+  for (const pod of snapshot.api?.pods ?? []) {
+    listed.set(onDiskUid(pod), pod)
+    for (const uid of protectedUids(pod)) shielded.add(uid)
+  }
+  const uids = new Set<string>([...listed.keys(), ...tree.childDirs('pods'), ...inputs.podsWithMounts(), ...blockUids])
+  const names = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
+  const listComplete = podListIsComplete(inputs)
+
+  const classOf = (uid: string): PodClass => {
+    const pod = listed.get(uid)
+    const sandbox = names.get(uid)
+    const ref: PodRef = {
+      ...(pod?.metadata.namespace === undefined
+        ? sandbox?.namespace === undefined
+          ? {}
+          : { namespace: sandbox.namespace }
+        : { namespace: pod.metadata.namespace }),
+      ...(pod === undefined
+        ? sandbox?.name === undefined
+          ? {}
+          : { name: sandbox.name }
+        : { name: pod.metadata.name }),
+      uid,
+    }
+    const alive = witnesses.isAlive(uid)
+    const base = { uid, ref, pod, alive }
+    const frozen = (code: string, message: string): PodClass => ({ ...base, class: 'Frozen', why: { code, message } })
+
+    const unseen = sectionUnseen(inputs)
+    if (pod !== undefined) {
+      if (pod.metadata.deletionTimestamp === undefined && !isTerminalPhase(pod)) return { ...base, class: 'Desired' }
+      if (isMirrorPod(pod) && statics.mayRun(pod)) return { ...base, class: 'Desired' }
+      if (unseen !== undefined) return frozen('SectionMissing', unseen)
+      if (alive) return frozen('PodStillRunning', 'it is ending, and something of it still runs')
+      const blind = witnesses.blindFor(uid)
+      if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+      return { ...base, class: 'Finished' }
+    }
+    if (unseen !== undefined) return frozen('SectionMissing', unseen)
+    if (!listComplete) return frozen('PodListIncomplete', 'the list of pods is not known to be complete')
+    if (shielded.has(uid)) return frozen('MirrorPodUid', 'a mirror pod bears this UID')
+    if (alive) return frozen('PodGoneButRunning', 'it is not in the API, and something of it still runs')
+    const blind = witnesses.blindFor(uid)
+    if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+    const owner = statics.mayOwn(uid)
+    if (owner !== undefined) return frozen('MayBeStatic', owner)
+    return { ...base, class: 'Gone' }
+  }
+
+  const all = [...uids].toSorted(compareText).map(classOf)
+  const byUid = new Map(all.map((entry) => [entry.uid, entry]))
+  return { all, of: (uid) => byUid.get(uid) }
+}
+
+/** Without the mount table or the disk nothing can be told from live data; without the loop devices no map can be undone. */
+function sectionUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
+  if (mounts.size === 0) return 'the mount table was not read'
+  if (snapshot.tree === undefined) return "the kubelet's directories were not read"
+  return snapshot.blockDevices === undefined ? 'the loop devices were not read' : undefined
+}
+
+/** S3: a list that failed, or is not there, makes nobody absent. */
+export function podListIsComplete({ snapshot }: ActualInputs): boolean {
+  if (snapshot.api === undefined || !Array.isArray(snapshot.api.pods)) return false
+  return !snapshot.api.errors.some((error) => mentionsPods(error))
+}
+
+function mentionsPods(error: unknown): boolean {
+  if (typeof error === 'string') return /\bpods?\b/i.test(error)
+  const { resource, kind } = error as { resource?: unknown; kind?: unknown }
+  return /^pods?$/i.test(String(resource ?? kind ?? ''))
+}

@@ -1,0 +1,126 @@
+/**
+ * Last step: directories of pods that are gone (R601-R615, contract RemoveOrphanPodDir).
+ * All or nothing, and only names that the kubelet itself makes; anything else keeps the directory and is named.
+ */
+import type { TreeEntry } from '../model/snapshot.ts'
+import type { Step } from '../plan/plan.ts'
+import { type PlanContext, waitToSettle } from './context.ts'
+import type { Draft, Findings } from './draft.ts'
+import type { PodClass } from './pod-classes.ts'
+import { gone, podTimes } from './pod-facts.ts'
+
+export function removeOrphanPodDirs(context: PlanContext, findings: Findings): void {
+  let removable = 0
+  for (const pod of context.classes.all) {
+    if (pod.class !== 'Gone' || !context.inputs.tree.isDir(`pods/${pod.uid}`)) continue
+    if (removeOrphanPodDir(context, findings, pod)) removable += 1
+  }
+  if (removable > 0) {
+    findings.problem(
+      'info',
+      'OrphanPodDir',
+      `${removable} director${removable === 1 ? 'y' : 'ies'} of pods that are gone can be removed`,
+      {},
+      'Give --orphans.',
+    )
+  }
+}
+
+/** @returns whether the directory could be removed, had --orphans been given */
+function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodClass): boolean {
+  const { inputs, options } = context
+  const base = `pods/${pod.uid}`
+  const mine = findings.ofPod(pod.uid)
+  if (findings.isPodWaiting(pod.uid)) return false
+  const keep = reasonToKeep(context, pod, mine)
+  if (keep !== undefined) {
+    findings.problem(
+      'warning',
+      'OrphanDirKept',
+      `${inputs.absolute(base)} is kept: ${keep.message}`,
+      { pod: pod.uid, path: inputs.absolute(keep.path ?? base) },
+      keep.hint,
+    )
+    return false
+  }
+  const wait = waitToSettle(context, pod, () => podTimes(context, pod))
+  if (wait !== undefined) {
+    if (options.orphans) findings.wait('RemoveOrphanPodDir', wait, 'S11', { pod: pod.ref })
+    return false
+  }
+  if (!options.orphans) return true
+  const steps: Step[] = remaining(context, pod, mine)
+    .toReversed()
+    .map((entry) => ({ op: entry.type === 'dir' ? 'rmdir' : 'unlink', target: inputs.absolute(entry.path) }))
+  steps.push({ op: 'rmdir', target: inputs.absolute(base) })
+  findings.add({
+    kind: 'RemoveOrphanPodDir',
+    reason: 'OrphanPodDir',
+    message: `${gone(pod)}; only empty directories and files of the kubelet are left of it`,
+    pod: pod.ref,
+    steps,
+    paths: [
+      inputs.absolute(base),
+      ...steps.map((step) => step.target).filter((path) => path !== inputs.absolute(base)),
+    ],
+    after: [...mine],
+    rule: 'R612',
+    removes: new Set(),
+  })
+  return false
+}
+
+interface Keep {
+  readonly message: string
+  readonly path?: string
+  readonly hint?: string
+}
+
+function reasonToKeep(context: PlanContext, pod: PodClass, mine: readonly Draft[]): Keep | undefined {
+  const { inputs } = context
+  const stuck = mine.find((draft) => draft.blocked !== undefined && draft.blocked.code !== 'DeletesData')
+  if (stuck !== undefined) {
+    return { message: `${stuck.kind} of ${stuck.volume?.name ?? 'a volume'} is blocked (${stuck.blocked?.message})` }
+  }
+  const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
+  const mount = inputs.podMounts(pod.uid).find((each) => !removed.has(each.id))
+  if (mount !== undefined) {
+    const path = inputs.relative(inputs.plain(mount.mountPoint))
+    return { message: `${inputs.absolute(path)} is mounted (${mount.fsType})`, path, hint: 'Find out who mounted it.' }
+  }
+  const stray = remaining(context, pod, mine).find((entry) => !madeByKubelet(pod.uid, entry))
+  if (stray === undefined) return undefined
+  return {
+    message: `${inputs.absolute(stray.path)} (${stray.error ?? `${stray.type}${stray.size === undefined ? '' : `, ${stray.size} bytes`}`}) is not of the kubelet's making`,
+    path: stray.path,
+    hint: 'Look at it; move it away or delete it yourself, then plan again.',
+  }
+}
+
+/** Entries of the pod's directory that its other operations do not remove, parents first. */
+function remaining({ inputs }: PlanContext, pod: PodClass, mine: readonly Draft[]): TreeEntry[] {
+  const gonePaths = new Set<string>()
+  const emptied: string[] = []
+  for (const step of mine.flatMap((draft) => draft.steps)) {
+    const path = inputs.relative(step.target)
+    if (step.op === 'rmdir' || step.op === 'unlink' || step.op === 'NodeUnpublishVolume') gonePaths.add(path)
+    if (step.op === 'deleteContent' || step.op === 'umount') emptied.push(`${path}/`)
+  }
+  return inputs.tree
+    .descendants(`pods/${pod.uid}`)
+    .filter((entry) => !gonePaths.has(entry.path) && !emptied.some((prefix) => entry.path.startsWith(prefix)))
+}
+
+/** Directories, and files by the names that the kubelet gives them (contract; N4, P149). */
+function madeByKubelet(uid: string, entry: TreeEntry): boolean {
+  if (entry.error !== undefined) return false
+  if (entry.type === 'dir') return true
+  if (entry.type !== 'file') return false
+  const parts = entry.path.slice(`pods/${uid}/`.length).split('/')
+  const [top] = parts
+  if (parts.length === 1) return top === 'etc-hosts' || top === 'userns'
+  if (top === 'containers') return parts.length === 3
+  if (top === 'plugins') return parts.length === 4 && parts[3] === 'ready'
+  // What the kubelet makes to mount a sub-path file over (P136); anything with content is somebody's data.
+  return top === 'volume-subpaths' && parts.length === 4 && entry.size === 0
+}

@@ -1,0 +1,153 @@
+/** What is wrong and has no operation of its own: said, with what to do (contract, problems). */
+import type { ApiReadError } from '../model/snapshot.ts'
+import { csiUniqueName } from '../names.ts'
+import type { PlanContext } from './context.ts'
+import type { Findings } from './draft.ts'
+import { evidenceOf } from './mount-evidence.ts'
+import type { PodClass } from './pod-classes.ts'
+
+export function reportProblems(context: PlanContext, findings: Findings): void {
+  for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, findings, pod)
+  reportUnresolved(context, findings)
+  reportReadErrors(context, findings)
+  reportAttachment(context, findings)
+  reportUnknownDeadMounts(context, findings)
+}
+
+function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): void {
+  const code = pod.why?.code
+  const name = pod.ref.name === undefined ? pod.uid : `${pod.ref.namespace ?? 'default'}/${pod.ref.name} (${pod.uid})`
+  const about = { pod: pod.uid, path: context.inputs.absolute(`pods/${pod.uid}`) }
+  if (code === 'PodGoneButRunning') {
+    const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
+    findings.problem(
+      'error',
+      'PodGoneButRunning',
+      `pod ${name} is not in the API and still runs: ${signs}; nothing of it is touched`,
+      about,
+      `Stop it first: crictl pods --label io.kubernetes.pod.uid=${pod.uid} -q | xargs -r crictl stopp; then plan again.`,
+    )
+  } else if (code === 'PodStillRunning') {
+    const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
+    findings.problem('info', 'PodStillRunning', `pod ${name} is ending and still runs: ${signs}`, about)
+  } else if (code === 'AlivenessUnknown') {
+    findings.complete = false
+    findings.problem(
+      'error',
+      'AlivenessUnknown',
+      `whether pod ${name} still runs is not known: ${pod.why?.message}`,
+      about,
+    )
+  } else if (code === 'MayBeStatic') {
+    findings.problem('warning', 'MayBeStatic', `directory of ${name} is left alone: ${pod.why?.message}`, about)
+  } else if (code === 'MirrorPodUid') {
+    findings.problem('warning', 'MirrorPodUid', `directory of ${name} is left alone: ${pod.why?.message}`, about)
+  }
+}
+
+function reportUnresolved(context: PlanContext, findings: Findings): void {
+  for (const each of context.desired.unresolved) {
+    const unknown = each.cause === 'Unknown'
+    if (unknown) findings.complete = false
+    findings.problem(
+      unknown ? 'error' : 'warning',
+      'UnresolvedVolume',
+      `volume ${each.podVolumeName} of pod ${each.pod.metadata.namespace ?? 'default'}/${each.pod.metadata.name}: ${each.message}`,
+      { pod: each.podUid, volume: each.podVolumeName },
+      unknown
+        ? 'Use a credential that may read it, or repair it: until then no device is unstaged, unmapped or detached.'
+        : "The pod's own directories are left alone until its claim is there.",
+    )
+  }
+}
+
+function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
+  for (const error of inputs.snapshot.api?.errors ?? []) {
+    const { resource, namespace, name, status, reason, message } = error as Partial<ApiReadError>
+    if (reason === 'NotFound' || status === 404) continue
+    const what = [resource ?? 'object', [namespace, name].filter(Boolean).join('/')].filter(Boolean).join(' ')
+    const forbidden = reason === 'Forbidden' || status === 403
+    findings.problem(
+      forbidden ? 'info' : 'warning',
+      'ReadFailed',
+      typeof error === 'string' ? error : `${what} could not be read: ${message ?? reason ?? 'no reason given'}`,
+      {},
+    )
+  }
+}
+
+/** O7: a volume that is mounted here while the control plane believes otherwise may be attached elsewhere tomorrow. */
+function reportAttachment(context: PlanContext, findings: Findings): void {
+  const status = context.inputs.snapshot.api?.node?.status
+  if (status === undefined) return
+  const attached = new Set((status.volumesAttached ?? []).map((each) => each.name))
+  const inUse = new Set(status.volumesInUse ?? [])
+  const said = new Set<string>()
+  const check = (uniqueName: string, pod: string | undefined, name: string, path: string): void => {
+    if (said.has(uniqueName)) return
+    said.add(uniqueName)
+    const about = { ...(pod === undefined ? {} : { pod }), volume: name, path }
+    if (!attached.has(uniqueName)) {
+      findings.problem(
+        'error',
+        'MountedButNotAttached',
+        `${uniqueName} is mounted on ${path} and not attached to this node: another node may write to it`,
+        about,
+        'Stop what uses it here before anything else; then let the controller attach it again.',
+      )
+    } else if (!inUse.has(uniqueName)) {
+      findings.problem(
+        'error',
+        'MountedButNotInUse',
+        `${uniqueName} is mounted on ${path} and not reported in use: the controller may detach it under the mount`,
+        about,
+        'Start the kubelet, which reports it, or unmount it.',
+      )
+    }
+  }
+  for (const volume of context.desired.volumes) {
+    if (volume.attachability !== 'attachable' || volume.driver === undefined || volume.handle === undefined) continue
+    if (context.classes.of(volume.podUid)?.class !== 'Desired' || !hasMount(context, volume.uniqueName)) continue
+    if (evidenceOf(context, volume).state === 'mounted')
+      check(volume.uniqueName, volume.podUid, volume.specName, pathOf(context, volume.uniqueName))
+  }
+  for (const staged of context.staged) {
+    const data = staged.stateFile?.data
+    if (data === undefined || staged.layers.length === 0 || !needsAttach(context, data.driverName)) continue
+    check(
+      csiUniqueName(data.driverName, data.volumeHandle),
+      undefined,
+      staged.key,
+      context.inputs.absolute(staged.target),
+    )
+  }
+}
+
+function hasMount(context: PlanContext, uniqueName: string): boolean {
+  return pathOf(context, uniqueName) !== ''
+}
+
+function pathOf(context: PlanContext, uniqueName: string): string {
+  const record = context.onDisk.find(({ volume }) => csiUniqueName(volume.driver, volume.handle) === uniqueName)
+  return record === undefined ? '' : context.inputs.absolute(record.path)
+}
+
+function needsAttach({ inputs }: PlanContext, driver: string): boolean {
+  const object = inputs.snapshot.api?.csiDrivers.find((each) => each.metadata.name === driver)
+  return object !== undefined && object.spec.attachRequired !== false
+}
+
+/** Dead mounts that no wanted volume and no operation has spoken of. */
+function reportUnknownDeadMounts({ inputs }: PlanContext, findings: Findings): void {
+  for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
+    const absolute = path.startsWith('/') ? path : inputs.absolute(path)
+    if (findings.touches(absolute) || findings.problems.some((each) => each.about.path === absolute)) continue
+    findings.problem(
+      'warning',
+      'DeadMount',
+      `${absolute} does not answer (${error})`,
+      { path: absolute },
+      'Restart what serves the file system.',
+    )
+  }
+}

@@ -1,0 +1,209 @@
+/** Raw block volumes: the pod's part, then the device's (R451, R452, C84-C86; O8, O22). */
+import type { BlockMapping, BlockVolume } from '../actual/devices.ts'
+import { csiUniqueName } from '../names.ts'
+import type { Step, VolumeRef } from '../plan/plan.ts'
+import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
+import { type CsiIdentity, type Identified, identifyBlock } from './csi-identity.ts'
+import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
+import { expectedMount, type Findings, type Obstacle } from './draft.ts'
+import { driverCall } from './driver-call.ts'
+import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
+import { gone } from './pod-facts.ts'
+import { describeCsiVolume } from './volume-facts.ts'
+
+/** Step 1 for block volumes: what pods that are gone have mapped. */
+export function unmapVolumes(context: PlanContext, findings: Findings): void {
+  for (const block of context.blocks) {
+    for (const mapping of block.mappings) unmapVolume(context, findings, block, mapping)
+  }
+}
+
+function unmapVolume(context: PlanContext, findings: Findings, block: BlockVolume, mapping: BlockMapping): void {
+  const pod = context.classes.of(mapping.podUid)
+  if (pod === undefined || (pod.class !== 'Gone' && pod.class !== 'Finished')) return
+  const csi = block.plugin === 'kubernetes.io/csi'
+  const identified = csi ? identifyBlock(context, block) : undefined
+  const volume = refOf(context, block, identified, mapping)
+  const wait = waitForKubelet(context)
+  if (wait !== undefined) {
+    findings.wait('UnmapVolume', wait, 'S11', { pod: pod.ref, volume })
+    return
+  }
+
+  const { inputs } = context
+  const publish = csi && block.publishDir !== undefined ? `${block.publishDir}/${mapping.podUid}` : undefined
+  const identity = identified !== undefined && 'identity' in identified ? identified.identity : undefined
+  const mounted = mapping.mapLayers.length + mapping.publishLayers.length > 0
+  const call = identity === undefined ? undefined : driverCall(context, identity, block.stateFile, mounted)
+  const steps: Step[] = mapping.loops.map((device) => ({ op: 'losetup -d', target: device }))
+  if (mapping.symlink !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(mapping.symlink) })
+  if (mapping.mapFile !== undefined) {
+    const path = inputs.absolute(mapping.mapFile)
+    steps.push(...umountSteps(context, path, mapping.mapLayers), { op: 'unlink', target: path })
+  }
+  const target = inputs.absolute(
+    publish ?? `plugins/kubernetes.io/csi/volumeDevices/publish/${block.name}/${mapping.podUid}`,
+  )
+  if (csi && (call?.kind === 'gone' || call?.kind === 'absentSinceBoot')) {
+    steps.push(...umountSteps(context, target, mapping.publishLayers))
+    if (mapping.publishPath !== undefined) steps.push({ op: 'unlink', target })
+  } else if (csi) steps.push({ op: 'NodeUnpublishVolume', target })
+
+  const blocked =
+    foreignObstacle(context, block.foreign) ??
+    layerObstacle(context, target, mapping.publishLayers) ??
+    (mapping.mapFile === undefined
+      ? undefined
+      : layerObstacle(context, inputs.absolute(mapping.mapFile), mapping.mapLayers)) ??
+    identityObstacle(identified) ??
+    (call?.kind === 'blocked' ? call.blocked : undefined)
+  const leaked = mapping.symlink === undefined
+  findings.add({
+    kind: 'UnmapVolume',
+    reason:
+      call?.kind === 'absentSinceBoot'
+        ? 'DriverAbsentSinceBoot'
+        : leaked
+          ? 'MappedWithoutPod'
+          : pod.class === 'Finished'
+            ? 'PodFinished'
+            : 'PodGone',
+    message: `${gone(pod)}; block volume ${block.name} is ${mounted ? 'mapped' : 'not mapped, and something of it is left'}`,
+    pod: pod.ref,
+    volume,
+    steps,
+    paths: [
+      ...new Set([
+        ...steps.filter((step) => step.op !== 'losetup -d').map((step) => step.target),
+        ...(csi ? [target] : []),
+      ]),
+    ],
+    after: [],
+    rule: 'R451',
+    ...(leaked ? { kubeletWould: 'never find it; map, published device and loop device stay' } : {}),
+    expects: [
+      ...(mapping.mapFile === undefined || mapping.mapLayers.length === 0
+        ? []
+        : [expectedMount(inputs.absolute(mapping.mapFile), mapping.mapLayers)]),
+      ...(mapping.publishLayers.length === 0 ? [] : [expectedMount(target, mapping.publishLayers)]),
+    ],
+    removes: new Set([...mapping.mapLayers, ...mapping.publishLayers].map((layer) => layer.id)),
+    ...(blocked === undefined ? {} : { blocked }),
+  })
+}
+
+/** Step 3 for block volumes: maps with no pod left on this node. */
+export function unmapDevices(context: PlanContext, findings: Findings): void {
+  for (const block of context.blocks) unmapDevice(context, findings, block)
+}
+
+function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolume): void {
+  const { inputs } = context
+  const leftover = inputs.tree.has(block.dir) || block.stagingPath !== undefined || block.publishDir !== undefined
+  if (!leftover) return
+  const csi = block.plugin === 'kubernetes.io/csi'
+  const identified = csi ? identifyBlock(context, block) : undefined
+  const identity = identified !== undefined && 'identity' in identified ? identified.identity : undefined
+  const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
+  if (isWanted(context, block, uniqueName)) return
+  const after = findings.operations.filter(
+    (draft) =>
+      draft.kind === 'UnmapVolume' && draft.volume?.name === block.name && draft.volume.plugin === block.plugin,
+  )
+  const volume = refOf(context, block, identified, undefined)
+  const wait = waitForKubelet(context)
+  if (wait !== undefined) {
+    findings.wait('UnmapDevice', wait, 'S11', { volume })
+    return
+  }
+  const call = identity === undefined ? undefined : driverCall(context, identity, block.stateFile, false)
+  const steps = csi
+    ? csiSteps(context, block, identity, call?.kind)
+    : [{ op: 'rmdir' as const, target: inputs.absolute(block.dir) }]
+  const [stray] = block.unexpected
+  const blocked =
+    foreignObstacle(context, block.foreign) ??
+    (stray === undefined
+      ? undefined
+      : ({
+          code: 'UnexpectedFile',
+          message: `${inputs.absolute(stray.path)} is not of the kubelet's making`,
+          hint: 'Look at it; move it away or delete it yourself, then plan again.',
+        } satisfies Obstacle)) ??
+    identityObstacle(identified) ??
+    deviceObstacle(context, identity) ??
+    (call?.kind === 'blocked' ? call.blocked : undefined) ??
+    predecessorObstacle(after)
+  const leaked = after.length === 0
+  findings.add({
+    kind: 'UnmapDevice',
+    reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'MappedWithoutPod' : 'LastPodGone',
+    message: leaked
+      ? `no pod of this node wants block volume ${block.name}, and no pod directory leads to its map`
+      : `no pod of this node wants block volume ${block.name} once the operations before are done`,
+    volume,
+    steps,
+    paths: [...new Set(steps.map((step) => step.target))],
+    after,
+    rule: leaked ? 'R820' : 'R452',
+    ...(leaked ? { kubeletWould: 'never find it' } : {}),
+    removes: new Set(),
+    ...(blocked === undefined ? {} : { blocked }),
+  })
+}
+
+/** The kubelet's order (C85, C86), by plain rmdir and unlink of the names that it makes itself. */
+function csiSteps(
+  context: PlanContext,
+  block: BlockVolume,
+  identity: CsiIdentity | undefined,
+  call: string | undefined,
+): Step[] {
+  const { inputs } = context
+  const steps: Step[] = []
+  const socket = identity === undefined ? undefined : registeredDriver(context, identity.driver)
+  const remove = (op: 'rmdir' | 'unlink', path: string): void => {
+    if (inputs.tree.has(path)) steps.push({ op, target: inputs.absolute(path) })
+  }
+  if (block.stagingPath !== undefined && call !== 'gone' && call !== 'absentSinceBoot' && stages(socket)) {
+    steps.push({ op: 'NodeUnstageVolume', target: inputs.absolute(block.stagingPath) })
+  }
+  if (block.publishDir !== undefined) remove('rmdir', block.publishDir)
+  if (block.stagingPath !== undefined) remove('rmdir', block.stagingPath)
+  remove('rmdir', block.mapDir)
+  remove('unlink', `${block.dir}/data/vol_data.json`)
+  remove('rmdir', `${block.dir}/data`)
+  remove('rmdir', block.dir)
+  return steps
+}
+
+/** By any pod that must not be disturbed: the desired state, a mapping, or a claim on the same spec name (R815, R817). */
+function isWanted(context: PlanContext, block: BlockVolume, uniqueName: string | undefined): boolean {
+  if (uniqueName !== undefined && context.users.of(uniqueName).length > 0) return true
+  if (context.users.of(`${block.plugin}/${block.name}`).length > 0) return true
+  return context.desired.volumes.some((volume) => volume.plugin === block.plugin && volume.specName === block.name)
+}
+
+function identityObstacle(identified: Identified | undefined): Obstacle | undefined {
+  if (identified === undefined || 'identity' in identified) return undefined
+  return { code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint }
+}
+
+function refOf(
+  context: PlanContext,
+  block: BlockVolume,
+  identified: Identified | undefined,
+  mapping: BlockMapping | undefined,
+): VolumeRef {
+  const identity = identified !== undefined && 'identity' in identified ? identified.identity : undefined
+  if (block.plugin !== 'kubernetes.io/csi') {
+    return { name: block.name, uniqueName: `${block.plugin}/${block.name}`, plugin: block.plugin, mode: 'Block' }
+  }
+  return describeCsiVolume(context, {
+    name: block.name,
+    mode: 'Block',
+    identity,
+    uniqueName: identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle),
+    device: mapping?.publishLayers.at(-1) ?? mapping?.mapLayers.at(-1),
+  })
+}

@@ -1,0 +1,133 @@
+/**
+ * Step 3 of the pass: staged file systems that no pod of this node needs any more (R415, R442, C80; O8, O9).
+ * The kubelet forgets them once no pod directory leads to them (R517); volctl finds them by their own directories.
+ */
+import type { StagedVolume } from '../actual/devices.ts'
+import { csiUniqueName } from '../names.ts'
+import type { Step } from '../plan/plan.ts'
+import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
+import { type CsiIdentity, identifyStaged } from './csi-identity.ts'
+import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
+import { expectedMount, type Findings, type Obstacle } from './draft.ts'
+import { driverCall } from './driver-call.ts'
+import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
+import { referencesTo } from './references.ts'
+import { describeCsiVolume } from './volume-facts.ts'
+
+export function unmountDevices(context: PlanContext, findings: Findings): void {
+  for (const staged of context.staged) unmountDevice(context, findings, staged)
+}
+
+function unmountDevice(context: PlanContext, findings: Findings, staged: StagedVolume): void {
+  const { inputs } = context
+  const mounted = staged.layers.length > 0
+  // An empty globalmount without a state file is what a driver without staging leaves (R025, C50).
+  if (staged.stateFile === undefined && !mounted && staged.foreign.length === 0) return
+  const identified = identifyStaged(context, staged)
+  const identity = 'identity' in identified ? identified.identity : undefined
+  const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
+  if (uniqueName !== undefined && context.users.of(uniqueName).length > 0) return
+  // Whose it is could not be told: any pod with a volume of this driver may be on it.
+  if (uniqueName === undefined && mayBeUsed(context, staged)) return
+
+  const target = inputs.absolute(staged.target)
+  const references = referencesTo(context, findings, staged.layers, target)
+  if (references.kind === 'inUse') return
+  const predecessors = findings.operations.filter(
+    (draft) => uniqueName !== undefined && draft.volume?.uniqueName === uniqueName && !draft.kind.startsWith('Mount'),
+  )
+  const after = [...new Set([...predecessors, ...(references.kind === 'free' ? references.after : [])])]
+  const volume = describeCsiVolume(context, {
+    name: nameOf(staged, after[0]?.volume?.name, identity),
+    mode: 'Filesystem',
+    identity,
+    uniqueName,
+    device: staged.layers.at(-1),
+  })
+  const wait = waitForKubelet(context)
+  if (wait !== undefined) {
+    findings.wait('UnmountDevice', wait, 'S11', { volume })
+    return
+  }
+
+  const call = identity === undefined ? undefined : driverCall(context, identity, staged.stateFile, mounted)
+  const steps = stepsOf(context, staged, identity, call?.kind)
+  const blocked =
+    foreignObstacle(context, staged.foreign) ??
+    layerObstacle(context, target, staged.layers) ??
+    contentObstacle(context, staged) ??
+    ('unconfirmed' in identified
+      ? ({ code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint } satisfies Obstacle)
+      : undefined) ??
+    deviceObstacle(context, identity) ??
+    (references.kind === 'held' ? references.obstacle : undefined) ??
+    (call?.kind === 'blocked' ? call.blocked : undefined) ??
+    predecessorObstacle(after)
+  if (call?.kind === 'gone') {
+    findings.problem(
+      'warning',
+      'DriverGone',
+      `driver ${identity?.driver} is declared gone: NodeUnstageVolume for ${target} is not called; an open LUKS mapping, iSCSI session or multipath map of it stays`,
+      { volume: volume.name, path: target },
+    )
+  }
+  const leaked = after.length === 0
+  findings.add({
+    kind: 'UnmountDevice',
+    reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'StagedWithoutPod' : 'LastPodGone',
+    message: leaked
+      ? `no pod of this node wants ${uniqueName ?? staged.dir}, and no pod directory leads to it; it is still staged`
+      : `no pod of this node wants ${uniqueName ?? staged.dir} once the operations before are done`,
+    volume,
+    steps,
+    paths: [...new Set([target, ...steps.map((step) => step.target), inputs.absolute(staged.dir)])],
+    after,
+    rule: leaked ? 'R820' : 'R415',
+    expects: mounted ? [expectedMount(target, staged.layers)] : [],
+    removes: new Set(staged.layers.map((layer) => layer.id)),
+    ...(leaked ? { kubeletWould: 'never find it again; the controller may detach the device while it is staged' } : {}),
+    ...(blocked === undefined ? {} : { blocked }),
+  })
+}
+
+function stepsOf(
+  context: PlanContext,
+  staged: StagedVolume,
+  identity: CsiIdentity | undefined,
+  call: string | undefined,
+): Step[] {
+  const { inputs } = context
+  const target = inputs.absolute(staged.target)
+  const steps: Step[] = []
+  const socket = identity === undefined ? undefined : registeredDriver(context, identity.driver)
+  const byDriver = call !== 'gone' && call !== 'absentSinceBoot' && stages(socket)
+  if (byDriver) steps.push({ op: 'NodeUnstageVolume', target })
+  else {
+    steps.push(...umountSteps(context, target, staged.layers))
+    if (staged.hasTarget) steps.push({ op: 'rmdir', target })
+  }
+  if (staged.stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(staged.stateFile.path) })
+  steps.push({ op: 'rmdir', target: inputs.absolute(staged.dir) })
+  return steps
+}
+
+function contentObstacle(context: PlanContext, staged: StagedVolume): Obstacle | undefined {
+  const files = staged.content.filter((entry) => entry.type !== 'dir')
+  const [first] = files
+  if (first === undefined) return undefined
+  const under = first.path.startsWith(`${staged.target}/`)
+  return {
+    code: under ? 'DataUnderMountPoint' : 'UnexpectedFile',
+    message: `${context.inputs.absolute(first.path)} is not of the kubelet's making`,
+    hint: 'Look at it; move it away or delete it yourself, then plan again.',
+  }
+}
+
+function mayBeUsed(context: PlanContext, staged: StagedVolume): boolean {
+  if (staged.layers.length > 0) return false
+  return context.desired.volumes.some((volume) => volume.driver === staged.driverDir)
+}
+
+function nameOf(staged: StagedVolume, known: string | undefined, identity: CsiIdentity | undefined): string {
+  return known ?? identity?.handle ?? staged.key
+}

@@ -1,0 +1,77 @@
+/** NFS, local, iSCSI, FC, flexVolume and unknown plugins at the pod's side: unmount, and remove when empty (R035, R514). */
+import type { PodVolume } from '../actual/pod-volumes.ts'
+import { uniquePodVolumeName, uniqueVolumeName } from '../names.ts'
+import type { Step, VolumeRef } from '../plan/plan.ts'
+import { type PlanContext, waitToSettle } from './context.ts'
+import { expectedMount, type Findings } from './draft.ts'
+import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
+import type { PodClass } from './pod-classes.ts'
+import { gone, podTimes } from './pod-facts.ts'
+import { subPathWork } from './sub-path-steps.ts'
+import { isReconstructable } from './teardown-plugins.ts'
+
+export function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+  const { inputs } = context
+  const work = subPathWork(context, volume.subPaths)
+  const mounted = volume.layers.length > 0
+  if (!mounted && work.removes.length === 0 && volume.foreign.length === 0) {
+    reportData(context, findings, pod, volume)
+    return
+  }
+  const kind = isReconstructable(volume.plugin) ? 'UnmountVolume' : 'CleanOrphanVolume'
+  const device = volume.layers.at(-1)
+  const ref: VolumeRef = {
+    name: volume.name,
+    uniqueName:
+      volume.plugin === 'kubernetes.io/local-volume'
+        ? uniqueVolumeName(volume.plugin, volume.name)
+        : uniquePodVolumeName(volume.plugin, pod.uid, volume.name),
+    plugin: volume.plugin,
+    mode: 'Filesystem',
+    ...(device === undefined ? {} : { device: `${device.dev} ${device.source}` }),
+  }
+  const wait = waitToSettle(context, pod, () => podTimes(context, pod))
+  if (wait !== undefined) {
+    findings.wait(kind, wait, 'S11', { pod: pod.ref, volume: ref })
+    return
+  }
+  const dir = inputs.absolute(volume.dir)
+  const keepsFiles = !mounted && volume.content.some((entry) => entry.type !== 'dir')
+  if (keepsFiles) reportData(context, findings, pod, volume)
+  const steps: Step[] = [
+    ...work.steps,
+    ...umountSteps(context, dir, volume.layers),
+    ...(keepsFiles ? [] : [{ op: 'rmdir' as const, target: dir }]),
+  ]
+  const blocked =
+    work.obstacle ?? foreignObstacle(context, volume.foreign) ?? layerObstacle(context, dir, volume.layers)
+  findings.add({
+    kind,
+    reason: kind === 'CleanOrphanVolume' ? 'NotReconstructable' : pod.class === 'Finished' ? 'PodFinished' : 'PodGone',
+    message: `${gone(pod)}; ${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is mounted`,
+    pod: pod.ref,
+    volume: ref,
+    steps,
+    paths: [...new Set([...work.paths, dir, ...steps.map((step) => step.target)])],
+    after: [],
+    rule: kind === 'CleanOrphanVolume' ? 'R514' : 'R440',
+    expects: [...work.expects, ...(mounted ? [expectedMount(dir, volume.layers)] : [])],
+    removes: new Set([...work.removes, ...volume.layers.map((layer) => layer.id)]),
+    ...(blocked === undefined ? {} : { blocked }),
+  })
+}
+
+/** O12: data in a directory that nothing is mounted on is kept and named. */
+function reportData(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+  for (const entry of volume.content) {
+    if (entry.type === 'dir') continue
+    const path = context.inputs.absolute(entry.path)
+    findings.problem(
+      'warning',
+      'DataUnderMountPoint',
+      `${path} (${entry.size ?? 'unknown'} bytes) lies in an unmounted volume directory of a pod that is gone and is kept`,
+      { pod: pod.uid, volume: volume.name, path },
+      'Look at it; move it away or delete it yourself, then plan again.',
+    )
+  }
+}

@@ -1,0 +1,116 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import type { NodeSnapshot } from '../model/snapshot.ts'
+import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
+import type { NodeState } from '../node-state.ts'
+import { snapshotDefect } from './snapshot-defect.ts'
+
+const VERSION = 'volctl.io/v1'
+const KIND = 'NodeSnapshot'
+
+/** A table of 100,000 mounts and a tree of as many entries make about 60 MB; V8 ends at 512 MB of text. */
+const MAX_BYTES = 500 * 1024 * 1024
+
+/**
+ * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan says what it cannot know.
+ * Plain or gzip is told by content, not by name.
+ *
+ * @throws VolctlError one clear line on what is wrong with the file
+ */
+export async function readSnapshot(path: string): Promise<NodeState> {
+  const snapshot = parseSnapshot(readBounded(path), path)
+  return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
+}
+
+/** @param name what messages call it */
+export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
+  const document = parseJson(decompressed(bytes, name), name)
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+    throw damaged(name, 'SnapshotNotJson', 'it holds no JSON object')
+  }
+  const { apiVersion, kind } = document as Readonly<Record<string, unknown>>
+  if (kind !== KIND) {
+    throw damaged(
+      name,
+      'NotASnapshot',
+      `its kind is ${shown(kind)}, not ${KIND}`,
+      'Write one with: volctl snapshot -o FILE',
+    )
+  }
+  if (apiVersion !== VERSION) {
+    throw damaged(
+      name,
+      'SnapshotVersion',
+      `its apiVersion is ${shown(apiVersion)}; this volctl reads ${VERSION}`,
+      'Use the volctl that wrote it, or write a new snapshot with this one.',
+    )
+  }
+  const defect = snapshotDefect(document)
+  if (defect !== undefined) throw damaged(name, 'SnapshotDamaged', defect)
+  return document as NodeSnapshot
+}
+
+function readBounded(path: string): Buffer {
+  let fd: number | undefined
+  try {
+    fd = path === '-' ? 0 : openSync(path, constants.O_RDONLY)
+    const stat = fstatSync(fd)
+    if (stat.isDirectory()) throw damaged(path, 'SnapshotUnreadable', 'it is a directory')
+    if (stat.size > MAX_BYTES) throw damaged(path, 'SnapshotTooLarge', `it is larger than ${MAX_BYTES} bytes`)
+    return readFileSync(fd)
+  } catch (error) {
+    if (error instanceof VolctlError) throw error
+    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : errorMessage(error)
+    throw damaged(path, 'SnapshotUnreadable', why, 'Check the path.', error)
+  } finally {
+    if (fd !== undefined && fd > 2) closeSync(fd)
+  }
+}
+
+function decompressed(bytes: Buffer, name: string): Buffer {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES })
+  } catch (error) {
+    if (errnoOf(error) === 'ERR_BUFFER_TOO_LARGE') {
+      throw damaged(name, 'SnapshotTooLarge', `it unpacks to more than ${MAX_BYTES} bytes`)
+    }
+    const truncated = errorMessage(error).includes('unexpected end')
+    throw damaged(
+      name,
+      'SnapshotTruncated',
+      truncated ? 'it is cut off' : `it cannot be unpacked: ${errorMessage(error)}`,
+      undefined,
+      error,
+    )
+  }
+}
+
+function parseJson(bytes: Buffer, name: string): unknown {
+  if (bytes.length === 0) throw damaged(name, 'SnapshotTruncated', 'it is empty')
+  const text = bytes.toString('utf8')
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // A document that begins like one and lacks its end was cut off on the way.
+    const cutOff = /^\s*\{/.test(text.slice(0, 100)) && !/\}\s*$/.test(text.slice(-100))
+    throw cutOff
+      ? damaged(name, 'SnapshotTruncated', 'it is cut off', undefined, error)
+      : damaged(name, 'SnapshotNotJson', `it is not JSON: ${errorMessage(error).slice(0, 120)}`, undefined, error)
+  }
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 60)
+}
+
+function damaged(
+  name: string,
+  code: string,
+  why: string,
+  hint = 'Take the snapshot again: volctl snapshot -o FILE',
+  cause?: unknown,
+): VolctlError {
+  return new VolctlError(code, `snapshot ${name}: ${why}`, { hint, ...(cause !== undefined && { cause }) })
+}

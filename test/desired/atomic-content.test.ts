@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+import { expectedContent } from '../../src/core/desired/atomic-content.ts'
+import type { PodVolumeSource, ProjectedSource } from '../../src/core/model/objects.ts'
+import { api, pod } from './builders.ts'
+
+const configMap = {
+  metadata: { name: 'cm', namespace: 'ns', uid: 'u' },
+  data: { a: '1', b: '22' },
+  binaryData: { bin: 'AAEC' },
+  digests: { a: 'A', b: 'B', bin: 'BIN' },
+}
+const secret = { metadata: { name: 's', namespace: 'ns', uid: 'u' }, digests: { a: 'SA', pass: 'P' } }
+const snapshot = { configMaps: [configMap], secrets: [secret] }
+const user = pod([], {
+  metadata: { labels: { b: 'x', a: 'yz' }, annotations: { note: 'hello', quoted: 'a"b', lines: 'a\nb' } },
+})
+
+function content(source: Omit<PodVolumeSource, 'name'>, parts: Parameters<typeof api>[0] = snapshot) {
+  const expected = expectedContent({ name: 'v', ...source }, user, api(parts))
+  return expected.kind === 'files' ? Object.fromEntries(expected.files) : expected.kind
+}
+const projected = (...sources: ProjectedSource[]) => ({ projected: { sources } })
+const fieldRef = (path: string, fieldPath: string) => ({ downwardAPI: { items: [{ path, fieldRef: { fieldPath } }] } })
+
+describe('P46-P48, P51-P53: expected files', () => {
+  const forbidden = [{ resource: 'configmaps', status: 403, reason: 'Forbidden' }]
+  it.each<{ rule: string; source: Omit<PodVolumeSource, 'name'>; parts?: Parameters<typeof api>[0]; want: unknown }>([
+    {
+      rule: 'P47 every key',
+      source: { configMap: { name: 'cm' } },
+      want: { a: { digest: 'A' }, b: { digest: 'B' }, bin: { digest: 'BIN' } },
+    },
+    {
+      rule: 'P47 items',
+      source: { configMap: { name: 'cm', items: [{ key: 'b', path: 'd/e/b.conf', mode: 256 }] } },
+      want: { 'd/e/b.conf': { digest: 'B' } },
+    },
+    {
+      rule: 'P47 binaryData by items',
+      source: { configMap: { name: 'cm', items: [{ key: 'bin', path: 'x' }] } },
+      want: { x: { digest: 'BIN' } },
+    },
+    {
+      rule: 'P47 missing key',
+      source: { configMap: { name: 'cm', items: [{ key: 'no', path: 'x' }] } },
+      want: 'missing',
+    },
+    {
+      rule: 'P47 missing key, optional',
+      source: {
+        configMap: {
+          name: 'cm',
+          optional: true,
+          items: [
+            { key: 'no', path: 'x' },
+            { key: 'a', path: 'y' },
+          ],
+        },
+      },
+      want: { y: { digest: 'A' } },
+    },
+    { rule: 'P46 no object', source: { configMap: { name: 'no' } }, want: 'missing' },
+    { rule: 'P29d no object, optional', source: { configMap: { name: 'no', optional: true } }, want: {} },
+    { rule: 'S3 unreadable', source: { configMap: { name: 'no' } }, parts: { errors: forbidden }, want: 'unknown' },
+    {
+      rule: 'S3 unreadable, optional',
+      source: { configMap: { name: 'no', optional: true } },
+      parts: { errors: forbidden },
+      want: 'unknown',
+    },
+    {
+      rule: 'S3 unread by the kubelet',
+      source: { configMap: { name: 'no', optional: true } },
+      parts: { credential: 'kubelet' },
+      want: 'unknown',
+    },
+    {
+      rule: 'sizes where nobody took digests',
+      source: { configMap: { name: 'cm' } },
+      parts: { configMaps: [{ ...configMap, data: { a: 'é' }, digests: undefined }] },
+      want: { a: { size: 2 }, bin: { size: 3 } },
+    },
+    {
+      rule: 'P48 secret',
+      source: { secret: { secretName: 's' } },
+      want: { a: { digest: 'SA' }, pass: { digest: 'P' } },
+    },
+    { rule: 'P48 secret, optional and absent', source: { secret: { secretName: 'no', optional: true } }, want: {} },
+    { rule: 'P48 secret, absent', source: { secret: { secretName: 'no' } }, want: 'missing' },
+    {
+      rule: 'a secret without digests',
+      source: { secret: { secretName: 's' } },
+      parts: { secrets: [{ metadata: secret.metadata }] },
+      want: 'unknown',
+    },
+    {
+      rule: 'P51 the later source wins',
+      source: projected({ configMap: { name: 'cm' } }, { secret: { name: 's' } }),
+      want: { a: { digest: 'SA' }, b: { digest: 'B' }, bin: { digest: 'BIN' }, pass: { digest: 'P' } },
+    },
+    {
+      rule: 'P51 and the other way round',
+      source: projected({ secret: { name: 's' } }, { configMap: { name: 'cm', items: [{ key: 'a', path: 'a' }] } }),
+      want: { a: { digest: 'A' }, pass: { digest: 'P' } },
+    },
+    {
+      rule: 'P51 one missing source',
+      source: projected({ secret: { name: 's' } }, { configMap: { name: 'no' } }),
+      want: 'missing',
+    },
+    {
+      rule: 'P52 one missing, optional',
+      source: projected({ secret: { name: 's' } }, { configMap: { name: 'no', optional: true } }),
+      want: { a: { digest: 'SA' }, pass: { digest: 'P' } },
+    },
+    {
+      rule: 'P53, P55, P56 what only the kubelet can write',
+      source: projected(
+        { serviceAccountToken: { path: 't' } },
+        { clusterTrustBundle: { path: 'b' } },
+        { podCertificate: { credentialBundlePath: 'c', keyPath: 'k' } },
+      ),
+      want: { t: { any: true }, b: { any: true }, c: { any: true }, k: { any: true } },
+    },
+    {
+      rule: 'a source of the future',
+      source: { projected: { sources: [{ hologram: {} } as object] } },
+      want: 'unknown',
+    },
+    { rule: 'no sources', source: { projected: {} }, want: {} },
+    {
+      rule: 'P27 cleaned path',
+      source: { configMap: { name: 'cm', items: [{ key: 'a', path: './x//y/' }] } },
+      want: { 'x/y': { digest: 'A' } },
+    },
+    ...['../x', 'x/../y', '/x', '..x', '..data/x', '', 'y'.repeat(256), 'y/'.repeat(2049)].map((path) => ({
+      rule: `P27 path ${path.slice(0, 8)}`,
+      source: { configMap: { name: 'cm', items: [{ key: 'a', path }] } },
+      want: 'missing',
+    })),
+    {
+      rule: 'P27 one leading dot is fine',
+      source: { configMap: { name: 'cm', items: [{ key: 'a', path: '.x' }] } },
+      want: { '.x': { digest: 'A' } },
+    },
+    { rule: 'other volumes', source: { emptyDir: {} }, want: 'unknown' },
+  ])('$rule', ({ source, parts, want }) => expect(content(source, parts)).toEqual(want))
+})
+
+describe('P50: downward API', () => {
+  it.each([
+    ['metadata.name', { size: 3 }],
+    ['metadata.namespace', { size: 2 }],
+    ['metadata.uid', { size: 7 }],
+    ['metadata.labels', { size: 'a="yz"\nb="x"'.length }],
+    ["metadata.labels['a']", { size: 2 }],
+    ["metadata.labels['none']", { size: 0 }],
+    ["metadata.annotations['note']", { size: 5 }],
+    ["metadata.annotations['lines']", { any: true }],
+    // The kubelet adds its own annotations in memory, and snapshots leave one out.
+    ['metadata.annotations', { any: true }],
+    ["metadata.annotations['kubernetes.io/config.source']", { any: true }],
+    ["metadata.annotations['kubectl.kubernetes.io/last-applied-configuration']", { any: true }],
+    ['status.podIP', { any: true }],
+  ])('%s', (fieldPath, want) => {
+    expect(content(fieldRef('f', fieldPath))).toEqual({ f: want })
+    expect(content(projected(fieldRef('f', fieldPath)))).toEqual({ f: want })
+  })
+
+  it('a value that Go would escape has no known size', () => {
+    for (const value of ['a"b', 'a\\b', 'a\nb', 'é']) {
+      const labelled = pod([], { metadata: { labels: { a: value } } })
+      const source = { name: 'v', ...fieldRef('f', 'metadata.labels') }
+      const expected = expectedContent(source, labelled, api())
+      expect(expected.kind === 'files' && expected.files.get('f')).toEqual({ any: true })
+    }
+  })
+
+  it('resources depend on the node', () => {
+    expect(
+      content({ downwardAPI: { items: [{ path: 'cpu', resourceFieldRef: { resource: 'limits.cpu' } }] } }),
+    ).toEqual({ cpu: { any: true } })
+  })
+})

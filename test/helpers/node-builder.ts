@@ -1,0 +1,279 @@
+/** Small nodes made by hand, for tables of the planner: a healthy, empty node, and what a test puts on it. */
+import type {
+  ApiObject,
+  CsiDriver,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodVolumeSource,
+  VolumeAttachment,
+} from '../../src/core/model/objects.ts'
+import type { ApiSnapshot, NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names.ts'
+import type { NodeState } from '../../src/core/node-state.ts'
+
+export const ROOT = '/var/lib/kubelet'
+export const NOW = '2026-11-21T12:00:00Z'
+const BOOT = '2026-11-20T00:00:00Z'
+export const HOUR_AGO = Date.parse(NOW) / 1000 - 3600
+export const BEFORE_BOOT = Date.parse(BOOT) / 1000 - 3600
+export const DRIVER = 'disk.test'
+
+/** A UID that is a proper RFC 4122 UUID, by number. */
+export function uid(n: number): string {
+  return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+}
+
+export class NodeBuilder {
+  readonly tree = new Map<string, TreeEntry>()
+  readonly mounts: string[] = []
+  readonly pods: Pod[] = []
+  readonly claims: PersistentVolumeClaim[] = []
+  readonly volumes: PersistentVolume[] = []
+  readonly attachments: VolumeAttachment[] = []
+  readonly attached: string[] = []
+  readonly inUse: string[] = []
+  override: Partial<NodeSnapshot> = {}
+  overrideApi: Partial<ApiSnapshot> = {}
+  sandboxes: NonNullable<NodeSnapshot['runtime']>['pods'][number][] = []
+  processes: string[] = []
+  loops: { name: string; backingFile: string }[] = []
+  drivers = [DRIVER]
+  #nextId = 100
+
+  constructor() {
+    this.mountLine('/', '/', '254:0', 'ext4', '/dev/vda')
+    this.dir('.')
+    this.dir('pods')
+    this.dir('plugins')
+    // A pod that lives, so that the runtime can prove its sight.
+    this.livingPod(uid(1), 'witness')
+  }
+
+  dir(path: string, mtime = HOUR_AGO): this {
+    return this.entry({ path, type: 'dir', mode: '750', mtime })
+  }
+
+  file(path: string, content?: string, mtime = HOUR_AGO, size = content?.length ?? 0): this {
+    const named = path.endsWith('vol_data.json') && content !== undefined ? { content } : {}
+    return this.entry({ path, type: 'file', mode: '644', size, mtime, ...named })
+  }
+
+  link(path: string, target: string): this {
+    return this.entry({ path, type: 'link', target, mtime: HOUR_AGO })
+  }
+
+  entry(entry: TreeEntry): this {
+    const parts = entry.path.split('/')
+    for (let i = 1; i < parts.length; i += 1) {
+      const parent = parts.slice(0, i).join('/')
+      if (!this.tree.has(parent))
+        this.tree.set(parent, { path: parent, type: 'dir', mode: '750', mtime: entry.mtime ?? HOUR_AGO })
+    }
+    this.tree.set(entry.path, entry)
+    return this
+  }
+
+  /** A mount below the root directory; the mount point keeps only path and type in the tree. */
+  mount(
+    path: string,
+    given: { dev?: string; root?: string; fsType?: string; source?: string; type?: TreeEntry['type'] } = {},
+  ): this {
+    const { dev = `0:${this.#nextId}`, root = '/', fsType = 'tmpfs', type = 'dir' } = given
+    if (!this.tree.has(path)) this.entry({ path, type })
+    else this.tree.set(path, { path, type })
+    return this.mountLine(`${ROOT}/${path}`, root, dev, fsType, given.source ?? fsType)
+  }
+
+  mountLine(point: string, root: string, dev: string, fsType: string, source: string): this {
+    const octal = (text: string): string =>
+      text.replace(/[ \t\n\\]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`)
+    this.mounts.push(
+      `${this.#nextId} 1 ${dev} ${octal(root)} ${octal(point)} rw,relatime shared:${this.#nextId} - ${fsType} ${source} rw`,
+    )
+    this.#nextId += 1
+    return this
+  }
+
+  pod(
+    podUid: string,
+    name: string,
+    volumes: readonly PodVolumeSource[] = [],
+    status: { phase?: string; deleted?: boolean } = {},
+  ): this {
+    this.pods.push({
+      metadata: {
+        name,
+        namespace: 'default',
+        uid: podUid,
+        creationTimestamp: '2026-11-21T10:00:00Z',
+        ...(status.deleted ? { deletionTimestamp: NOW } : {}),
+      },
+      spec: {
+        nodeName: 'node-1',
+        volumes,
+        containers: [
+          { name: 'c', volumeMounts: volumes.map((volume) => ({ name: volume.name, mountPath: `/${volume.name}` })) },
+        ],
+      },
+      status: { phase: status.phase ?? 'Running', startTime: '2026-11-21T10:00:00Z' },
+    })
+    return this
+  }
+
+  livingPod(podUid: string, name: string, volumes: readonly PodVolumeSource[] = []): this {
+    this.pod(podUid, name, volumes)
+    this.dir(`pods/${podUid}`)
+    return this.running(podUid, name)
+  }
+
+  running(podUid: string, name = podUid): this {
+    this.sandboxes.push({
+      uid: podUid,
+      namespace: 'default',
+      name,
+      state: 'SANDBOX_READY',
+      containers: [{ name: 'c', state: 'CONTAINER_RUNNING' }],
+    })
+    this.processes.push(podUid)
+    return this
+  }
+
+  /** A bound claim and its CSI PersistentVolume; attached and in use unless told otherwise. */
+  persistentVolume(
+    name: string,
+    given: { handle?: string; accessModes?: string[]; mode?: string; attached?: boolean; inUse?: boolean } = {},
+  ): this {
+    const { handle = name, accessModes = ['ReadWriteOnce'], mode = 'Filesystem', attached = true } = given
+    const inUse = given.inUse ?? attached
+    this.claims.push({
+      metadata: { name: `claim-${name}`, namespace: 'default', uid: `claim-uid-${name}` },
+      spec: { volumeName: name, accessModes, volumeMode: mode },
+      status: { phase: 'Bound', capacity: { storage: '1Gi' } },
+    })
+    this.volumes.push({
+      metadata: { name, uid: `pv-uid-${name}` },
+      spec: {
+        accessModes,
+        volumeMode: mode,
+        capacity: { storage: '1Gi' },
+        claimRef: { namespace: 'default', name: `claim-${name}`, uid: `claim-uid-${name}` },
+        csi: { driver: DRIVER, volumeHandle: handle },
+      },
+    })
+    if (attached) this.attach(name, handle)
+    if (inUse) this.inUse.push(csiUniqueName(DRIVER, handle))
+    return this
+  }
+
+  attach(volume: string, handle = volume, nodeName = 'node-1'): this {
+    const name = attachmentName(handle, DRIVER, nodeName)
+    this.attachments.push({
+      metadata: { name, uid: `va-uid-${volume}-${nodeName}`, resourceVersion: '7' },
+      spec: { attacher: DRIVER, nodeName, source: { persistentVolumeName: volume } },
+      status: { attached: true },
+    })
+    if (nodeName === 'node-1') this.attached.push(csiUniqueName(DRIVER, handle))
+    return this
+  }
+
+  /** A staged CSI file system on its own device. */
+  staged(handle: string, dev: string, { stateFile = true } = {}): this {
+    const dir = csiGlobalDir(DRIVER, handle)
+    this.mount(`${dir}/globalmount`, { dev, fsType: 'ext4', source: `/dev/loop${dev.split(':')[1]}` })
+    if (stateFile) this.file(`${dir}/vol_data.json`, JSON.stringify({ driverName: DRIVER, volumeHandle: handle }))
+    return this
+  }
+
+  /** A pod's published CSI file system. */
+  published(podUid: string, name: string, dev: string, { handle = name, stateFile = true } = {}): this {
+    const dir = `pods/${podUid}/volumes/kubernetes.io~csi/${name}`
+    this.mount(`${dir}/mount`, { dev, fsType: 'ext4', source: `/dev/loop${dev.split(':')[1]}` })
+    if (stateFile) this.file(`${dir}/vol_data.json`, volumeData(name, handle))
+    return this
+  }
+
+  build(): NodeState {
+    const text = `${this.mounts.join('\n')}\n`
+    const object = <T extends ApiObject>(list: T[]): T[] => list
+    const drivers: CsiDriver[] = this.drivers.map((name) => ({
+      metadata: { name, uid: `driver-${name}` },
+      spec: { attachRequired: true },
+    }))
+    const snapshot: NodeSnapshot = {
+      apiVersion: 'volctl.io/v1',
+      kind: 'NodeSnapshot',
+      capturedAt: NOW,
+      nodeName: 'node-1',
+      rootDir: ROOT,
+      bootID: 'boot-1',
+      bootTime: BOOT,
+      machineID: 'machine-1',
+      systemUUID: 'system-1',
+      api: {
+        server: 'https://api.test:6443',
+        credential: 'admin',
+        node: {
+          metadata: {
+            name: 'node-1',
+            uid: 'node-uid',
+            annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+          },
+          status: {
+            nodeInfo: { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1' },
+            conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: '2026-11-21T11:58:00Z' }],
+            volumesAttached: this.attached.map((name) => ({ name, devicePath: '' })),
+            volumesInUse: this.inUse,
+          },
+        },
+        pods: this.pods,
+        persistentVolumeClaims: object(this.claims),
+        persistentVolumes: this.volumes,
+        volumeAttachments: this.attachments,
+        csiDrivers: drivers,
+        csiNode: {
+          metadata: { name: 'node-1', uid: 'csinode' },
+          spec: { drivers: this.drivers.map((name) => ({ name })) },
+        },
+        configMaps: [],
+        secrets: [],
+        errors: [],
+        ...this.overrideApi,
+      },
+      mountinfo: text,
+      tree: [...this.tree.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      runtime: { source: 'cri', endpoint: 'unix:///run/containerd/containerd.sock', pods: this.sandboxes },
+      processes: this.processes,
+      deadMounts: [],
+      staticPods: { readable: true, manifests: [] },
+      kubelet: { running: false, mayReturn: false },
+      blockDevices: this.loops,
+      csiSockets: this.drivers.map((driver) => ({
+        path: `plugins_registry/${driver}-reg.sock`,
+        driver,
+        endpoint: `plugins/${driver}/csi.sock`,
+        versions: ['1.0.0'],
+        capabilities: ['STAGE_UNSTAGE_VOLUME'],
+        registered: true,
+      })),
+      ...this.override,
+    }
+    return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
+  }
+}
+
+export function volumeData(name: string, handle: string, lifecycle = 'Persistent'): string {
+  return `${JSON.stringify({
+    attachmentID: attachmentName(handle, DRIVER, 'node-1'),
+    driverName: DRIVER,
+    nodeName: 'node-1',
+    specVolID: name,
+    volumeHandle: handle,
+    volumeLifecycleMode: lifecycle,
+  })}\n`
+}
+
+export function node(): NodeBuilder {
+  return new NodeBuilder()
+}

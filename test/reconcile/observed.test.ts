@@ -1,0 +1,453 @@
+/** What volctl does where a real kubelet was seen to be careless (observed.md), row by row. */
+import { describe, expect, it } from 'vitest'
+import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const GONE = uid(9)
+const plan = (built: NodeBuilder, options: Partial<PlanOptions> = {}): Plan =>
+  planNode(built.build(), planOptions(options))
+const kinds = (made: Plan): string[] =>
+  made.operations.filter((each) => each.blocked === undefined).map((each) => each.kind)
+const blocks = (made: Plan): (string | undefined)[] =>
+  made.operations.filter((each) => each.blocked).map((each) => each.blocked?.code)
+const claim = (name: string) => ({ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } })
+
+/** A living pod with one CSI volume as it should be. */
+const healthy = (): NodeBuilder =>
+  node()
+    .persistentVolume('pv-1')
+    .livingPod(uid(2), 'app', [claim('pv-1')])
+    .published(uid(2), 'pv-1', '7:1')
+    .staged('pv-1', '7:1')
+
+describe('O1: judged by evidence', () => {
+  it('a volume that is as it should be gets no operation', () => expect(plan(healthy()).operations).toEqual([]))
+  it.each(['emptyDir', 'configMap', 'secret', 'projected', 'hostPath', 'image'] as const)('nor does %s', (type) => {
+    const base = `pods/${uid(2)}`
+    const sources = {
+      emptyDir: { name: 'v', emptyDir: {} },
+      configMap: { name: 'v', configMap: { name: 'c' } },
+      secret: { name: 'v', secret: { secretName: 's' } },
+      projected: { name: 'v', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } },
+      hostPath: { name: 'v', hostPath: { path: '/srv' } },
+      image: { name: 'v', image: { reference: 'x' } },
+    }
+    const built = node().livingPod(uid(2), 'app', [sources[type]])
+    built.overrideApi = {
+      configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'd' } }],
+      secrets: [{ metadata: { name: 's', namespace: 'default', uid: 's' }, digests: { k: 'd' } }],
+    }
+    const atomic = (dir: string, file: string, digest: string): void => {
+      built.entry({ path: `${dir}/..2026_11_21_02_15_54.36/${file}`, type: 'file', size: 1, digest })
+      built.link(`${dir}/..data`, '..2026_11_21_02_15_54.36').link(`${dir}/${file}`, `..data/${file}`)
+    }
+    if (type === 'emptyDir')
+      built.dir(`${base}/volumes/kubernetes.io~empty-dir/v`).file(`${base}/plugins/kubernetes.io~empty-dir/v/ready`)
+    if (type === 'configMap') {
+      atomic(`${base}/volumes/kubernetes.io~configmap/v`, 'k', 'd')
+      built.file(`${base}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
+    }
+    if (type === 'secret') {
+      built.mount(`${base}/volumes/kubernetes.io~secret/v`)
+      atomic(`${base}/volumes/kubernetes.io~secret/v`, 'k', 'd')
+    }
+    if (type === 'projected') {
+      built.mount(`${base}/volumes/kubernetes.io~projected/v`)
+      atomic(`${base}/volumes/kubernetes.io~projected/v`, 'token', 'any')
+    }
+    expect(plan(built).operations).toEqual([])
+  })
+})
+
+it('O2: nothing of a pod whose containers run, and it says which', () => {
+  const made = plan(node().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1').running(GONE, 'old'))
+  expect(made.operations).toEqual([])
+  expect(made.problems.find((each) => each.code === 'PodGoneButRunning')?.message).toContain('container c running')
+})
+
+it('O4: a pod being deleted is wanted while it lives, Finished after', () => {
+  const built = node()
+    .persistentVolume('pv-1')
+    .published(GONE, 'pv-1', '7:1')
+    .staged('pv-1', '7:1')
+    .pod(GONE, 'app', [claim('pv-1')], { deleted: true })
+    .running(GONE)
+  expect(plan(built).operations).toEqual([])
+  built.sandboxes = built.sandboxes.filter((each) => each.uid !== GONE)
+  built.processes = built.processes.filter((each) => each !== GONE)
+  const made = plan(built, { orphans: true })
+  expect(made.operations.map((each) => [each.kind, each.reason])).toEqual([
+    ['UnmountVolume', 'PodFinished'],
+    ['UnmountDevice', 'LastPodGone'],
+    ['DetachVolume', 'NotWanted'],
+  ])
+})
+
+describe('O5, O6: vol_data.json lost or emptied', () => {
+  it.each([
+    ['lost, mounted', undefined],
+    ['emptied, mounted', ''],
+  ])('%s: recovered through the global mount on the same device', (_name, content) => {
+    const built = node().published(GONE, 'pv-1', '7:1', { stateFile: false }).staged('pv-1', '7:1')
+    if (content !== undefined) built.file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, content)
+    const made = plan(built)
+    expect(kinds(made)).toEqual(['CleanOrphanVolume', 'UnmountDevice'])
+    expect(made.operations[0]?.kubeletWould).toBeDefined()
+  })
+  it('lost, not mounted: an empty directory, removed with the rest', () => {
+    const built = node().dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
+    expect(kinds(plan(built, { orphans: true }))).toEqual(['RemoveOrphanPodDir'])
+  })
+  it('emptied, not mounted: once the driver has answered', () => {
+    const built = node()
+      .persistentVolume('pv-1', { attached: false })
+      .staged('pv-1', '7:1')
+      .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
+      .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, '')
+    const made = plan(built, { orphans: true })
+    expect(kinds(made)).toEqual(['CleanOrphanVolume', 'UnmountDevice', 'RemoveOrphanPodDir'])
+    expect(made.operations[0]?.steps[0]?.op).toBe('NodeUnpublishVolume')
+  })
+})
+
+it('O7: mounted and not attached, or not reported in use, is an error', () => {
+  const built = node()
+    .persistentVolume('pv-1', { attached: false })
+    .livingPod(uid(2), 'app', [claim('pv-1')])
+    .published(uid(2), 'pv-1', '7:1')
+    .staged('pv-1', '7:1')
+  expect(plan(built).problems.map((each) => each.code)).toContain('MountedButNotAttached')
+  const inUse = node()
+    .persistentVolume('pv-1', { inUse: false })
+    .livingPod(uid(2), 'app', [claim('pv-1')])
+    .published(uid(2), 'pv-1', '7:1')
+    .staged('pv-1', '7:1')
+  expect(plan(inUse).problems.map((each) => [each.severity, each.code])).toContainEqual(['error', 'MountedButNotInUse'])
+})
+
+describe('O8: staged or mapped, with no pod directory', () => {
+  it('a global mount is unstaged', () => {
+    const made = plan(node().staged('vol-1', '7:1'))
+    expect(made.operations.map((each) => [each.kind, each.reason])).toEqual([['UnmountDevice', 'StagedWithoutPod']])
+  })
+  it('a block map is unmapped, then its device', () => {
+    const made = plan(block(node(), GONE, { symlink: false }))
+    expect(made.operations.map((each) => [each.kind, each.reason])).toEqual([
+      ['UnmapVolume', 'MappedWithoutPod'],
+      ['UnmapDevice', 'LastPodGone'],
+    ])
+  })
+  it('an empty globalmount without a state file is nothing (R025, T135)', () => {
+    expect(plan(node().dir('plugins/kubernetes.io/csi/other.test/abc/globalmount')).operations).toEqual([])
+  })
+  it('a state file without a mount is unstaged by its driver', () => {
+    const built = node().staged('vol-1', '7:1')
+    built.mounts.splice(
+      built.mounts.findIndex((line) => line.includes('globalmount')),
+      1,
+    )
+    expect(plan(built).operations[0]?.steps[0]?.op).toBe('NodeUnstageVolume')
+  })
+  it('one that a living pod wants stays, in whichever form', () => {
+    expect(plan(healthy()).operations).toEqual([])
+  })
+})
+
+it('O9: the global state file lost, the pod gone too', () => {
+  const made = plan(
+    node().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1', { stateFile: false }),
+  )
+  expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountDevice'])
+  expect(made.operations[1]?.volume?.handleFrom).toContain('hash')
+})
+
+describe('O11 and the upstream table of orphan clean-up (R612, T80)', () => {
+  it.each([
+    ['an empty pod directory', (b: NodeBuilder) => b.dir(`pods/${GONE}`), true],
+    ['directories without a volume', (b: NodeBuilder) => b.dir(`pods/${GONE}/not/a/volume`), true],
+    ['an empty volume directory', (b: NodeBuilder) => b.dir(`pods/${GONE}/volumes/plugin/name`), true],
+    ['a volume with an empty subdirectory', (b: NodeBuilder) => b.dir(`pods/${GONE}/volumes/plugin/name/subdir`), true],
+    ['an empty sub-path', (b: NodeBuilder) => b.dir(`pods/${GONE}/volume-subpaths/volume/container/0`), true],
+    ['an empty sub-path file', (b: NodeBuilder) => b.file(`pods/${GONE}/volume-subpaths/volume/container/0`, ''), true],
+    ['sub-paths at the top only', (b: NodeBuilder) => b.dir(`pods/${GONE}/volume-subpaths`), true],
+    [
+      "the kubelet's own files",
+      (b: NodeBuilder) =>
+        b
+          .file(`pods/${GONE}/etc-hosts`, 'x')
+          .file(`pods/${GONE}/containers/c/0badcafe`, 'x')
+          .file(`pods/${GONE}/userns`, '{}')
+          .file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/wrapped_x/ready`, ''),
+      true,
+    ],
+    ['a name that is no UID', (b: NodeBuilder) => b.dir('pods/not-a-uid/volumes/kubernetes.io~csi'), true],
+    ['a file in a volume', (b: NodeBuilder) => b.file(`pods/${GONE}/volumes/plugin/name/file`, 'x'), false],
+    ['a file directly in volumes', (b: NodeBuilder) => b.file(`pods/${GONE}/volumes/file`, 'x'), false],
+    [
+      'a file in a sub-path directory',
+      (b: NodeBuilder) => b.file(`pods/${GONE}/volume-subpaths/volume/container/0/DATA`, 'x'),
+      false,
+    ],
+    [
+      'a sub-path file with content',
+      (b: NodeBuilder) => b.file(`pods/${GONE}/volume-subpaths/volume/container/0`, 'x'),
+      false,
+    ],
+    ['a stray file', (b: NodeBuilder) => b.file(`pods/${GONE}/stray`, 'x'), false],
+    ['a stray directory with a file', (b: NodeBuilder) => b.file(`pods/${GONE}/stray/file`, 'x'), false],
+    ['a link where none belongs', (b: NodeBuilder) => b.link(`pods/${GONE}/stray`, '/etc'), false],
+    [
+      'a directory that could not be read',
+      (b: NodeBuilder) => b.entry({ path: `pods/${GONE}/volumes`, type: 'dir', error: 'EIO' }),
+      false,
+    ],
+    ['a foreign mount', (b: NodeBuilder) => b.mount(`pods/${GONE}/stray`), false],
+  ])('%s', (_name, change, removed) => {
+    const built = node()
+    change(built)
+    const made = plan(built, { orphans: true })
+    expect(made.operations.some((each) => each.kind === 'RemoveOrphanPodDir')).toBe(removed)
+    if (!removed) expect(made.problems.map((each) => each.code)).toContain('OrphanDirKept')
+  })
+  it('removes bottom up, by plain rmdir and unlink', () => {
+    const [operation] = plan(
+      node().file(`pods/${GONE}/containers/c/0badcafe`, '').file(`pods/${GONE}/etc-hosts`, 'x'),
+      { orphans: true },
+    ).operations
+    expect(operation?.steps.map((step) => [step.op, step.target.slice(`${ROOT}/pods/${GONE}`.length)])).toEqual([
+      ['unlink', '/etc-hosts'],
+      ['unlink', '/containers/c/0badcafe'],
+      ['rmdir', '/containers/c'],
+      ['rmdir', '/containers'],
+      ['rmdir', ''],
+    ])
+  })
+  it('a pod that is in the list keeps its directory', () => {
+    expect(
+      plan(node().pod(GONE, 'app', [], { phase: 'Succeeded' }).dir(`pods/${GONE}/volumes`), { orphans: true })
+        .operations,
+    ).toEqual([])
+  })
+  it('without --orphans it is only mentioned', () => {
+    const made = plan(node().dir(`pods/${GONE}`))
+    expect(made.operations).toEqual([])
+    expect(made.problems.map((each) => each.code)).toEqual(['OrphanPodDir'])
+  })
+})
+
+it('O12: data in an unmounted directory is kept and reported with size and path', () => {
+  const made = plan(node().file(`pods/${GONE}/volumes/kubernetes.io~nfs/n/db`, 'precious'), { orphans: true })
+  expect(made.operations).toEqual([])
+  expect(made.problems.find((each) => each.code === 'DataUnderMountPoint')?.message).toContain('db (8 bytes)')
+})
+
+it('O12: a CSI driver is not even asked while data lies under its target', () => {
+  const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
+  const built = node().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1')).file(`${dir}/mount/db`, 'precious')
+  expect(blocks(plan(built, { orphans: true }))).toEqual(['DataUnderMountPoint'])
+})
+
+describe('O16 to O18: sub-paths', () => {
+  it('go first, in the teardown of their volume', () => {
+    const built = node()
+      .published(GONE, 'pv-1', '7:1')
+      .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
+    const [operation] = plan(built).operations
+    expect(operation?.steps.map((step) => step.op)).toEqual([
+      'umount',
+      'rmdir',
+      'rmdir',
+      'rmdir',
+      'NodeUnpublishVolume',
+      'unlink',
+      'rmdir',
+    ])
+  })
+  it('whose volume has no directory are unmounted from the mount table, one operation a pod and volume', () => {
+    const built = node()
+      .mount(`pods/${GONE}/volume-subpaths/hp/c/0`, { dev: '254:0', root: '/srv/x', fsType: 'ext4' })
+      .mount(`pods/${GONE}/volume-subpaths/hp/d/1`, { dev: '254:0', root: '/srv/x', fsType: 'ext4', type: 'file' })
+      .mount(`pods/${GONE}/volume-subpaths/pv-1/c/1`, { dev: '7:1', root: '/y', fsType: 'ext4' })
+    const made = plan(built)
+    expect(made.operations.map((each) => [each.reason, each.volume?.name])).toEqual([
+      ['LeakedSubPath', 'hp'],
+      ['LeakedSubPath', 'pv-1'],
+    ])
+    expect(made.operations[0]?.steps.map((step) => step.op)).toEqual([
+      'umount',
+      'umount',
+      'rmdir',
+      'unlink',
+      'rmdir',
+      'rmdir',
+      'rmdir',
+    ])
+  })
+  it('hold their staged volume until they are gone', () => {
+    const built = node()
+      .staged('vol-1', '7:1')
+      .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
+    const made = plan(built)
+    expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountDevice'])
+    expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
+  })
+})
+
+describe('O21: a dead mount at a wanted target', () => {
+  const dead = (): NodeBuilder => {
+    const built = healthy()
+    built.override = {
+      deadMounts: [{ path: `${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`, error: 'ENOTCONN' }],
+    }
+    return built
+  }
+  it('is reported, and left alone', () => {
+    const made = plan(dead())
+    expect(made.operations).toEqual([])
+    expect(made.problems.map((each) => each.code)).toEqual(['DeadMount'])
+  })
+})
+
+describe('O22: raw block', () => {
+  it('of a pod that is gone: loop device, link, map, driver, then the device (T137, R451)', () => {
+    const built = block(node(), GONE)
+    const made = plan(built, { orphans: true })
+    expect(made.operations.map((each) => each.kind)).toEqual(['UnmapVolume', 'UnmapDevice', 'RemoveOrphanPodDir'])
+    expect(made.operations[0]?.steps.map((step) => step.op)).toEqual([
+      'losetup -d',
+      'unlink',
+      'umount',
+      'unlink',
+      'NodeUnpublishVolume',
+    ])
+    expect(made.operations[1]?.steps.map((step) => step.op)).toEqual([
+      'NodeUnstageVolume',
+      'rmdir',
+      'rmdir',
+      'rmdir',
+      'unlink',
+      'rmdir',
+      'rmdir',
+    ])
+    expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
+  })
+  it('its state file lost: blocked until the handle is given, and the directory stays', () => {
+    const built = block(node(), GONE, { stateFile: false }).persistentVolume('pv-b', { mode: 'Block', attached: false })
+    const made = plan(built, { orphans: true })
+    expect(blocks(made)).toEqual(['IdentityUnconfirmed', 'IdentityUnconfirmed'])
+    expect(kinds(plan(built, { orphans: true, handles: { 'pv-b': 'pv-b' } }))).toEqual([
+      'UnmapVolume',
+      'UnmapDevice',
+      'RemoveOrphanPodDir',
+    ])
+  })
+  it('of two pods, one of which lives: only the other’s part goes', () => {
+    const built = block(block(node(), GONE), uid(1))
+    expect(kinds(plan(built))).toEqual(['UnmapVolume'])
+  })
+})
+
+it('O30: one of two pods of a shared volume gone', () => {
+  const made = plan(healthy().published(GONE, 'pv-1', '7:1'))
+  expect(kinds(made)).toEqual(['UnmountVolume'])
+  expect(made.operations[0]?.pod?.uid).toBe(GONE)
+})
+
+it('O31: a wanted volume that was damaged on the host is to be mounted', () => {
+  const built = node().livingPod(uid(2), 'app', [{ name: 'e', emptyDir: {} }])
+  expect(plan(built).operations.map((each) => [each.kind, each.reason])).toEqual([['MountVolume', 'NotMounted']])
+  const lost = node()
+    .persistentVolume('pv-1')
+    .livingPod(uid(2), 'app', [claim('pv-1')])
+    .published(uid(2), 'pv-1', '7:1', { stateFile: false })
+    .staged('pv-1', '7:1')
+  expect(plan(lost).operations.map((each) => [each.kind, each.reason])).toEqual([['MountVolume', 'StateFileMissing']])
+})
+
+it('O32: a local volume of a pod that is gone goes the way of failed reconstruction', () => {
+  const built = node().mount(`pods/${GONE}/volumes/kubernetes.io~local-volume/pv-l`, {
+    dev: '254:0',
+    root: '/srv/l',
+    fsType: 'ext4',
+  })
+  expect(plan(built).operations.map((each) => [each.kind, each.reason])).toEqual([
+    ['CleanOrphanVolume', 'NotReconstructable'],
+  ])
+})
+
+it('O28: changed content is shown, and written only when asked for (S23)', () => {
+  const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
+  const built = node()
+    .livingPod(uid(2), 'app', [{ name: 'v', configMap: { name: 'c' } }])
+    .entry({ path: `${dir}/..2026_11_21_02_15_54.36/k`, type: 'file', size: 1, digest: 'old' })
+    .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
+    .link(`${dir}/k`, '..data/k')
+    .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
+  built.overrideApi = {
+    configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'new' } }],
+  }
+  expect(blocks(plan(built))).toEqual(['NotAsked'])
+  expect(blocks(plan(built, { remount: true }))).toEqual(['NotSupportedYet'])
+})
+
+describe('names that need care', () => {
+  it('a mount point with blanks and a newline is recognised (T138)', () => {
+    const path = `pods/${GONE}/volumes/kubernetes.io~nfs/a b\nc`
+    expect(plan(node().mount(path, { fsType: 'nfs4' })).operations[0]?.paths).toContain(`${ROOT}/${path}`)
+  })
+  it('an inline CSI volume has its own unique name', () => {
+    const built = node()
+      .mount(`pods/${GONE}/volumes/kubernetes.io~csi/i/mount`, { dev: '254:0', root: '/x', fsType: 'ext4' })
+      .file(`pods/${GONE}/volumes/kubernetes.io~csi/i/vol_data.json`, volumeData('i', 'csi-abc', 'Ephemeral'))
+    expect(plan(built).operations[0]?.volume).toMatchObject({
+      uniqueName: `kubernetes.io/csi/${GONE}-i`,
+      driver: DRIVER,
+      handle: 'csi-abc',
+    })
+  })
+})
+
+describe('filters (contract, flags)', () => {
+  const two = (): NodeBuilder =>
+    node()
+      .published(GONE, 'pv-1', '7:1')
+      .staged('pv-1', '7:1')
+      .persistentVolume('pv-1')
+      .mount(`pods/${uid(8)}/volumes/kubernetes.io~secret/s`)
+  it.each<[string, Partial<PlanOptions>, string[], number]>([
+    [
+      '--only unmount',
+      { only: ['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'] },
+      ['UnmountVolume', 'UnmountVolume'],
+      2,
+    ],
+    [
+      '--skip device leaves out the detach that needs it',
+      { skip: ['UnmountDevice', 'UnmapDevice'] },
+      ['UnmountVolume', 'UnmountVolume'],
+      2,
+    ],
+    ['--pod', { pods: [uid(8)] }, ['UnmountVolume'], 3],
+    ['--volume', { volumes: ['pv-1'] }, ['UnmountVolume', 'UnmountDevice', 'DetachVolume'], 1],
+    ['--max 1', { max: 1 }, ['UnmountVolume'], 3],
+  ])('%s', (_name, options, want, filtered) => {
+    const made = plan(two(), options)
+    expect(made.operations.map((each) => each.kind)).toEqual(want)
+    expect(made.summary.filtered).toBe(filtered)
+  })
+})
+
+/** A mapped raw block volume pv-b of a pod, on /dev/loop3, held open by /dev/loop6. */
+function block(built: NodeBuilder, podUid: string, { symlink = true, stateFile = true } = {}): NodeBuilder {
+  const base = 'plugins/kubernetes.io/csi/volumeDevices'
+  const device = { dev: '0:6', root: '/loop3', fsType: 'devtmpfs', source: 'devtmpfs', type: 'block' as const }
+  if (symlink)
+    built.link(`pods/${podUid}/volumeDevices/kubernetes.io~csi/pv-b`, `${ROOT}/${base}/publish/pv-b/${podUid}`)
+  if (stateFile) built.file(`${base}/pv-b/data/vol_data.json`, volumeData('pv-b', 'pv-b'))
+  built.dir(`${base}/staging/pv-b`)
+  built.mount(`${base}/publish/pv-b/${podUid}`, device).mount(`${base}/pv-b/dev/${podUid}`, device)
+  built.loops.push({ name: '/dev/loop6', backingFile: `${ROOT}/${base}/pv-b/dev/${podUid}` })
+  return built
+}

@@ -1,0 +1,654 @@
+/** The safety rules that a plan decides (safety.md), each named after its rule. */
+import { describe, expect, it } from 'vitest'
+import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import {
+  BEFORE_BOOT,
+  DRIVER,
+  HOUR_AGO,
+  NOW,
+  type NodeBuilder,
+  node,
+  ROOT,
+  uid,
+  volumeData,
+} from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const GONE = uid(9)
+const plan = (built: NodeBuilder, options: Partial<PlanOptions> = {}): Plan =>
+  planNode(built.build(), planOptions(options))
+const kinds = (made: Plan): string[] =>
+  made.operations.filter((each) => each.blocked === undefined).map((each) => each.kind)
+const blocks = (made: Plan): (string | undefined)[] =>
+  made.operations.filter((each) => each.blocked).map((each) => each.blocked?.code)
+const codes = (made: Plan): string[] => made.problems.map((each) => each.code)
+
+/** A pod that is gone, with a memory-backed secret volume still mounted. */
+const orphan = (built = node()): NodeBuilder => built.mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)
+
+it('an orphan is unmounted', () => {
+  const made = plan(orphan())
+  expect(kinds(made)).toEqual(['UnmountVolume'])
+  expect(made.operations[0]).toMatchObject({
+    reason: 'PodGone',
+    pod: { uid: GONE },
+    steps: [
+      { op: 'umount', target: `${ROOT}/pods/${GONE}/volumes/kubernetes.io~secret/s` },
+      { op: 'rmdir', target: `${ROOT}/pods/${GONE}/volumes/kubernetes.io~secret/s` },
+    ],
+  })
+})
+
+describe('S1 right machine', () => {
+  it.each([
+    ['another machineID and systemUUID', { machineID: 'x', systemUUID: 'y' }, 'WrongMachine'],
+    ['neither is known', { machineID: undefined, systemUUID: undefined }, 'WrongMachine'],
+  ])('%s refuses', (_name, ids, code) => {
+    const built = orphan()
+    built.override = ids as never
+    const made = plan(built)
+    expect(made.refused).toMatchObject({ rule: 'S1', code })
+    expect(kinds(made)).toEqual([])
+  })
+  it.each([
+    ['machineID alone', { systemUUID: 'other' }],
+    ['systemUUID alone, in another case and with dashes', { machineID: 'other', systemUUID: 'SYSTEM-1' }],
+  ])('%s is enough', (_name, ids) => {
+    const built = orphan()
+    built.override = ids
+    expect(plan(built).refused).toBeUndefined()
+  })
+  it('no such node refuses', () => {
+    const built = orphan()
+    built.overrideApi = { node: null }
+    expect(plan(built).refused).toMatchObject({ rule: 'S1', code: 'NoSuchNode' })
+  })
+})
+
+describe('S3 only absence is evidence', () => {
+  it('a pod list that failed makes nobody gone', () => {
+    const built = orphan()
+    built.overrideApi = { errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'no' }] }
+    const made = plan(built)
+    expect(made.operations).toEqual([])
+    expect(made.complete).toBe(false)
+  })
+  it.each(['api', 'mountinfo', 'tree', 'runtime', 'blockDevices'] as const)(
+    'without the section %s nothing is unmounted',
+    (section) => {
+      const built = orphan()
+      built.override = { [section]: undefined } as never
+      const made = plan(built)
+      expect(kinds(made)).toEqual([])
+      expect(made.complete).toBe(false)
+      expect(codes(made)).toContain('SectionMissing')
+    },
+  )
+  it('an unknown kubelet counts as one that may come back', () => {
+    const built = orphan().staged('vol-1', '7:1')
+    built.override = { kubelet: undefined } as never
+    const made = plan(built)
+    expect(kinds(made)).toEqual(['UnmountVolume'])
+    expect(made.waiting.map((each) => each.kind)).toContain('UnmountDevice')
+  })
+})
+
+describe('S4 unresolved volumes', () => {
+  const withClaim = (built = node()): NodeBuilder => {
+    built.livingPod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'lost' } }])
+    return built.staged('vol-9', '7:9').persistentVolume('pv-9', { handle: 'vol-9' })
+  }
+  it('a claim that is shown not to exist holds up nobody else', () => {
+    const made = plan(withClaim())
+    expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
+    expect(made.waiting.map((each) => each.code)).toContain('ClaimMissing')
+  })
+  it('a claim that may not be read blocks every unstage and detach', () => {
+    const built = withClaim()
+    built.overrideApi = {
+      errors: [
+        {
+          resource: 'persistentvolumeclaims',
+          namespace: 'default',
+          name: 'lost',
+          status: 403,
+          reason: 'Forbidden',
+          message: 'no',
+        },
+      ],
+    }
+    const made = plan(built)
+    expect(kinds(made)).toEqual([])
+    expect(blocks(made)).toEqual(['UnresolvedVolume', 'UnresolvedVolume'])
+    expect(made.complete).toBe(false)
+  })
+  it('but the unmount of a pod that is gone goes on', () => {
+    const built = orphan(withClaim())
+    built.overrideApi = {
+      errors: [{ resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' }],
+    }
+    expect(kinds(plan(built))).toEqual(['UnmountVolume'])
+  })
+})
+
+it('S5: an existing pod keeps what it does not want any more', () => {
+  const built = node().livingPod(uid(2), 'app').published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
+  expect(plan(built).operations).toEqual([])
+})
+
+describe('S9 witnesses', () => {
+  it.each([
+    ['a running container', 'SANDBOX_NOTREADY', 'CONTAINER_RUNNING'],
+    ['a created container', 'SANDBOX_NOTREADY', 'CONTAINER_CREATED'],
+    ['an unknown container', 'SANDBOX_NOTREADY', 'CONTAINER_UNKNOWN'],
+    ['a ready sandbox', 'SANDBOX_READY', 'CONTAINER_EXITED'],
+  ])('%s is alive', (_name, state, container) => {
+    const built = orphan()
+    built.sandboxes.push({ uid: GONE, state, containers: [{ name: 'c', state: container }] })
+    const made = plan(built)
+    expect(made.operations).toEqual([])
+    expect(codes(made)).toContain('PodGoneButRunning')
+  })
+  it('a dead sandbox beside a living one of the same pod is alive', () => {
+    const built = orphan()
+    built.sandboxes.push({ uid: GONE, state: 'SANDBOX_READY', containers: [] })
+    built.sandboxes.push({ uid: GONE, state: 'SANDBOX_NOTREADY', containers: [] })
+    expect(plan(built).operations).toEqual([])
+  })
+  it('a process alone is alive', () => {
+    const built = orphan()
+    built.processes.push(GONE)
+    expect(plan(built).operations).toEqual([])
+  })
+  it('a runtime that knows none of the pods that live proves nothing', () => {
+    const built = orphan()
+    built.sandboxes = []
+    const made = plan(built)
+    expect(kinds(made)).toEqual([])
+    expect(codes(made)).toContain('RuntimeUnproven')
+  })
+  it('a runtime that should be there and does not answer freezes what is not older than this boot', () => {
+    const built = orphan()
+    built.override = { runtime: { source: 'none', endpoint: 'unix:///run/x.sock', error: 'refused', pods: [] } }
+    expect(kinds(plan(built))).toEqual([])
+  })
+  it('but not what is older than this boot', () => {
+    const built = node()
+      .dir(`pods/${GONE}`, BEFORE_BOOT)
+      .dir(`pods/${GONE}/volumes`, BEFORE_BOOT)
+      .dir(`pods/${GONE}/volumes/kubernetes.io~csi`, BEFORE_BOOT)
+      .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1`, BEFORE_BOOT)
+      .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, volumeData('pv-1', 'pv-1'), BEFORE_BOOT)
+    built.override = { runtime: { source: 'none', endpoint: 'unix:///run/x.sock', error: 'refused', pods: [] } }
+    expect(kinds(plan(built))).toEqual(['UnmountVolume'])
+  })
+  it('where no runtime is installed, the process table is the only witness', () => {
+    const built = orphan()
+    built.override = { runtime: { source: 'none', pods: [] } }
+    expect(kinds(plan(built))).toEqual(['UnmountVolume'])
+  })
+})
+
+describe('S10 static pods', () => {
+  const HASH = '0123456789abcdef0123456789abcdef'
+  const leftover = (): NodeBuilder => node().mount(`pods/${HASH}/volumes/kubernetes.io~secret/s`)
+  it('a manifest without its mirror pod freezes directories that are no UUID', () => {
+    const built = orphan(leftover())
+    built.override = {
+      staticPods: { path: '/m', readable: true, manifests: [{ file: '/m/a.yaml', namespace: 'default', name: 'a' }] },
+    }
+    const made = plan(built)
+    expect(made.operations.map((each) => each.pod?.uid)).toEqual([GONE])
+    expect(codes(made)).toContain('MayBeStatic')
+  })
+  it('manifests that cannot be read freeze them too', () => {
+    const built = leftover()
+    built.override = { staticPods: { path: '/m', readable: false, manifests: [] } }
+    expect(plan(built).operations).toEqual([])
+  })
+  it('a URL that volctl does not read freezes them too', () => {
+    const built = leftover()
+    built.override = { kubelet: { running: false, mayReturn: false, config: { staticPodURL: 'http://x' } } }
+    expect(plan(built).operations).toEqual([])
+  })
+  it('without any static source they are orphans', () => {
+    expect(kinds(plan(leftover()))).toEqual(['UnmountVolume'])
+  })
+  it('a UID that a manifest names is frozen, whatever it looks like', () => {
+    const built = orphan()
+    built.override = {
+      staticPods: {
+        path: '/m',
+        readable: true,
+        manifests: [{ file: '/m/a.yaml', namespace: 'default', name: 'a', uid: GONE }],
+      },
+    }
+    expect(plan(built).operations).toEqual([])
+  })
+  it.each(['kubernetes.io/config.hash', 'kubernetes.io/config.mirror'])('%s of a mirror pod is protected', (key) => {
+    const built = leftover()
+    built.pods.push({
+      metadata: {
+        name: 'a-node-1',
+        namespace: 'default',
+        uid: uid(7),
+        annotations: { 'kubernetes.io/config.mirror': HASH, 'kubernetes.io/config.hash': HASH, [key]: HASH },
+      },
+      spec: {},
+      status: { phase: 'Running' },
+    })
+    expect(plan(built).operations).toEqual([])
+  })
+})
+
+describe('S11 a kubelet that runs or may come back', () => {
+  const full = (): NodeBuilder =>
+    orphan()
+      .staged('vol-1', '7:1')
+      .persistentVolume('pv-1', { handle: 'vol-1' })
+      .livingPod(uid(2), 'app', [{ name: 'e', emptyDir: { medium: 'Memory' } }])
+  it.each([
+    ['running', { running: true, mayReturn: true }],
+    ['may return', { running: false, mayReturn: true }],
+  ])('%s: only settled leftovers of gone pods are unmounted', (_name, kubelet) => {
+    const built = full()
+    built.override = { kubelet }
+    const made = plan(built)
+    expect(kinds(made)).toEqual(['UnmountVolume'])
+    expect(made.waiting.map((each) => each.kind).toSorted()).toEqual(['DetachVolume', 'MountVolume', 'UnmountDevice'])
+    expect(new Set(made.waiting.map((each) => each.code))).toEqual(new Set(['KubeletRunning']))
+  })
+  it.each([
+    ['changed a minute ago', Date.parse(NOW) / 1000 - 60],
+    ['a time in the future (S28)', Date.parse(NOW) / 1000 + 3600],
+    ['a time of zero (S28)', 0],
+  ])('running: what %s waits', (_name, mtime) => {
+    const built = orphan().dir(`pods/${GONE}/volumes`, mtime)
+    built.override = { kubelet: { running: true, mayReturn: true } }
+    const made = plan(built)
+    expect(made.operations).toEqual([])
+    expect(made.waiting.map((each) => each.code)).toEqual(['Settling'])
+  })
+  it('one that stopped less than the settle time ago is waited for', () => {
+    const built = orphan()
+    built.override = { kubelet: { running: false, mayReturn: false, stoppedAt: '2026-11-21T11:59:00Z' } }
+    expect(plan(built).waiting.map((each) => each.code)).toEqual(['KubeletJustStopped'])
+    expect(kinds(plan(built, { settleMs: 30_000 }))).toEqual(['UnmountVolume'])
+  })
+})
+
+describe('S13 data of a pod that is gone', () => {
+  const dir = `pods/${GONE}/volumes/kubernetes.io~empty-dir/e`
+  it('is deleted only with --orphans, counted', () => {
+    const built = node().file(`${dir}/a`, 'abc').file(`${dir}/b/c`, 'defg')
+    const blocked = plan(built)
+    expect(blocks(blocked)).toEqual(['DeletesData'])
+    const made = plan(built, { orphans: true })
+    expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(made.operations[0]?.deletes).toEqual({ files: 2, bytes: 7 })
+  })
+  it('in memory is not counted, and not deleted without being asked', () => {
+    const built = node().mount(dir)
+    expect(blocks(plan(built))).toEqual(['DeletesData'])
+    expect(plan(built, { orphans: true }).operations[0]?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
+  })
+  it('an empty one goes without being asked', () => {
+    const built = node().dir(dir).file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/e/ready`, '')
+    expect(kinds(plan(built))).toEqual(['UnmountVolume'])
+  })
+  it('files that the kubelet did not make in a configMap stay', () => {
+    const volume = `pods/${GONE}/volumes/kubernetes.io~configmap/c`
+    const built = node()
+      .file(`${volume}/..2026_11_21_02_15_54.360700304/key`, 'v')
+      .link(`${volume}/..data`, '..2026_11_21_02_15_54.360700304')
+      .link(`${volume}/key`, '..data/key')
+    expect(plan(built).operations[0]).toMatchObject({ kind: 'UnmountVolume', deletes: { files: 3, bytes: 1 } })
+    built.file(`${volume}/mine`, 'data')
+    expect(blocks(plan(built, { orphans: true }))).toEqual(['UnexpectedFile'])
+  })
+})
+
+describe('S14 state files', () => {
+  const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
+  const made = (mtime: number, driver = 'gone.test'): NodeBuilder =>
+    node().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1').replaceAll(DRIVER, driver), mtime)
+  it('of a driver that is not there and younger than this boot: kept, and so is the directory', () => {
+    const result = plan(made(HOUR_AGO), { orphans: true })
+    expect(blocks(result)).toEqual(['DriverNotRegistered'])
+    expect(result.operations.map((each) => each.kind)).toEqual(['UnmountVolume'])
+    expect(codes(result)).toContain('OrphanDirKept')
+  })
+  it('older than this boot, with nothing left of the driver: removed without it', () => {
+    const [operation] = plan(made(BEFORE_BOOT)).operations
+    expect(operation).toMatchObject({ reason: 'DriverAbsentSinceBoot', steps: [{ op: 'unlink' }, { op: 'rmdir' }] })
+    expect(operation?.blocked).toBeUndefined()
+  })
+  it.each([
+    [
+      'CSINode still lists it',
+      (built: NodeBuilder) => {
+        built.overrideApi = {
+          csiNode: { metadata: { name: 'n', uid: 'c' }, spec: { drivers: [{ name: 'gone.test' }] } },
+        }
+      },
+    ],
+    [
+      'CSINode was not read',
+      (built: NodeBuilder) => {
+        built.overrideApi = { csiNode: null }
+      },
+    ],
+    [
+      'its socket is still there',
+      (built: NodeBuilder) => {
+        built.override = { csiSockets: [{ path: 'x', driver: 'gone.test', registered: false, error: 'refused' }] }
+      },
+    ],
+    [
+      'the credential cannot tell',
+      (built: NodeBuilder) => {
+        built.overrideApi = { credential: 'kubelet' }
+      },
+    ],
+  ])('older than this boot, but %s: kept', (_name, change) => {
+    const built = made(BEFORE_BOOT)
+    change(built)
+    expect(blocks(plan(built))).toEqual(['DriverNotRegistered'])
+  })
+})
+
+describe('S16 driver first', () => {
+  const published = (): NodeBuilder => node().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+  it('a mounted volume is unmounted by its driver, then unstaged', () => {
+    const made = plan(published())
+    expect(made.operations.map((each) => [each.kind, each.steps.map((step) => step.op)])).toEqual([
+      ['UnmountVolume', ['NodeUnpublishVolume', 'unlink', 'rmdir']],
+      ['UnmountDevice', ['NodeUnstageVolume', 'unlink', 'rmdir']],
+    ])
+    expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
+  })
+  it('a driver that is not registered blocks both', () => {
+    const built = published()
+    built.override = { csiSockets: [] }
+    expect(blocks(plan(built))).toEqual(['DriverNotRegistered', 'DriverNotRegistered'])
+  })
+  it('--driver-gone unmounts by the kernel, and says what will not happen', () => {
+    const built = published()
+    built.override = { csiSockets: [] }
+    const made = plan(built, { driverGone: [DRIVER] })
+    expect(made.operations.map((each) => each.steps.map((step) => step.op))).toEqual([
+      ['umount', 'rmdir', 'unlink', 'rmdir'],
+      ['umount', 'rmdir', 'unlink', 'rmdir'],
+    ])
+    expect(codes(made).filter((code) => code === 'DriverGone')).toHaveLength(2)
+  })
+  it('after a reboot the driver is called where nothing is mounted', () => {
+    const built = node()
+      .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
+      .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, volumeData('pv-1', 'vol-1'))
+    expect(plan(built).operations[0]?.steps[0]).toEqual({
+      op: 'NodeUnpublishVolume',
+      target: `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`,
+    })
+  })
+})
+
+describe('S17 recovered identity', () => {
+  it('a staged volume on the same device, confirmed by its hash, tells driver and handle', () => {
+    const built = node().published(GONE, 'pv-1', '7:1', { handle: 'vol-1', stateFile: false }).staged('vol-1', '7:1')
+    const [operation] = plan(built).operations
+    expect(operation).toMatchObject({ kind: 'CleanOrphanVolume', volume: { driver: DRIVER, handle: 'vol-1' } })
+    expect(operation?.blocked).toBeUndefined()
+  })
+  it('a global state file that is lost as well is found by a PersistentVolume whose handle has the hash', () => {
+    const built = node()
+      .published(GONE, 'pv-1', '7:1', { handle: 'vol-1', stateFile: false })
+      .staged('vol-1', '7:1', { stateFile: false })
+      .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
+    expect(kinds(plan(built))).toEqual(['CleanOrphanVolume', 'UnmountDevice'])
+  })
+  it('another device confirms nothing', () => {
+    const built = node()
+      .published(GONE, 'pv-1', '7:2', { stateFile: false })
+      .staged('pv-1', '7:1')
+      .persistentVolume('pv-1', { attached: false })
+    expect(blocks(plan(built))).toContain('IdentityUnconfirmed')
+  })
+  it('a PersistentVolume by name alone blocks until --handle names it', () => {
+    const built = node()
+      .published(GONE, 'pv-1', '7:1', { stateFile: false })
+      .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
+    expect(blocks(plan(built))).toEqual(['IdentityUnconfirmed'])
+    const made = plan(built, { handles: { 'pv-1': 'vol-1' } })
+    expect(made.operations[0]).toMatchObject({ volume: { handle: 'vol-1', handleFrom: '--handle' } })
+    expect(made.operations[0]?.blocked).toBeUndefined()
+  })
+  it.each(['', '{', '[]', '{"driverName":"d"}', '{"driverName":"d","volumeHandle":7}', 'null'])(
+    'vol_data.json with %j tells nothing',
+    (content) => {
+      const built = node().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, content)
+      expect(blocks(plan(built))).toEqual(['IdentityUnconfirmed'])
+    },
+  )
+  it('a staging directory whose name is not the hash of its handle is left alone', () => {
+    const built = node().staged('vol-1', '7:1')
+    for (const [path, entry] of built.tree)
+      if (path.endsWith('vol_data.json'))
+        built.tree.set(path, { ...entry, content: JSON.stringify({ driverName: DRIVER, volumeHandle: 'other' }) })
+    expect(blocks(plan(built))).toEqual(['IdentityUnconfirmed'])
+  })
+})
+
+describe('S18 layers', () => {
+  const target = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
+  it('a stack of the same device and root is unmounted by the driver', () => {
+    const built = node().published(GONE, 'pv-1', '7:1').mount(`${target}/mount`, { dev: '7:1', fsType: 'ext4' })
+    expect(kinds(plan(built))).toEqual(['UnmountVolume'])
+  })
+  it('a foreign layer blocks', () => {
+    const built = node().published(GONE, 'pv-1', '7:1').mount(`${target}/mount`, { dev: '7:5', fsType: 'ext4' })
+    expect(blocks(plan(built))).toEqual(['ForeignMount'])
+  })
+  it.each([
+    ['below a CSI target', `${target}/mount/sub`],
+    ['below an emptyDir', `pods/${GONE}/volumes/kubernetes.io~empty-dir/e/sub`],
+    ['below a sub-path', `pods/${GONE}/volume-subpaths/pv-1/c/0/deep`],
+  ])('a foreign mount %s blocks', (_name, path) => {
+    const built = node()
+      .published(GONE, 'pv-1', '7:1')
+      .file(`pods/${GONE}/volumes/kubernetes.io~empty-dir/e/f`, 'x')
+      .mount(path, { fsType: 'ext4' })
+    expect(blocks(plan(built, { orphans: true }))).toContain('ForeignMount')
+  })
+  it('something other than a tmpfs on a memory volume is foreign', () => {
+    expect(blocks(plan(node().mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`, { fsType: 'ext4' })))).toEqual([
+      'ForeignMount',
+    ])
+  })
+  it('a mount shown to be dead is not foreign', () => {
+    const path = `pods/${GONE}/volumes/kubernetes.io~empty-dir/e`
+    const built = node().mount(path, { fsType: 'fuse.x' })
+    built.override = { deadMounts: [{ path: `${ROOT}/${path}`, error: 'ENOTCONN' }] }
+    expect(kinds(plan(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+  })
+})
+
+it('S19: --force-unmount names one path', () => {
+  const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~nfs/n`
+  const built = node().mount(`pods/${GONE}/volumes/kubernetes.io~nfs/n`, { fsType: 'nfs4' })
+  expect(plan(built, { forceUnmount: [path] }).operations[0]?.steps[0]).toEqual({
+    op: 'umount',
+    target: path,
+    detail: 'force',
+  })
+})
+
+it('S20: --lazy is for dead mounts only', () => {
+  const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~nfs/n`
+  const built = node().mount(`pods/${GONE}/volumes/kubernetes.io~nfs/n`, { fsType: 'nfs4' })
+  expect(blocks(plan(built, { lazy: [path] }))).toEqual(['NotDead'])
+  built.override = { deadMounts: [{ path, error: 'Timeout' }] }
+  expect(plan(built, { lazy: [path] }).operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'lazy' })
+})
+
+describe('S21 detach', () => {
+  const attached = (): NodeBuilder => node().persistentVolume('pv-1', { handle: 'vol-1' })
+  it('what no pod wants and nothing uses is detached', () => {
+    const made = plan(attached())
+    expect(kinds(made)).toEqual(['DetachVolume'])
+    expect(made.operations[0]?.attachment).toMatchObject({ uid: 'va-uid-pv-1-node-1', resourceVersion: '7' })
+    expect(made.operations[0]?.message).toContain('volumesInUse')
+  })
+  it('after the unmount and the unstage', () => {
+    const made = plan(attached().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1'))
+    expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
+    expect(made.operations[2]?.after).toEqual([made.operations[0]?.id, made.operations[1]?.id])
+  })
+  it('not while a pod wants it by the controller’s rule, used by a container or not', () => {
+    const built = attached()
+    built.pod(uid(2), 'app', [])
+    built.pods.at(-1)
+    const pod = built.pods.pop()
+    if (pod !== undefined)
+      built.pods.push({
+        ...pod,
+        spec: { ...pod.spec, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }] },
+      })
+    expect(plan(built).operations).toEqual([])
+  })
+  it('not while a pod that is gone still runs on it', () => {
+    const built = attached().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1').running(GONE)
+    const made = plan(built)
+    expect(made.operations).toEqual([])
+    expect(made.waiting.map((each) => each.code)).toEqual(['PodStillRunning'])
+  })
+  it('a second PersistentVolume behind the same attachment blocks', () => {
+    const built = attached()
+    const [first] = built.volumes
+    if (first !== undefined) built.volumes.push({ ...first, metadata: { name: 'pv-2', uid: 'second' } })
+    expect(blocks(plan(built))).toEqual(['SecondVolume'])
+  })
+  it('a kubelet credential may not delete it', () => {
+    const built = attached()
+    built.overrideApi = { credential: 'kubelet' }
+    expect(blocks(plan(built))).toEqual(['Forbidden'])
+  })
+  it('one that is being deleted already is waited for', () => {
+    const built = attached()
+    const [attachment] = built.attachments
+    if (attachment !== undefined)
+      built.attachments[0] = { ...attachment, metadata: { ...attachment.metadata, deletionTimestamp: NOW } }
+    expect(plan(built).waiting.map((each) => each.code)).toEqual(['AttachmentDeleting'])
+  })
+})
+
+describe('S22 mount', () => {
+  const wanting = (built = node()): NodeBuilder =>
+    built.livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  it('is planned where the volume is attached and in use', () => {
+    const made = plan(wanting(node().persistentVolume('pv-1')))
+    expect(made.operations.map((each) => [each.kind, each.blocked?.code])).toEqual([['MountVolume', 'NotSupportedYet']])
+    expect(made.operations[0]?.steps.map((step) => step.op)).toEqual([
+      'mkdir',
+      'write',
+      'NodeStageVolume',
+      'mkdir',
+      'write',
+      'NodePublishVolume',
+    ])
+  })
+  it.each([
+    ['not attached', { attached: false }, 'NotAttached'],
+    ['attached, not reported in use', { inUse: false }, 'NotReportedInUse'],
+  ])('%s waits', (_name, options, code) => {
+    expect(plan(wanting(node().persistentVolume('pv-1', options))).waiting.map((each) => each.code)).toContain(code)
+  })
+  it('of two pods of one volume the first stages, and the second comes after it', () => {
+    const built = wanting(node().persistentVolume('pv-1')).livingPod(uid(3), 'app-2', [
+      { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } },
+    ])
+    const [first, second] = plan(built).operations
+    expect(first?.steps.some((step) => step.op === 'NodeStageVolume')).toBe(true)
+    expect(second?.steps.some((step) => step.op === 'NodeStageVolume')).toBe(false)
+    expect(second?.after).toEqual([first?.id])
+  })
+  it('ReadWriteOncePod: a second pod waits (O3)', () => {
+    const built = wanting(node().persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] }))
+      .published(GONE, 'pv-1', '7:1')
+      .running(GONE)
+    expect(plan(built).waiting.map((each) => each.code)).toContain('AccessMode')
+  })
+  it('data where the volume should be stops it', () => {
+    const built = wanting(node().persistentVolume('pv-1')).file(
+      `pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount/data`,
+      'x',
+    )
+    expect(blocks(plan(built))).toEqual(['DataUnderMountPoint'])
+  })
+  it('a driver that has not registered yet is waited for (O26)', () => {
+    const built = wanting(node().persistentVolume('pv-1'))
+    built.override = { csiSockets: [] }
+    expect(plan(built).waiting.map((each) => each.code)).toEqual(['DriverNotRegistered'])
+  })
+})
+
+describe('S24 unstage', () => {
+  it('a reader outside the operation blocks', () => {
+    const built = node().staged('vol-1', '7:1').mountLine('/mnt/mine', '/', '7:1', 'ext4', '/dev/loop1')
+    expect(blocks(plan(built))).toEqual(['HeldBy'])
+  })
+  it('the same mount through another prefix is no second user', () => {
+    const built = node().staged('vol-1', '7:1')
+    const path = [...built.tree.keys()].find((each) => each.endsWith('globalmount'))
+    built.mountLine(`/rootfs${ROOT}/${path}`, '/', '7:1', 'ext4', '/dev/loop1')
+    expect(kinds(plan(built))).toEqual(['UnmountDevice'])
+  })
+  it('a pod that lives and shows it, whatever it wants, keeps it', () => {
+    const built = node()
+      .staged('vol-1', '7:1')
+      .livingPod(uid(2), 'app')
+      .mount(`pods/${uid(2)}/volume-subpaths/x/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
+    expect(plan(built).operations).toEqual([])
+  })
+})
+
+describe('S29 outage guard', () => {
+  it('no pod in the API while pods live here', () => {
+    const built = orphan()
+    built.overrideApi = { pods: [] }
+    const made = plan(built)
+    expect(made.refused).toMatchObject({ rule: 'S29', code: 'OutageSuspected' })
+    expect(blocks(made)).toEqual(['OutageSuspected'])
+    expect(plan(built, { acceptOutage: made.inputs.pods.gone }).refused).toBeUndefined()
+    expect(plan(built, { acceptOutage: 99 }).refused).toBeDefined()
+  })
+  it('a directory younger than anything that the API knows', () => {
+    const young = Date.parse(NOW) / 1000 + 700
+    const built = node().dir(`pods/${GONE}`, young).dir(`pods/${GONE}/volumes`, young)
+    expect(plan(built, { orphans: true }).refused).toMatchObject({ rule: 'S29' })
+  })
+  it('all mounts of one driver dead at once block its volumes only', () => {
+    const built = orphan().published(GONE, 'pv-1', '7:1').published(GONE, 'pv-2', '7:2')
+    built.override = {
+      deadMounts: ['pv-1', 'pv-2'].map((name) => ({
+        path: `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/${name}/mount`,
+        error: 'ENOTCONN',
+      })),
+    }
+    const made = plan(built)
+    expect(blocks(made)).toEqual(['OutageSuspected', 'OutageSuspected'])
+    expect(kinds(made)).toEqual(['UnmountVolume'])
+  })
+})
+
+it('S30: a volume attached elsewhere against its access mode is not unstaged; the unmount goes on', () => {
+  const built = node()
+    .persistentVolume('pv-1')
+    .attach('pv-1', 'pv-1', 'node-2')
+    .published(GONE, 'pv-1', '7:1')
+    .staged('pv-1', '7:1')
+  const made = plan(built)
+  expect(kinds(made)).toEqual(['UnmountVolume'])
+  expect(blocks(made)).toEqual(['TwoWriters', 'TwoWriters'])
+})
