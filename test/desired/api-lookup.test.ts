@@ -37,6 +37,24 @@ describe('S3, S4: only absence is evidence', () => {
       want: 'Unknown',
     },
     {
+      name: 'list refused, NotFound by name',
+      errors: [
+        { ...claims, ...FORBIDDEN },
+        { ...it1, ...NOT_FOUND },
+      ],
+      want: 'Absent',
+    },
+    {
+      name: 'the kubelet, list refused, NotFound by name',
+      credential: 'kubelet',
+      errors: [
+        { ...it1, ...NOT_FOUND },
+        { ...claims, ...FORBIDDEN },
+      ],
+      want: 'Absent',
+    },
+    { name: 'NotFound by name and a text', errors: [{ ...it1, ...NOT_FOUND }, 'oops'], want: 'Unknown' },
+    {
       name: 'a lister, 404 that is not of the API',
       errors: [{ ...it1, status: 404, reason: 'PageNotFound' }],
       want: 'Unknown',

@@ -295,6 +295,43 @@ describe('O16 to O18: sub-paths', () => {
   })
 })
 
+describe('O20: a dead mount over an emptyDir', () => {
+  const path = `pods/${GONE}/volumes/kubernetes.io~empty-dir/e`
+  const dead = (): NodeBuilder => {
+    const built = node().mount(path, { fsType: 'fuse.x' })
+    built.override = { deadMounts: [{ path: `${ROOT}/${path}`, error: 'ENOTCONN' }] }
+    return built
+  }
+  it('is unmounted, and what lies below it is left', () => {
+    expect(plan(dead()).operations.map((each) => [each.blocked, each.steps.map((step) => step.op)])).toEqual([
+      [undefined, ['umount']],
+    ])
+  })
+  it('with --orphans what lies below it goes too, uncounted', () => {
+    const [operation] = plan(dead(), { orphans: true }).operations
+    expect(operation?.steps.map((step) => step.op)).toEqual(['umount', 'deleteContent', 'rmdir'])
+    expect(operation?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
+  })
+})
+
+it('O27: a static pod whose manifest is gone is left alone while its mirror pod is there', () => {
+  const HASH = '0123456789abcdef0123456789abcdef'
+  const built = node().mount(`pods/${HASH}/volumes/kubernetes.io~empty-dir/e`)
+  built.pods.push({
+    metadata: {
+      name: 'a-node-1',
+      namespace: 'default',
+      uid: uid(7),
+      annotations: { 'kubernetes.io/config.mirror': HASH },
+    },
+    spec: { volumes: [{ name: 'x', emptyDir: {} }], containers: [{ name: 'c', volumeMounts: [{ name: 'x' }] }] },
+    status: { phase: 'Running' },
+  })
+  const made = plan(built, { orphans: true })
+  expect(made.operations).toEqual([])
+  expect(made.problems.map((each) => each.code)).toContain('MirrorPodUid')
+})
+
 describe('O21: a dead mount at a wanted target', () => {
   const dead = (): NodeBuilder => {
     const built = healthy()

@@ -14,7 +14,7 @@ import type {
   SecretDigest,
 } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
-import { covers, isNotFoundOf, type ReadFailure, readFailures } from './read-failures.ts'
+import { covers, isNotFoundOf, isRefusedList, type ReadFailure, readFailures } from './read-failures.ts'
 
 export type Lookup<T> =
   | { readonly state: 'Found'; readonly object: T }
@@ -77,9 +77,12 @@ function absence(
   listed: boolean,
 ): Lookup<never> {
   const covering = failures.filter((failure) => covers(failure, object))
-  const other = covering.find((failure) => !isNotFoundOf(failure, object))
-  if (other !== undefined) return { state: 'Unknown', reason: `could not be read: ${other.text}` }
-  if (covering.length > 0 || listed) return { state: 'Absent' }
+  const isNotFound = covering.some((failure) => isNotFoundOf(failure, object))
+  // A refused list says nothing against the answer to the question for this one object.
+  const doubts = covering.filter((failure) => !isNotFoundOf(failure, object) && !(isNotFound && isRefusedList(failure)))
+  const [doubt] = doubts
+  if (doubt !== undefined) return { state: 'Unknown', reason: `could not be read: ${doubt.text}` }
+  if (isNotFound || listed) return { state: 'Absent' }
   return { state: 'Unknown', reason: 'was not read' }
 }
 

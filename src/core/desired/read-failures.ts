@@ -58,6 +58,11 @@ export function isNotFoundOf(failure: ReadFailure, object: ObjectReference): boo
   return (failure.namespace ?? '') === (object.namespace ?? '')
 }
 
+/** True for a failure of a whole list, of a known resource. */
+export function isRefusedList(failure: ReadFailure): boolean {
+  return failure.resource !== undefined && failure.name === undefined
+}
+
 function readFailure(entry: unknown): ReadFailure {
   if (!isRecord(entry)) return notUnderstood(entry)
   const details = isRecord(entry.details) ? entry.details : {}

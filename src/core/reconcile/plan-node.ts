@@ -5,12 +5,6 @@
  * orphans. Unmounts come first, so that a volume is free before anyone else gets it; device unmounts come after every
  * mount is decided, so that none is undone that a pod is about to need (R403, R833).
  */
-import { ActualInputs } from '../actual/actual-inputs.ts'
-import { blockVolumes, stagedVolumes } from '../actual/devices.ts'
-import { readStateFile } from '../actual/state-file.ts'
-import { parentOf } from '../actual/tree.ts'
-import { desiredStateOfPods } from '../desired/populate.ts'
-import type { ApiSnapshot } from '../model/snapshot.ts'
 import type { NodeState } from '../node-state.ts'
 import type { Operation, OperationKind, Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
 import type { PlanContext } from './context.ts'
@@ -19,16 +13,14 @@ import { Findings, finishOperations } from './draft.ts'
 import { filterOperations } from './filter-operations.ts'
 import { blockDeadDrivers, machineOf, refuseOutage, refuseWrongMachine } from './guards.ts'
 import { mountOrAttachVolumes } from './mount-volumes.ts'
-import { classifyPods, podListIsComplete } from './pod-classes.ts'
+import { makeContext } from './plan-context.ts'
+import { podListIsComplete } from './pod-classes.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { reportProblems } from './report-problems.ts'
-import { judgeStaticSources } from './static-sources.ts'
 import { unmapDevices, unmapVolumes } from './unmap-block.ts'
 import { unmountDevices } from './unmount-devices.ts'
 import { unmountOtherDevices } from './unmount-other-devices.ts'
 import { unmountVolumes } from './unmount-volumes.ts'
-import { findVolumeUsers } from './volume-users.ts'
-import { judgeWitnesses } from './witnesses.ts'
 
 /** Plans one reconcile pass over one node. Same state and options in, same bytes out. */
 export function planNode(state: NodeState, options: PlanOptions): Plan {
@@ -78,76 +70,6 @@ export function planNode(state: NodeState, options: PlanOptions): Plan {
     complete: findings.complete,
     ...(refused === undefined ? {} : { refused }),
   }
-}
-
-function makeContext(state: NodeState, options: PlanOptions, findings: Findings): PlanContext {
-  const inputs = new ActualInputs(state)
-  const { snapshot } = inputs
-  const witnesses = judgeWitnesses(inputs)
-  const statics = judgeStaticSources(inputs)
-  findings.problems.push(...witnesses.problems, ...statics.problems)
-  const blocks = blockVolumes(inputs)
-  const classes = classifyPods(
-    inputs,
-    witnesses,
-    statics,
-    blocks.flatMap((block) => block.mappings.map((mapping) => mapping.podUid)),
-  )
-  const wanting = classes.all.flatMap((pod) =>
-    pod.pod !== undefined && (pod.class === 'Desired' || pod.class === 'Frozen') ? [pod.pod] : [],
-  )
-  const desired = desiredStateOfPods(wanting, snapshot.api ?? NO_API)
-  const boot = Date.parse(snapshot.bootTime ?? '')
-  return {
-    inputs,
-    options,
-    classes,
-    witnesses,
-    desired,
-    staged: stagedVolumes(inputs),
-    blocks,
-    users: findVolumeUsers(inputs, classes, desired, blocks),
-    onDisk: stateFilesOnDisk(inputs),
-    kubelet: kubeletState(snapshot.kubelet),
-    now: Date.parse(snapshot.capturedAt),
-    bootTime: Number.isNaN(boot) ? undefined : boot,
-  }
-}
-
-const NO_API: ApiSnapshot = {
-  server: '',
-  credential: '',
-  node: null,
-  pods: [],
-  persistentVolumeClaims: [],
-  persistentVolumes: [],
-  volumeAttachments: [],
-  csiDrivers: [],
-  csiNode: null,
-  configMaps: [],
-  secrets: [],
-  errors: [],
-}
-
-function stateFilesOnDisk({ tree, snapshot }: ActualInputs): PlanContext['onDisk'] {
-  return (snapshot.tree ?? []).flatMap((entry) => {
-    if (!entry.path.endsWith('/vol_data.json')) return []
-    const data = readStateFile(tree.get(entry.path))?.data
-    return data === undefined
-      ? []
-      : [
-          {
-            path: parentOf(entry.path),
-            volume: { driver: data.driverName, handle: data.volumeHandle, from: entry.path },
-          },
-        ]
-  })
-}
-
-function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['kubelet'] {
-  if (kubelet === undefined) return { state: 'unknown' }
-  const state = kubelet.running ? 'running' : kubelet.mayReturn ? 'mayReturn' : 'stopped'
-  return { state, ...(kubelet.note === undefined ? {} : { note: kubelet.note }) }
 }
 
 const SECTIONS = [

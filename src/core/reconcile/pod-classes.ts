@@ -75,8 +75,13 @@ export function classifyPods(
 
     const unseen = sectionUnseen(inputs)
     if (pod !== undefined) {
-      if (pod.metadata.deletionTimestamp === undefined && !isTerminalPhase(pod)) return { ...base, class: 'Desired' }
-      if (isMirrorPod(pod) && statics.mayRun(pod)) return { ...base, class: 'Desired' }
+      if (isMirrorPod(pod) && !statics.mayRun(pod)) {
+        if (alive) return frozen('PodStillRunning', 'its manifest is gone, and something of it still runs')
+        // S10: protected as long as the mirror pod is there, which only the kubelet deletes (O27).
+        return frozen('MirrorPodUid', 'its manifest is gone, and its mirror pod is still in the API')
+      }
+      const ending = pod.metadata.deletionTimestamp !== undefined || isTerminalPhase(pod)
+      if (!ending || isMirrorPod(pod)) return { ...base, class: 'Desired' }
       if (unseen !== undefined) return frozen('SectionMissing', unseen)
       if (alive) return frozen('PodStillRunning', 'it is ending, and something of it still runs')
       const blind = witnesses.blindFor(uid)

@@ -16,6 +16,10 @@ import { allowedFsTypes, madeByAtomicWriter, type TeardownFamily } from './teard
 export function unmountEmptyDir(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const files = volume.content.filter((entry) => entry.type !== 'dir')
   const mounted = volume.layers.length > 0
+  if (mounted && context.inputs.deadError(volume.dir) !== undefined) {
+    unmountDead(context, findings, pod, volume)
+    return
+  }
   const deletes = mounted ? ({ files: 0, bytes: 0, counted: false } as const) : countOf(files)
   const hasData = mounted || files.length > 0
   const guard: Obstacle | undefined =
@@ -33,6 +37,17 @@ export function unmountEmptyDir(context: PlanContext, findings: Findings, pod: P
     content: volume.content,
     deletes: hasData ? deletes : undefined,
     guard,
+  })
+}
+
+/** O20: a dead mount over an emptyDir shows no data, and what lies below it is not known: gone with --orphans only. */
+function unmountDead(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+  tearDown(context, findings, pod, volume, 'emptyDir', {
+    onRecord: true,
+    content: [],
+    deletes: context.options.orphans ? { files: 0, bytes: 0, counted: false } : undefined,
+    guard: undefined,
+    below: context.options.orphans ? 'delete' : 'keep',
   })
 }
 
@@ -68,6 +83,8 @@ interface Content {
   readonly content: readonly TreeEntry[]
   readonly deletes: Operation['deletes'] | undefined
   readonly guard: Obstacle | undefined
+  /** What to do with what a dead mount hides; without one there is nothing hidden. */
+  readonly below?: 'delete' | 'keep'
 }
 
 function tearDown(
@@ -76,7 +93,7 @@ function tearDown(
   pod: PodClass,
   volume: PodVolume,
   family: TeardownFamily,
-  { onRecord, content, deletes, guard }: Content,
+  { onRecord, content, deletes, guard, below }: Content,
 ): void {
   const { inputs } = context
   const exists = inputs.tree.isDir(volume.dir) || volume.layers.length > 0
@@ -95,15 +112,16 @@ function tearDown(
     return
   }
   const dir = inputs.absolute(volume.dir)
+  const markers = volume.markers.flatMap((marker): Step[] => [
+    { op: 'unlink', target: inputs.absolute(marker) },
+    { op: 'rmdir', target: inputs.absolute(parentOf(marker)) },
+  ])
   const steps: Step[] = [
     ...work.steps,
-    ...volume.markers.flatMap((marker): Step[] => [
-      { op: 'unlink', target: inputs.absolute(marker) },
-      { op: 'rmdir', target: inputs.absolute(parentOf(marker)) },
-    ]),
+    ...(below === 'keep' ? [] : markers),
     ...umountSteps(context, dir, volume.layers),
-    ...(content.length > 0 ? [{ op: 'deleteContent' as const, target: dir }] : []),
-    ...(exists ? [{ op: 'rmdir' as const, target: dir }] : []),
+    ...(content.length > 0 || below === 'delete' ? [{ op: 'deleteContent' as const, target: dir }] : []),
+    ...(exists && below !== 'keep' ? [{ op: 'rmdir' as const, target: dir }] : []),
   ]
   const blocked =
     work.obstacle ??

@@ -1,0 +1,86 @@
+/** From a node's state to what the phases of a pass read: classes, desired state, what is staged, who uses it. */
+import { ActualInputs } from '../actual/actual-inputs.ts'
+import { blockVolumes, stagedVolumes } from '../actual/devices.ts'
+import { readStateFile } from '../actual/state-file.ts'
+import { parentOf } from '../actual/tree.ts'
+import { desiredStateOfPods } from '../desired/populate.ts'
+import type { ApiSnapshot } from '../model/snapshot.ts'
+import type { NodeState } from '../node-state.ts'
+import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
+import type { PlanContext } from './context.ts'
+import type { Findings } from './draft.ts'
+import { classifyPods } from './pod-classes.ts'
+import { judgeStaticSources } from './static-sources.ts'
+import { findVolumeUsers } from './volume-users.ts'
+import { judgeWitnesses } from './witnesses.ts'
+
+/** Reads everything a pass decides on out of a node's state; what the witnesses find goes to `findings`. */
+export function makeContext(state: NodeState, options: PlanOptions, findings: Findings): PlanContext {
+  const inputs = new ActualInputs(state)
+  const { snapshot } = inputs
+  const witnesses = judgeWitnesses(inputs)
+  const statics = judgeStaticSources(inputs)
+  findings.problems.push(...witnesses.problems, ...statics.problems)
+  const blocks = blockVolumes(inputs)
+  const classes = classifyPods(
+    inputs,
+    witnesses,
+    statics,
+    blocks.flatMap((block) => block.mappings.map((mapping) => mapping.podUid)),
+  )
+  const wanting = classes.all.flatMap((pod) =>
+    pod.pod !== undefined && (pod.class === 'Desired' || pod.class === 'Frozen') ? [pod.pod] : [],
+  )
+  const desired = desiredStateOfPods(wanting, snapshot.api ?? NO_API)
+  const boot = Date.parse(snapshot.bootTime ?? '')
+  return {
+    inputs,
+    options,
+    classes,
+    witnesses,
+    desired,
+    staged: stagedVolumes(inputs),
+    blocks,
+    users: findVolumeUsers(inputs, classes, desired, blocks),
+    onDisk: stateFilesOnDisk(inputs),
+    kubelet: kubeletState(snapshot.kubelet),
+    now: Date.parse(snapshot.capturedAt),
+    bootTime: Number.isNaN(boot) ? undefined : boot,
+  }
+}
+
+const NO_API: ApiSnapshot = {
+  server: '',
+  credential: '',
+  node: null,
+  pods: [],
+  persistentVolumeClaims: [],
+  persistentVolumes: [],
+  volumeAttachments: [],
+  csiDrivers: [],
+  csiNode: null,
+  configMaps: [],
+  secrets: [],
+  errors: [],
+}
+
+function stateFilesOnDisk({ tree, snapshot }: ActualInputs): PlanContext['onDisk'] {
+  return (snapshot.tree ?? []).flatMap((entry) => {
+    if (!entry.path.endsWith('/vol_data.json')) return []
+    const data = readStateFile(tree.get(entry.path))?.data
+    return data === undefined
+      ? []
+      : [
+          {
+            path: parentOf(entry.path),
+            volume: { driver: data.driverName, handle: data.volumeHandle, from: entry.path },
+          },
+        ]
+  })
+}
+
+function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['kubelet'] {
+  if (kubelet === undefined) return { state: 'unknown' }
+  const state = kubelet.running ? 'running' : kubelet.mayReturn ? 'mayReturn' : 'stopped'
+  return { state, ...(kubelet.note === undefined ? {} : { note: kubelet.note }) }
+}
