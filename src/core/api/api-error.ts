@@ -1,0 +1,146 @@
+import { VolctlError, type VolctlErrorOptions } from '../errors.ts'
+
+export interface ApiErrorOptions extends VolctlErrorOptions {
+  /** HTTP status; 0 when no answer came. */
+  readonly status: number
+  /** Kubernetes reason, or the code of the transport's failure. */
+  readonly reason: string
+  /** Seconds the server asks to wait. */
+  readonly retryAfter?: number | undefined
+}
+
+/** What the API server refused or failed to give. `code` is stable, `reason` is the server's own word (N54). */
+export class ApiError extends VolctlError {
+  override readonly name = 'ApiError'
+  readonly status: number
+  readonly reason: string
+  readonly retryAfter: number | undefined
+
+  constructor(code: string, message: string, options: ApiErrorOptions) {
+    super(code, message, options)
+    this.status = options.status
+    this.reason = options.reason
+    this.retryAfter = options.retryAfter
+  }
+
+  /**
+   * The server itself said that the object does not exist. A 404 without a Status that names the object (a proxy, a
+   * wrong path) is no evidence (S3).
+   */
+  get isAbsent(): boolean {
+    return this.status === 404 && this.reason === 'NotFound'
+  }
+}
+
+export interface FailedAnswer {
+  readonly status: number
+  readonly body: string
+  readonly retryAfter?: string | undefined
+  readonly server: string
+  /** What was asked, e.g. `GET /api/v1/pods`. */
+  readonly request: string
+}
+
+interface StatusObject {
+  readonly kind?: unknown
+  readonly reason?: unknown
+  readonly message?: unknown
+  readonly details?: { readonly name?: unknown; readonly retryAfterSeconds?: unknown }
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  Unauthorized: 'The credential is not accepted: log in again, or give another one with --kubeconfig or --context.',
+  Forbidden: 'Give this identity the right, or another credential with --kubeconfig or --context.',
+  TooManyRequests: 'The API server is overloaded; try again later.',
+}
+
+/** An answer other than 2xx as an error (N54). */
+export function errorFromAnswer(answer: FailedAnswer): ApiError {
+  const status = parseStatus(answer.body)
+  const code = codeOf(answer.status)
+  const text = typeof status?.message === 'string' && status.message !== '' ? status.message : undefined
+  return new ApiError(
+    code,
+    `${answer.server}: ${text ?? `${answer.request} was answered with HTTP ${answer.status}`}`,
+    {
+      status: answer.status,
+      reason: reasonOf(answer.status, status, code),
+      hint: HINTS[code] ?? `HTTP status ${answer.status} for ${answer.request}.`,
+      retryAfter: seconds(answer.retryAfter) ?? seconds(status?.details?.retryAfterSeconds),
+    },
+  )
+}
+
+function reasonOf(httpStatus: number, status: StatusObject | undefined, code: string): string {
+  const reason = typeof status?.reason === 'string' && status.reason !== '' ? status.reason : code
+  const namesObject = typeof status?.details?.name === 'string' && status.details.name !== ''
+  return httpStatus === 404 && !namesObject ? 'NoSuchResource' : reason
+}
+
+function codeOf(status: number): string {
+  switch (status) {
+    case 401:
+      return 'Unauthorized'
+    case 403:
+      return 'Forbidden'
+    case 404:
+      return 'NotFound'
+    case 409:
+      return 'Conflict'
+    case 410:
+      return 'Expired'
+    case 422:
+      return 'Invalid'
+    case 429:
+      return 'TooManyRequests'
+    case 504:
+      return 'Timeout'
+    default:
+      return status >= 500 ? 'ApiServerError' : 'ApiRefused'
+  }
+}
+
+function parseStatus(body: string): StatusObject | undefined {
+  try {
+    const value: unknown = JSON.parse(body)
+    const status = value as StatusObject | null
+    return status?.kind === 'Status' ? status : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function seconds(value: unknown): number | undefined {
+  const number = typeof value === 'string' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : undefined
+}
+
+const TLS_CODES =
+  /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|UNABLE_TO_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|EPROTO|HOSTNAME_)/
+
+/** A failure below HTTP: no connection, no trust, no answer in time. */
+export function errorFromTransport(error: unknown, server: string, deadlineMs: number): ApiError {
+  const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
+  const reason = typeof code === 'string' ? code : String(name ?? 'Error')
+  if (name === 'TimeoutError') {
+    return new ApiError('Timeout', `The API server ${server} did not answer within ${deadlineMs / 1000} s.`, {
+      status: 0,
+      reason: 'Timeout',
+      hint: 'Check that the API server is up and that a firewall or proxy does not swallow the connection.',
+    })
+  }
+  if (TLS_CODES.test(reason)) {
+    return new ApiError('TlsMismatch', `TLS with the API server ${server} failed: ${String(message)} (${reason}).`, {
+      status: 0,
+      reason,
+      cause: error,
+      hint: "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
+    })
+  }
+  return new ApiError('ApiUnreachable', `The API server ${server} cannot be reached: ${String(message)}.`, {
+    status: 0,
+    reason,
+    cause: error,
+    hint: 'Check that the API server is up and that the server address in the kubeconfig is right.',
+  })
+}

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SafetyRefusal } from '../errors.ts'
+import type { Node, Pod } from '../model/objects.ts'
+import type { ApiSnapshot } from '../model/snapshot.ts'
+import { ApiError } from './api-error.ts'
+import type { KubeClient, ObjectList } from './kube-client.ts'
+import { reduced } from './reduce-object.ts'
+import { listPath, NODES, objectPath, PODS } from './resources.ts'
+
+/**
+ * The pods of a node as the API server has them now: a consistent read by field selector (S2, N46, N47).
+ * An answer with another node's pods, or with nameless ones, is no such list and is refused.
+ */
+export async function listNodePods(
+  client: KubeClient,
+  nodeName: string,
+  signal?: AbortSignal,
+): Promise<ObjectList<Pod>> {
+  const query = { fieldSelector: `spec.nodeName=${nodeName}` }
+  const list = await client.list<Pod>(listPath(PODS), { query, signal })
+  for (const pod of list.items) {
+    if (!pod.metadata?.uid || pod.spec?.nodeName !== nodeName) {
+      throw new ApiError(
+        'BadAnswer',
+        `${client.server}: the list of ${nodeName}'s pods has one of another node or without a UID.`,
+        {
+          status: 0,
+          reason: 'BadAnswer',
+          hint: 'Is a proxy in between that drops the field selector?',
+        },
+      )
+    }
+    reduced(pod)
+  }
+  return list
+}
+
+/** The Node object by name. A Node that does not exist is refused (S1); other failures are ApiErrors. */
+export async function getNode(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<Node> {
+  try {
+    return reduced(await client.get<Node>(objectPath(NODES, { name: nodeName }), { signal }))
+  } catch (error) {
+    if (error instanceof ApiError && error.isAbsent) {
+      throw new SafetyRefusal('S1', 'NoSuchNode', `The API server ${client.server} knows no node "${nodeName}".`, {
+        cause: error,
+        hint: "Is this the right cluster? Name the node with --node, or the cluster's kubeconfig with --kubeconfig.",
+      })
+    }
+    throw error
+  }
+}
+
+const TRIES = 3
+const PAUSE_MS = 300
+
+export interface CheckedPods {
+  readonly list: ObjectList<Pod>
+  readonly check?: ApiSnapshot['podListCheck']
+}
+
+/**
+ * Compares the pod list with the one that the kubelet's own credential is given: a proxy or a narrowed role can hide
+ * pods with HTTP 200 (S2). Pods come and go between two reads, so both are read again before they are said to disagree.
+ */
+export async function checkedPods(
+  client: KubeClient,
+  kubelet: KubeClient,
+  nodeName: string,
+  first: readonly [ObjectList<Pod>, ObjectList<Pod>],
+  signal?: AbortSignal,
+): Promise<CheckedPods> {
+  let [mine, its] = first
+  for (let tries = 1; ; tries++) {
+    const difference = differingUids(mine.items, its.items)
+    if (difference.length === 0) return { list: mine, check: { source: kubelet.source } }
+    if (tries === TRIES) {
+      throw new SafetyRefusal(
+        'S2',
+        'PodListsDisagree',
+        `${client.source} shows ${mine.items.length} pods of ${nodeName}, the kubelet's credential ${its.items.length}: ${difference.slice(0, 5).join(', ')} in one list only.`,
+        {
+          hint: "Both must show the same cluster in full. Use the kubelet's kubeconfig, or a credential that sees every pod.",
+        },
+      )
+    }
+    await sleep(PAUSE_MS, undefined, { ...(signal && { signal }) })
+    ;[mine, its] = await Promise.all([listNodePods(client, nodeName, signal), listNodePods(kubelet, nodeName, signal)])
+  }
+}
+
+function differingUids(a: readonly Pod[], b: readonly Pod[]): string[] {
+  const uids = (pods: readonly Pod[]): Set<string> => new Set(pods.map((pod) => pod.metadata.uid))
+  const [left, right] = [uids(a), uids(b)]
+  return [...left, ...right].filter((uid) => !left.has(uid) || !right.has(uid)).sort()
+}

@@ -1,0 +1,77 @@
+import type { ApiObject } from '../model/objects.ts'
+import type { ApiReadError } from '../model/snapshot.ts'
+import { ApiError } from './api-error.ts'
+import type { KubeClient } from './kube-client.ts'
+import { reduced } from './reduce-object.ts'
+import { keyText, listPath, type ObjectKey, objectPath, type Resource } from './resources.ts'
+
+/** Requests for single objects in flight at once (N68). */
+const CONCURRENCY = 10
+
+/** Reads objects and remembers what could not be read, so that nobody takes a gap for an absence (S3). */
+export class ObjectReader {
+  readonly errors: ApiReadError[] = []
+  readonly #client: KubeClient
+  readonly #signal: AbortSignal | undefined
+
+  constructor(client: KubeClient, signal: AbortSignal | undefined) {
+    this.#client = client
+    this.#signal = signal
+  }
+
+  /** One object, or undefined with an entry in `errors`: NotFound where it is shown to be absent, else unknown. */
+  async get<T extends ApiObject>(resource: Resource, key: ObjectKey): Promise<T | undefined> {
+    try {
+      return reduced(await this.#client.get<T>(objectPath(resource, key), { signal: this.#signal }))
+    } catch (error) {
+      this.note(error, resource, key)
+      return undefined
+    }
+  }
+
+  /** The objects of these names that can be read, in the order of the names. */
+  async getAll<T extends ApiObject>(resource: Resource, keys: readonly ObjectKey[]): Promise<T[]> {
+    const found: (T | undefined)[] = []
+    let next = 0
+    const work = async (): Promise<void> => {
+      for (let index = next++; index < keys.length; index = next++) {
+        const key = keys[index]
+        if (key) found[index] = await this.get<T>(resource, key)
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, keys.length) }, work))
+    return found.filter((object) => object !== undefined)
+  }
+
+  /** All objects of a resource, or the failure: whether this identity may list is found out by asking. */
+  async list<T extends ApiObject>(resource: Resource): Promise<T[] | ApiError> {
+    try {
+      const { items } = await this.#client.list<T>(listPath(resource), { signal: this.#signal })
+      for (const item of items) reduced(item)
+      return items
+    } catch (error) {
+      if (error instanceof ApiError) return error
+      throw error
+    }
+  }
+
+  /** Keeps a failure for `api.errors`; anything but an answer of the API (an interrupt, a bug) goes on upwards. */
+  note(error: unknown, resource: Resource, key?: ObjectKey): void {
+    if (!(error instanceof ApiError)) throw error
+    this.errors.push({
+      resource: resource.plural,
+      ...(key?.namespace !== undefined && { namespace: key.namespace }),
+      ...(key && { name: key.name }),
+      status: error.status,
+      reason: error.reason,
+      message: error.message,
+    })
+  }
+
+  /** The failures in an order that does not depend on which answer came first. */
+  sortedErrors(): ApiReadError[] {
+    const text = (error: ApiReadError): string =>
+      `${error.resource} ${error.name ? keyText({ ...error, name: error.name }) : ''}`
+    return this.errors.toSorted((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0))
+  }
+}

@@ -1,0 +1,112 @@
+import type { ConfigMap, CsiNode, Node, Pod } from '../model/objects.ts'
+import type { ApiSnapshot } from '../model/snapshot.ts'
+import { ApiError } from './api-error.ts'
+import { credentialWord, mayI, whoAmI } from './identity.ts'
+import type { KubeClient, ObjectList } from './kube-client.ts'
+import { type CheckedPods, checkedPods, getNode, listNodePods } from './node-objects.ts'
+import { ObjectReader } from './object-reader.ts'
+import { readVolumes } from './read-volumes.ts'
+import { digestedConfigMap, digestedSecret } from './reduce-object.ts'
+import { referencedObjects } from './referenced-objects.ts'
+import { CONFIG_MAPS, CSI_NODES, LEASES, NODES, objectPath, SECRETS } from './resources.ts'
+
+export interface ReadApiOptions {
+  readonly client: KubeClient
+  readonly nodeName: string
+  /** With the kubelet's own credential, where that is readable and not the one in use: a second look (S2). */
+  readonly kubeletClient?: KubeClient | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Everything the API has to say about one node, in three rounds of parallel requests: pods, Node and identity; then
+ * claims, volumes, attachments, config maps and secrets; then what a list lacked. Only reads (reviews store nothing).
+ *
+ * Without the pods there is nothing to plan from, so their failure is thrown; so is a Node that does not exist (S1) and
+ * a pod list that the kubelet's credential contradicts (S2). Any other failure becomes an entry of `errors`.
+ */
+export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
+  const { client, nodeName, signal } = options
+  const reader = new ObjectReader(client, signal)
+  const first = [
+    listNodePods(client, nodeName, signal),
+    options.kubeletClient ? listNodePods(options.kubeletClient, nodeName, signal) : undefined,
+    getNode(client, nodeName, signal),
+    whoAmI(client, signal),
+    mayI(client, { verb: 'delete', group: 'storage.k8s.io', resource: 'volumeattachments' }, signal),
+    reader.get<CsiNode>(CSI_NODES, { name: nodeName }),
+    leaseRenewTime(client, nodeName, signal),
+  ] as const
+  // All of them end before anything is thrown: no request of ours is left behind.
+  await Promise.allSettled(first)
+  const pods = await first[0]
+  const node = await noted(reader, first[2])
+  const user = await first[3]
+  const { list, check } = await secondLook(options, user, pods, first[1])
+
+  const wanted = referencedObjects(list.items)
+  const [volumes, configMaps, secrets] = await Promise.all([
+    readVolumes(reader, { nodeName, node, claims: wanted.claims, inlineDrivers: wanted.csiDrivers }),
+    reader.getAll<ConfigMap>(CONFIG_MAPS, wanted.configMaps),
+    reader.getAll(SECRETS, wanted.secrets),
+  ])
+  const mayDelete = await first[4]
+  const renewTime = await first[6]
+  return {
+    server: client.server,
+    credential: credentialWord(client, user),
+    ...(user !== undefined && { user }),
+    ...(list.resourceVersion !== undefined && { resourceVersion: list.resourceVersion }),
+    node: node ?? null,
+    pods: list.items,
+    persistentVolumeClaims: volumes.claims,
+    persistentVolumes: volumes.volumes,
+    volumeAttachments: volumes.attachments,
+    csiDrivers: volumes.drivers,
+    csiNode: (await first[5]) ?? null,
+    configMaps: configMaps.map(digestedConfigMap),
+    secrets: secrets.map(digestedSecret),
+    errors: reader.sortedErrors(),
+    ...(renewTime !== undefined && { leaseRenewTime: renewTime }),
+    ...(client.clockSkewMs !== undefined && { clockSkewMs: client.clockSkewMs }),
+    ...(check && { podListCheck: check }),
+    ...(mayDelete !== undefined && { mayDeleteVolumeAttachments: mayDelete }),
+  }
+}
+
+/** A Node that cannot be read is unknown; the refusal of one that does not exist goes on upwards. */
+async function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | undefined> {
+  try {
+    return await node
+  } catch (error) {
+    reader.note(error, NODES)
+    return undefined
+  }
+}
+
+async function secondLook(
+  options: ReadApiOptions,
+  user: string | undefined,
+  pods: ObjectList<Pod>,
+  kubeletPods: Promise<ObjectList<Pod>> | undefined,
+): Promise<CheckedPods> {
+  const { client, kubeletClient, nodeName, signal } = options
+  if (!kubeletClient || !kubeletPods || user === `system:node:${nodeName}`) return { list: pods }
+  try {
+    return await checkedPods(client, kubeletClient, nodeName, [pods, await kubeletPods], signal)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { list: pods, check: { source: kubeletClient.source, problem: error.message } }
+  }
+}
+
+/** When the kubelet last said that it lives (S29); undefined where it cannot be read. */
+async function leaseRenewTime(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<string | undefined> {
+  try {
+    const path = objectPath(LEASES, { namespace: 'kube-node-lease', name: nodeName })
+    return (await client.get<{ spec?: { renewTime?: string } }>(path, { signal })).spec?.renewTime
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}

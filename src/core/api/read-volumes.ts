@@ -1,0 +1,140 @@
+/**
+ * Claims, volumes, attachments and drivers: lists where the identity may list, else object by object (N30, N68).
+ *
+ * They are read after the pods (N48). What a list lacks, or shows unfinished, is asked for by name once more: a claim
+ * younger than the list must not look absent (S3, S4).
+ */
+import type {
+  ApiObject,
+  CsiDriver,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  VolumeAttachment,
+} from '../model/objects.ts'
+import { attachmentName, CSI_PLUGIN } from '../names.ts'
+import { ApiError } from './api-error.ts'
+import type { ObjectReader } from './object-reader.ts'
+import { ATTACHMENTS, CLAIMS, CSI_DRIVERS, keyText, type ObjectKey, type Resource, VOLUMES } from './resources.ts'
+
+export interface VolumeObjects {
+  readonly claims: readonly PersistentVolumeClaim[]
+  readonly volumes: readonly PersistentVolume[]
+  readonly attachments: readonly VolumeAttachment[]
+  readonly drivers: readonly CsiDriver[]
+}
+
+export interface VolumeQuery {
+  readonly nodeName: string
+  readonly node: Node | undefined
+  readonly claims: readonly ObjectKey[]
+  /** Drivers of inline volumes. */
+  readonly inlineDrivers: readonly string[]
+}
+
+export async function readVolumes(reader: ObjectReader, query: VolumeQuery): Promise<VolumeObjects> {
+  const [listedClaims, listedVolumes, listedAttachments, listedDrivers] = await Promise.all([
+    reader.list<PersistentVolumeClaim>(CLAIMS),
+    reader.list<PersistentVolume>(VOLUMES),
+    reader.list<VolumeAttachment>(ATTACHMENTS),
+    reader.list<CsiDriver>(CSI_DRIVERS),
+  ])
+  noteFailures(reader, listedClaims, listedVolumes, listedAttachments, listedDrivers)
+
+  const claims = await completed(reader, CLAIMS, listedClaims, query.claims, (claim) => Boolean(claim.spec.volumeName))
+  const volumes = await completed(reader, VOLUMES, listedVolumes, volumeNames(claims, query.claims))
+  const drivers = await completed(reader, CSI_DRIVERS, listedDrivers, driverNames(volumes, query))
+  const attachments =
+    listedAttachments instanceof ApiError
+      ? await reader.getAll<VolumeAttachment>(ATTACHMENTS, attachmentNames(volumes, drivers, query))
+      : sorted(listedAttachments)
+  return { claims, volumes, attachments, drivers }
+}
+
+/**
+ * A refused list of claims or drivers loses nothing, since those in question are read by name. Volumes and attachments
+ * are asked about as a whole as well (S21: a second PV; S30: other nodes), so there an entry without a name says that
+ * the view is partial.
+ */
+function noteFailures(
+  reader: ObjectReader,
+  claims: unknown,
+  volumes: unknown,
+  attachments: unknown,
+  drivers: unknown,
+): void {
+  const refusal = (result: unknown): boolean => result instanceof ApiError && result.status === 403
+  if (claims instanceof ApiError && !refusal(claims)) reader.note(claims, CLAIMS)
+  if (drivers instanceof ApiError && !refusal(drivers)) reader.note(drivers, CSI_DRIVERS)
+  if (volumes instanceof ApiError) reader.note(volumes, VOLUMES)
+  if (attachments instanceof ApiError) reader.note(attachments, ATTACHMENTS)
+}
+
+/** The listed objects, and those of `wanted` that are not listed or not `settled`, read by name. */
+async function completed<T extends ApiObject>(
+  reader: ObjectReader,
+  resource: Resource,
+  listed: readonly T[] | ApiError,
+  wanted: readonly ObjectKey[],
+  settled: (object: T) => boolean = () => true,
+): Promise<T[]> {
+  const found = new Map((listed instanceof ApiError ? [] : listed).map((object) => [keyText(object.metadata), object]))
+  const asked = wanted.filter((key) => {
+    const object = found.get(keyText(key))
+    return object === undefined || !settled(object)
+  })
+  for (const key of asked) found.delete(keyText(key))
+  for (const object of await reader.getAll<T>(resource, asked)) found.set(keyText(object.metadata), object)
+  return sorted([...found.values()])
+}
+
+function sorted<T extends ApiObject>(objects: readonly T[]): T[] {
+  const text = (object: T): string => keyText(object.metadata)
+  return objects.toSorted((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0))
+}
+
+function volumeNames(claims: readonly PersistentVolumeClaim[], wanted: readonly ObjectKey[]): ObjectKey[] {
+  const keys = new Set(wanted.map(keyText))
+  const names = claims.filter((claim) => keys.has(keyText(claim.metadata))).map((claim) => claim.spec.volumeName)
+  return uniqueNames(names)
+}
+
+function driverNames(volumes: readonly PersistentVolume[], query: VolumeQuery): ObjectKey[] {
+  const attached = attachedVolumes(query.node).map(({ driver }) => driver)
+  return uniqueNames([...volumes.map((volume) => volume.spec.csi?.driver), ...query.inlineDrivers, ...attached])
+}
+
+/** Attachments have a name by formula (R007), so that even a credential that may not list finds those of this node. */
+function attachmentNames(
+  volumes: readonly PersistentVolume[],
+  drivers: readonly CsiDriver[],
+  query: VolumeQuery,
+): ObjectKey[] {
+  const unattached = new Set(
+    drivers.filter(({ spec }) => spec.attachRequired === false).map(({ metadata }) => metadata.name),
+  )
+  const handles = [
+    ...volumes.flatMap(({ spec }) => (spec.csi ? [{ driver: spec.csi.driver, handle: spec.csi.volumeHandle }] : [])),
+    ...attachedVolumes(query.node),
+  ]
+  const names = handles.filter(({ driver }) => !unattached.has(driver))
+  return uniqueNames(names.map(({ driver, handle }) => attachmentName(handle, driver, query.nodeName)))
+}
+
+/** CSI volumes that the Node object names as attached or in use: also those whose pods are gone (N64). */
+function attachedVolumes(node: Node | undefined): { driver: string; handle: string }[] {
+  const names = [
+    ...(node?.status?.volumesAttached ?? []).map(({ name }) => name),
+    ...(node?.status?.volumesInUse ?? []),
+  ]
+  return names.flatMap((name) => {
+    const separator = name.indexOf('^')
+    if (!name.startsWith(`${CSI_PLUGIN}/`) || separator < 0) return []
+    return [{ driver: name.slice(CSI_PLUGIN.length + 1, separator), handle: name.slice(separator + 1) }]
+  })
+}
+
+function uniqueNames(names: readonly (string | undefined)[]): ObjectKey[] {
+  const present = names.filter((name) => name !== undefined && name !== '')
+  return [...new Set(present)].sort().map((name) => ({ name: String(name) }))
+}

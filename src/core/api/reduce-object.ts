@@ -1,0 +1,40 @@
+import { digest } from '../digest.ts'
+import type { ApiObject, ConfigMap, ObjectMeta, SecretDigest } from '../model/objects.ts'
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** Without managedFields and kubectl's copy of the object (contract, "Snapshot"). Changes the object it is given. */
+export function reduced<T extends ApiObject>(object: T): T {
+  const metadata = object.metadata as ObjectMeta & { managedFields?: unknown; annotations?: Record<string, string> }
+  delete metadata.managedFields
+  if (metadata.annotations) delete metadata.annotations[LAST_APPLIED]
+  return object
+}
+
+/** A config map with a digest of each value, so that content can be compared without being kept. */
+export function digestedConfigMap(object: ConfigMap): ConfigMap {
+  return { ...reduced(object), digests: { ...digests(object.data, 'utf8'), ...digests(object.binaryData, 'base64') } }
+}
+
+interface Secret extends ApiObject {
+  readonly type?: string
+  readonly data?: Readonly<Record<string, string>>
+}
+
+/** What volctl keeps of a secret: never its values. */
+export function digestedSecret(object: Secret): SecretDigest {
+  const { apiVersion, kind, type, data } = object
+  return {
+    metadata: reduced(object).metadata,
+    ...(type !== undefined && { type }),
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(kind !== undefined && { kind }),
+    digests: digests(data, 'base64'),
+  }
+}
+
+function digests(data: Readonly<Record<string, string>> | undefined, encoding: BufferEncoding): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(data ?? {}).map(([key, value]) => [key, digest(Buffer.from(value, encoding))]),
+  )
+}

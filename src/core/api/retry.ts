@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError } from './api-error.ts'
+
+export interface RetryPolicy {
+  readonly tries: number
+  readonly baseMs: number
+  readonly maxMs: number
+}
+
+/** client-go tries up to ten times; a person waits in front of volctl, so fewer. */
+export const RETRY: RetryPolicy = { tries: 5, baseMs: 100, maxMs: 2_000 }
+
+/** The server's own wish is obeyed up to what it is known to ask for (N53). */
+const MAX_RETRY_AFTER_S = 32
+
+/**
+ * May this failure be tried again? 429 was turned away before it was looked at, so always; anything else only when
+ * asking twice does no harm. A deadline that passed is not retried: the time is spent.
+ */
+export function isRetryable(error: unknown, idempotent: boolean): error is ApiError {
+  if (!(error instanceof ApiError)) return false
+  if (error.status === 429) return true
+  if (!idempotent) return false
+  return error.code === 'ApiUnreachable' || [500, 502, 503, 504].includes(error.status)
+}
+
+/** How long to wait before the next try: Retry-After, else exponential with jitter (a fleet asks at once, N53). */
+export function retryDelayMs(
+  error: ApiError,
+  attempt: number,
+  policy: RetryPolicy = RETRY,
+  random = Math.random,
+): number {
+  if (error.retryAfter !== undefined) return Math.min(error.retryAfter, MAX_RETRY_AFTER_S) * 1000
+  return Math.min(policy.baseMs * 2 ** attempt, policy.maxMs) * (0.5 + random() / 2)
+}
+
+/** The one retry policy of volctl's API requests. */
+export async function withRetry<T>(
+  idempotent: boolean,
+  signal: AbortSignal | undefined,
+  attempt: () => Promise<T>,
+  policy: RetryPolicy = RETRY,
+): Promise<T> {
+  for (let tried = 0; ; tried++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (tried + 1 >= policy.tries || !isRetryable(error, idempotent)) throw error
+      await sleep(retryDelayMs(error, tried, policy), undefined, { ...(signal && { signal }) }).catch(() => {})
+      signal?.throwIfAborted()
+    }
+  }
+}

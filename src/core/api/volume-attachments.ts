@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { VolumeAttachment } from '../model/objects.ts'
+import { ApiError } from './api-error.ts'
+import type { KubeClient } from './kube-client.ts'
+import { reduced } from './reduce-object.ts'
+import { ATTACHMENTS, objectPath } from './resources.ts'
+
+/** Which VolumeAttachment was decided upon: exactly that version of exactly that object. */
+export interface AttachmentVersion {
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+}
+
+/** How a detach stands. `changed`: the object is another than the one that was judged; nothing was deleted. */
+export type DetachOutcome =
+  | { readonly state: 'gone' }
+  | { readonly state: 'deleting'; readonly attachment: VolumeAttachment }
+  | { readonly state: 'changed'; readonly message: string }
+
+/** The attachment of this name, or undefined where the API shows that there is none. */
+export async function getVolumeAttachment(
+  client: KubeClient,
+  name: string,
+  signal?: AbortSignal,
+): Promise<VolumeAttachment | undefined> {
+  try {
+    return reduced(await client.get<VolumeAttachment>(objectPath(ATTACHMENTS, { name }), { signal }))
+  } catch (error) {
+    if (error instanceof ApiError && error.isAbsent) return undefined
+    throw error
+  }
+}
+
+/**
+ * Deletes an attachment if it is still the one that was judged: uid and resourceVersion go along as preconditions
+ * (N60). The attacher's finalizer keeps it until the storage is really detached (N59), so `deleting` is not `gone`.
+ *
+ * A lost answer is not repeated blindly: what is there now tells what happened.
+ */
+export async function deleteVolumeAttachment(
+  client: KubeClient,
+  version: AttachmentVersion,
+  signal?: AbortSignal,
+): Promise<DetachOutcome> {
+  const { name, uid, resourceVersion } = version
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } }
+  try {
+    await client.delete(objectPath(ATTACHMENTS, { name }), body, { signal })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    if (error.isAbsent) return { state: 'gone' }
+    if (error.status === 409) return { state: 'changed', message: error.message }
+    if (error.code !== 'ApiUnreachable' && error.code !== 'Timeout') throw error
+    const outcome = await detachState(client, version, signal)
+    if (outcome.state === 'deleting' && !outcome.attachment.metadata.deletionTimestamp) throw error
+    return outcome
+  }
+  return await detachState(client, version, signal)
+}
+
+async function detachState(
+  client: KubeClient,
+  version: AttachmentVersion,
+  signal: AbortSignal | undefined,
+): Promise<DetachOutcome> {
+  const attachment = await getVolumeAttachment(client, version.name, signal)
+  return attachment === undefined || attachment.metadata.uid !== version.uid
+    ? { state: 'gone' }
+    : { state: 'deleting', attachment }
+}
+
+export interface WaitSettings {
+  readonly timeoutMs: number
+  readonly intervalMs?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Waits until an attachment is gone, or another has its name (N59), no longer than `timeoutMs`. */
+export async function waitUntilDetached(
+  client: KubeClient,
+  version: AttachmentVersion,
+  settings: WaitSettings,
+): Promise<DetachOutcome> {
+  const { timeoutMs, intervalMs = 500, signal } = settings
+  const until = Date.now() + timeoutMs
+  for (;;) {
+    const outcome = await detachState(client, version, signal)
+    if (outcome.state === 'gone' || Date.now() + intervalMs > until) return outcome
+    await sleep(intervalMs, undefined, { ...(signal && { signal }) })
+  }
+}

@@ -1,0 +1,86 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect as connectTo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createKubeClient, type KubeClient, type KubeClientOptions } from '../../src/core/api/kube-client.ts'
+import { discoverKubeConfig } from '../../src/core/api/kube-config.ts'
+import { VolctlError } from '../../src/core/errors.ts'
+import type { TestApiServer } from '../helpers/api-server/start.ts'
+
+/** A client with the kubeconfig of one of the test server's users. */
+export function connect(server: TestApiServer, user: string, options: KubeClientOptions = {}): KubeClient {
+  return createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig(user) }), options)
+}
+
+/** The error that a promise ends with; fails when it does not end with one of volctl's own. */
+export async function failureOf(work: Promise<unknown>): Promise<VolctlError> {
+  const error = await work.then(
+    () => new Error('it succeeded'),
+    (reason: unknown) => reason,
+  )
+  if (error instanceof VolctlError) return error
+  throw error
+}
+
+/** The error that a function throws; the same. */
+export function thrownBy(work: () => unknown): VolctlError {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof VolctlError) return error
+    throw error
+  }
+  throw new Error('it succeeded')
+}
+
+export interface Directory extends Disposable {
+  readonly path: string
+  write(name: string, content: string | object, mode?: number): string
+}
+
+/** A temporary directory that goes with the block it is made in. */
+export function temporaryDirectory(): Directory {
+  const path = mkdtempSync(join(tmpdir(), 'volctl-test-'))
+  return {
+    path,
+    write: (name, content, mode = 0o600) => {
+      const file = join(path, name)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+      chmodSync(file, mode)
+      return file
+    },
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  }
+}
+
+export interface Proxy extends AsyncDisposable {
+  readonly url: string
+  /** The hosts that were tunnelled to. */
+  readonly tunnels: string[]
+}
+
+/** An HTTP proxy that tunnels by CONNECT. */
+export async function startProxy(): Promise<Proxy> {
+  const tunnels: string[] = []
+  const server = createServer()
+  server.on('connect', (request, socket, head) => {
+    const [host = '', port] = (request.url ?? '').split(':')
+    tunnels.push(request.url ?? '')
+    const upstream = connectTo(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      upstream.write(head)
+      upstream.pipe(socket).pipe(upstream)
+    })
+    upstream.on('error', () => socket.destroy())
+    socket.on('error', () => upstream.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    tunnels,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  }
+}

@@ -1,0 +1,154 @@
+/** The trimmed client-node of scripts/esbuild-client-node.ts, in a bundle as it is shipped: every way to log in works. */
+import { execFile } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { build, type Metafile } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clientNodePlugin } from '../../scripts/esbuild-client-node.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { defaultUsers } from '../helpers/api-server/users.ts'
+import { type Directory, startProxy, temporaryDirectory } from './connect.ts'
+
+const ENTRY = `
+import { whoAmI } from './identity.ts'
+import { discoverKubeConfig } from './kube-config.ts'
+import { createKubeClient } from './kube-client.ts'
+const client = createKubeClient(discoverKubeConfig({ kubeconfig: process.argv[2] }))
+client.get('/api/v1/nodes/node-1').then(() => undefined, (error) => error.code).then(async (code) => {
+  console.log(JSON.stringify({ user: code === 'Forbidden' || code === 'NotFound' ? await whoAmI(client) : code }))
+  client.close()
+})`
+
+/** A JSON Web Token that is only looked at for its end. */
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const TOKEN = `${part({ alg: 'none' })}.${part({ exp: 4_000_000_000 })}.x`
+
+let server: TestApiServer
+let directory: Directory
+let bundle: string
+let metafile: Metafile
+
+beforeAll(async () => {
+  const robot = { name: 'robot', user: 'robot', login: 'token', token: TOKEN } as const
+  server = await startApiServer({ nodeName: 'node-1', users: [...defaultUsers('node-1'), robot] })
+  directory = temporaryDirectory()
+  bundle = join(directory.path, 'bundle.cjs')
+  const resolveDir = new URL('../../src/core/api/', import.meta.url).pathname
+  const result = await build({
+    stdin: { contents: ENTRY, resolveDir, loader: 'ts' },
+    bundle: true,
+    minify: true,
+    keepNames: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node22',
+    outfile: bundle,
+    metafile: true,
+    logLevel: 'silent',
+    plugins: [clientNodePlugin()],
+  })
+  expect(result.warnings).toEqual([])
+  metafile = result.metafile
+})
+
+afterAll(async () => {
+  await server.stop()
+  directory[Symbol.dispose]()
+})
+
+async function run(kubeconfig: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [bundle, kubeconfig])
+  return (JSON.parse(stdout) as { user: string }).user
+}
+
+function kubeconfig(user: object, cluster: object = {}): string {
+  const trust = { server: server.url, 'certificate-authority': join(server.directory, 'ca.crt') }
+  return directory.write('config', {
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { ...trust, ...cluster } }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  })
+}
+
+it('leaves out the generated API and undici, and stays small', () => {
+  const inputs = Object.keys(metafile.inputs)
+  expect(inputs.filter((path) => path.includes('/gen/models/') || path.includes('/gen/apis/'))).toEqual([])
+  expect(inputs.filter((path) => /node_modules\/undici\//.test(path))).toEqual([])
+  expect(statSync(bundle).size).toBeLessThan(450_000)
+})
+
+describe('in the bundle', () => {
+  it.each([
+    { user: 'admin', name: 'kubernetes-admin' },
+    { user: 'kubelet', name: 'system:node:node-1' },
+    { user: 'plan', name: 'volctl-plan' },
+  ])('$user logs in: certificate data, one-PEM file, token', async ({ user, name }) => {
+    expect(await run(server.kubeconfig(user))).toBe(name)
+  })
+
+  it.each([
+    { name: 'token file', user: () => ({ tokenFile: directory.write('token', `${TOKEN}\n`) }) },
+    {
+      name: 'exec plugin',
+      user: () => ({
+        exec: { command: process.execPath, args: ['-e', `console.log(JSON.stringify({status:{token:'${TOKEN}'}}))`] },
+      }),
+    },
+    { name: 'OpenID token that is still valid', user: () => oidc(TOKEN) },
+    { name: 'gcp command, read by JSONPath', user: () => gcp() },
+  ])('a $name logs in', async ({ user }) => {
+    expect(await run(kubeconfig(user()))).toBe('robot')
+  })
+
+  it('impersonation is sent', async () => {
+    const { user } = JSON.parse(readFileSync(server.kubeconfig('admin'), 'utf8')).users[0] as { user: object }
+    expect(await run(kubeconfig({ ...user, as: 'jane' }))).toBe('jane')
+  })
+
+  it('proxy-url is passed through', async () => {
+    await using proxy = await startProxy()
+    expect(await run(kubeconfig({ token: TOKEN }, { 'proxy-url': proxy.url }))).toBe('robot')
+    expect(proxy.tunnels).toHaveLength(2)
+  })
+
+  it('the real SOCKS library is loaded when it is needed', async () => {
+    expect(await run(kubeconfig({ token: TOKEN }, { 'proxy-url': 'socks5://127.0.0.1:1' }))).toBe('ApiUnreachable')
+  })
+
+  it('the real OpenID library is loaded when a token has to be renewed', async () => {
+    let asked = 0
+    const provider = createServer((socket) => {
+      asked++
+      socket.destroy()
+    })
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+    const issuer = `https://127.0.0.1:${(provider.address() as AddressInfo).port}`
+    expect(await run(kubeconfig(oidc(`${part({})}.${part({ exp: 1 })}.x`, issuer)))).toBe('KubeconfigDamaged')
+    provider.close()
+    expect(asked).toBeGreaterThan(0)
+  })
+})
+
+function oidc(idToken: string, issuer = 'https://127.0.0.1:1'): object {
+  const config = {
+    'id-token': idToken,
+    'client-id': 'x',
+    'refresh-token': 'x',
+    'idp-issuer-url': issuer,
+  }
+  return { 'auth-provider': { name: 'oidc', config } }
+}
+
+function gcp(): object {
+  const script = directory.write(
+    'gcp',
+    `#!/bin/sh\necho '${JSON.stringify({ a: { token: TOKEN, end: '2999-01-01T00:00:00Z' } })}'\n`,
+    0o700,
+  )
+  const config = { 'cmd-path': script, 'token-key': '{.a.token}', 'expiry-key': '{.a.end}' }
+  return { 'auth-provider': { name: 'gcp', config } }
+}

@@ -1,0 +1,359 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readApi } from '../../src/core/api/read-api.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import { attachmentName } from '../../src/core/names.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { defaultUsers } from '../helpers/api-server/users.ts'
+import { connect, failureOf } from './connect.ts'
+
+const CAPTURE = new URL('../fixtures/captures/recreate/before.json', import.meta.url).pathname
+const NODE = 'pg-node'
+
+const capture = JSON.parse(readFileSync(CAPTURE, 'utf8')) as NodeSnapshot & { api: ApiSnapshot }
+const SECRET_VALUE = 'never-to-be-seen'
+
+/** What a server has besides what was captured: a secret with its value, another node's pod, a lease. */
+const extra = [
+  {
+    kind: 'Secret',
+    type: 'Opaque',
+    metadata: {
+      name: 'sec',
+      namespace: 'pg',
+      managedFields: [{ manager: 'kubectl' }],
+      annotations: { 'kubectl.kubernetes.io/last-applied-configuration': SECRET_VALUE, kept: 'yes' },
+    },
+    data: { password: Buffer.from(SECRET_VALUE).toString('base64'), empty: '' },
+  },
+  { kind: 'Secret', metadata: { name: 'unrelated', namespace: 'pg' }, data: {} },
+  { kind: 'Pod', metadata: { name: 'elsewhere', namespace: 'pg' }, spec: { nodeName: 'other-node' } },
+  {
+    kind: 'VolumeAttachment',
+    metadata: { name: 'csi-of-another-node' },
+    spec: { attacher: 'x', nodeName: 'other-node', source: {} },
+  },
+  {
+    kind: 'Lease',
+    metadata: { name: NODE, namespace: 'kube-node-lease' },
+    spec: { renewTime: '2026-11-21T02:00:00.000000Z' },
+  },
+]
+
+/** Lists pods of one namespace only, as a narrowed role behind a proxy would: with HTTP 200. */
+const users = [
+  ...defaultUsers(NODE),
+  {
+    name: 'pods-only',
+    user: 'pods-only',
+    login: 'token' as const,
+    roles: [{ rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }] }],
+  },
+  {
+    name: 'get-only',
+    user: 'get-only',
+    login: 'token' as const,
+    roles: [
+      {
+        rules: [
+          { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
+          { apiGroups: ['*'], resources: ['*'], verbs: ['get'] },
+        ],
+      },
+    ],
+  },
+]
+
+let server: TestApiServer
+
+beforeAll(async () => {
+  server = await startApiServer({ data: [CAPTURE], objects: extra, users, nodeName: NODE })
+})
+
+afterAll(async () => await server.stop())
+
+beforeEach(async () => {
+  await server.setFaults()
+  await server.clearRequests()
+})
+
+async function read(user: string, nodeName = NODE): Promise<ApiSnapshot> {
+  const client = connect(server, user)
+  try {
+    return await readApi({ client, nodeName })
+  } finally {
+    client.close()
+  }
+}
+
+function names(objects: readonly { metadata: { name: string } }[]): string[] {
+  return objects.map(({ metadata }) => metadata.name).sort()
+}
+
+/** `resource namespace/name reason` of each error. */
+function errors({ errors: list }: ApiSnapshot): string[] {
+  return list.map(({ resource, namespace, name, reason }) => `${resource} ${namespace ?? ''}/${name ?? ''} ${reason}`)
+}
+
+describe('with a credential that may list', () => {
+  it('has what the recorded node has, and the attachments of other nodes (S30)', async () => {
+    const api = await read('admin')
+    expect(names(api.pods)).toEqual(names(capture.api.pods))
+    expect(names(api.persistentVolumeClaims)).toEqual(names(capture.api.persistentVolumeClaims))
+    expect(names(api.persistentVolumes)).toEqual(names(capture.api.persistentVolumes))
+    expect(names(api.volumeAttachments)).toEqual(
+      [...names(capture.api.volumeAttachments), 'csi-of-another-node'].sort(),
+    )
+    expect(names(api.csiDrivers)).toEqual(names(capture.api.csiDrivers))
+    expect(api.node?.metadata.name).toBe(NODE)
+    expect(api.csiNode?.metadata.name).toBe(NODE)
+    expect(api.user).toBe('kubernetes-admin')
+    expect(api.credential).toBe('kubeconfig')
+    expect(api.mayDeleteVolumeAttachments).toBe(true)
+    expect(api.leaseRenewTime).toBe('2026-11-21T02:00:00.000000Z')
+    expect(api.resourceVersion).toMatch(/^\d+$/)
+    expect(Math.abs(api.clockSkewMs ?? Number.NaN)).toBeLessThan(5_000)
+  })
+
+  it('says of what does not exist that it does not', async () => {
+    expect(errors(await read('admin'))).toEqual([
+      'configmaps pg/missing NotFound',
+      'persistentvolumeclaims pg/pvc-n4 NotFound',
+    ])
+  })
+
+  it('keeps of config maps and secrets those that pods use, and of secrets no value', async () => {
+    const api = await read('admin')
+    expect(names(api.secrets)).toEqual(['sec'])
+    expect(api.secrets[0]).toMatchObject({
+      kind: 'Secret',
+      type: 'Opaque',
+      metadata: { annotations: { kept: 'yes' } },
+      digests: {
+        password: expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}$/),
+        empty: expect.stringMatching(/^hmac-/),
+      },
+    })
+    const text = JSON.stringify(api)
+    expect(text).not.toContain(SECRET_VALUE)
+    expect(text).not.toContain(Buffer.from(SECRET_VALUE).toString('base64'))
+    expect(text).not.toMatch(/managedFields|last-applied/)
+    const cfg = api.configMaps.find(({ metadata }) => metadata.name === 'cfg')
+    expect(Object.keys(cfg?.digests ?? {}).sort()).toEqual(['added', 'app.conf', 'bin', 'extra.txt'])
+    expect(cfg?.data?.['app.conf']).toBeDefined()
+  })
+
+  it('asks by name for a claim that is younger than the list (S3, S4)', async () => {
+    const claims = { kind: 'PersistentVolumeClaimList', apiVersion: 'v1', metadata: {}, items: [] }
+    await server.setFaults({
+      path: '/api/v1/persistentvolumeclaims?',
+      action: { type: 'body', body: JSON.stringify(claims) },
+    })
+    const api = await read('admin')
+    expect(names(api.persistentVolumeClaims)).toContain('pvc-blk1')
+    expect(errors(api)).toContain('persistentvolumeclaims pg/pvc-n4 NotFound')
+  })
+})
+
+describe("with the kubelet's own credential", () => {
+  it("finds this node's claims, volumes and attachments object by object", async () => {
+    const api = await read('kubelet')
+    const wanted = names((await read('admin')).persistentVolumeClaims).filter((name) => mentionedBy(api, name))
+    expect(names(api.persistentVolumeClaims)).toEqual(wanted)
+    const bound = api.persistentVolumeClaims.map(({ spec }) => spec.volumeName ?? '').sort()
+    expect(names(api.persistentVolumes)).toEqual(bound)
+    const attached = api.node?.status?.volumesAttached ?? []
+    for (const { name } of attached) {
+      const [driver = '', handle = ''] = name.replace('kubernetes.io/csi/', '').split('^')
+      expect(names(api.volumeAttachments)).toContain(attachmentName(handle, driver, NODE))
+    }
+    expect(names(api.csiDrivers)).toEqual(names(capture.api.csiDrivers))
+    expect(api).toMatchObject({ credential: 'kubelet', user: `system:node:${NODE}`, mayDeleteVolumeAttachments: false })
+    expect(names(api.secrets)).toEqual(['sec'])
+  })
+
+  it('says which views are partial, and takes 403 for unknown', async () => {
+    const found = errors(await read('kubelet'))
+    expect(found).toContain('volumeattachments / Forbidden')
+    expect(found).toContain('persistentvolumes / Forbidden')
+    expect(found).not.toContain('persistentvolumeclaims / Forbidden')
+    // Named by a pod, so the Node authorizer lets it be asked for: this 404 is true.
+    expect(found).toContain('persistentvolumeclaims pg/pvc-n4 NotFound')
+  })
+
+  it.each(['persistentvolumes/never-was', 'namespaces/pg/configmaps/never-was', 'namespaces/pg/secrets/unrelated'])(
+    'gets 403, never 404, for %s (N32)',
+    async (path) => {
+      const client = connect(server, 'kubelet')
+      const error = await failureOf(client.get(`/api/v1/${path}`))
+      client.close()
+      expect(error).toMatchObject({ code: 'Forbidden', message: expect.stringContaining('no relationship found') })
+    },
+  )
+
+  it("is refused another node's pods", async () => {
+    expect(await failureOf(read('kubelet', 'other-node'))).toMatchObject({ code: 'Forbidden', exit: 1 })
+  })
+})
+
+function mentionedBy({ pods }: ApiSnapshot, claim: string): boolean {
+  return pods.some((pod) =>
+    (pod.spec.volumes ?? []).some(
+      (volume) =>
+        volume.persistentVolumeClaim?.claimName === claim ||
+        (volume.ephemeral && `${pod.metadata.name}-${volume.name}` === claim),
+    ),
+  )
+}
+
+describe('with narrow roles', () => {
+  it("volctl's own role sees all but contents", async () => {
+    const api = await read('plan')
+    expect(errors(api)).toEqual([
+      'configmaps pg/cfg Forbidden',
+      'configmaps pg/kube-root-ca.crt Forbidden',
+      'configmaps pg/missing Forbidden',
+      'configmaps pg/openshift-service-ca.crt Forbidden',
+      'persistentvolumeclaims pg/pvc-n4 NotFound',
+      'secrets pg/sec Forbidden',
+    ])
+    expect(api.leaseRenewTime).toBeDefined()
+    expect(api.mayDeleteVolumeAttachments).toBe(false)
+  })
+
+  it('with the apply role beside it, everything', async () => {
+    const api = await read('apply')
+    expect(errors(api)).toEqual(errors(await read('admin')))
+    expect(api.mayDeleteVolumeAttachments).toBe(true)
+  })
+
+  it('one that may list nothing but pods gets object by object what it may get', async () => {
+    const [some, all] = [await read('get-only'), await read('admin')]
+    expect(names(some.configMaps)).toEqual(names(all.configMaps))
+    expect(names(some.persistentVolumes).length).toBeGreaterThan(5)
+    expect(names(some.csiDrivers)).toEqual(names(all.csiDrivers))
+  })
+
+  it('one that may see nothing else leaves every other object unknown, never absent', async () => {
+    const api = await read('pods-only')
+    expect(api.pods).toHaveLength(capture.api.pods.length)
+    expect(api.node).toBeNull()
+    expect(api.persistentVolumeClaims).toEqual([])
+    expect(new Set(api.errors.map(({ status }) => status))).toEqual(new Set([403]))
+    const kinds = new Set(api.errors.map(({ resource }) => resource))
+    for (const kind of [
+      'nodes',
+      'csinodes',
+      'persistentvolumeclaims',
+      'persistentvolumes',
+      'volumeattachments',
+      'configmaps',
+      'secrets',
+    ]) {
+      expect(kinds).toContain(kind)
+    }
+  })
+})
+
+describe('what cannot be read', () => {
+  it.each([
+    'nodes',
+    'csinodes',
+    'persistentvolumeclaims',
+    'persistentvolumes',
+    'volumeattachments',
+    'csidrivers',
+    'configmaps',
+    'secrets',
+  ])('%s: stands in errors, and the rest is there', async (resource) => {
+    await server.setFaults({ path: `/${resource}`, action: { type: 'status', status: 418, reason: 'Teapot' } })
+    const api = await read('admin')
+    expect(api.pods).toHaveLength(capture.api.pods.length)
+    expect(api.errors).toContainEqual(expect.objectContaining({ resource, status: 418, reason: 'Teapot' }))
+  })
+
+  it('pods: nothing to plan from', async () => {
+    expect(await failureOf(read('nobody'))).toMatchObject({ code: 'Forbidden', exit: 1 })
+    await server.setFaults({ path: '/pods', action: { type: 'status', status: 401, reason: 'Unauthorized' } })
+    expect(await failureOf(read('admin'))).toMatchObject({ code: 'Unauthorized', exit: 1 })
+  })
+
+  it('survives pages that expire, throttling and dropped connections', async () => {
+    await server.setFaults(
+      { times: 2, path: '/pods', action: { type: 'status', status: 429, retryAfter: 0 } },
+      { times: 2, path: '/persistentvolumes', action: { type: 'drop' } },
+    )
+    expect(errors(await read('admin'))).toHaveLength(2)
+  })
+
+  it('refuses a node that does not exist (S1)', async () => {
+    expect(await failureOf(read('admin', 'no-such-node'))).toMatchObject({ code: 'NoSuchNode', rule: 'S1', exit: 4 })
+  })
+
+  it('refuses a pod list that is not of this node alone', async () => {
+    const pod = { metadata: { name: 'x', uid: 'x' }, spec: { nodeName: 'other-node' } }
+    const body = JSON.stringify({ kind: 'PodList', metadata: {}, items: [pod] })
+    await server.setFaults({ path: '/pods', action: { type: 'body', body } })
+    expect(await failureOf(read('admin'))).toMatchObject({ code: 'BadAnswer' })
+  })
+})
+
+describe('the second look at the pod list (S2)', () => {
+  async function readTwice(user: string, kubelet: TestApiServer): Promise<ApiSnapshot> {
+    const [client, kubeletClient] = [connect(server, user), connect(kubelet, 'kubelet')]
+    try {
+      return await readApi({ client, kubeletClient, nodeName: NODE })
+    } finally {
+      client.close()
+      kubeletClient.close()
+    }
+  }
+
+  it('agrees on one cluster', async () => {
+    const api = await readTwice('admin', server)
+    expect(api.podListCheck).toEqual({ source: server.kubeconfig('kubelet') })
+  })
+
+  it('refuses where pods are hidden, or the cluster is another', async () => {
+    const fewer = { ...capture, api: { ...capture.api, pods: capture.api.pods.slice(1) } }
+    await using other = await startApiServer({ objects: [fewer], nodeName: NODE })
+    const error = await failureOf(readTwice('admin', other))
+    expect(error).toMatchObject({ code: 'PodListsDisagree', rule: 'S2', exit: 4 })
+    expect(error.message).toContain(capture.api.pods[0]?.metadata.uid)
+  })
+
+  it('looks again when a pod came in between', async () => {
+    const list = { kind: 'PodList', metadata: {}, items: capture.api.pods.slice(1) }
+    await server.setFaults({ times: 1, path: '/pods', action: { type: 'body', body: JSON.stringify(list) } })
+    const api = await readTwice('admin', server)
+    expect(api.podListCheck).toEqual({ source: server.kubeconfig('kubelet') })
+    expect(api.pods).toHaveLength(capture.api.pods.length)
+  })
+
+  it("says when the kubelet's credential does not work", async () => {
+    const gone = await startApiServer({ nodeName: NODE })
+    await gone.setFaults({ action: { type: 'status', status: 401, reason: 'Unauthorized' } })
+    const api = await readTwice('admin', gone)
+    await gone.stop()
+    expect(api.podListCheck?.problem).toMatch(/made to fail with 401/)
+  })
+})
+
+it('never writes: only reads and self reviews', async () => {
+  for (const user of ['admin', 'kubelet', 'plan']) await read(user)
+  const requests = await server.requests()
+  expect(requests.length).toBeGreaterThan(20)
+  expect(
+    requests.filter(({ method, path }) => method !== 'GET' && !/\/selfsubject(access)?reviews$/.test(path)),
+  ).toEqual([])
+})
+
+it('needs few round trips: the number of requests does not grow with what lists hold', async () => {
+  await read('admin')
+  const requests = await server.requests()
+  const single = requests.filter(({ path }) =>
+    /\/(persistentvolumes|persistentvolumeclaims|volumeattachments|csidrivers)\/./.test(path),
+  )
+  expect(single.map(({ path }) => path)).toEqual(['/api/v1/namespaces/pg/persistentvolumeclaims/pvc-n4'])
+  expect(requests.length).toBeLessThan(20)
+})

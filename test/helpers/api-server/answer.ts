@@ -1,0 +1,172 @@
+import { type Attributes, type AuthenticatedUser, type ClusterRole, refusal } from './authorize.ts'
+import { type RequestInfo, requestInfo } from './request-info.ts'
+import { apiVersion, type ResourceType, type StoredObject, typeOfPlural } from './resource-types.ts'
+import { notFound, StatusError } from './status.ts'
+import type { Store } from './store.ts'
+
+export interface Asker {
+  readonly user: AuthenticatedUser
+  readonly roles: readonly ClusterRole[]
+}
+
+export interface Behaviour {
+  /** How long an attacher takes to detach, in ms; never when negative. */
+  readonly detachDelayMs: number
+}
+
+/** Carries out one authenticated request and returns the JSON text of the answer. Failures are StatusErrors. */
+export function answer(
+  store: Store,
+  asker: Asker,
+  method: string,
+  url: URL,
+  body: string,
+  behaviour: Behaviour,
+): string {
+  const info = requestInfo(method, url)
+  if (info.type === undefined) return JSON.stringify(review(store, asker, info, body))
+  const selector = url.searchParams.get('fieldSelector')
+  authorize(store, asker, { ...info, ...(selector !== null && { fieldSelector: selector }) })
+  const { type, verb, namespace, name = '' } = info
+  if (verb === 'list') return list(store, type, info)
+  if (verb === 'create') throw new StatusError(405, 'MethodNotAllowed', 'this test server creates nothing', {})
+  const object = store.get(type, namespace, name)
+  if (!object) throw notFound(type.plural, name)
+  return verb === 'get' ? text(object) : remove(store, type, object, info, body, behaviour)
+}
+
+function authorize(store: Store, { user, roles }: Asker, attributes: Attributes): void {
+  const why = refusal(store, user, roles, attributes)
+  if (why !== undefined)
+    throw new StatusError(403, 'Forbidden', why, { name: attributes.name, kind: attributes.resource })
+}
+
+function review(store: Store, { user, roles }: Asker, info: RequestInfo, body: string): object {
+  if (info.resource === 'selfsubjectreviews') {
+    const userInfo = { username: user.name, groups: [...user.groups, 'system:authenticated'] }
+    return { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1', status: { userInfo } }
+  }
+  const { spec } = JSON.parse(body) as { spec: { resourceAttributes: Partial<Attributes> } }
+  const why = refusal(store, user, roles, { verb: 'get', group: '', resource: '', ...spec.resourceAttributes })
+  const status = { allowed: why === undefined, ...(why !== undefined && { reason: why }) }
+  return { kind: 'SelfSubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', spec, status }
+}
+
+function list(store: Store, type: ResourceType, { namespace, query }: RequestInfo): string {
+  const limit = Number(query.get('limit') ?? 0)
+  const token = query.get('continue')
+  const page = token
+    ? store.nextPage(token, limit)
+    : store.firstPage(
+        store.all(type).filter((object) => matches(object, namespace, query.get('fieldSelector'))),
+        limit,
+      )
+  if (!page) throw new StatusError(410, 'Expired', 'The provided continue parameter is too old', {})
+  const metadata = {
+    resourceVersion: page.resourceVersion,
+    ...(page.continue !== undefined && { continue: page.continue, remainingItemCount: page.remaining }),
+  }
+  const head = JSON.stringify({ kind: `${type.kind}List`, apiVersion: apiVersion(type), metadata })
+  return `${head.slice(0, -1)},"items":[${page.items.map(itemText).join(',')}]}`
+}
+
+function matches(object: StoredObject, namespace: string | undefined, selector: string | null): boolean {
+  if (namespace !== undefined && object.metadata.namespace !== namespace) return false
+  return (selector ?? '')
+    .split(',')
+    .filter(Boolean)
+    .every((part) => {
+      const [field, value] = part.split(/==?/)
+      switch (field) {
+        case 'metadata.name':
+          return object.metadata.name === value
+        case 'metadata.namespace':
+          return object.metadata.namespace === value
+        case 'spec.nodeName':
+          return object.spec?.nodeName === value
+        default:
+          throw new StatusError(400, 'BadRequest', `field label not supported: ${field}`)
+      }
+    })
+}
+
+/** Objects are replaced, never changed, so that their text can be kept. */
+const texts = new WeakMap<StoredObject, string>()
+
+function text(object: StoredObject): string {
+  const known = texts.get(object)
+  if (known !== undefined) return known
+  const made = JSON.stringify(object)
+  texts.set(object, made)
+  return made
+}
+
+const itemTexts = new WeakMap<StoredObject, string>()
+
+/** Items of a list come without kind and apiVersion. */
+function itemText(object: StoredObject): string {
+  const known = itemTexts.get(object)
+  if (known !== undefined) return known
+  const { kind: _kind, apiVersion: _version, ...rest } = object
+  const made = JSON.stringify(rest)
+  itemTexts.set(object, made)
+  return made
+}
+
+interface DeleteOptions {
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
+  readonly dryRun?: readonly string[]
+}
+
+function remove(
+  store: Store,
+  type: ResourceType,
+  object: StoredObject,
+  { query }: RequestInfo,
+  body: string,
+  { detachDelayMs }: Behaviour,
+): string {
+  const options = body === '' ? {} : (JSON.parse(body) as DeleteOptions)
+  const { name, namespace, uid, resourceVersion, finalizers } = object.metadata
+  for (const [field, value] of Object.entries({ uid, resourceVersion })) {
+    const wanted = options.preconditions?.[field as 'uid' | 'resourceVersion']
+    if (wanted === undefined || wanted === value) continue
+    throw new StatusError(
+      409,
+      'Conflict',
+      `Operation cannot be fulfilled on ${type.plural} "${name}": Precondition failed: ${field} in precondition: ${wanted}, ${field} in object meta: ${value}`,
+      { name, kind: type.plural },
+    )
+  }
+  if (query.get('dryRun') === 'All' || options.dryRun?.includes('All')) return text(object)
+  if (!finalizers?.length) {
+    gone(store, type, object)
+    return text(object)
+  }
+  const deleting = object.metadata.deletionTimestamp ?? new Date().toISOString().replace(/\.\d+/, '')
+  const marked = { ...object, metadata: { ...object.metadata, deletionTimestamp: deleting } }
+  if (object.metadata.deletionTimestamp === undefined) store.update(marked)
+  // An attacher that is through with it at once has removed its finalizer before anyone looks again.
+  if (detachDelayMs === 0) gone(store, type, object)
+  else if (detachDelayMs > 0) setTimeout(() => gone(store, type, object), detachDelayMs).unref()
+  return text(store.get(type, namespace, name) ?? marked)
+}
+
+/** Removes an object; for an attachment does what the controller does then: the Node forgets it. */
+function gone(store: Store, type: ResourceType, object: StoredObject): void {
+  if (store.get(type, object.metadata.namespace, object.metadata.name)?.metadata.uid !== object.metadata.uid) return
+  store.remove(type, object.metadata.namespace, object.metadata.name)
+  const volumes = typeOfPlural('', 'persistentvolumes')
+  const nodes = typeOfPlural('', 'nodes')
+  if (type.kind !== 'VolumeAttachment' || !volumes || !nodes) return
+  const source = object.spec?.source as { persistentVolumeName?: string } | undefined
+  const csi = store.get(volumes, undefined, source?.persistentVolumeName ?? '')?.spec?.csi as
+    | { volumeHandle?: string }
+    | undefined
+  const node = store.get(nodes, undefined, String(object.spec?.nodeName))
+  const attached = node?.status?.volumesAttached as { name: string }[] | undefined
+  if (!node || !attached || csi?.volumeHandle === undefined) return
+  const uniqueName = `kubernetes.io/csi/${String(object.spec?.attacher)}^${csi.volumeHandle}`
+  const left = attached.filter((entry) => entry.name !== uniqueName)
+  if (left.length < attached.length) store.update({ ...node, status: { ...node.status, volumesAttached: left } })
+}

@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StatusError } from './status.ts'
+
+/** What goes wrong, to which requests, how often (for ever without `times`). */
+export interface Fault {
+  readonly method?: string
+  /** Part of the path with query. */
+  readonly path?: string
+  times?: number
+  readonly action:
+    | { readonly type: 'status'; readonly status: number; readonly reason?: string; readonly retryAfter?: number }
+    /** The connection ends without an answer. */
+    | { readonly type: 'drop' }
+    /** Never answered. */
+    | { readonly type: 'hang' }
+    | { readonly type: 'delay'; readonly ms: number }
+    /** The next page's token has expired. */
+    | { readonly type: 'expire' }
+    /** HTTP 200 with something else. */
+    | { readonly type: 'body'; readonly body: string }
+}
+
+export function takeFault(faults: Fault[], request: IncomingMessage): Fault | undefined {
+  const fault = faults.find(
+    ({ method, path, times }) =>
+      times !== 0 && (method ?? request.method) === request.method && (request.url ?? '').includes(path ?? ''),
+  )
+  if (fault?.times !== undefined) fault.times--
+  return fault
+}
+
+/** True: the request is dealt with, or never will be. */
+export async function applyFault(fault: Fault, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  const { action } = fault
+  switch (action.type) {
+    case 'drop':
+      request.socket.destroy()
+      return true
+    case 'hang':
+      return true
+    case 'delay':
+      await sleep(action.ms)
+      return false
+    case 'expire':
+      if (!new URL(request.url ?? '', 'https://x').searchParams.has('continue')) return false
+      throw new StatusError(410, 'Expired', 'The provided continue parameter is too old', {})
+    case 'body':
+      response.writeHead(200).end(action.body)
+      return true
+    case 'status':
+      if (action.retryAfter !== undefined) response.setHeader('Retry-After', String(action.retryAfter))
+      throw new StatusError(action.status, action.reason ?? '', `made to fail with ${action.status}`)
+    default:
+      throw action satisfies never
+  }
+}
