@@ -4,6 +4,7 @@
  * They are read after the pods (N48). What a list lacks, or shows unfinished, is asked for by name once more: a claim
  * younger than the list must not look absent (S3, S4).
  */
+import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type {
   ApiObject,
   CsiDriver,
@@ -101,7 +102,7 @@ function volumeNames(claims: readonly PersistentVolumeClaim[], wanted: readonly 
 
 function driverNames(volumes: readonly PersistentVolume[], query: VolumeQuery): ObjectKey[] {
   const attached = attachedVolumes(query.node).map(({ driver }) => driver)
-  return uniqueNames([...volumes.map((volume) => volume.spec.csi?.driver), ...query.inlineDrivers, ...attached])
+  return uniqueNames([...volumes.map((volume) => csiSourceOf(volume)?.driver), ...query.inlineDrivers, ...attached])
 }
 
 /** Attachments have a name by formula (R007), so that even a credential that may not list finds those of this node. */
@@ -114,7 +115,10 @@ function attachmentNames(
     drivers.filter(({ spec }) => spec.attachRequired === false).map(({ metadata }) => metadata.name),
   )
   const handles = [
-    ...volumes.flatMap(({ spec }) => (spec.csi ? [{ driver: spec.csi.driver, handle: spec.csi.volumeHandle }] : [])),
+    ...volumes.flatMap((volume) => {
+      const csi = csiSourceOf(volume)
+      return csi === undefined ? [] : [{ driver: csi.driver, handle: csi.volumeHandle }]
+    }),
     ...attachedVolumes(query.node),
   ]
   const names = handles.filter(({ driver }) => !unattached.has(driver))

@@ -7,9 +7,9 @@
 import type { BlockVolume, StagedVolume } from '../actual/devices.ts'
 import type { PodVolume } from '../actual/pod-volumes.ts'
 import { readStateFile } from '../actual/state-file.ts'
+import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import { csiGlobalDir, sha256Hex, unescapeQualifiedName } from '../names.ts'
 import type { PlanContext } from './context.ts'
-import { csiSourceOf } from './csi-source.ts'
 
 export interface CsiIdentity {
   readonly driver: string

@@ -5,11 +5,11 @@
  * work and is only shown. What only the machine can tell (superblocks, holders, open devices) is checked at apply.
  */
 import { type ControllerWanted, controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, csiUniqueName } from '../names.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
 import type { CsiIdentity } from './csi-identity.ts'
-import { csiSourceOf } from './csi-source.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from './device-obstacles.ts'
 import type { Draft, Findings, Obstacle, Wait } from './draft.ts'
 import { describeCsiVolume, persistentVolumesOf } from './volume-facts.ts'
@@ -187,10 +187,10 @@ function obstacleOf(
       hint: 'Remove the second PersistentVolume, or leave the attachment to the controller.',
     }
   }
-  if (api?.credential === 'kubelet') {
+  if (api?.credential === 'kubelet' || api?.mayDeleteVolumeAttachments === false) {
     return {
       code: 'Forbidden',
-      message: 'a kubelet credential may not delete attachments',
+      message: 'this credential may not delete attachments',
       hint: 'Use a credential that may delete volumeattachments (--kubeconfig).',
     }
   }

@@ -3,7 +3,7 @@ import type { VolumeToMount } from '../desired/desired-state.ts'
 import { matchesNode } from '../desired/node-affinity.ts'
 import { type PlanContext, registeredDriver, waitForKubelet } from './context.ts'
 import type { Obstacle, Wait } from './draft.ts'
-import { allowsSeveralNodes, attachedElsewhere, attachmentOf } from './volume-facts.ts'
+import { allowsSeveralNodes, attachedElsewhere, attachmentOf, knowsOtherNodes } from './volume-facts.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   return (
@@ -77,10 +77,10 @@ function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
     }
   }
   if (driver === undefined || handle === undefined || allowsSeveralNodes(persistentVolume)) return undefined
-  if (context.inputs.snapshot.api?.credential === 'kubelet' && volume.attachability !== 'notAttachable') {
+  if (!knowsOtherNodes(context) && volume.attachability !== 'notAttachable') {
     return {
       code: 'AccessMode',
-      message: `whether ${volume.specName} is attached elsewhere cannot be told with a kubelet credential (S30)`,
+      message: `whether ${volume.specName} is attached elsewhere cannot be told with this credential (S30)`,
       hint: 'Use a credential that may list volumeattachments (--kubeconfig).',
     }
   }

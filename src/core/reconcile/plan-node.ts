@@ -21,6 +21,7 @@ import { unmapDevices, unmapVolumes } from './unmap-block.ts'
 import { unmountDevices } from './unmount-devices.ts'
 import { unmountOtherDevices } from './unmount-other-devices.ts'
 import { unmountVolumes } from './unmount-volumes.ts'
+import { knowsOtherNodes } from './volume-facts.ts'
 
 /** Plans one reconcile pass over one node. Same state and options in, same bytes out. */
 export function planNode(state: NodeState, options: PlanOptions): Plan {
@@ -129,13 +130,17 @@ function describeInputs(context: PlanContext, machine: PlanInputs['machine']): P
   }
 }
 
-function unjudgedGuards({ inputs }: PlanContext): PlanInputs['unjudged'] {
-  const later = [
+function unjudgedGuards(context: PlanContext): PlanInputs['unjudged'] {
+  const check = context.inputs.snapshot.api?.podListCheck
+  return [
+    ...(check?.problem === undefined
+      ? []
+      : [{ rule: 'S2', message: `the pod list was not compared: ${check.problem}` }]),
     { rule: 'S21', message: 'holders, other mount namespaces, superblocks and open devices are checked at apply' },
+    ...(knowsOtherNodes(context)
+      ? []
+      : [{ rule: 'S30', message: 'attachments of other nodes cannot be listed with this credential' }]),
   ]
-  return inputs.snapshot.api?.credential === 'kubelet'
-    ? [...later, { rule: 'S30', message: 'attachments of other nodes cannot be listed with a kubelet credential' }]
-    : later
 }
 
 function blockRefused(operation: Operation, refused: NonNullable<Plan['refused']>): Operation {

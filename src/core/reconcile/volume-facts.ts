@@ -1,12 +1,12 @@
 /** What a person is shown about a CSI volume before saying yes (S31), and what else the API says of it. */
 
+import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { attachmentName } from '../names.ts'
 import type { VolumeMode, VolumeRef } from '../plan/plan.ts'
 import type { PlanContext } from './context.ts'
 import type { CsiIdentity } from './csi-identity.ts'
-import { csiSourceOf } from './csi-source.ts'
 
 export function describeCsiVolume(
   context: PlanContext,
@@ -83,4 +83,11 @@ export function attachmentOf(
 /** May several nodes write or read the volume at once (R740); unknown modes: no. */
 export function allowsSeveralNodes(volume: PersistentVolume | undefined): boolean {
   return volume?.spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany') ?? false
+}
+
+/** Are the attachments of other nodes known: the list was read whole, not object by object (S30). */
+export function knowsOtherNodes({ inputs }: PlanContext): boolean {
+  const { api } = inputs.snapshot
+  if (api === undefined || api.credential === 'kubelet') return false
+  return !api.errors.some((error) => error.resource === 'volumeattachments' && error.name === undefined)
 }

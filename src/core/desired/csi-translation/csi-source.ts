@@ -1,5 +1,5 @@
-import { translatePersistentVolume } from '../desired/csi-translation/translate.ts'
-import type { CsiPersistentVolumeSource, PersistentVolume } from '../model/objects.ts'
+import type { CsiPersistentVolumeSource, PersistentVolume } from '../../model/objects.ts'
+import { translatePersistentVolume } from './translate.ts'
 
 /** The CSI source of a PersistentVolume, its own or what an in-tree one is translated to (R150); undefined for others. */
 export function csiSourceOf(volume: PersistentVolume): CsiPersistentVolumeSource | undefined {
