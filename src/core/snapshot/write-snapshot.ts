@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, fchmodSync, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { errorMessage, VolctlError } from '../errors.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
@@ -34,11 +34,19 @@ export function writeSnapshot(snapshot: NodeSnapshot, path: string): void {
     }
     renameSync(draft, path)
   } catch (error) {
-    rmSync(draft, { force: true })
+    removeIfThere(draft)
     throw new VolctlError('SnapshotNotWritten', `snapshot ${path}: ${errorMessage(error)}`, {
       cause: error,
       hint: 'Name a file in a directory that exists and that you may write.',
     })
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // It was never made.
   }
 }
 

@@ -1,0 +1,5 @@
+import { VolctlCommand } from '../core/volctl-command.ts'
+
+export default class Apply extends VolctlCommand {
+  async run(): Promise<void> {}
+}

@@ -1,0 +1,53 @@
+import { Flags } from '@oclif/core'
+import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { loadNode } from '../core/cli/load-node.ts'
+import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
+import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { planNode } from '../core/reconcile/plan-node.ts'
+import { renderPlan } from '../core/views/plan-view.ts'
+import { type OutputFormat, outputFlag, VolctlCommand } from '../core/volctl-command.ts'
+
+export default class Plan extends VolctlCommand {
+  static override summary = 'Print what one reconcile pass would do on this node. Changes nothing.'
+  static override description =
+    "Reads the pods of this node from the API server, and the node's mounts, the kubelet's directories, the container " +
+    'runtime and the CSI sockets, once; compares what the pods want with what is there; and prints the operations ' +
+    'that lead from one to the other, each with its reason. Nothing is changed, on the node or in the cluster.'
+  static override usage = 'plan [FLAGS]'
+  static override examples = [
+    { description: 'What is wrong on this node:', command: '<%= config.bin %> plan' },
+    { description: 'Left-over directories and data of pods that are gone, too:', command: '<%= config.bin %> plan --orphans' },
+    {
+      description: 'The same for a snapshot, on any machine, with every step:',
+      command: '<%= config.bin %> plan --snapshot node.json -o wide',
+    },
+    { description: 'For scripts; exit status 2 says that there is something to do:', command: '<%= config.bin %> plan --detailed-exitcode -o json' },
+  ]
+  static override flags = {
+    output: outputFlag(),
+    snapshot: Flags.string({
+      helpValue: 'FILE',
+      summary: 'Plan from a snapshot instead of this node; needs no rights and no API.',
+      exclusive: ['kubeconfig', 'context', 'host-root'],
+    }),
+    'detailed-exitcode': Flags.boolean({ summary: 'Exit with 2 when there are operations, see EXIT STATUS in the manual.' }),
+    ...apiFlags,
+    ...nodeFlags,
+    ...planFlags,
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Plan)
+    const options = planOptions(flags, this.config.version)
+    const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
+    const plan = planNode(state, options)
+    this.detail(`planned ${plan.operations.length} operations`)
+    for (const { id, kind, rule, message } of this.verbose ? plan.operations : []) {
+      this.detail(`${rule}: ${kind} ${id}: ${message}`)
+    }
+    await this.answer(plan, flags.output as OutputFormat, (wide) => renderPlan(plan, this.paint, wide))
+    this.finish(planExitStatus(plan, flags['detailed-exitcode']))
+    const refusal = refusalOf(plan)
+    if (refusal !== undefined) throw refusal
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Carries out a plan: the only code that changes a node.
+ *
+ * The world is read again first, and what no longer holds is refused one by one (S26). Then every operation whose
+ * predecessors are done runs as soon as its volume and pod are free; a failure drops what depends on it and nothing
+ * else. In the end the world is read once more, to say what is left.
+ */
+import { errorMessage } from '../errors.ts'
+import { ExitStatus } from '../exit-status.ts'
+import type { Operation, Plan } from '../plan/plan.ts'
+import { exitStatusOf } from './apply-result.ts'
+import { ApplyRun } from './apply-run.ts'
+import { type ApplyEvent, type ApplyResult, note, operationEvent } from './events.ts'
+import { type FoundAgain, findAgain } from './find-again.ts'
+import { DEFAULT_JOURNAL_DIR, type Journal, openJournal } from './journal.ts'
+import { defaultLockFile, takeLock } from './lock.ts'
+import type { ApplyContext } from './ports.ts'
+import { runAll } from './run-all.ts'
+
+/** @throws VolctlError Locked, LockFailed, JournalFailed, or a failed look: nothing was changed */
+export async function applyPlan(
+  plan: Plan,
+  context: ApplyContext,
+  onEvent: (event: ApplyEvent) => void,
+): Promise<ApplyResult> {
+  if (plan.refused !== undefined) return refuseAll(plan, plan.refused, onEvent)
+  using lock = takeLock(context.lockFile ?? defaultLockFile(plan.rootDir))
+  if (lock.takenOverFrom !== undefined) {
+    const { pid, user, since } = lock.takenOverFrom
+    onEvent(
+      note(`took over the lock of an apply that died: pid ${pid} of ${user}, since ${since}`, { code: 'StaleLock' }),
+    )
+  }
+  const fresh = context.planIsFresh ? plan : context.replan(await context.look())
+  if (fresh.refused !== undefined) return refuseAll(plan, fresh.refused, onEvent)
+  const found = findAgain(plan, fresh)
+  const willRun = found.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
+  using journal = willRun ? openJournal(context.journalDir ?? DEFAULT_JOURNAL_DIR) : NO_JOURNAL
+  journal.write({ type: 'begin', node: plan.node, rootDir: plan.rootDir })
+  const operations = found.map(({ operation }) => operation)
+  const run = new ApplyRun(fresh, operations, context, journal, onEvent)
+  settleBeforehand(found, run)
+  await runAll(run, context)
+  const result = await conclude(plan, fresh, run, context, onEvent)
+  endJournal(journal, result, onEvent)
+  return result
+}
+
+const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }
+
+function settleBeforehand(found: readonly FoundAgain[], run: ApplyRun): void {
+  for (const { operation, refused } of found) {
+    const reason = operation.blocked ?? refused
+    if (reason === undefined) continue
+    const { code, message, hint } = reason
+    const state = operation.blocked === undefined ? 'refused' : 'blocked'
+    run.settle(operation, state, { code, message, ...(hint === undefined ? {} : { hint }) })
+  }
+}
+
+async function conclude(
+  plan: Plan,
+  fresh: Plan,
+  run: ApplyRun,
+  context: ApplyContext,
+  onEvent: (event: ApplyEvent) => void,
+): Promise<ApplyResult> {
+  const outcomes = plan.operations.flatMap(({ id }) => run.outcomes.get(id) ?? [])
+  const interrupted = context.signal?.aborted === true || context.abandon?.aborted === true
+  if (run.stop !== undefined && !run.changedSomething && !interrupted) {
+    const { code, message, hint } = run.stop
+    const refused = { rule: 'S11', code, message, ...(hint === undefined ? {} : { hint }) }
+    return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
+  }
+  const exit = exitStatusOf(outcomes, interrupted)
+  if (interrupted) return { outcomes, left: undefined, interrupted, exit }
+  const after = run.changedSomething ? await lookAfter(context, onEvent) : fresh
+  for (const operation of after?.operations ?? []) onEvent(left(operation))
+  return { outcomes, left: after?.operations, ...(after === undefined ? {} : { after }), interrupted, exit }
+}
+
+async function lookAfter(context: ApplyContext, onEvent: (event: ApplyEvent) => void): Promise<Plan | undefined> {
+  try {
+    return context.replan(await context.look())
+  } catch (error) {
+    onEvent(
+      note(`what is left could not be read: ${errorMessage(error)}`, { code: 'LookFailed', hint: 'Run volctl plan.' }),
+    )
+    return undefined
+  }
+}
+
+function left(operation: Operation): ApplyEvent {
+  const { blocked, message } = operation
+  if (blocked === undefined) return operationEvent('left', operation, message)
+  const { code, hint } = blocked
+  return operationEvent('left', operation, blocked.message, { code, ...(hint === undefined ? {} : { hint }) })
+}
+
+function endJournal(journal: Journal, { exit, interrupted }: ApplyResult, onEvent: (event: ApplyEvent) => void): void {
+  try {
+    journal.write({ type: 'end', exit, interrupted })
+  } catch (error) {
+    onEvent(note(errorMessage(error), { code: 'JournalFailed' }))
+  }
+}
+
+function refuseAll(
+  plan: Plan,
+  refused: NonNullable<Plan['refused']>,
+  onEvent: (event: ApplyEvent) => void,
+): ApplyResult {
+  const { code, message, hint } = refused
+  onEvent(note(message, { code, ...(hint === undefined ? {} : { hint }) }))
+  const outcomes = plan.operations.map(({ id, kind }) => ({
+    id,
+    kind,
+    state: 'refused' as const,
+    code,
+    message,
+    elapsedMs: 0,
+  }))
+  return { outcomes, left: plan.operations, interrupted: false, refused, exit: ExitStatus.Refused }
+}

@@ -1,0 +1,223 @@
+/** The state of one apply: who has what outcome, what is said, and whether anything new may still be started. */
+import { VolctlError } from '../errors.ts'
+import type { Operation, Plan, Step } from '../plan/plan.ts'
+import { noteDevices } from './detach-devices.ts'
+import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from './events.ts'
+import { Shared } from './freshness.ts'
+import type { Host } from './host.ts'
+import type { Journal } from './journal.ts'
+import { linuxHost } from './linux-host.ts'
+import { OperationRefused, StepFailed } from './operation-error.ts'
+import type { ApplyContext, Witness } from './ports.ts'
+import { askWitness, ownsNode, plannedWithKubelet } from './preconditions.ts'
+import type { StepsDone } from './run-steps.ts'
+import { Schedule } from './schedule.ts'
+import type { StepContext, VolumeRecord } from './step-context.ts'
+import { Surroundings } from './surroundings.ts'
+
+const DEFAULT_TIMEOUT_MS = 120_000
+
+export class ApplyRun {
+  readonly outcomes = new Map<string, Outcome>()
+  readonly host: Host
+  readonly timeoutMs: number
+  readonly schedule: Schedule
+  readonly #plan: Plan
+  readonly #context: ApplyContext
+  readonly #journal: Journal
+  readonly #emit: (event: ApplyEvent) => void
+  readonly #witness: Shared<Witness>
+  readonly #records = new Map<string, VolumeRecord>()
+  readonly #begun = new Map<string, number>()
+  #unwritten: Outcome[] = []
+  #stop: VolctlError | undefined
+  /** At least one operation got past its preconditions. */
+  changedSomething = false
+
+  constructor(
+    plan: Plan,
+    operations: readonly Operation[],
+    context: ApplyContext,
+    journal: Journal,
+    emit: (event: ApplyEvent) => void,
+  ) {
+    this.#plan = plan
+    this.#context = context
+    this.#journal = journal
+    this.#emit = emit
+    this.host = context.host ?? linuxHost
+    this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    this.schedule = new Schedule(operations)
+    this.#witness = new Shared(() => askWitness(context))
+  }
+
+  /** Why nothing new is started, apart from an interruption. */
+  get stop(): VolctlError | undefined {
+    return this.#stop
+  }
+
+  get isStopping(): boolean {
+    return this.#stop !== undefined || this.#context.signal?.aborted === true
+  }
+
+  surroundings(): Surroundings {
+    return new Surroundings(this.#context, this.host, this.#plan.rootDir)
+  }
+
+  witness(maxAgeMs: number): Promise<Witness> {
+    return this.#witness.get(maxAgeMs)
+  }
+
+  /** @throws OperationRefused KubeletCameBack, and from then on nothing is started (S11) */
+  async requireNoKubelet(): Promise<void> {
+    if (this.#stop !== undefined) throw this.#stop
+    if (plannedWithKubelet(this.#plan) || !ownsNode(await this.#context.kubeletState())) return
+    this.#stop = new OperationRefused('KubeletCameBack', 'a kubelet runs again, or may come back: it owns the node', {
+      hint: 'Hold it down, wait for --settle, and plan again; or let it do the rest.',
+    })
+    throw this.#stop
+  }
+
+  begin(operation: Operation, around = this.surroundings()): StepContext {
+    this.#begun.set(operation.id, performance.now())
+    this.#emit(operationEvent('start', operation, operation.message))
+    return {
+      operation,
+      around,
+      plan: this.#plan,
+      context: this.#context,
+      host: this.host,
+      journal: this.#journal,
+      timeoutMs: this.timeoutMs,
+      signal: this.#context.signal,
+      record: this.#recordOf(operation),
+      say: (message) => this.#emit(operationEvent('step', operation, message)),
+      requireGoing: () => {
+        if (this.isStopping) throw new StepFailed('Interrupted', 'not begun any more')
+      },
+    }
+  }
+
+  sayStep(operation: Operation, step: Step): void {
+    this.#emit(operationEvent('step', operation, `${step.op} ${step.target}`, { step }))
+  }
+
+  /** Written down and on the disk before anything is changed. */
+  intend(operations: readonly Operation[]): void {
+    try {
+      this.#journal.write({
+        type: 'intent',
+        operations: operations.map(({ id, kind, pod, volume, steps, expects, attachment }) => ({
+          id,
+          kind,
+          pod,
+          volume,
+          steps,
+          expects,
+          attachment,
+        })),
+      })
+    } catch (error) {
+      if (error instanceof VolctlError) this.#stop ??= error
+      throw error
+    }
+    this.changedSomething = true
+  }
+
+  /** Runs the work of one operation and settles it by how that ends. */
+  async attempt(operation: Operation, work: () => Promise<StepsDone & { message: string }>): Promise<void> {
+    await this.survives(operation, async () => {
+      const { deleted, message } = await work()
+      this.succeed(operation, message, deleted.files > 0 ? { deleted } : {})
+    })
+    this.flushOutcomes()
+  }
+
+  /** @returns whether the work ended well; if not, the operation is settled */
+  async survives(operation: Operation, work: () => void | Promise<void>): Promise<boolean> {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      this.#fail(operation, error)
+      return false
+    }
+  }
+
+  async survivesAll<T>(operations: readonly Operation[], work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work()
+    } catch (error) {
+      for (const operation of operations) this.#fail(operation, error)
+      this.flushOutcomes()
+      return undefined
+    }
+  }
+
+  succeed(operation: Operation, message = operation.message, more: Pick<Outcome, 'deleted'> = {}): void {
+    this.settle(operation, 'done', { message, ...more })
+  }
+
+  settle(
+    operation: Operation,
+    state: OutcomeState,
+    more: Pick<Outcome, 'message' | 'code' | 'hint' | 'deleted' | 'because'>,
+    stuck = false,
+  ): void {
+    if (this.outcomes.has(operation.id)) return
+    const begun = this.#begun.get(operation.id)
+    const elapsedMs = begun === undefined ? 0 : Math.round(performance.now() - begun)
+    const outcome: Outcome = { id: operation.id, kind: operation.kind, state, elapsedMs, ...more }
+    this.outcomes.set(operation.id, outcome)
+    if (begun !== undefined) this.#unwritten.push(outcome)
+    this.schedule.settle(operation, outcome, stuck)
+    const { message, code, hint } = outcome
+    this.#emit(
+      operationEvent(state, operation, message, {
+        elapsedMs,
+        ...(code === undefined ? {} : { code }),
+        ...(hint === undefined ? {} : { hint }),
+      }),
+    )
+  }
+
+  /** Outcomes to the journal; what cannot be written down stops the apply. */
+  flushOutcomes(): void {
+    if (this.#unwritten.length === 0) return
+    const outcomes = this.#unwritten
+    this.#unwritten = []
+    try {
+      this.#journal.write({ type: 'outcome', outcomes })
+    } catch (error) {
+      if (error instanceof VolctlError) this.#stop ??= error
+    }
+  }
+
+  #fail(operation: Operation, error: unknown): void {
+    const { code, message, hint } = explain(error)
+    const stuck = error instanceof StepFailed && error.stuck
+    const state = code === 'Interrupted' ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
+    this.settle(operation, state, { code, message, ...(hint === undefined ? {} : { hint }) }, stuck)
+  }
+
+  #recordOf(operation: Operation): VolumeRecord {
+    const key = operation.volume?.uniqueName ?? operation.id
+    const record = this.#records.get(key) ?? { devices: new Set<string>(), unstaged: false, touched: false }
+    this.#records.set(key, record)
+    if (operation.kind !== 'DetachVolume') {
+      record.touched = true
+      noteDevices(operation, record, this.host)
+    }
+    for (const before of this.#plan.operations) {
+      if (operation.kind === 'DetachVolume' && operation.after.includes(before.id))
+        noteDevices(before, record, this.host)
+    }
+    return record
+  }
+}
+
+function explain(error: unknown): { code: string; message: string; hint: string | undefined } {
+  if (error instanceof VolctlError) return { code: error.code, message: error.message, hint: error.hint }
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return { code: typeof code === 'string' ? code : 'Failed', message: String(message ?? error), hint: undefined }
+}

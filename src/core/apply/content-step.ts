@@ -1,0 +1,47 @@
+/** Deleting a volume's content: where it lies, who is inside, then the walk (S12, S13). */
+import { errnoOf } from '../errors.ts'
+import type { Step } from '../plan/plan.ts'
+import type { Deleted } from './delete-content.ts'
+import { describeMount } from './expected-mounts.ts'
+import { cannotHang } from './file-systems.ts'
+import { containingMount } from './location.ts'
+import { describeHolders } from './open-files.ts'
+import { StepFailed } from './operation-error.ts'
+import type { StepContext } from './step-context.ts'
+
+export async function deleteContentStep(step: Step, run: StepContext): Promise<Deleted> {
+  const { around, host, signal } = run
+  const mount = containingMount(around.table, step.target)
+  const inTheWay = around.table.at(step.target).at(-1) ?? around.below(step.target)[0]
+  if (mount === undefined || inTheWay !== undefined) {
+    throw new StepFailed(
+      'ForeignMount',
+      `${inTheWay === undefined ? step.target : describeMount(inTheWay)} is in the way`,
+      {
+        hint: 'Content of mounts is never deleted: find out who mounted it.',
+      },
+    )
+  }
+  // The root directory's own file system has been read all along.
+  if (!cannotHang(mount.fsType) && mount.id !== containingMount(around.table, run.plan.rootDir)?.id) {
+    throw new StepFailed('MayHang', `${step.target} lies in a ${mount.fsType} file system, which may not answer`)
+  }
+  try {
+    return await host.deleteContent(step.target, {
+      mountId: mount.id,
+      beforeFirst: () => requireNobodyInside(step.target, run),
+      ...(signal === undefined ? {} : { signal }),
+    })
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return { files: 0, bytes: 0 }
+    throw error
+  }
+}
+
+function requireNobodyInside(path: string, { around, host }: StepContext): void {
+  const holders = host.holdersBelow(around.table, path, around.others)
+  if (holders.length === 0) return
+  throw new StepFailed('HeldBy', `${path} is in use by ${describeHolders(holders)}; nothing was deleted`, {
+    hint: 'End these processes; then plan again.',
+  })
+}

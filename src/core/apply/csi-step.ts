@@ -1,0 +1,92 @@
+/** The driver's call, and a look at what it left (S16, R441, R832, O23, C119, C125). */
+import { VolctlError } from '../errors.ts'
+import type { Operation, Step } from '../plan/plan.ts'
+import { pause, withDeadline } from './deadline.ts'
+import { grpcStatusOf, hintFor } from './driver-errors.ts'
+import { describeMount, expectedIds, isExpected } from './expected-mounts.ts'
+import { StepFailed } from './operation-error.ts'
+import type { CsiNode } from './ports.ts'
+import { removeDirectory } from './remove.ts'
+import type { StepContext } from './step-context.ts'
+import { umountLayer } from './umount-step.ts'
+
+const RETRY_MS = [500, 1000, 2000]
+
+/** @throws StepFailed with the driver's words, or DriverLeftMount */
+export async function callDriver(step: Step, run: StepContext): Promise<void> {
+  const before = layersAt(step.target, run).length
+  await callUntilNotPending(step, run)
+  run.around.changed()
+  await undoWhatTheDriverLeft(step, run, before)
+  // The driver should have removed its target (C123); where it did not, a plain rmdir takes what is empty.
+  removeDirectory(step.target, run)
+}
+
+/** ABORTED: another call for the volume is at work, maybe our own former one; it is waited for, never cleaned up after. */
+async function callUntilNotPending(step: Step, run: StepContext): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await withDeadline(callOnce(step, run), run.timeoutMs, `${driverOf(run.operation)}: ${step.op}`)
+      return
+    } catch (error) {
+      const wait = RETRY_MS[attempt]
+      if (grpcStatusOf(error) !== 'ABORTED' || wait === undefined || run.signal?.aborted)
+        throw driverFailure(step, run, error)
+      await pause(wait, run.signal)
+    }
+  }
+}
+
+async function callOnce(step: Step, run: StepContext): Promise<unknown> {
+  const { volume } = run.operation
+  const driver: CsiNode | undefined = await run.context.csi(driverOf(run.operation))
+  if (driver === undefined || volume?.handle === undefined) {
+    throw new StepFailed('DriverNotRegistered', `CSI driver ${driverOf(run.operation)} does not answer here`, {
+      hint: "Bring the driver's node pod back; then plan again.",
+    })
+  }
+  const volumeId = volume.handle
+  return step.op === 'NodeUnpublishVolume'
+    ? driver.nodeUnpublishVolume({ volumeId, targetPath: step.target })
+    : driver.nodeUnstageVolume({ volumeId, stagingTargetPath: step.target })
+}
+
+/**
+ * A driver that took some layers of a stack and left others has done its part: the rest goes layer by layer, as long
+ * as each is this volume's. One that says OK and took nothing has not, and its answer is not believed.
+ */
+async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
+  const left = layersAt(step.target, run)
+  if (left.length === 0) return
+  const expected = expectedIds(run.operation)
+  const foreign = left.find((layer) => !isExpected(layer, expected))
+  if (foreign !== undefined || left.length >= before) {
+    throw new StepFailed(
+      'DriverLeftMount',
+      `${driverOf(run.operation)} answered OK to ${step.op}, and ${describeMount(foreign ?? left.at(-1) ?? (left[0] as never))} is still there`,
+      { hint: "Look at the driver's log; nothing was removed." },
+    )
+  }
+  for (let count = left.length; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
+}
+
+function layersAt(path: string, run: StepContext) {
+  return run.around.table.at(path)
+}
+
+function driverOf({ volume }: Operation): string {
+  return volume?.driver ?? 'unknown'
+}
+
+function driverFailure(step: Step, run: StepContext, error: unknown): VolctlError {
+  const status = grpcStatusOf(error)
+  if (status === undefined && error instanceof VolctlError) return error
+  const { code, hint } = hintFor(status)
+  const words = error instanceof Error ? error.message : String(error)
+  const stuck = status === 'DEADLINE_EXCEEDED' || status === 'CANCELLED'
+  return new StepFailed(code, `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${words}`, {
+    cause: error,
+    hint,
+    stuck,
+  })
+}

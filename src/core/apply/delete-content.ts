@@ -1,0 +1,173 @@
+/**
+ * Deletes what is below a directory, and never anything else (S12).
+ *
+ * The walk holds a descriptor on every directory it is in and names entries as /proc/self/fd/N/NAME: a path that was
+ * checked before may have been swapped since, a descriptor cannot. Every directory is opened without following links
+ * and must be in the mount that the walk began in, by the mount id of its descriptor: the device alone is not enough,
+ * since a bind mount of the same file system has the same.
+ */
+import { closeSync, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
+import { errnoOf } from '../errors.ts'
+import { entryPath, type OpenDirectory, openBelow, openDirectory, openParent, readNames } from './descriptors.ts'
+import { StepFailed } from './operation-error.ts'
+
+export interface Deleted {
+  readonly files: number
+  readonly bytes: number
+}
+
+export interface DeleteContentOptions {
+  /** Id of the mount that the directory must be in. */
+  readonly mountId: number
+  /** Called once before the first deletion, not at all for an empty directory; throws to refuse. */
+  readonly beforeFirst?: () => void
+  readonly signal?: AbortSignal
+}
+
+interface Level {
+  directory: OpenDirectory | undefined
+  readonly identity: string
+  readonly names: Buffer[]
+  /** As an entry of the level above. */
+  readonly name: Buffer
+}
+
+/** Descriptors kept open on the way down; above that a level is found again through `..` and compared. */
+const KEPT_OPEN = 200
+const ENTRIES_BETWEEN_BREATHS = 500
+
+export async function deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted> {
+  const walk = new Walk(path, options)
+  try {
+    await walk.run()
+  } finally {
+    walk.close()
+  }
+  return walk.deleted
+}
+
+class Walk {
+  readonly #path: string
+  readonly #options: DeleteContentOptions
+  readonly #levels: Level[] = []
+  #files = 0
+  #bytes = 0
+
+  constructor(path: string, options: DeleteContentOptions) {
+    this.#path = path
+    this.#options = options
+    this.#enter(openDirectory(path, options.mountId), Buffer.from(path))
+  }
+
+  get deleted(): Deleted {
+    return { files: this.#files, bytes: this.#bytes }
+  }
+
+  async run(): Promise<void> {
+    if (this.#levels[0]?.names.length === 0) return
+    this.#options.beforeFirst?.()
+    for (let count = 1; this.#levels.length > 0; count++) {
+      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (this.#options.signal?.aborted) {
+        throw new StepFailed('Interrupted', `${this.#path}: interrupted after ${this.#files} files`)
+      }
+      this.#next()
+    }
+  }
+
+  close(): void {
+    for (const level of this.#levels) if (level.directory !== undefined) closeSync(level.directory.fd)
+    this.#levels.length = 0
+  }
+
+  #next(): void {
+    const level = this.#levels.at(-1)
+    if (level?.directory === undefined) return
+    const name = level.names.pop()
+    if (name !== undefined) this.#remove(level.directory, name)
+    else this.#leave()
+  }
+
+  /** An entry may change its type under our hands; each try takes it for what it is just then. */
+  #remove(directory: OpenDirectory, name: Buffer): void {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      try {
+        const entry = lstatSync(entryPath(directory, name))
+        if (entry.isDirectory()) {
+          this.#enter(openBelow(directory, name), name)
+          return
+        }
+        unlinkSync(entryPath(directory, name))
+        this.#files += 1
+        this.#bytes += entry.size
+        return
+      } catch (error) {
+        const code = errnoOf(error)
+        if (code === 'ENOENT') return
+        if (code === 'EBUSY') throw foreignMount(this.#describe(name), error)
+        if (code !== 'EISDIR' && code !== 'ENOTDIR' && code !== 'ELOOP') throw this.#failed(name, error)
+      }
+    }
+    throw new StepFailed('Swapped', `${this.#describe(name)} changes while it is being deleted`, {
+      hint: 'Find out what still writes there; nothing outside of the volume was touched.',
+    })
+  }
+
+  #enter(directory: OpenDirectory, name: Buffer): void {
+    this.#levels.push({ directory, identity: directory.identity, names: readNames(directory), name })
+    const above = this.#levels.at(-1 - KEPT_OPEN)
+    // The first level stays open: it is where the walk is anchored.
+    if (above?.directory !== undefined && above !== this.#levels[0]) {
+      closeSync(above.directory.fd)
+      above.directory = undefined
+    }
+  }
+
+  #leave(): void {
+    const level = this.#levels.at(-1)
+    const above = this.#levels.at(-2)
+    if (level?.directory === undefined) return
+    try {
+      if (above !== undefined) {
+        above.directory ??= openParent(level.directory, above.identity)
+        this.#removeEmpty(above.directory, level.name)
+      }
+    } finally {
+      this.#levels.pop()
+      closeSync(level.directory.fd)
+    }
+  }
+
+  #removeEmpty(parent: OpenDirectory, name: Buffer): void {
+    try {
+      rmdirSync(entryPath(parent, name))
+    } catch (error) {
+      const code = errnoOf(error)
+      if (code === 'ENOENT') return
+      if (code === 'EBUSY') throw foreignMount(this.#describe(name), error)
+      // Swapped for a link or filled again: what is there now is for the next plan.
+      if (code === 'ENOTDIR' || code === 'ENOTEMPTY' || code === 'EEXIST') throw this.#failed(name, error, 'Swapped')
+      throw this.#failed(name, error)
+    }
+  }
+
+  #describe(name: Buffer): string {
+    const parts = this.#levels.slice(1).map((level) => level.name.toString())
+    return [this.#path, ...(parts.at(-1) === name.toString() ? parts : [...parts, name.toString()])].join('/')
+  }
+
+  #failed(name: Buffer, cause: unknown, code = 'DeleteFailed'): StepFailed {
+    if (cause instanceof StepFailed)
+      return cause.code === 'ForeignMount' ? foreignMount(this.#describe(name), cause) : cause
+    return new StepFailed(code, `${this.#describe(name)} could not be deleted (${errnoOf(cause) ?? String(cause)})`, {
+      cause,
+    })
+  }
+}
+
+function foreignMount(path: string, cause: unknown): StepFailed {
+  return new StepFailed('ForeignMount', `${path} is a mount point; content of mounts is never deleted`, {
+    cause,
+    hint: `Find out who mounted it (findmnt ${path}); unmount it yourself if nothing needs it.`,
+  })
+}

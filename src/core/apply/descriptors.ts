@@ -1,0 +1,73 @@
+/** Directories held by descriptors, and paths that go through them (openat(2) in Node's words). */
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { StepFailed } from './operation-error.ts'
+
+/** Not among Node's constants: a descriptor that only marks a place. Opening one does not ask a FUSE server. */
+const O_PATH = 0o10000000
+const PLACE = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
+
+export interface OpenDirectory {
+  readonly fd: number
+  readonly mountId: number
+  /** Device and inode. */
+  readonly identity: string
+}
+
+/** Opens a directory by its whole path; links on the way, or another mount than expected, refuse it. */
+export function openDirectory(path: string, mountId: number): OpenDirectory {
+  return checked(openSync(path, PLACE), mountId, path, (fd) => {
+    const real = readlinkSync(`/proc/self/fd/${fd}`)
+    if (real !== path) throw new StepFailed('Swapped', `${path} is really ${real}: a link is on the way`)
+  })
+}
+
+export function openBelow(directory: OpenDirectory, name: Buffer): OpenDirectory {
+  return checked(openSync(entryPath(directory, name), PLACE), directory.mountId, name.toString())
+}
+
+/** The directory above, which must be the one that the walk came from. */
+export function openParent(directory: OpenDirectory, identity: string): OpenDirectory {
+  const fd = openSync(`/proc/self/fd/${directory.fd}/..`, PLACE)
+  return checked(fd, directory.mountId, '..', (_, found) => {
+    if (found !== identity) throw new StepFailed('Swapped', 'a directory was moved while it was being deleted')
+  })
+}
+
+/** The path of an entry through its directory's descriptor; names are bytes, and need not be UTF-8. */
+export function entryPath(directory: OpenDirectory, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`/proc/self/fd/${directory.fd}/`), name])
+}
+
+export function readNames(directory: OpenDirectory): Buffer[] {
+  return readdirSync(`/proc/self/fd/${directory.fd}`, { encoding: 'buffer' })
+}
+
+function checked(
+  fd: number,
+  mountId: number,
+  what: string,
+  check: (fd: number, identity: string) => void = () => {},
+): OpenDirectory {
+  try {
+    const found = mountIdOf(fd)
+    if (found !== mountId) {
+      throw new StepFailed('ForeignMount', `${what} is in mount ${found}, not in the volume's mount ${mountId}`, {
+        hint: 'Find out who mounted it; content of other mounts is never deleted.',
+      })
+    }
+    const { dev, ino } = fstatSync(fd, { bigint: true })
+    const identity = `${dev}:${ino}`
+    check(fd, identity)
+    return { fd, mountId, identity }
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+function mountIdOf(fd: number): number {
+  const match = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))
+  if (match?.[1] === undefined)
+    throw new StepFailed('ForeignMount', `the kernel does not tell the mount of descriptor ${fd}`)
+  return Number(match[1])
+}

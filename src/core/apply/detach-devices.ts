@@ -1,0 +1,63 @@
+/** S21's look at the machine: no mount, no loop, no superblock, no holder and no opener of the volume's device. */
+import type { Operation } from '../plan/plan.ts'
+import { describeMount } from './expected-mounts.ts'
+import type { Host } from './host.ts'
+import { OperationRefused } from './operation-error.ts'
+import type { StepContext, VolumeRecord } from './step-context.ts'
+
+/**
+ * A device that cannot be found means blocked, unless nothing of the volume was on record here since boot, or the
+ * driver has just answered OK to NodeUnstageVolume.
+ *
+ * @throws OperationRefused
+ */
+export function requireDevicesUnused(run: StepContext): void {
+  const { record, operation, around, host } = run
+  noteDevices(operation, record, host)
+  if (record.devices.size === 0 && record.touched && !record.unstaged) {
+    throw new OperationRefused(
+      'DeviceUnknown',
+      `the device of ${operation.volume?.name ?? 'the volume'} could not be found`,
+      {
+        hint: 'Make sure that nothing uses it; then leave the detach to the controller.',
+      },
+    )
+  }
+  for (const dev of record.devices) {
+    const here = around.table.ofDevice(dev)[0]
+    if (here !== undefined) throw heldBy(operation, describeMount(here))
+    const elsewhere = around.others.find(({ table }) => table.ofDevice(dev).length > 0)
+    if (elsewhere !== undefined) {
+      throw heldBy(operation, `a mount in the mount namespace of ${elsewhere.process} (pid ${elsewhere.pid})`)
+    }
+    // Anonymous devices (network and FUSE file systems) end with their last mount.
+    const users = dev.startsWith('0:') ? [] : host.deviceUse(dev).users
+    if (users.length > 0) throw heldBy(operation, users.join(', '))
+  }
+  const loop = host.loops().find(({ backingFile }) => isOfVolume(backingFile, operation))
+  if (loop !== undefined) throw heldBy(operation, `${loop.device}, backed by ${loop.backingFile}`)
+}
+
+/** Devices of everything that the operation was decided on; a bind of a device node is that device. */
+export function noteDevices(operation: Operation, record: VolumeRecord, host: Host): void {
+  for (const { layers } of operation.expects ?? []) {
+    for (const { dev, root, fsType } of layers) {
+      const device = fsType === 'devtmpfs' ? host.deviceNumber(`/dev${root}`) : dev
+      if (device !== undefined) record.devices.add(device)
+    }
+  }
+  const named = /^(\d+:\d+)\b/.exec(operation.volume?.device ?? '')?.[1]
+  const isNodeBind = (operation.expects ?? []).some(({ layers }) => layers.some((layer) => layer.fsType === 'devtmpfs'))
+  if (named !== undefined && !isNodeBind) record.devices.add(named)
+}
+
+/** A loop on a file below the volume's own block map. */
+function isOfVolume(file: string, { volume }: Operation): boolean {
+  return volume?.mode === 'Block' && file.includes(`/volumeDevices/${volume.name}/`)
+}
+
+function heldBy({ volume }: Operation, who: string): OperationRefused {
+  return new OperationRefused('HeldBy', `volume ${volume?.name ?? ''} is still in use here: ${who}`, {
+    hint: 'End that use first; then plan again.',
+  })
+}

@@ -1,0 +1,106 @@
+/**
+ * Deleting a VolumeAttachment: the whole of S21, judged in this very second, then the wait for the attacher.
+ * The node itself is the proof that nothing uses the volume.
+ */
+import { VolctlError } from '../errors.ts'
+import type { VolumeAttachment } from '../model/objects.ts'
+import { pause, withDeadline } from './deadline.ts'
+import { requireDevicesUnused } from './detach-devices.ts'
+import { OperationRefused } from './operation-error.ts'
+import { ownsNode } from './preconditions.ts'
+import type { StepContext } from './step-context.ts'
+
+const POLL_MS = 500
+
+/** @returns what is still waited for, if anything */
+export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
+  const { operation, context, timeoutMs } = run
+  const bound = operation.attachment
+  if (bound === undefined)
+    throw new OperationRefused('AttachmentChanged', 'the plan does not say which attachment it means')
+  const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, timeoutMs, 'the API server')
+  const [attachment, node, pods, kubelet] = await Promise.all([
+    ask(context.cluster.getVolumeAttachment(bound.name)),
+    ask(context.cluster.getNode()),
+    ask(context.cluster.listNodePods()),
+    context.kubeletState(),
+  ])
+  if (ownsNode(kubelet)) {
+    throw new OperationRefused(
+      'KubeletRunning',
+      "a kubelet runs, or may come back: detaching is the controller's work",
+      {
+        hint: 'Let the kubelet report its state; the controller detaches then.',
+      },
+    )
+  }
+  if (attachment === undefined) return undefined
+  requireSame(attachment, bound, run.plan.node)
+  if (node === undefined) throw new OperationRefused('NodeMissing', `node ${run.plan.node} is not in the API`)
+  const name = operation.volume?.uniqueName
+  if (name === undefined || (await context.wantedByController(name, pods))) {
+    throw new OperationRefused('WantedAgain', `a pod of this node wants ${name ?? 'a volume that is not known'}`, {
+      hint: 'Plan again.',
+    })
+  }
+  requireDevicesUnused(run)
+  await deleteAttachment(run, bound)
+  return waitUntilGone(run, bound, waitMs)
+}
+
+function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node: string): void {
+  const { metadata, spec } = attachment
+  if (metadata.uid === bound.uid && spec.nodeName === node) return
+  throw new OperationRefused('AttachmentChanged', `${metadata.name} is not the attachment that the plan was made on`, {
+    hint: 'Plan again.',
+  })
+}
+
+async function deleteAttachment(
+  { context, timeoutMs }: StepContext,
+  { name, uid, resourceVersion }: { name: string; uid: string; resourceVersion?: string },
+): Promise<void> {
+  const preconditions = { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) }
+  try {
+    await withDeadline(context.cluster.deleteVolumeAttachment(name, preconditions), timeoutMs, 'the API server')
+  } catch (error) {
+    const { status, code } = error as { status?: unknown; code?: unknown }
+    if (status === 404 || code === 'NotFound') return
+    if (status !== 409 && code !== 'Conflict') throw error
+    throw new OperationRefused('AttachmentChanged', `${name} was changed since the plan was made`, {
+      cause: error,
+      hint: 'Plan again.',
+    })
+  }
+}
+
+/** Not being gone yet is no failure: the controller or the attacher acts next (N59). */
+async function waitUntilGone(
+  run: StepContext,
+  { name, uid }: { name: string; uid: string },
+  waitMs: number,
+): Promise<string | undefined> {
+  const until = performance.now() + waitMs
+  let said: string | undefined
+  for (;;) {
+    const waiting = await stillThere(run, name, uid)
+    if (waiting === undefined) return undefined
+    if (waiting !== said) run.say(waiting)
+    said = waiting
+    if (performance.now() >= until || run.signal?.aborted) return waiting
+    await pause(Math.min(POLL_MS, waitMs), run.signal)
+  }
+}
+
+async function stillThere({ context, timeoutMs }: StepContext, name: string, uid: string): Promise<string | undefined> {
+  try {
+    const attachment = await withDeadline(context.cluster.getVolumeAttachment(name), timeoutMs, 'the API server')
+    if (attachment === undefined || attachment.metadata.uid !== uid) return undefined
+    const { finalizers = [] } = attachment.metadata
+    const error = attachment.status?.detachError?.message
+    const held = finalizers.length > 0 ? ` (${finalizers.join(', ')})` : ''
+    return `deleted; waiting for the controller or attacher to finish${held}${error ? `, whose last try failed: ${error}` : ''}`
+  } catch (error) {
+    return `deleted; whether it is gone could not be read: ${error instanceof VolctlError ? error.message : String(error)}`
+  }
+}

@@ -1,0 +1,90 @@
+/** What the kernel still has on a block device: a superblock, a holder, an opener (S21). */
+import { closeSync, constants, existsSync, lstatSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { posix } from 'node:path'
+import { errnoOf } from '../errors.ts'
+
+export interface DeviceUse {
+  /** False: no such block device (any more); nothing on it can be in use. */
+  readonly exists: boolean
+  /** In words, empty where nothing uses it. */
+  readonly users: readonly string[]
+}
+
+const SUPERBLOCKS = ['ext4', 'xfs', 'btrfs', 'f2fs', 'bcachefs', 'gfs2']
+
+/** @param dev "major:minor" */
+export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
+  const link = `${sys}/dev/block/${dev}`
+  if (!existsSync(link)) return { exists: false, users: [] }
+  const name = posix.basename(readlinkSync(link))
+  const users = SUPERBLOCKS.filter((type) => existsSync(`${sys}/fs/${type}/${name}`)).map(
+    (type) => `a ${type} superblock`,
+  )
+  for (const holder of namesIn(`${link}/holders`)) users.push(`device ${holder}`)
+  const busy = openExclusively(`${link}/uevent`)
+  if (busy !== undefined) users.push(busy)
+  return { exists: true, users }
+}
+
+/** An exclusive open fails as long as a mount, a mapping or another exclusive opener has the device. */
+function openExclusively(uevent: string): string | undefined {
+  const name = /^DEVNAME=(.+)$/m.exec(readFileSync(uevent, 'utf8'))?.[1]
+  if (name === undefined) return 'a device without a name'
+  try {
+    closeSync(openSync(`/dev/${name}`, constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK))
+    return undefined
+  } catch (error) {
+    const code = errnoOf(error)
+    // No node, no medium, no such device: nobody can have it open by this name.
+    if (code === 'ENOENT' || code === 'ENXIO' || code === 'ENODEV' || code === 'ENOMEDIUM') return undefined
+    return code === 'EBUSY' ? `somebody who has /dev/${name} open` : `/dev/${name} could not be opened (${code})`
+  }
+}
+
+export function readDeviceNumber(path: string): string | undefined {
+  try {
+    const entry = lstatSync(path)
+    if (!entry.isBlockDevice()) return undefined
+    const rdev = BigInt(entry.rdev)
+    const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & ~0xfffn)
+    const minor = (rdev & 0xffn) | ((rdev >> 12n) & ~0xffn)
+    return `${major}:${minor}`
+  } catch {
+    return undefined
+  }
+}
+
+export function readLoops(sys = '/sys'): { device: string; backingFile: string }[] {
+  return namesIn(`${sys}/block`).flatMap((name) => {
+    const backingFile = name.startsWith('loop') ? readBackingFile(`/dev/${name}`, sys) : undefined
+    return backingFile === undefined ? [] : [{ device: `/dev/${name}`, backingFile }]
+  })
+}
+
+export function readBackingFile(device: string, sys = '/sys'): string | undefined {
+  try {
+    return readFileSync(`${sys}/block/${posix.basename(device)}/loop/backing_file`, 'utf8').trimEnd()
+  } catch {
+    return undefined
+  }
+}
+
+/** A FUSE connection or a local file system that sysfs does not list any more; of all others nothing can be told. */
+export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boolean {
+  if (fsType.startsWith('fuse')) {
+    const connections = `${sys}/fs/fuse/connections`
+    const [major, minor] = dev.split(':')
+    return major === '0' && namesIn(connections).length > 0 && !existsSync(`${connections}/${minor}`)
+  }
+  if (!SUPERBLOCKS.includes(fsType)) return false
+  const use = readDeviceUse(dev, sys)
+  return !use.exists || use.users.length === 0
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,23 @@
+/** Answers that several operations may share for a moment. */
+export class Shared<T> {
+  readonly #ask: () => Promise<T>
+  #asked = Number.NEGATIVE_INFINITY
+  #answer: Promise<T> | undefined
+
+  constructor(ask: () => Promise<T>) {
+    this.#ask = ask
+  }
+
+  /** An answer whose question was put no longer ago than this. */
+  get(maxAgeMs: number): Promise<T> {
+    const now = performance.now()
+    if (this.#answer === undefined || now - this.#asked > maxAgeMs) {
+      this.#asked = now
+      this.#answer = this.#ask()
+      this.#answer.catch(() => {
+        this.#answer = undefined
+      })
+    }
+    return this.#answer
+  }
+}

@@ -1,0 +1,59 @@
+/** The kernel and the disk, as apply uses them: the port of everything that changes them. */
+import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { DeleteContentOptions, Deleted } from './delete-content.ts'
+import type { DeviceUse } from './device-use.ts'
+import type { Holder } from './open-files.ts'
+
+/** plain: many paths a call, for file systems that cannot hang; careful: `-i -c -n`, never touches the file system. */
+export type UmountHow = 'plain' | 'careful' | 'force' | 'lazy'
+
+export interface CommandResult {
+  /** Undefined: killed, or given up. */
+  readonly status: number | undefined
+  readonly stdout: string
+  readonly stderr: string
+  readonly timedOut: boolean
+  /** A child in an uninterruptible call, that even SIGKILL did not end: left behind. */
+  readonly abandonedPid?: number
+}
+
+/** Another mount namespace, seen through one of its processes. */
+export interface OtherNamespace {
+  readonly pid: number
+  readonly process: string
+  readonly table: MountTable
+}
+
+export interface FoundFile {
+  readonly type: 'file' | 'dir' | 'link' | 'other'
+  readonly size: number
+}
+
+export interface Host {
+  umount(paths: readonly string[], how: UmountHow, deadlineMs: number): Promise<CommandResult>
+  releaseLoop(device: string, deadlineMs: number): Promise<CommandResult>
+  /** Undefined: the device is not bound to a file. */
+  loopBackingFile(device: string): string | undefined
+  /** Does the mount on this path fail to answer; asked by a child with a deadline. */
+  isDead(path: string, deadlineMs: number): Promise<boolean>
+  rmdir(path: string): void
+  unlink(path: string): void
+  /** Undefined: nothing there. Never follows a link. */
+  lstat(path: string): FoundFile | undefined
+  /** Names and types below a directory, links not followed; the directory itself is not among them. */
+  listTree(path: string): readonly string[]
+  /** A small file's text; undefined: not there. */
+  readSmallFile(path: string): string | undefined
+  deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>
+  otherNamespaces(): readonly OtherNamespace[]
+  /** Processes that hold something below a path, by the given table's sight of it. */
+  holdersBelow(table: MountTable, path: string, others: readonly OtherNamespace[]): readonly Holder[]
+  /** What still uses a block device ("major:minor"); empty: nothing. */
+  deviceUse(dev: string): DeviceUse
+  /** "major:minor" of a device node, where there is one. */
+  deviceNumber(path: string): string | undefined
+  /** Names and backing files of loop devices. */
+  loops(): readonly { readonly device: string; readonly backingFile: string }[]
+  /** Is the superblock of a lazily detached file system shown to be gone. */
+  superblockGone(dev: string, fsType: string): boolean
+}

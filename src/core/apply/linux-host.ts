@@ -1,0 +1,88 @@
+/** This host: umount(8), losetup(8) and plain system calls. */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  unlinkSync,
+} from 'node:fs'
+import { errnoOf } from '../errors.ts'
+import { deleteContent } from './delete-content.ts'
+import { isSuperblockGone, readBackingFile, readDeviceNumber, readDeviceUse, readLoops } from './device-use.ts'
+import type { FoundFile, Host, UmountHow } from './host.ts'
+import { holdersBelow } from './open-files.ts'
+import { readOtherNamespaces } from './other-namespaces.ts'
+import { runCommand } from './run-command.ts'
+
+/**
+ * plain: none of -i -c -n -l -f, so that umount(8) opens the path and does not read the mount table once a path.
+ * careful: no helper, no canonicalisation, no statfs: nothing that a dead server would have to answer.
+ */
+const UMOUNT_OPTIONS: Readonly<Record<UmountHow, readonly string[]>> = {
+  plain: [],
+  careful: ['-i', '-c', '-n'],
+  force: ['-i', '-c', '-n', '-f'],
+  lazy: ['-i', '-c', '-n', '-l'],
+}
+
+const SMALL_FILE = 1 << 20
+
+export const linuxHost: Host = {
+  umount: (paths, how, deadlineMs) => runCommand('umount', [...UMOUNT_OPTIONS[how], '--', ...paths], deadlineMs),
+  releaseLoop: (device, deadlineMs) => runCommand('losetup', ['-d', device], deadlineMs),
+  loopBackingFile: (device) => readBackingFile(device),
+  rmdir: rmdirSync,
+  unlink: unlinkSync,
+  lstat: findFile,
+  listTree,
+  readSmallFile,
+  deleteContent,
+  otherNamespaces: () => readOtherNamespaces(),
+  holdersBelow,
+  deviceUse: (dev) => readDeviceUse(dev),
+  deviceNumber: readDeviceNumber,
+  loops: () => readLoops(),
+  superblockGone: (dev, fsType) => isSuperblockGone(dev, fsType),
+
+  async isDead(path, deadlineMs) {
+    const { status, timedOut, stderr } = await runCommand('stat', ['--', path], deadlineMs)
+    if (timedOut) return true
+    return status !== 0 && /not connected|Stale|Input\/output error|Host is down|No such device/i.test(stderr)
+  },
+}
+
+function findFile(path: string): FoundFile | undefined {
+  const entry = lstatSync(path, { throwIfNoEntry: false })
+  if (entry === undefined) return undefined
+  const type = entry.isFile() ? 'file' : entry.isDirectory() ? 'dir' : entry.isSymbolicLink() ? 'link' : 'other'
+  return { type, size: entry.size }
+}
+
+/** For directories in which nothing is mounted: the caller has looked at the table. */
+function listTree(path: string): string[] {
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    const child = `${path}/${entry.name}`
+    return entry.isDirectory() ? [child, ...listTree(child)] : [child]
+  })
+}
+
+function readSmallFile(path: string): string | undefined {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    const entry = fstatSync(fd)
+    if (!entry.isFile() || entry.size > SMALL_FILE) throw new Error(`${path} is not a small file`)
+    return readFileSync(fd, 'utf8')
+  } finally {
+    closeSync(fd)
+  }
+}

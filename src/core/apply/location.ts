@@ -1,0 +1,39 @@
+/** Where a path really lies: in which file system, at which path inside it. The same in every mount namespace. */
+import { posix } from 'node:path'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+
+export interface Location {
+  /** "major:minor" */
+  readonly dev: string
+  /** From the root of the file system. */
+  readonly path: string
+}
+
+/** The mount that a look-up of this path ends in: the newest on it or on its nearest mounted parent. */
+export function containingMount(table: MountTable, path: string): MountInfo | undefined {
+  for (let at = path; ; at = posix.dirname(at)) {
+    const top = table.at(at).at(-1)
+    if (top !== undefined) return top
+    if (at === '/' || at === '.') return undefined
+  }
+}
+
+export function locate(table: MountTable, path: string): Location | undefined {
+  const mount = containingMount(table, path)
+  return mount === undefined ? undefined : locationIn(mount, path)
+}
+
+export function locationIn(mount: MountInfo, path: string): Location {
+  return { dev: mount.dev, path: posix.join(mount.root, posix.relative(mount.mountPoint, path)) }
+}
+
+/** By path component. */
+export function isBelow(path: string, base: string): boolean {
+  return path === base || path.startsWith(base === '/' ? '/' : `${base}/`)
+}
+
+/** Paths of a mount's own view at which the location appears, if it does. */
+export function pathThrough(mount: MountInfo, location: Location): string | undefined {
+  if (mount.dev !== location.dev || !isBelow(location.path, mount.root)) return undefined
+  return posix.join(mount.mountPoint, posix.relative(mount.root, location.path))
+}

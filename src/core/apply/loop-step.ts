@@ -1,0 +1,25 @@
+/** Releasing the loop device that a kubelet put on a block volume's map (C19, C84). */
+import type { Step } from '../plan/plan.ts'
+import { isBelow } from './location.ts'
+import { StepFailed } from './operation-error.ts'
+import type { StepContext } from './step-context.ts'
+
+export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
+  const { host, operation } = run
+  const file = host.loopBackingFile(step.target)
+  if (file === undefined) return
+  const plain = file.replace(/ \(deleted\)$/, '')
+  if (!operation.paths.some((path) => isBelow(plain, path))) {
+    throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not of this volume`, {
+      hint: 'Plan again: the device was given to somebody else.',
+    })
+  }
+  const result = await host.releaseLoop(step.target, run.timeoutMs)
+  // A device that somebody has open is only marked for release, and says OK.
+  if (host.loopBackingFile(step.target) === undefined) return
+  const words = result.stderr.trim()
+  throw new StepFailed('HeldBy', `${step.target} on ${file} is still in use${words === '' ? '' : `: ${words}`}`, {
+    hint: `Find out who has ${step.target} open; then plan again.`,
+    stuck: result.timedOut,
+  })
+}

@@ -1,0 +1,66 @@
+/** What apply needs from outside. Each port is small enough that its fake is a short class. */
+import type { Node, Pod, VolumeAttachment } from '../model/objects.ts'
+import type { KubeletSnapshot } from '../model/snapshot.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { NodeState } from '../node-state.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { Host } from './host.ts'
+
+/** Who is in the API and who lives, just now (S3, S9). */
+export interface Witness {
+  /** UIDs on disk of every pod of a complete list, mirror and static UIDs included. */
+  readonly listed: ReadonlySet<string>
+  /** UIDs of pods with a sandbox, a container or a process that counts as alive. */
+  readonly alive: ReadonlySet<string>
+  readonly apiPods: readonly Pod[]
+}
+
+/** A CSI driver's node service; a rejection carries the driver's gRPC status. */
+export interface CsiNode {
+  nodeUnpublishVolume(request: { readonly volumeId: string; readonly targetPath: string }): Promise<unknown>
+  nodeUnstageVolume(request: { readonly volumeId: string; readonly stagingTargetPath: string }): Promise<unknown>
+}
+
+/** What detaching asks of the API server. */
+export interface Cluster {
+  /** DELETE with preconditions; a conflict rejects with status 409 or code `Conflict`. */
+  deleteVolumeAttachment(name: string, preconditions: { uid: string; resourceVersion?: string }): Promise<unknown>
+  /** Undefined only where the API showed that it does not exist (S3). */
+  getVolumeAttachment(name: string): Promise<VolumeAttachment | undefined>
+  getNode(): Promise<Node | undefined>
+  listNodePods(): Promise<readonly Pod[]>
+}
+
+export interface ApplyContext {
+  /** A whole fresh look at the node. */
+  look(): Promise<NodeState>
+  /** `planNode` with the options of the plan that is carried out. */
+  replan(state: NodeState): Plan
+  /** The plan was made from a look of this very moment: the look before the start is not repeated. */
+  readonly planIsFresh?: boolean
+  readMounts(): MountTable
+  kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
+  /** Rejects where a witness cannot prove its sight: then nothing is touched (S9). */
+  witness(): Promise<Witness>
+  /** Undefined: the driver is not registered here. */
+  csi(driver: string): CsiNode | undefined | Promise<CsiNode | undefined>
+  readonly cluster: Cluster
+  /** The attach/detach controller's rule: does any of these pods want the volume on this node (S21). */
+  wantedByController(uniqueName: string, pods: readonly Pod[]): boolean | Promise<boolean>
+  /** The kernel and the disk; default: this host's. */
+  readonly host?: Host
+  /** Operations in flight at once (default 8). */
+  readonly parallel?: number
+  /** For every single call of an operation that may hang (default two minutes). */
+  readonly timeoutMs?: number
+  /** How long a detach waits for the attacher (default 30 s). */
+  readonly detachWaitMs?: number
+  /** Default: below /run/volctl, one file for a root directory. */
+  readonly lockFile?: string
+  /** Default /var/log/volctl. */
+  readonly journalDir?: string
+  /** Nothing new is started once it is aborted; what runs is waited for. */
+  readonly signal?: AbortSignal
+  /** Leaves at once, naming what is unfinished. */
+  readonly abandon?: AbortSignal
+}

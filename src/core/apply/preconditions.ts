@@ -1,0 +1,66 @@
+/** What must still hold right before an operation (S26): the kubelet's state, the pod's, the volume's, the mounts'. */
+import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../desired/pods.ts'
+import { errorMessage } from '../errors.ts'
+import type { Pod } from '../model/objects.ts'
+import type { KubeletSnapshot } from '../model/snapshot.ts'
+import type { Operation, Plan } from '../plan/plan.ts'
+import { OperationRefused } from './operation-error.ts'
+import type { ApplyContext, Witness } from './ports.ts'
+
+/** Does a kubelet own the node: it runs, or may come back (S11). */
+export function ownsNode({ running, mayReturn }: KubeletSnapshot): boolean {
+  return running || mayReturn
+}
+
+/** Was the plan made for a node with a kubelet: then its presence is nothing new. */
+export function plannedWithKubelet({ inputs }: Plan): boolean {
+  return inputs.kubelet.state === 'running' || inputs.kubelet.state === 'mayReturn'
+}
+
+/**
+ * The pod must still be gone, or finished (S3, S5, S9). An operation on a device asks for nobody's volume instead.
+ *
+ * @throws OperationRefused
+ */
+export async function requireUnused(operation: Operation, witness: Witness, context: ApplyContext): Promise<void> {
+  if (operation.pod !== undefined) return requirePodAway(operation, operation.pod.uid, witness)
+  const name = operation.volume?.uniqueName
+  if (name === undefined) return
+  const pods = witness.apiPods.filter((pod) => !isFinished(pod, witness))
+  if (await context.wantedByController(name, pods)) {
+    throw new OperationRefused('WantedAgain', `a pod of this node wants ${name} again`, { hint: 'Plan again.' })
+  }
+}
+
+export async function askWitness(context: ApplyContext): Promise<Witness> {
+  try {
+    return await context.witness()
+  } catch (error) {
+    throw new OperationRefused('AlivenessUnknown', `who is alive could not be found out: ${errorMessage(error)}`, {
+      cause: error,
+      hint: 'Nothing is undone without a witness; plan again when it answers.',
+    })
+  }
+}
+
+function requirePodAway(operation: Operation, uid: string, witness: Witness): void {
+  if (witness.alive.has(uid)) {
+    throw new OperationRefused('PodIsAlive', `something of pod ${uid} runs`, {
+      hint: 'Stop its containers; then plan again.',
+    })
+  }
+  const pod = witness.apiPods.find((each) => onDiskUid(each) === uid || protectedUids(each).includes(uid))
+  if (pod === undefined && !witness.listed.has(uid)) return
+  if (operation.kind === 'RemoveOrphanPodDir') {
+    throw new OperationRefused('PodIsListed', `pod ${uid} is in the API`, {
+      hint: 'Its directory stays until the API forgets it.',
+    })
+  }
+  if (pod === undefined || !isFinished(pod, witness)) {
+    throw new OperationRefused('PodIsListed', `pod ${uid} is in the API and not finished`, { hint: 'Plan again.' })
+  }
+}
+
+function isFinished(pod: Pod, { alive }: Witness): boolean {
+  return (isTerminating(pod) || isTerminalPhase(pod)) && !protectedUids(pod).some((uid) => alive.has(uid))
+}

@@ -1,0 +1,89 @@
+/** The loop: starts what may run, waits for any of it to end, and stops starting when told to (S11, signals). */
+import type { Operation } from '../plan/plan.ts'
+import type { ApplyRun } from './apply-run.ts'
+import type { ApplyContext } from './ports.ts'
+import { BATCH_OPERATIONS, isBatchable, runBatch } from './run-batch.ts'
+import { runOperation } from './run-operation.ts'
+
+const DEFAULT_PARALLEL = 8
+
+export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void> {
+  const { schedule } = run
+  const parallel = Math.max(1, context.parallel ?? DEFAULT_PARALLEL)
+  const running = new Map<Promise<void>, readonly Operation[]>()
+  let batching = false
+  const abandoned = aborted(context.abandon)
+
+  const start = (operations: readonly Operation[], work: Promise<void>): void => {
+    const task: Promise<void> = work.finally(() => running.delete(task))
+    running.set(task, operations)
+  }
+  const startWhatMayRun = (): void => {
+    if (!batching) {
+      const batch = take(schedule.ready(), BATCH_OPERATIONS, isBatchable)
+      // One operation alone gains nothing from a batch, and its steps are said one by one.
+      if (batch.length > 1 && running.size < parallel) {
+        batching = true
+        for (const operation of batch) schedule.start(operation)
+        start(
+          batch,
+          runBatch(batch, run).finally(() => {
+            batching = false
+          }),
+        )
+      }
+    }
+    const alone = (operation: Operation): boolean => !batching || !isBatchable(operation)
+    while (running.size < parallel) {
+      const [operation] = take(schedule.ready(), 1, alone)
+      if (operation === undefined) return
+      schedule.start(operation)
+      start([operation], runOperation(operation, run))
+    }
+  }
+
+  for (;;) {
+    for (const { operation, because, code } of schedule.drop()) {
+      run.settle(operation, 'skipped', {
+        code,
+        because,
+        message: `not begun: ${because} has to come first and did not succeed`,
+      })
+    }
+    if (!run.isStopping && !context.abandon?.aborted) startWhatMayRun()
+    if (running.size === 0) break
+    await Promise.race([...running.keys(), ...(abandoned === undefined ? [] : [abandoned])])
+    if (context.abandon?.aborted) break
+  }
+  for (const operations of running.values()) {
+    for (const operation of operations) {
+      run.settle(operation, 'interrupted', { code: 'Abandoned', message: 'left unfinished: it may still be at work' })
+    }
+  }
+  settleWaiting(run)
+}
+
+function settleWaiting(run: ApplyRun): void {
+  for (const operation of run.schedule.waiting) {
+    if (run.stop === undefined) {
+      run.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not begun any more' })
+    } else {
+      const { code, message, hint } = run.stop
+      run.settle(operation, 'refused', { code, message, ...(hint === undefined ? {} : { hint }) })
+    }
+  }
+}
+
+function take(ready: Iterable<Operation>, count: number, wanted: (operation: Operation) => boolean): Operation[] {
+  const taken: Operation[] = []
+  for (const operation of ready) {
+    if (wanted(operation)) taken.push(operation)
+    if (taken.length >= count) break
+  }
+  return taken
+}
+
+function aborted(signal: AbortSignal | undefined): Promise<void> | undefined {
+  if (signal === undefined) return undefined
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

@@ -1,0 +1,69 @@
+/** Running the few commands that touch a mount: no shell, a fixed environment, a deadline, and nobody waited for at exit. */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { VolctlError } from '../errors.ts'
+import type { CommandResult } from './host.ts'
+
+const DIRECTORIES = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
+const GRACE_MS = 300
+const OUTPUT_LIMIT = 1 << 20
+const found = new Map<string, string>()
+
+/** Absolute path of a system command; PATH is nobody's business here. */
+export function commandPath(name: string): string {
+  const known = found.get(name)
+  if (known !== undefined) return known
+  const directory = DIRECTORIES.find((each) => existsSync(`${each}/${name}`))
+  if (directory === undefined) {
+    throw new VolctlError('CommandMissing', `${name} is not on this host`, { hint: 'Install util-linux.' })
+  }
+  const path = `${directory}/${name}`
+  found.set(name, path)
+  return path
+}
+
+/**
+ * The child leads a session of its own, so that a Ctrl-C on the terminal does not end it half-way. One that does not
+ * end by its deadline is killed; one that is in an uninterruptible call is left behind and named (a dead NFS or FUSE
+ * server can hold it for ever, and waiting for its exit would hold volctl too).
+ */
+export function runCommand(name: string, args: readonly string[], deadlineMs: number): Promise<CommandResult> {
+  const child = spawn(commandPath(name), args, {
+    cwd: '/',
+    detached: true,
+    env: { LC_ALL: 'C', PATH: DIRECTORIES.join(':') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8')
+    child[stream].on('data', (text: string) => {
+      if (output[stream].length < OUTPUT_LIMIT) output[stream] += text
+    })
+  }
+  return new Promise((resolve, reject) => {
+    let grace: NodeJS.Timeout | undefined
+    const finish = (result: CommandResult): void => {
+      clearTimeout(deadline)
+      clearTimeout(grace)
+      resolve(result)
+    }
+    const deadline = setTimeout(() => {
+      child.kill('SIGKILL')
+      grace = setTimeout(() => {
+        child.stdout.destroy()
+        child.stderr.destroy()
+        child.unref()
+        const abandoned = child.pid === undefined ? {} : { abandonedPid: child.pid }
+        finish({ ...output, status: undefined, timedOut: true, ...abandoned })
+      }, GRACE_MS)
+    }, deadlineMs)
+    child.on('error', (error) => {
+      clearTimeout(deadline)
+      reject(new VolctlError('CommandFailed', `${name} could not be started: ${error.message}`, { cause: error }))
+    })
+    child.on('close', (status, signal) =>
+      finish({ ...output, status: status ?? undefined, timedOut: signal === 'SIGKILL' }),
+    )
+  })
+}

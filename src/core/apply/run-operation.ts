@@ -1,0 +1,35 @@
+/** One operation by itself: what must hold, the intent in the journal, the steps, the outcome. */
+import type { Operation } from '../plan/plan.ts'
+import type { ApplyRun } from './apply-run.ts'
+import { requireExpectedMounts } from './expected-mounts.ts'
+import { requireNothingNew } from './orphan-dir.ts'
+import type { Witness } from './ports.ts'
+import { requireUnused } from './preconditions.ts'
+import { requireNoReaders } from './readers.ts'
+import { runSteps } from './run-steps.ts'
+import type { StepContext } from './step-context.ts'
+
+/** Answers about pods may be shared by operations that start within this time. */
+const WITNESS_AGE_MS = 1000
+
+export async function runOperation(operation: Operation, apply: ApplyRun): Promise<void> {
+  const steps = apply.begin(operation)
+  await apply.attempt(operation, async () => {
+    await apply.requireNoKubelet()
+    // A detach asks the API itself, in the same second (S21).
+    if (operation.kind !== 'DetachVolume')
+      await requireConditions(operation, steps, await apply.witness(WITNESS_AGE_MS))
+    apply.intend([operation])
+    const done = await runSteps(operation.steps, steps, (step) => apply.sayStep(operation, step))
+    return { ...done, message: done.waiting ?? operation.message }
+  })
+}
+
+/** @throws OperationRefused */
+export async function requireConditions(operation: Operation, steps: StepContext, witness: Witness): Promise<void> {
+  await requireUnused(operation, witness, steps.context)
+  requireExpectedMounts(operation, steps.around)
+  if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice')
+    requireNoReaders(operation, steps.around, steps.host)
+  if (operation.kind === 'RemoveOrphanPodDir') requireNothingNew(operation, steps)
+}

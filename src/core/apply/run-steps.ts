@@ -1,0 +1,57 @@
+/** The steps of one operation, in their order. */
+import type { Step } from '../plan/plan.ts'
+import { deleteContentStep } from './content-step.ts'
+import { callDriver } from './csi-step.ts'
+import type { Deleted } from './delete-content.ts'
+import { detachVolume } from './detach.ts'
+import { releaseLoop } from './loop-step.ts'
+import { StepFailed } from './operation-error.ts'
+import { removeStep } from './remove.ts'
+import type { StepContext } from './step-context.ts'
+import { umountLayer } from './umount-step.ts'
+
+export interface StepsDone {
+  readonly deleted: Deleted
+  /** What someone else still has to do. */
+  readonly waiting: string | undefined
+}
+
+export async function runSteps(
+  steps: readonly Step[],
+  run: StepContext,
+  onStep: (step: Step) => void = () => {},
+): Promise<StepsDone> {
+  let deleted: Deleted = { files: 0, bytes: 0 }
+  let waiting: string | undefined
+  for (const step of steps) {
+    onStep(step)
+    switch (step.op) {
+      case 'umount':
+        await umountLayer(step, run)
+        break
+      case 'rmdir':
+      case 'unlink':
+        removeStep(step, run)
+        break
+      case 'deleteContent': {
+        const { files, bytes } = await deleteContentStep(step, run)
+        deleted = { files: deleted.files + files, bytes: deleted.bytes + bytes }
+        break
+      }
+      case 'NodeUnpublishVolume':
+      case 'NodeUnstageVolume':
+        await callDriver(step, run)
+        if (step.op === 'NodeUnstageVolume') run.record.unstaged = true
+        break
+      case 'losetup -d':
+        await releaseLoop(step, run)
+        break
+      case 'deleteVolumeAttachment':
+        waiting = await detachVolume(run, run.context.detachWaitMs ?? 30_000)
+        break
+      default:
+        throw new StepFailed('NotSupportedYet', `this version does not carry out ${step.op}`)
+    }
+  }
+  return { deleted, waiting }
+}

@@ -1,0 +1,113 @@
+/**
+ * Which operation may run now: predecessors first, never two at once on one volume or one pod's directory (C119).
+ * Pure bookkeeping; nothing here knows what an operation does.
+ */
+import type { Operation } from '../plan/plan.ts'
+import type { OutcomeState } from './events.ts'
+
+export interface Verdict {
+  readonly state: OutcomeState
+  readonly code?: string
+}
+
+/** Why an operation will never run. */
+export interface Dropped {
+  readonly operation: Operation
+  readonly because: string
+  readonly code: string
+}
+
+/** What must not be worked on twice at a time. */
+export function keysOf({ pod, volume }: Operation): string[] {
+  const keys = pod === undefined ? [] : [`pod ${pod.uid}`]
+  if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
+  else if (volume?.uniqueName !== undefined) keys.push(`volume ${volume.uniqueName}`)
+  return keys
+}
+
+export class Schedule {
+  readonly #waiting: Map<string, Operation>
+  readonly #known: ReadonlySet<string>
+  readonly #settled = new Map<string, Verdict>()
+  readonly #busy = new Map<string, number>()
+  readonly #stuck = new Set<string>()
+  readonly #running = new Set<string>()
+  readonly #keys: ReadonlyMap<string, readonly string[]>
+  /** Something did not succeed since the last drop. */
+  #failed = true
+
+  constructor(operations: readonly Operation[]) {
+    this.#waiting = new Map(operations.map((operation) => [operation.id, operation]))
+    this.#known = new Set(this.#waiting.keys())
+    this.#keys = new Map(operations.map((operation) => [operation.id, keysOf(operation)]))
+  }
+
+  get running(): number {
+    return this.#running.size
+  }
+
+  get waiting(): readonly Operation[] {
+    return [...this.#waiting.values()]
+  }
+
+  /** In plan order, as long as more are asked for; those that share a volume or a pod with a running one are left for later. */
+  *ready(): Generator<Operation> {
+    for (const operation of this.#waiting.values()) {
+      if (this.#isReady(operation) && this.#keysOf(operation).every((key) => !this.#busy.has(key))) yield operation
+    }
+  }
+
+  start(operation: Operation): void {
+    this.#waiting.delete(operation.id)
+    this.#running.add(operation.id)
+    for (const key of this.#keysOf(operation)) this.#busy.set(key, (this.#busy.get(key) ?? 0) + 1)
+  }
+
+  /** @param stuck a call was given up and may still be at work: nothing else is done to this volume or pod */
+  settle(operation: Operation, verdict: Verdict, stuck = false): void {
+    this.#waiting.delete(operation.id)
+    this.#settled.set(operation.id, verdict)
+    this.#failed ||= verdict.state !== 'done' || stuck
+    if (!this.#running.delete(operation.id)) return
+    for (const key of this.#keysOf(operation)) {
+      const left = (this.#busy.get(key) ?? 1) - 1
+      if (left > 0) this.#busy.set(key, left)
+      else this.#busy.delete(key)
+      if (stuck) this.#stuck.add(key)
+    }
+  }
+
+  /** Operations whose predecessor did not succeed, or is not in the plan (S26), until there is none. */
+  drop(): Dropped[] {
+    const dropped: Dropped[] = []
+    while (this.#failed) {
+      this.#failed = false
+      for (const operation of this.waiting) {
+        const reason = this.#reasonToDrop(operation)
+        if (reason === undefined) continue
+        this.settle(operation, { state: 'skipped', code: reason.code })
+        dropped.push({ operation, ...reason })
+      }
+    }
+    return dropped
+  }
+
+  #keysOf({ id }: Operation): readonly string[] {
+    return this.#keys.get(id) ?? []
+  }
+
+  #isReady(operation: Operation): boolean {
+    return operation.after.every((id) => this.#settled.get(id)?.state === 'done')
+  }
+
+  #reasonToDrop(operation: Operation): { because: string; code: string } | undefined {
+    for (const id of operation.after) {
+      if (!this.#known.has(id)) return { because: id, code: 'PredecessorMissing' }
+      const verdict = this.#settled.get(id)
+      if (verdict !== undefined && verdict.state !== 'done')
+        return { because: id, code: verdict.code ?? 'PredecessorFailed' }
+    }
+    const stuck = this.#keysOf(operation).find((key) => this.#stuck.has(key))
+    return stuck === undefined ? undefined : { because: stuck, code: 'StillAtWork' }
+  }
+}

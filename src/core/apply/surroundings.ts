@@ -1,0 +1,73 @@
+/** One reading of what is around an operation or batch; anything that changed a mount makes the next question read anew. */
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import type { Host, OtherNamespace } from './host.ts'
+import { locate } from './location.ts'
+import { mountedOnElsewhere } from './other-namespaces.ts'
+import type { ApplyContext } from './ports.ts'
+
+export class Surroundings {
+  readonly #context: ApplyContext
+  readonly #host: Host
+  readonly #rootDir: string
+  #table: MountTable | undefined
+  #others: readonly OtherNamespace[] | undefined
+  #below: readonly MountInfo[] | undefined
+
+  constructor(context: ApplyContext, host: Host, rootDir: string) {
+    this.#context = context
+    this.#host = host
+    this.#rootDir = rootDir
+  }
+
+  get table(): MountTable {
+    this.#table ??= this.#context.readMounts()
+    return this.#table
+  }
+
+  get others(): readonly OtherNamespace[] {
+    this.#others ??= this.#host.otherNamespaces()
+    return this.#others
+  }
+
+  /** Mounts were made or taken away: truth is read again from the kernel (S27). */
+  changed(): void {
+    this.#table = undefined
+    this.#others = undefined
+    this.#below = undefined
+  }
+
+  /** Mounts strictly below a path. The table's own look-up reads every line; a batch asks thousands of times. */
+  below(path: string): readonly MountInfo[] {
+    this.#below ??= this.table.under(this.#rootDir).toSorted((a, b) => compare(a.mountPoint, b.mountPoint))
+    const prefix = `${path}/`
+    const found: MountInfo[] = []
+    for (let index = firstFrom(this.#below, prefix); index < this.#below.length; index++) {
+      const mount = this.#below[index]
+      if (mount === undefined || !mount.mountPoint.startsWith(prefix)) break
+      found.push(mount)
+    }
+    return found
+  }
+
+  /** The other namespace in which something is mounted on this very path (R036). */
+  mountedElsewhere(path: string): OtherNamespace | undefined {
+    const location = locate(this.table, path)
+    return location === undefined ? undefined : mountedOnElsewhere(location, this.others)
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Index of the first mount point that is not less than the text. */
+function firstFrom(sorted: readonly MountInfo[], text: string): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sorted[middle]?.mountPoint ?? '') < text) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,116 @@
+/** One umount of one path, and the proof that a layer is gone (S18, S19, S20, R832). */
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { Step } from '../plan/plan.ts'
+import { describeMount, expectedIds, isExpected } from './expected-mounts.ts'
+import { cannotHang } from './file-systems.ts'
+import type { CommandResult, UmountHow } from './host.ts'
+import { describeHolders } from './open-files.ts'
+import { StepFailed } from './operation-error.ts'
+import type { StepContext } from './step-context.ts'
+
+/** Takes the newest layer off a path; nothing mounted there is fine. */
+export async function umountLayer(step: Step, run: StepContext): Promise<void> {
+  const layer = run.around.table.at(step.target).at(-1)
+  if (layer === undefined) return
+  if (!isExpected(layer, expectedIds(run.operation))) {
+    throw new StepFailed('ForeignMount', `${describeMount(layer)} is not what the plan was made on`, {
+      hint: 'Plan again, and look at what has changed.',
+    })
+  }
+  const how = howToUmount(step, layer)
+  await requireForceAllowed(how, layer, run)
+  if (how === 'lazy') rememberLazy(layer, run)
+  const result = await run.host.umount([step.target], how, run.timeoutMs)
+  run.around.changed()
+  requireGone(layer, result, run)
+  if (how === 'lazy' && !run.host.superblockGone(layer.dev, layer.fsType)) {
+    throw new StepFailed('DetachedLazily', `${step.target} was detached lazily; its file system may still be in use`, {
+      hint: 'Nothing more is done to this volume until its superblock is gone: end what still uses it, or reboot.',
+      stuck: true,
+    })
+  }
+}
+
+export function howToUmount(step: Step, layer: MountInfo): UmountHow {
+  if (step.detail === 'force' || step.detail === 'lazy') return step.detail
+  return step.detail === undefined && cannotHang(layer.fsType) ? 'plain' : 'careful'
+}
+
+/** Truth is the mount table, not what umount says. @throws StepFailed with a clean reason */
+export function requireGone(layer: MountInfo, result: CommandResult, run: StepContext): void {
+  const still = run.around.table.byId(layer.id)
+  if (still === undefined || still.mountPoint !== layer.mountPoint) return
+  if (result.timedOut) {
+    const left =
+      result.abandonedPid === undefined
+        ? ''
+        : `; umount (pid ${result.abandonedPid}) cannot be killed and was left behind`
+    throw new StepFailed('TimedOut', `umount ${layer.mountPoint} did not end within ${run.timeoutMs / 1000} s${left}`, {
+      hint: 'Its server may be away: bring it back, or see --force-unmount and --lazy.',
+      stuck: true,
+    })
+  }
+  const words =
+    result.stderr
+      .trim()
+      .replaceAll(/^umount: /gm, '')
+      .split('\n')[0] ?? ''
+  if (!/busy/.test(words)) throw new StepFailed('UnmountFailed', `umount failed: ${words || layer.mountPoint}`)
+  const who = holdersOf(layer, run)
+  throw new StepFailed('HeldBy', `${layer.mountPoint} is busy${who === '' ? '' : `: held by ${who}`}`, {
+    hint: who === '' ? 'Something in the kernel uses it (swap, loop, nfsd).' : 'End that first; then plan again.',
+  })
+}
+
+function holdersOf(layer: MountInfo, { around, host }: StepContext): string {
+  const mounts = around.below(layer.mountPoint).map(describeMount)
+  const loops = host.loops().filter(({ backingFile }) => backingFile.startsWith(`${layer.mountPoint}/`))
+  const processes = describeHolders(host.holdersBelow(around.table, layer.mountPoint, []))
+  return [...mounts.slice(0, 4), ...loops.map(({ device }) => device), ...(processes === '' ? [] : [processes])].join(
+    ', ',
+  )
+}
+
+async function requireForceAllowed(how: UmountHow, layer: MountInfo, run: StepContext): Promise<void> {
+  if (how === 'force') return requireSoleConnection(layer, run)
+  if (how === 'lazy') return requireDeadAndUnheld(layer, run)
+}
+
+/** S19: a forced umount kills the connection behind every mount of it, in every namespace. */
+function requireSoleConnection(layer: MountInfo, { around, operation }: StepContext): void {
+  const own = expectedIds(operation)
+  const here = around.table.ofDevice(layer.dev).find((mount) => !own.has(mount.id))
+  const elsewhere = around.others.find(({ table }) => table.ofDevice(layer.dev).length > 0)
+  if (here === undefined && elsewhere === undefined) return
+  const who =
+    here === undefined ? `the mount namespace of ${elsewhere?.process} (pid ${elsewhere?.pid})` : describeMount(here)
+  throw new StepFailed('SharedConnection', `forcing ${layer.mountPoint} would also cut off ${who}`, {
+    hint: 'Force it only when nothing else uses the same connection.',
+  })
+}
+
+/** S20: only what is shown to be dead, and held by nobody. */
+async function requireDeadAndUnheld(layer: MountInfo, { host, around, timeoutMs }: StepContext): Promise<void> {
+  if (!(await host.isDead(layer.mountPoint, Math.min(timeoutMs, 5000)))) {
+    throw new StepFailed('NotDead', `${layer.mountPoint} answers: it is not dead`, {
+      hint: 'Unmount it plainly, without --lazy.',
+    })
+  }
+  const holders = host.holdersBelow(around.table, layer.mountPoint, [])
+  if (holders.length > 0) {
+    throw new StepFailed('HeldBy', `${layer.mountPoint} is held by ${describeHolders(holders)}`, {
+      hint: 'End that first.',
+    })
+  }
+}
+
+function rememberLazy(layer: MountInfo, { journal, operation }: StepContext): void {
+  const volume = operation.volume?.uniqueName ?? operation.volume?.name
+  journal.write({
+    type: 'lazy',
+    operation: operation.id,
+    path: layer.mountPoint,
+    dev: layer.dev,
+    ...(volume === undefined ? {} : { volume }),
+  })
+}

@@ -1,0 +1,123 @@
+/** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
+import { getNode, listNodePods } from '../api/node-objects.ts'
+import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
+import { ActualInputs } from '../actual/actual-inputs.ts'
+import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
+import { CsiNodeClient } from '../csi/csi-node-client.ts'
+import { endpointPath } from '../csi/socket-paths.ts'
+import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import { VolctlError } from '../errors.ts'
+import { deadlineIn } from '../grpc/deadline.ts'
+import type { Pod } from '../model/objects.ts'
+import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
+import type { CollectedNode } from '../node/collect-node.ts'
+import type { PlanOptions } from '../plan/plan.ts'
+import { planNode } from '../reconcile/plan-node.ts'
+import { judgeWitnesses } from '../reconcile/witnesses.ts'
+
+export interface ApplySettings {
+  readonly options: PlanOptions
+  readonly planIsFresh: boolean
+  readonly parallel: number
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  readonly abandon: AbortSignal
+  /** A new whole look, with the connections of the last. */
+  readonly lookAgain: (before: CollectedNode) => Promise<CollectedNode>
+}
+
+export function applyContext(first: CollectedNode, settings: ApplySettings): ApplyContext {
+  const { options, planIsFresh, parallel, timeoutMs, signal, abandon, lookAgain } = settings
+  const { lockFile, journalDir } = first.node.testHost ?? {}
+  let latest = first
+  return {
+    look: async () => {
+      latest = await lookAgain(latest)
+      return latest
+    },
+    replan: (state) => planNode(state, options),
+    planIsFresh,
+    readMounts: () => latest.readMounts(),
+    kubeletState: () => latest.node.kubeletState(),
+    witness: () => askWitnesses(latest),
+    csi: (driver) => csiNode(latest, driver, timeoutMs),
+    cluster: cluster(first),
+    wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
+    parallel,
+    timeoutMs,
+    signal,
+    abandon,
+    ...(lockFile === undefined ? {} : { lockFile }),
+    ...(journalDir === undefined ? {} : { journalDir }),
+  }
+}
+
+/**
+ * Who is listed and who lives, just now. Listed is whoever any of the two credentials is shown (S2); a witness that
+ * cannot prove its sight is none (S9).
+ */
+async function askWitnesses(latest: CollectedNode): Promise<Witness> {
+  const { client, kubeletClient, node, snapshot } = latest
+  const [mine, its, runtime] = await Promise.all([
+    listNodePods(client, node.nodeName),
+    kubeletClient === undefined ? undefined : listNodePods(kubeletClient, node.nodeName),
+    node.runtime(),
+  ])
+  const processes = node.processes()
+  const apiPods = [...mine.items, ...(its?.items ?? [])]
+  const { processes: _, tree: __, ...rest } = snapshot
+  const now = { ...rest, runtime, tree: [], ...(processes === undefined ? {} : { processes }) }
+  const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }))
+  const [blind] = witnesses.problems
+  if (blind !== undefined) {
+    throw new VolctlError(blind.code, blind.message, blind.hint === undefined ? {} : { hint: blind.hint })
+  }
+  const seen = [...(processes ?? []), ...runtime.pods.map(({ uid }) => uid)]
+  return {
+    listed: new Set(apiPods.flatMap(uidsOnDisk)),
+    alive: new Set(seen.filter((uid) => witnesses.isAlive(uid))),
+    apiPods: mine.items,
+  }
+}
+
+/** A static pod's directory bears the UID in its mirror pod's annotations (S10). */
+function uidsOnDisk({ metadata: { uid, annotations } }: Pod): string[] {
+  const named = ['kubernetes.io/config.mirror', 'kubernetes.io/config.hash'].flatMap((key) => annotations?.[key] ?? [])
+  return [uid, ...named]
+}
+
+function csiNode({ snapshot, node }: CollectedNode, driver: string, timeoutMs: number): CsiNode | undefined {
+  const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
+  const path = socket === undefined ? undefined : endpointPath({ rootDir: node.rootDir }, socket)
+  if (path === undefined) return undefined
+  const client = new CsiNodeClient(driver, path)
+  return {
+    nodeUnpublishVolume: (request) => client.nodeUnpublishVolume(request, { deadline: deadlineIn(timeoutMs) }),
+    nodeUnstageVolume: (request) => client.nodeUnstageVolume(request, { deadline: deadlineIn(timeoutMs) }),
+  }
+}
+
+function cluster({ client, node: { nodeName } }: CollectedNode): Cluster {
+  return {
+    deleteVolumeAttachment: async (name, { uid, resourceVersion }) => {
+      if (resourceVersion === undefined) throw conflict(`${name} was read without its resourceVersion`)
+      const outcome = await deleteVolumeAttachment(client, { name, uid, resourceVersion })
+      if (outcome.state === 'changed') throw conflict(outcome.message)
+    },
+    getVolumeAttachment: (name) => getVolumeAttachment(client, name),
+    getNode: () => getNode(client, nodeName),
+    listNodePods: async () => (await listNodePods(client, nodeName)).items,
+  }
+}
+
+function conflict(message: string): VolctlError {
+  return new VolctlError('Conflict', message, { hint: 'The attachment changed meanwhile: plan again.' })
+}
+
+/** By the attach/detach controller's rule (S21); a volume that could not be resolved may be any (S4). */
+function isWanted({ snapshot, node }: CollectedNode, uniqueName: string, pods: readonly Pod[]): boolean {
+  const { api } = snapshot
+  if (api === undefined) return true
+  const wanted = controllerWantedVolumes(pods, { ...api, pods }, node.nodeName)
+  return wanted.names.has(uniqueName) || wanted.unresolved.some(({ cause }) => cause === 'Unknown')
+}

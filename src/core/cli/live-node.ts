@@ -1,0 +1,65 @@
+import type { CollectedNode } from '../node/collect-node.ts'
+import type { NodeChoice } from './node-flags.ts'
+
+/** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */
+export class Reentered extends Error {
+  readonly status: number
+
+  constructor(status: number) {
+    super('volctl ran in another mount namespace')
+    this.status = status
+  }
+}
+
+export interface LookOptions {
+  /** `all` for a snapshot, `plan` for a plan. */
+  readonly attributes: 'all' | 'plan'
+  readonly log: (line: string) => void
+  readonly signal?: AbortSignal
+  /** Connections of an earlier look. */
+  readonly before?: CollectedNode
+}
+
+/**
+ * One look at this node. Where volctl stands in another mount namespace than the kubelet, or `--host-root` says that it
+ * runs in a container, it runs again where it has to be.
+ *
+ * @throws Reentered when that run has ended
+ */
+export async function lookAtNode(choice: NodeChoice, options: LookOptions): Promise<CollectedNode> {
+  const { attributes, log, signal, before } = options
+  const { collectNode } = await import('../node/collect-node.ts')
+  const { WrongNamespace } = await import('../node/read-mountinfo.ts')
+  if (choice.hostRoot !== undefined && before === undefined) await enterHost(choice.hostRoot)
+  try {
+    return await collectNode({
+      rootDir: choice.rootDir,
+      nodeName: choice.node,
+      kubeconfig: choice.kubeconfig,
+      context: choice.context,
+      attributes,
+      log,
+      signal,
+      client: before?.client,
+      kubeletClient: before?.kubeletClient,
+    })
+  } catch (error) {
+    if (!(error instanceof WrongNamespace) || before !== undefined || process.geteuid?.() !== 0) throw error
+    const { namespaceReentry, reenter } = await import('../node/reenter.ts')
+    throw new Reentered(await reenter(namespaceReentry(error.namespace)))
+  }
+}
+
+/** Inside the host the path of `--host-root` means nothing any more. */
+async function enterHost(hostRoot: string): Promise<void> {
+  if (process.env['VOLCTL_REENTERED'] !== undefined) return
+  const { hostReentry, reenter } = await import('../node/reenter.ts')
+  const reentry = hostReentry(hostRoot)
+  if (reentry !== undefined) throw new Reentered(await reenter(reentry))
+}
+
+/** Closes what a look has opened. */
+export function leaveNode(node: CollectedNode | undefined): void {
+  node?.client.close()
+  node?.kubeletClient?.close()
+}

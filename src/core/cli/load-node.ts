@@ -1,0 +1,35 @@
+import { VolctlError } from '../errors.ts'
+import type { NodeState } from '../node-state.ts'
+import { leaveNode, lookAtNode } from './live-node.ts'
+import type { NodeChoice } from './node-flags.ts'
+
+/** One look at the node: this one, or the one in a snapshot. Nothing stays open. */
+export async function loadNode(
+  choice: NodeChoice,
+  snapshot: string | undefined,
+  log: (line: string) => void,
+): Promise<NodeState> {
+  if (snapshot !== undefined) {
+    const { readSnapshot } = await import('../snapshot/read-snapshot.ts')
+    const state = await readSnapshot(snapshot)
+    log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
+    return withChoice(state, choice)
+  }
+  const node = await lookAtNode(choice, { attributes: 'plan', log })
+  leaveNode(node)
+  return node
+}
+
+/** `--node` and `--root-dir` must be what the snapshot says: it holds one node. */
+function withChoice(state: NodeState, { node, rootDir }: NodeChoice): NodeState {
+  const { snapshot } = state
+  if (node !== undefined && node !== snapshot.nodeName) throw notInSnapshot('--node', node, snapshot.nodeName)
+  if (rootDir !== undefined && rootDir !== snapshot.rootDir) throw notInSnapshot('--root-dir', rootDir, snapshot.rootDir)
+  return state
+}
+
+function notInSnapshot(flag: string, given: string, held: string): VolctlError {
+  return new VolctlError('NotInSnapshot', `${flag}: the snapshot is of ${held}, not of ${given}.`, {
+    hint: `Leave ${flag} out, or give the snapshot of that node.`,
+  })
+}

@@ -1,0 +1,46 @@
+import { Flags } from '@oclif/core'
+
+/** Where to read from: the API and the node. */
+export const apiFlags = {
+  kubeconfig: Flags.string({
+    helpValue: 'PATH',
+    summary: "Kubeconfig to use; else KUBECONFIG, then the usual places on a node, the kubelet's own among them.",
+  }),
+  context: Flags.string({ helpValue: 'NAME', summary: 'Context of the kubeconfig; else its current one.' }),
+}
+
+export const nodeFlags = {
+  node: Flags.string({ helpValue: 'NAME', summary: "The node's name; else found from the kubelet." }),
+  'root-dir': Flags.string({ helpValue: 'PATH', summary: "The kubelet's root directory; else found from the kubelet." }),
+  'host-root': Flags.string({
+    helpValue: 'PATH',
+    summary: "The node's root file system, when volctl runs in a container: it enters the host's namespaces first.",
+  }),
+}
+
+/** The flags that say which node is meant, as the sources take them. */
+export interface NodeChoice {
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly node?: string
+  readonly rootDir?: string
+  readonly hostRoot?: string
+}
+
+interface NodeFlagValues {
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
+  readonly node?: string | undefined
+  readonly 'root-dir'?: string | undefined
+  readonly 'host-root'?: string | undefined
+}
+
+export function nodeChoice(flags: NodeFlagValues): NodeChoice {
+  return {
+    ...(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig }),
+    ...(flags.context === undefined ? {} : { context: flags.context }),
+    ...(flags.node === undefined ? {} : { node: flags.node }),
+    ...(flags['root-dir'] === undefined ? {} : { rootDir: flags['root-dir'] }),
+    ...(flags['host-root'] === undefined ? {} : { hostRoot: flags['host-root'] }),
+  }
+}

@@ -1,0 +1,127 @@
+import { Flags } from '@oclif/core'
+import { VolctlError } from '../errors.ts'
+import { DEFAULT_SETTLE_MS, type PlanOptions } from '../plan/plan.ts'
+import { parseDuration } from './duration.ts'
+import { parseOperationKinds } from './operation-kinds.ts'
+
+const scope = { helpGroup: 'SCOPE' }
+const guard = { helpGroup: 'GUARDS', multiple: true, multipleNonGreedy: true } as const
+
+/** What both `plan` and `apply` take to say which operations are wanted, and which single guard is lifted. */
+export const planFlags = {
+  orphans: Flags.boolean({
+    ...scope,
+    summary: 'Include what only makes sense for pods that are gone for good: their emptyDir data and their directories.',
+  }),
+  remount: Flags.boolean({ ...scope, summary: 'Carry out RemountVolume operations.' }),
+  expand: Flags.boolean({ ...scope, summary: 'Carry out ExpandVolume operations.' }),
+  only: Flags.string({ ...scope, helpValue: 'LIST', summary: 'Only these kinds or groups of operations, comma separated.' }),
+  skip: Flags.string({ ...scope, helpValue: 'LIST', summary: 'All but these kinds or groups; what depends on them is left out too.' }),
+  pod: Flags.string({ ...scope, multiple: true, multipleNonGreedy: true, helpValue: 'NS/NAME|UID', summary: 'Only this pod. Repeatable.' }),
+  volume: Flags.string({ ...scope, multiple: true, multipleNonGreedy: true, helpValue: 'NAME', summary: 'Only this volume. Repeatable.' }),
+  max: Flags.string({ ...scope, helpValue: 'N', summary: 'At most this many operations.' }),
+  settle: Flags.string({
+    ...scope,
+    helpValue: 'DUR',
+    summary: 'How long a kubelet must have been stopped or, while one runs, a thing unchanged (default 2m).',
+  }),
+  'force-unmount': Flags.string({
+    ...guard,
+    helpValue: 'PATH',
+    summary: 'Unmount PATH by force: breaks a connection that no other mount shares. Repeatable.',
+  }),
+  lazy: Flags.string({
+    ...guard,
+    helpValue: 'PATH',
+    summary: 'Detach PATH lazily: only a mount that is shown to be dead and that nothing holds. Repeatable.',
+  }),
+  'driver-gone': Flags.string({
+    ...guard,
+    helpValue: 'NAME',
+    summary: 'This CSI driver will not come back: unmount without it, and say what will not happen. Repeatable.',
+  }),
+  handle: Flags.string({
+    ...guard,
+    helpValue: 'VOLUME=HANDLE',
+    summary: 'The CSI volume handle of a volume whose own record is lost. Repeatable.',
+  }),
+  'accept-outage': Flags.string({
+    helpGroup: 'GUARDS',
+    helpValue: 'N',
+    summary: 'Act though the API looks wiped or turned back; N is the number of gone pods that the plan shows.',
+  }),
+}
+
+interface PlanFlagValues {
+  readonly orphans: boolean
+  readonly remount: boolean
+  readonly expand: boolean
+  readonly only?: string | undefined
+  readonly skip?: string | undefined
+  readonly pod?: readonly string[] | undefined
+  readonly volume?: readonly string[] | undefined
+  readonly max?: string | undefined
+  readonly settle?: string | undefined
+  readonly 'force-unmount'?: readonly string[] | undefined
+  readonly lazy?: readonly string[] | undefined
+  readonly 'driver-gone'?: readonly string[] | undefined
+  readonly handle?: readonly string[] | undefined
+  readonly 'accept-outage'?: string | undefined
+}
+
+export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanOptions {
+  return {
+    orphans: flags.orphans,
+    remount: flags.remount,
+    expand: flags.expand,
+    settleMs: flags.settle === undefined ? DEFAULT_SETTLE_MS : parseDuration(flags.settle, '--settle'),
+    driverGone: flags['driver-gone'] ?? [],
+    handles: parseHandles(flags.handle ?? []),
+    forceUnmount: absolutePaths(flags['force-unmount'] ?? [], '--force-unmount'),
+    lazy: absolutePaths(flags.lazy ?? [], '--lazy'),
+    ...(flags['accept-outage'] === undefined
+      ? {}
+      : { acceptOutage: parseCount(flags['accept-outage'], '--accept-outage', 0) }),
+    ...(flags.only === undefined ? {} : { only: parseOperationKinds(flags.only, '--only') }),
+    ...(flags.skip === undefined ? {} : { skip: parseOperationKinds(flags.skip, '--skip') }),
+    ...(flags.pod === undefined ? {} : { pods: flags.pod.map(checkPod) }),
+    ...(flags.volume === undefined ? {} : { volumes: flags.volume }),
+    ...(flags.max === undefined ? {} : { max: parseCount(flags.max, '--max', 1) }),
+    volctlVersion,
+  }
+}
+
+/** A whole number of at least `least`. */
+export function parseCount(text: string, flag: string, least: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw new VolctlError('BadNumber', `${flag}: "${text}" is not a whole number of ${least} or more.`)
+}
+
+function parseHandles(values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    values.map((value) => {
+      const at = value.indexOf('=')
+      if (at <= 0 || at === value.length - 1) {
+        throw new VolctlError('BadHandle', `--handle: "${value}" is not VOLUME=HANDLE.`, {
+          hint: 'VOLUME is the name in the VOLUME column of the plan, HANDLE what its driver calls the volume.',
+        })
+      }
+      return [value.slice(0, at), value.slice(at + 1)]
+    }),
+  )
+}
+
+function absolutePaths(paths: readonly string[], flag: string): readonly string[] {
+  for (const path of paths) {
+    if (path.startsWith('/')) continue
+    throw new VolctlError('BadPath', `${flag}: "${path}" is not an absolute path.`, { hint: 'Give it as the plan shows it.' })
+  }
+  return paths
+}
+
+/** `default/web-0`, or a UID: of an API object or the hash of a static pod. */
+function checkPod(text: string): string {
+  if (/^[^/\s]+(\/[^/\s]+)?$/.test(text)) return text
+  throw new VolctlError('BadPod', `--pod: "${text}" is neither NAMESPACE/NAME nor a UID.`)
+}

@@ -1,0 +1,45 @@
+import { errorMessage } from '../errors.ts'
+import { deadlineIn } from '../grpc/deadline.ts'
+import { type Container, type PodSandbox, RuntimeService } from '../grpc/gen/runtime/v1/runtime_pb.js'
+import { GrpcError } from '../grpc/grpc-error.ts'
+import { isNoSocket } from '../grpc/transport-status.ts'
+import { unaryCall } from '../grpc/unary-call.ts'
+import { unixSocketPath } from '../grpc/unix-socket.ts'
+
+/** The kubelet's receive limit for the runtime (C117). */
+const RECEIVE_LIMIT = 16 * 1024 * 1024
+
+export type Answer =
+  | {
+      readonly kind: 'pods'
+      readonly endpoint: string
+      readonly sandboxes: readonly PodSandbox[]
+      readonly containers: readonly Container[]
+    }
+  /** No CRI v1 runtime is here: no socket, or a server of something else. */
+  | { readonly kind: 'absent'; readonly endpoint: string; readonly error: string }
+  /** Something is here and did not answer as a runtime should. */
+  | { readonly kind: 'failed'; readonly endpoint: string; readonly error: string }
+
+/**
+ * Asks one endpoint for its version, sandboxes and containers, in this order: a container that starts in between is
+ * then listed without its sandbox, and never a living sandbox missed that has containers.
+ */
+export async function askRuntime(endpoint: string, deadlineMs: number): Promise<Answer> {
+  const path = unixSocketPath(endpoint)
+  if (path === undefined) return { kind: 'failed', endpoint, error: 'not a unix socket' }
+  const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
+  try {
+    await unaryCall(path, RuntimeService.method.version, {}, options)
+  } catch (error) {
+    const absent = error instanceof GrpcError && (error.code === 'UNIMPLEMENTED' || isNoSocket(error.cause))
+    return { kind: absent ? 'absent' : 'failed', endpoint, error: errorMessage(error) }
+  }
+  try {
+    const { items } = await unaryCall(path, RuntimeService.method.listPodSandbox, {}, options)
+    const { containers } = await unaryCall(path, RuntimeService.method.listContainers, {}, options)
+    return { kind: 'pods', endpoint, sandboxes: items, containers }
+  } catch (error) {
+    return { kind: 'failed', endpoint, error: errorMessage(error) }
+  }
+}

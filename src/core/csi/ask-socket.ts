@@ -1,0 +1,91 @@
+import { isAbsolute, join } from 'node:path'
+import { errorMessage } from '../errors.ts'
+import { deadlineIn } from '../grpc/deadline.ts'
+import { type PluginInfo, Registration } from '../grpc/gen/pluginregistration/registration_pb.js'
+import { GrpcError } from '../grpc/grpc-error.ts'
+import { unaryCall } from '../grpc/unary-call.ts'
+import type { CsiSocket } from '../model/snapshot.ts'
+import { CsiNodeClient } from './csi-node-client.ts'
+import type { SocketFile } from './socket-files.ts'
+import { reachable, recordedPath, type SocketRoot } from './socket-paths.ts'
+import { highestSupportedVersion } from './versions.ts'
+
+/** The registration type of CSI drivers; device and DRA plugins register in the same directory (C25). */
+const CSI_PLUGIN = 'CSIPlugin'
+
+/** A registration socket's answer, with what decides between two of one name (C26). */
+export interface RegistrationAnswer {
+  readonly socket: CsiSocket
+  readonly madeAt: number
+}
+
+/**
+ * Repeats the first half of the kubelet's handshake on one registration socket, then asks the driver itself.
+ * @returns undefined for a plugin that is no CSI driver
+ */
+export async function askRegistration(
+  root: SocketRoot,
+  { path, madeAt }: SocketFile,
+  deadlineMs: number,
+): Promise<RegistrationAnswer | undefined> {
+  const hostPath = join(root.rootDir, path)
+  let info: PluginInfo
+  try {
+    const deadline = deadlineIn(deadlineMs)
+    info = await unaryCall(reachable(root, hostPath), Registration.method.getInfo, {}, { deadline })
+  } catch (error) {
+    return { madeAt, socket: { path, registered: false, error: `registration socket: ${failure(error)}` } }
+  }
+  if (info.type !== CSI_PLUGIN) return undefined
+  const hostEndpoint = info.endpoint === '' ? hostPath : info.endpoint
+  const known = {
+    path,
+    driver: info.name,
+    endpoint: recordedPath(root, hostEndpoint),
+    versions: info.supportedVersions,
+  }
+  return { madeAt, socket: { ...known, ...(await judge(root, info, hostEndpoint, deadlineMs)) } }
+}
+
+type Judgement = Pick<CsiSocket, 'registered' | 'capabilities' | 'error'>
+
+async function judge(root: SocketRoot, info: PluginInfo, endpoint: string, deadlineMs: number): Promise<Judgement> {
+  if (info.name === '') return { registered: false, error: 'announces no driver name' }
+  if (highestSupportedVersion(info.supportedVersions) === undefined) {
+    const announced = info.supportedVersions.join(', ') || 'none'
+    return { registered: false, error: `announces no CSI version 1.x (versions: ${announced})` }
+  }
+  // The kubelet takes it as a plain path (C5).
+  if (!isAbsolute(endpoint)) return { registered: false, error: `announces an endpoint that is no path: ${endpoint}` }
+  try {
+    const client = new CsiNodeClient(info.name, reachable(root, endpoint))
+    const capabilities = await client.nodeGetCapabilities({ deadline: deadlineIn(deadlineMs) })
+    return { registered: true, capabilities }
+  } catch (error) {
+    return { registered: false, error: `registered, but the driver at ${endpoint} is dead: ${failure(error)}` }
+  }
+}
+
+/** Asks a socket that no registration names who it is (C28). */
+export async function askPlugin(root: SocketRoot, path: string, deadlineMs: number): Promise<CsiSocket> {
+  const deadline = deadlineIn(deadlineMs)
+  const client = new CsiNodeClient(path, reachable(root, join(root.rootDir, path)))
+  let driver: string
+  try {
+    driver = (await client.getPluginInfo({ deadline })).name
+  } catch (error) {
+    return { path, registered: false, error: failure(error) }
+  }
+  const known = { path, driver, endpoint: path }
+  try {
+    const capabilities = await client.nodeGetCapabilities({ deadline })
+    const error = 'found by its own socket; no registration socket names it, so the kubelet does not know it'
+    return { ...known, capabilities, registered: true, error }
+  } catch (error) {
+    return { ...known, registered: false, error: failure(error) }
+  }
+}
+
+function failure(error: unknown): string {
+  return error instanceof GrpcError ? `${error.code}: ${error.details}` : errorMessage(error)
+}

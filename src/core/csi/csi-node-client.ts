@@ -1,0 +1,137 @@
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf'
+import { VolctlError } from '../errors.ts'
+import { type Deadline, deadlineIn } from '../grpc/deadline.ts'
+import {
+  Identity,
+  Node,
+  type NodeExpandVolumeRequestSchema,
+  type NodeGetInfoResponse,
+  type NodeGetVolumeStatsResponse,
+  type NodePublishVolumeRequestSchema,
+  type NodeStageVolumeRequestSchema,
+} from '../grpc/gen/csi/v1/csi_pb.js'
+import { unaryCall } from '../grpc/unary-call.ts'
+import { capabilityName } from './capability-name.ts'
+import { maskSecrets } from './mask-secrets.ts'
+
+/** One deadline for all calls of one operation, capability calls included (C6). */
+export const CSI_OPERATION_TIMEOUT_MS = 120_000
+
+export interface CsiCallOptions {
+  /** Shared by the calls of one operation; else this call has two minutes of its own. */
+  readonly deadline?: Deadline
+  readonly signal?: AbortSignal
+}
+
+export type NodeStageVolume = MessageInitShape<typeof NodeStageVolumeRequestSchema>
+export type NodePublishVolume = MessageInitShape<typeof NodePublishVolumeRequestSchema>
+export type NodeExpandVolume = MessageInitShape<typeof NodeExpandVolumeRequestSchema>
+
+/**
+ * One CSI driver on this node, as the kubelet speaks to it: one connection per call, no retries (C5).
+ *
+ * Every method throws GrpcError where the driver or the transport fails. An empty handle or path never reaches the
+ * driver. At most one call per volume may be in flight (C119): that is the caller's to see to.
+ */
+export class CsiNodeClient {
+  readonly driver: string
+  readonly socketPath: string
+
+  /** @param socketPath the driver's own socket: an absolute path that can be reached from here */
+  constructor(driver: string, socketPath: string) {
+    this.driver = driver
+    this.socketPath = socketPath
+  }
+
+  async nodeUnpublishVolume(
+    { volumeId, targetPath }: { readonly volumeId: string; readonly targetPath: string },
+    options: CsiCallOptions = {},
+  ): Promise<void> {
+    this.#require('NodeUnpublishVolume', { volumeId, targetPath })
+    await this.#call(Node.method.nodeUnpublishVolume, { volumeId, targetPath }, options)
+  }
+
+  async nodeUnstageVolume(
+    { volumeId, stagingTargetPath }: { readonly volumeId: string; readonly stagingTargetPath: string },
+    options: CsiCallOptions = {},
+  ): Promise<void> {
+    this.#require('NodeUnstageVolume', { volumeId, stagingTargetPath })
+    await this.#call(Node.method.nodeUnstageVolume, { volumeId, stagingTargetPath }, options)
+  }
+
+  async nodeStageVolume(request: NodeStageVolume, options: CsiCallOptions = {}): Promise<void> {
+    const { volumeId, stagingTargetPath, volumeCapability } = request
+    this.#require('NodeStageVolume', { volumeId, stagingTargetPath, volumeCapability })
+    await maskSecrets(secretsOf(request), this.#call(Node.method.nodeStageVolume, request, options))
+  }
+
+  async nodePublishVolume(request: NodePublishVolume, options: CsiCallOptions = {}): Promise<void> {
+    const { volumeId, targetPath, volumeCapability } = request
+    this.#require('NodePublishVolume', { volumeId, targetPath, volumeCapability })
+    await maskSecrets(secretsOf(request), this.#call(Node.method.nodePublishVolume, request, options))
+  }
+
+  /** @returns the capacity that the driver reports; 0 when it reports none */
+  async nodeExpandVolume(request: NodeExpandVolume, options: CsiCallOptions = {}): Promise<bigint> {
+    const { volumeId, volumePath } = request
+    this.#require('NodeExpandVolume', { volumeId, volumePath })
+    const reply = await maskSecrets(secretsOf(request), this.#call(Node.method.nodeExpandVolume, request, options))
+    return reply.capacityBytes
+  }
+
+  async nodeGetVolumeStats(
+    request: { readonly volumeId: string; readonly volumePath: string; readonly stagingTargetPath?: string },
+    options: CsiCallOptions = {},
+  ): Promise<NodeGetVolumeStatsResponse> {
+    const { volumeId, volumePath } = request
+    this.#require('NodeGetVolumeStats', { volumeId, volumePath })
+    return this.#call(Node.method.nodeGetVolumeStats, request, options)
+  }
+
+  async nodeGetInfo(options: CsiCallOptions = {}): Promise<NodeGetInfoResponse> {
+    return this.#call(Node.method.nodeGetInfo, {}, options)
+  }
+
+  /** Names of the node service's capabilities; entries without one are skipped (C7). */
+  async nodeGetCapabilities(options: CsiCallOptions = {}): Promise<readonly string[]> {
+    const { capabilities } = await this.#call(Node.method.nodeGetCapabilities, {}, options)
+    return capabilities.flatMap(({ type }) => (type.case === 'rpc' ? capabilityName(type.value.type) : []))
+  }
+
+  async getPluginInfo(
+    options: CsiCallOptions = {},
+  ): Promise<{ readonly name: string; readonly vendorVersion: string }> {
+    const { name, vendorVersion } = await this.#call(Identity.method.getPluginInfo, {}, options)
+    return { name, vendorVersion }
+  }
+
+  /** Whether the driver says that it is ready; silence on that means yes (C112). */
+  async probe(options: CsiCallOptions = {}): Promise<boolean> {
+    const { ready } = await this.#call(Identity.method.probe, {}, options)
+    return ready ?? true
+  }
+
+  #call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+    { deadline = deadlineIn(CSI_OPERATION_TIMEOUT_MS), signal }: CsiCallOptions,
+  ): Promise<MessageShape<O>> {
+    return unaryCall(this.socketPath, method, request, { deadline, ...(signal && { signal }) })
+  }
+
+  #require(method: string, fields: Readonly<Record<string, unknown>>): void {
+    for (const [field, value] of Object.entries(fields)) {
+      if (value !== undefined && value !== '') continue
+      throw new VolctlError('MissingField', `${method} on driver ${this.driver}: ${field} is empty; nothing was sent`)
+    }
+  }
+}
+
+/** Every value in a request that must not be shown (C118). */
+function secretsOf(request: NodeStageVolume | NodePublishVolume | NodeExpandVolume): readonly string[] {
+  const context = 'volumeContext' in request ? request.volumeContext : undefined
+  const token = context?.['csi.storage.k8s.io/serviceAccount.tokens']
+  const access = request.volumeCapability?.accessType
+  const mount = access?.case === 'mount' ? access.value : undefined
+  return [...Object.values(request.secrets ?? {}), ...(token ? [token] : []), ...(mount?.mountFlags ?? [])]
+}

@@ -1,0 +1,48 @@
+import type { CsiSocket } from '../model/snapshot.ts'
+import { askPlugin, askRegistration } from './ask-socket.ts'
+import { resolveDuplicates } from './resolve-duplicates.ts'
+import { conventionalSockets, registrationSockets } from './socket-files.ts'
+import { reachable, type SocketRoot } from './socket-paths.ts'
+
+/** GetInfo is answered within a second, or the kubelet gives the plugin up (C25, C135). */
+const DEFAULT_DEADLINE_MS = 1000
+
+export interface DiscoverOptions extends SocketRoot {
+  /** For each question to a socket; all sockets are asked at once. */
+  readonly deadlineMs?: number
+  /** Directories, relative to the root directory, that are mount points: they are not entered, since they may hang. */
+  readonly isMountPoint?: (path: string) => boolean
+}
+
+/**
+ * Every CSI driver's socket on this node, asked just now: first the registration sockets, then, for drivers that no
+ * registration names, the sockets by convention in plugins (C24 to C28, R045). Only read-only questions are asked;
+ * NotifyRegistrationStatus is never called (C27). Plugins of other types are left out.
+ *
+ * `registered` is true where the driver itself answered and can be called at `endpoint`. Where `error` is set beside
+ * it, the driver can be called but the kubelet does not know it. Where `registered` is false, `error` says why:
+ * nobody behind the registration socket, a driver that is registered but dead, no version that fits, another socket that
+ * wins the name, or a directory that could not be read, in which there may be more.
+ */
+export async function discoverCsiSockets(options: DiscoverOptions): Promise<readonly CsiSocket[]> {
+  const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
+  const walk = {
+    root: reachable(options, options.rootDir),
+    isMountPoint: options.isMountPoint ?? (() => false),
+  }
+  const registrations = registrationSockets(walk)
+  const asked = await Promise.all(registrations.sockets.map((file) => askRegistration(options, file, deadlineMs)))
+  const registered = resolveDuplicates(asked.filter((answer) => answer !== undefined))
+  const named = new Set(registered.map(({ endpoint }) => endpoint))
+  const conventional = conventionalSockets(walk)
+  const others = await Promise.all(
+    conventional.sockets.filter(({ path }) => !named.has(path)).map(({ path }) => askPlugin(options, path, deadlineMs)),
+  )
+  const names = new Set(registered.filter((socket) => socket.registered).map(({ driver }) => driver))
+  const unread = [...registrations.unread, ...conventional.unread]
+  return [
+    ...registered,
+    ...others.filter((socket) => socket.driver === undefined || !names.has(socket.driver)),
+    ...unread.map(({ path, error }) => ({ path, registered: false, error })),
+  ]
+}

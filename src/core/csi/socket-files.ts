@@ -1,0 +1,68 @@
+import { type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { errnoOf, errorMessage } from '../errors.ts'
+
+/** A unix socket below the root directory. */
+export interface SocketFile {
+  /** Relative to the root directory. */
+  readonly path: string
+  /** When it was made, in milliseconds since the epoch. */
+  readonly madeAt: number
+}
+
+/** A directory in which there may be sockets that were not seen: that none was found there proves nothing (S3). */
+export interface UnreadDirectory {
+  readonly path: string
+  readonly error: string
+}
+
+export interface SocketFiles {
+  readonly sockets: readonly SocketFile[]
+  readonly unread: readonly UnreadDirectory[]
+}
+
+export interface SocketWalk {
+  /** The root directory as it can be read from here. */
+  readonly root: string
+  /** Directories, relative to the root directory, that must not be entered: mount points may hang. */
+  readonly isMountPoint: (path: string) => boolean
+}
+
+/** Every registration socket: anywhere below plugins_registry, name not beginning with a dot (C24, R045). */
+export function registrationSockets(walk: SocketWalk): SocketFiles {
+  return socketsBelow(walk, 'plugins_registry', Number.POSITIVE_INFINITY)
+}
+
+/** Sockets at the top of plugins, where drivers listen by convention; nothing of the kubelet's own directories (C28). */
+export function conventionalSockets(walk: SocketWalk): SocketFiles {
+  return socketsBelow(walk, 'plugins', 1)
+}
+
+function socketsBelow(walk: SocketWalk, directory: string, depth: number): SocketFiles {
+  const sockets: SocketFile[] = []
+  const unread: UnreadDirectory[] = []
+  let entries: readonly Dirent[] = []
+  try {
+    entries = readdirSync(join(walk.root, directory), { withFileTypes: true })
+  } catch (error) {
+    if (!ABSENT.includes(errnoOf(error) ?? '')) unread.push({ path: directory, error: errorMessage(error) })
+  }
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = `${directory}/${entry.name}`
+    if (entry.isSocket() && !entry.name.startsWith('.')) sockets.push(...socketFile(walk.root, path))
+    if (entry.isDirectory() && depth > 0 && entry.name !== 'kubernetes.io' && !walk.isMountPoint(path)) {
+      const below = socketsBelow(walk, path, depth - 1)
+      sockets.push(...below.sockets)
+      unread.push(...below.unread)
+    }
+  }
+  return { sockets, unread }
+}
+
+const ABSENT: readonly string[] = ['ENOENT', 'ENOTDIR']
+
+/** A socket may go away between the listing and this look. */
+function socketFile(root: string, path: string): SocketFile[] {
+  const stat = lstatSync(join(root, path), { throwIfNoEntry: false })
+  return stat === undefined ? [] : [{ path, madeAt: stat.mtimeMs }]
+}

@@ -1,0 +1,136 @@
+import { connect as connectHttp2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Deadline } from './deadline.ts'
+import { encodeTimeout } from './grpc-frame.ts'
+import type { GrpcCode } from './grpc-status.ts'
+import { statusOfConnection, statusOfHttp, statusOfReset } from './transport-status.ts'
+import { connectUnixSocket } from './unix-socket.ts'
+
+export interface Exchange {
+  readonly socketPath: string
+  /** `/package.Service/Method`. */
+  readonly path: string
+  /** The request's frame. */
+  readonly body: Buffer
+  readonly deadline: Deadline
+  readonly signal: AbortSignal | undefined
+  readonly receiveLimit: number
+}
+
+/** What came back: a gRPC status with whatever body was before it, or an end without one. */
+export type Reply =
+  | { readonly kind: 'status'; readonly status: number; readonly message: string; readonly body: Buffer }
+  | { readonly kind: 'broken'; readonly code: GrpcCode; readonly details: string; readonly cause?: unknown }
+
+/** Room for one answer of the greatest size without waiting for window updates. */
+const WINDOW_BYTES = 1024 * 1024
+
+/**
+ * One request and its answer over HTTP/2 without TLS, on a connection of its own. Never rejects: whatever ends the
+ * exchange first (status, break, deadline, cancellation) settles it, and the connection is gone afterwards.
+ */
+export function exchange(call: Exchange): Promise<Reply> {
+  const { promise, resolve } = Promise.withResolvers<Reply>()
+  const remainingMs = call.deadline.remainingMs()
+  if (call.signal?.aborted) return Promise.resolve(cancelled())
+  if (remainingMs <= 0) return Promise.resolve(deadlineExceeded(call.deadline))
+
+  let socket: Socket
+  try {
+    socket = connectUnixSocket(call.socketPath)
+  } catch (error) {
+    return Promise.resolve(broken(statusOfConnection(error), error))
+  }
+  const session = connectHttp2('http://localhost', {
+    createConnection: () => socket,
+    settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
+  })
+  const stream = session.request({
+    ':method': 'POST',
+    // Set by hand: servers not written in Go refuse an authority that they cannot make sense of (C5).
+    ':authority': 'localhost',
+    ':path': call.path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    'user-agent': 'volctl',
+    'grpc-timeout': encodeTimeout(remainingMs),
+  })
+
+  const settle = (reply: Reply): void => {
+    clearTimeout(timer)
+    call.signal?.removeEventListener('abort', abort)
+    resolve(reply)
+    if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL)
+    session.destroy()
+  }
+  const timer = setTimeout(() => settle(deadlineExceeded(call.deadline)), remainingMs)
+  const abort = (): void => settle(cancelled())
+  call.signal?.addEventListener('abort', abort)
+
+  let failure: unknown
+  let headers: IncomingHttpHeaders & IncomingHttpStatusHeader = {}
+  let trailers: IncomingHttpHeaders = {}
+  const chunks: Buffer[] = []
+  let received = 0
+
+  // The socket tells the cause; session and stream only that they are gone.
+  socket.on('error', (error) => {
+    failure = error
+  })
+  session.on('error', (error) => {
+    failure ??= error
+  })
+  // A session that breaks before its stream was sent ends the stream only later, or never.
+  session.on('close', () => settle(broken(statusOfConnection(failure), failure)))
+  stream.on('error', (error) => {
+    failure ??= error
+  })
+  stream.on('response', (value) => {
+    headers = value
+  })
+  stream.on('trailers', (value) => {
+    trailers = value
+  })
+  stream.on('data', (chunk: Buffer) => {
+    received += chunk.length
+    if (received > call.receiveLimit) settle(tooLarge(call.receiveLimit))
+    else chunks.push(chunk)
+  })
+  stream.on('close', () => settle(conclude()))
+  stream.end(call.body)
+
+  function conclude(): Reply {
+    // A status ends the call even where the server resets the stream after it.
+    const source = trailers['grpc-status'] === undefined ? headers : trailers
+    const status = source['grpc-status']
+    if (status !== undefined) {
+      const message = source['grpc-message']
+      return { kind: 'status', status: Number(status), message: String(message ?? ''), body: Buffer.concat(chunks) }
+    }
+    const httpStatus = headers[':status']
+    const contentType = headers['content-type'] ?? ''
+    if (httpStatus !== undefined && (httpStatus !== 200 || !contentType.startsWith('application/grpc'))) {
+      return broken(statusOfHttp(httpStatus, contentType))
+    }
+    // Node closes the streams of a broken connection as cancelled, without a frame from the server.
+    if (socket.destroyed || session.destroyed || session.closed) return broken(statusOfConnection(failure), failure)
+    return broken(statusOfReset(stream.rstCode))
+  }
+  return promise
+}
+
+function broken({ code, details }: { code: GrpcCode; details: string }, cause?: unknown): Reply {
+  return { kind: 'broken', code, details, cause }
+}
+
+function cancelled(): Reply {
+  return { kind: 'broken', code: 'CANCELLED', details: 'given up here' }
+}
+
+function deadlineExceeded(deadline: Deadline): Reply {
+  return { kind: 'broken', code: 'DEADLINE_EXCEEDED', details: `no answer within ${deadline.totalMs / 1000} s` }
+}
+
+function tooLarge(limit: number): Reply {
+  return { kind: 'broken', code: 'RESOURCE_EXHAUSTED', details: `the answer is larger than ${limit} bytes` }
+}

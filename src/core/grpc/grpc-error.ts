@@ -1,0 +1,33 @@
+import { type GrpcCode, isFinalCode } from './grpc-status.ts'
+
+export interface GrpcErrorDetails {
+  /** Short name of the method, e.g. NodeUnpublishVolume. */
+  readonly method: string
+  readonly socketPath: string
+  readonly cause?: unknown
+}
+
+/**
+ * A call that did not end with OK: the status the server gave, or the one that the transport's failure stands for.
+ * `details` is the bare text of the status; requests are never part of it, since they may hold secrets (C118).
+ */
+export class GrpcError extends Error {
+  override readonly name = 'GrpcError'
+  readonly code: GrpcCode
+  readonly details: string
+  readonly method: string
+  readonly socketPath: string
+
+  constructor(code: GrpcCode, details: string, { method, socketPath, cause }: GrpcErrorDetails) {
+    super(`${method}: ${code}${details === '' ? '' : `: ${details}`}`, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.details = details
+    this.method = method
+    this.socketPath = socketPath
+  }
+
+  /** False: the operation may still be going on, or is half done (C3). */
+  get isFinal(): boolean {
+    return isFinalCode(this.code)
+  }
+}

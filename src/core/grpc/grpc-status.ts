@@ -1,0 +1,46 @@
+/** gRPC status codes by number (the position in this list is the code on the wire). */
+const GRPC_CODES = [
+  'OK',
+  'CANCELLED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+] as const
+
+export type GrpcCode = (typeof GRPC_CODES)[number]
+
+/** Codes after which the operation may still be going on, or is half done (C3). */
+const UNCERTAIN: ReadonlySet<GrpcCode> = new Set([
+  'CANCELLED',
+  'DEADLINE_EXCEEDED',
+  'RESOURCE_EXHAUSTED',
+  'ABORTED',
+  'UNAVAILABLE',
+])
+
+/** The name of a status code; a number that gRPC does not define is UNKNOWN. */
+export function grpcCodeName(code: number): GrpcCode {
+  return GRPC_CODES[code] ?? 'UNKNOWN'
+}
+
+/**
+ * Whether a failed call is over for certain, with nothing of it in progress (C3).
+ *
+ * The kubelet asks this of NodeStageVolume, NodePublishVolume, NodeExpandVolume and NodeGetCapabilities only; for
+ * unpublish and unstage any failure leaves the volume as it may be: uncertain.
+ */
+export function isFinalCode(code: GrpcCode): boolean {
+  return !UNCERTAIN.has(code)
+}

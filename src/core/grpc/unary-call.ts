@@ -1,0 +1,58 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf'
+import { errorMessage } from '../errors.ts'
+import type { Deadline } from './deadline.ts'
+import { exchange } from './exchange.ts'
+import { GrpcError } from './grpc-error.ts'
+import { decodeFrame, decodeGrpcMessage, encodeFrame } from './grpc-frame.ts'
+import { grpcCodeName } from './grpc-status.ts'
+
+export interface CallOptions {
+  readonly deadline: Deadline
+  readonly signal?: AbortSignal
+  /** Bytes of answer accepted; gRPC's own default of 4 MiB unless told (C5). */
+  readonly receiveLimit?: number
+}
+
+const DEFAULT_RECEIVE_LIMIT = 4 * 1024 * 1024
+
+/**
+ * Makes one unary gRPC call over a unix socket, on a connection of its own that is closed afterwards, as the kubelet
+ * does: no keep-alive, no retries, no waiting for a server that is not there (C5).
+ *
+ * Two clocks watch the deadline: the server is told it (`grpc-timeout`), and the call is given up here when it
+ * passes, so that a server that hangs holds nobody. A call given up may still be carried out (C120).
+ *
+ * @throws GrpcError for every other end than OK
+ */
+export async function unaryCall<I extends DescMessage, O extends DescMessage>(
+  socketPath: string,
+  method: DescMethodUnary<I, O>,
+  request: MessageInitShape<I>,
+  options: CallOptions,
+): Promise<MessageShape<O>> {
+  const about = { method: method.name, socketPath }
+  const reply = await exchange({
+    socketPath,
+    path: `/${method.parent.typeName}/${method.name}`,
+    body: encodeFrame(toBinary(method.input, create(method.input, request))),
+    deadline: options.deadline,
+    signal: options.signal,
+    receiveLimit: options.receiveLimit ?? DEFAULT_RECEIVE_LIMIT,
+  })
+  if (reply.kind === 'broken') throw new GrpcError(reply.code, reply.details, { ...about, cause: reply.cause })
+  const code = grpcCodeName(reply.status)
+  if (code !== 'OK') throw new GrpcError(code, decodeGrpcMessage(reply.message), about)
+  try {
+    return fromBinary(method.output, decodeFrame(reply.body))
+  } catch (error) {
+    throw new GrpcError('INTERNAL', errorMessage(error), { ...about, cause: error })
+  }
+}

@@ -1,0 +1,37 @@
+import { readdirSync } from 'node:fs'
+import type { BlockDevice } from '../model/snapshot.ts'
+import { readTextIfAny } from './read-text.ts'
+
+/**
+ * Every loop device that has a backing file (C19), from sysfs: nothing is opened. The kernel writes the path as this
+ * mount namespace sees it: "/" or a text ending in " (deleted)" says that it cannot be seen any more.
+ *
+ * @param sysBlock "/sys/block", or a fixture
+ */
+export function loopDevices(sysBlock = '/sys/block'): readonly BlockDevice[] {
+  return listIfAny(sysBlock)
+    .flatMap((name) => {
+      const number = /^loop(\d+)$/.exec(name)?.[1]
+      return number === undefined ? [] : [Number(number)]
+    })
+    .sort((a, b) => a - b)
+    .flatMap((number) => {
+      const backingFile = readTextIfAny(`${sysBlock}/loop${number}/loop/backing_file`)
+      if (backingFile === undefined) return []
+      const readOnly = readTextIfAny(`${sysBlock}/loop${number}/ro`) === '1'
+      return [{ name: `/dev/loop${number}`, backingFile, ...(readOnly && { readOnly }) }]
+    })
+}
+
+/** Names of all block devices and partitions as the kernel calls them (sda1, loop3, dm-0). */
+export function blockDeviceNames(sysClassBlock = '/sys/class/block'): ReadonlySet<string> {
+  return new Set(listIfAny(sysClassBlock))
+}
+
+function listIfAny(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}

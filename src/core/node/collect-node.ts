@@ -1,0 +1,183 @@
+/**
+ * One whole look at a live node.
+ *
+ * The order of the reads is a matter of safety (R804, N48): mount table and directories first, the API's pod list after
+ * them, so that whatever is on disk without being in the list was there before the list was made. Sandboxes, sockets
+ * and dead mounts are asked meanwhile: a pod that only the runtime knows counts as alive, never as gone. Attributes of
+ * the directories of pods that the list shows to live are not read at all (see read-tree.ts).
+ */
+import type { KubeClient } from '../api/kube-client.ts'
+import type { Pod } from '../model/objects.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../model/snapshot.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { NodeState } from '../node-state.ts'
+import { loopDevices } from './block-devices.ts'
+import { deadMounts } from './dead-mounts.ts'
+import { hostIdentity } from './host-identity.ts'
+import { type LocatedNode, locateNode } from './locate-node.ts'
+import { readOwnMountTable } from './read-mountinfo.ts'
+import { readStaticPods } from './static-pods.ts'
+import { scanTree } from './tree/read-tree.ts'
+
+export interface CollectOptions {
+  readonly rootDir?: string | undefined
+  readonly nodeName?: string | undefined
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
+  /** `all` for a snapshot, `plan` for a plan. */
+  readonly attributes: 'all' | 'plan'
+  readonly signal?: AbortSignal | undefined
+  /** What was read, and how long it took (--verbose). */
+  readonly log?: (line: string) => void
+  /** From an earlier look at this node: its connections are used again. */
+  readonly client?: KubeClient | undefined
+  readonly kubeletClient?: KubeClient | undefined
+}
+
+/** The node's state, and what a later look or an apply needs to ask again. */
+export interface CollectedNode extends NodeState {
+  readonly node: LocatedNode
+  /** To be closed by the caller. */
+  readonly client: KubeClient
+  readonly kubeletClient: KubeClient | undefined
+  /** The mount table anew. */
+  readMounts(): MountTable
+}
+
+/** @throws VolctlError or SafetyRefusal where there is nothing to plan from; see locateNode, scanTree and readApi */
+export async function collectNode(options: CollectOptions): Promise<CollectedNode> {
+  const log = stopwatch(options.log)
+  const node = locateNode({ rootDir: options.rootDir, nodeName: options.nodeName })
+  log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
+  const capturedAt = new Date().toISOString()
+  const mounts = readOwnMountTable()
+  log(`mount table: ${mounts.size} mounts`)
+  const tree = scanTree({ rootDir: node.rootDir, mounts, attributes: options.attributes })
+  log(`directories: ${tree.podUids.length} pods`)
+  const processes = node.processes()
+  const host = { ...hostIdentity(), ...testIdentity(node) }
+  const staticPods = readStaticPods(node.staticPods)
+  const blockDevices = loopDevices()
+
+  const { discoverCsiSockets } = await import('../csi/discover-csi-sockets.ts')
+  const asked = [
+    askApi(options, node),
+    node.runtime(),
+    discoverCsiSockets({ rootDir: node.rootDir, isMountPoint: tree.isMountPoint }),
+    deadMounts(mounts, node.rootDir),
+    node.kubeletState(),
+  ] as const
+  // All of them end before anything is thrown: no child and no request is left behind.
+  await Promise.allSettled(asked)
+  const { api, client, kubeletClient } = await asked[0]
+  log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
+  const [, runtime, csiSockets, dead, kubelet] = await Promise.all(asked)
+  log(
+    `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
+  )
+  const entries = tree.complete(livingPods(api.pods))
+  log(`directories complete: ${entries.length} entries`)
+
+  const snapshot: NodeSnapshot = {
+    apiVersion: 'volctl.io/v1',
+    kind: 'NodeSnapshot',
+    capturedAt,
+    nodeName: node.nodeName,
+    rootDir: node.rootDir,
+    ...host,
+    api,
+    // On demand: a plan needs the table, and only a snapshot its text.
+    get mountinfo() {
+      return mounts.text
+    },
+    tree: entries,
+    runtime,
+    ...(processes !== undefined && { processes }),
+    deadMounts: dead,
+    staticPods,
+    kubelet,
+    blockDevices,
+    csiSockets,
+  }
+  return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readOwnMountTable() }
+}
+
+/**
+ * On-disk UIDs of the pods that the API lists and that have not ended: a Finished pod's volumes are treated like a Gone
+ * pod's, so that everything is read of it. A static pod's directory bears the UID in its mirror's annotations (R226).
+ */
+export function livingPods(pods: readonly Pod[]): ReadonlySet<string> {
+  const uids = new Set<string>()
+  for (const { metadata, status } of pods) {
+    if (metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed')
+      continue
+    uids.add(metadata.uid)
+    for (const key of ['kubernetes.io/config.mirror', 'kubernetes.io/config.hash']) {
+      const uid = metadata.annotations?.[key]
+      if (uid !== undefined) uids.add(uid)
+    }
+  }
+  return uids
+}
+
+interface Asked {
+  readonly api: ApiSnapshot
+  readonly client: KubeClient
+  readonly kubeletClient: KubeClient | undefined
+}
+
+async function askApi(options: CollectOptions, node: LocatedNode): Promise<Asked> {
+  const [{ readApi }, { createKubeClient }, { discoverKubeConfig, discoverKubeletConfig }] = await Promise.all([
+    import('../api/read-api.ts'),
+    import('../api/kube-client.ts'),
+    import('../api/kube-config.ts'),
+  ])
+  const { signal, log } = options
+  const places = {
+    kubeletKubeconfig: node.kubelet?.kubeconfig,
+    onAttempt: ({ source, problem }: { source: string; problem?: string }) =>
+      log?.(`credential ${source}: ${problem ?? 'used'}`),
+  }
+  let { client, kubeletClient } = options
+  if (client === undefined) {
+    const kubeconfig = options.kubeconfig ?? node.testHost?.kubeconfig
+    const credentials = discoverKubeConfig({ ...places, kubeconfig, context: options.context })
+    client = createKubeClient(credentials)
+    // A test's host has no kubelet, and this machine's is of another cluster.
+    const second =
+      credentials.kind === 'kubelet' || node.testHost !== undefined ? undefined : discoverKubeletConfig(places)
+    if (second !== undefined) kubeletClient = createKubeClient(second)
+  }
+  try {
+    const api = await readApi({ client, nodeName: node.nodeName, kubeletClient, signal })
+    return { api, client, kubeletClient }
+  } catch (error) {
+    if (options.client === undefined) {
+      client.close()
+      kubeletClient?.close()
+    }
+    throw error
+  }
+}
+
+function testIdentity({ testHost }: LocatedNode): Partial<NodeSnapshot> {
+  if (testHost === undefined) return {}
+  const { machineID, systemUUID, bootID, bootTime, kernelVersion } = testHost
+  return {
+    ...(machineID !== undefined && { machineID }),
+    ...(systemUUID !== undefined && { systemUUID }),
+    ...(bootID !== undefined && { bootID }),
+    ...(bootTime !== undefined && { bootTime }),
+    ...(kernelVersion !== undefined && { kernelVersion }),
+  }
+}
+
+/** Lines with the time since the one before. */
+function stopwatch(log: ((line: string) => void) | undefined): (line: string) => void {
+  let last = performance.now()
+  return (line) => {
+    const now = performance.now()
+    log?.(`${line} (${(now - last).toFixed(0)} ms)`)
+    last = now
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Mounts that do not answer: FUSE and network file systems whose daemon or server is gone.
+ *
+ * No call of our own may touch such a mount, not even an asynchronous one: it would fill libuv's pool and keep the
+ * process from ending. Each is asked by a child of its own, with a deadline, and a child that hangs beyond SIGKILL is
+ * left behind (performance, section 10).
+ */
+import { spawn } from 'node:child_process'
+import type { NodeSnapshot } from '../model/snapshot.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+
+type DeadMount = NonNullable<NodeSnapshot['deadMounts']>[number]
+
+const DEADLINE_MS = 2000
+/** Children at once; what no child could ask before the deadline is not shown to be dead. */
+const PARALLEL = 64
+
+/** File systems behind which a process or another machine stands. */
+const REMOTE = /^(fuse|fuse\..*|fuseblk|nfs|nfs4|cifs|smb3|ceph|9p|glusterfs|lustre|afs|beegfs|orangefs|virtiofs)$/
+
+/** What statfs(2) says of a file system that is gone, as coreutils and busybox print it (P116, without EACCES). */
+const ERRORS: readonly (readonly [RegExp, string])[] = [
+  [/transport endpoint is not connected/i, 'ENOTCONN'],
+  [/stale (nfs )?file handle/i, 'ESTALE'],
+  [/input\/output error|i\/o error/i, 'EIO'],
+  [/host is down/i, 'EHOSTDOWN'],
+  [/no such device/i, 'ENODEV'],
+  [/resource temporarily unavailable/i, 'EAGAIN'],
+  [/software caused connection abort/i, 'ECONNABORTED'],
+]
+
+export interface ProbeOptions {
+  readonly deadlineMs?: number
+  /** The command that touches a mount, for tests. */
+  readonly command?: (path: string) => readonly [string, ...string[]]
+}
+
+/**
+ * Probes the topmost mount on every path under the root directory that a remote file system is mounted on. FUSE mounts
+ * without `allow_other` deny root (EACCES) though they live, so that is no sign of death.
+ */
+export async function deadMounts(
+  table: MountTable,
+  rootDir: string,
+  options: ProbeOptions = {},
+): Promise<readonly DeadMount[]> {
+  const top = new Map<string, MountInfo>()
+  for (const mount of table.under(rootDir)) if (REMOTE.test(mount.fsType)) top.set(mount.mountPoint, mount)
+  const paths = [...top].filter(([path, mount]) => table.at(path).at(-1) === mount).map(([path]) => path)
+  return paths.length === 0 ? [] : probeAll(paths, options)
+}
+
+async function probeAll(paths: readonly string[], options: ProbeOptions): Promise<readonly DeadMount[]> {
+  const end = Date.now() + (options.deadlineMs ?? DEADLINE_MS)
+  const dead: DeadMount[] = []
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let path = paths[next++]; path !== undefined && Date.now() < end; path = paths[next++]) {
+      const error = await probe(path, end - Date.now(), options.command ?? statfs)
+      if (error !== undefined) dead.push({ path, error })
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(PARALLEL, paths.length) }, worker))
+  return dead.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function statfs(path: string): readonly [string, ...string[]] {
+  return ['stat', '-f', '-c', '%T', '--', path]
+}
+
+/** The error that shows the mount dead; "Timeout" where it did not answer; undefined where it lives or nothing is known. */
+function probe(
+  path: string,
+  deadlineMs: number,
+  command: (path: string) => readonly [string, ...string[]],
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const [file, ...args] = command(path)
+    const child = spawn(file, args, {
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, LC_ALL: 'C' },
+    })
+    let output = ''
+    const settle = (error: string | undefined): void => {
+      clearTimeout(timer)
+      child.stderr.destroy()
+      child.unref()
+      resolve(error)
+    }
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      settle('Timeout')
+    }, deadlineMs)
+    child.stderr.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+    child.once('error', () => settle(undefined))
+    child.once('close', (status) => settle(status === 0 ? undefined : ERRORS.find(([text]) => text.test(output))?.[1]))
+  })
+}

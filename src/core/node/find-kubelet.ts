@@ -1,0 +1,118 @@
+/** Which kubelet this node has: its process, else how it would be started (S8, N16, N22). */
+import { statSync } from 'node:fs'
+import { SafetyRefusal } from '../errors.ts'
+import { k3sKubelet, microk8sKubelet } from './embedded-kubelets.ts'
+import {
+  type CandidateSource,
+  candidateFrom,
+  canonicalNodeName,
+  DEFAULT_ROOT_DIR,
+  type KubeletCandidate,
+} from './kubelet-candidate.ts'
+import { readTextIfAny } from './read-text.ts'
+import { readServiceUnit, type ServiceUnit, splitWords } from './systemd-unit.ts'
+
+/** Units that start a kubelet, by distribution. rke2 and k0s start one as a child, with flags of its own. */
+const KUBELET_UNITS = ['kubelet.service', 'snap.microk8s.daemon-kubelite.service', 'k3s.service', 'k3s-agent.service']
+
+/** Root directories of distributions whose kubelet leaves no unit of its own (N22). */
+const KNOWN_ROOTS: readonly Omit<CandidateSource, 'source' | 'args' | 'workingDirectory'>[] = [
+  { rootDir: DEFAULT_ROOT_DIR },
+  {
+    rootDir: '/var/lib/k0s/kubelet',
+    kubeconfig: '/var/lib/k0s/kubelet.conf',
+    runtimeEndpoint: 'unix:///run/k0s/containerd.sock',
+  },
+  { rootDir: '/var/snap/microk8s/common/var/lib/kubelet' },
+  { rootDir: '/var/vcap/data/kubelet' },
+  { rootDir: '/mnt/paas/kubernetes/kubelet' },
+]
+
+export interface KubeletChoice {
+  /** --root-dir */
+  readonly rootDir?: string | undefined
+  /** --node */
+  readonly nodeName?: string | undefined
+}
+
+/**
+ * @param running kubelets that run: they alone count where there are any
+ * @param root prefix of the files that are read, for tests
+ * @throws SafetyRefusal SeveralKubelets, until --root-dir or --node names one
+ */
+export function findKubelet(
+  running: readonly KubeletCandidate[],
+  choice: KubeletChoice,
+  root = '',
+): KubeletCandidate | undefined {
+  for (const candidates of [running, startableKubelets(root), knownRoots(root)]) {
+    if (candidates.length > 0) return choose(candidates, choice)
+  }
+  return undefined
+}
+
+/** What the units of a stopped kubelet say. */
+export function startableKubelets(root = ''): readonly KubeletCandidate[] {
+  return KUBELET_UNITS.flatMap((name) => {
+    const unit = readServiceUnit(name, root)
+    return unit === undefined ? [] : [candidateFrom(unitSource(unit, root))]
+  })
+}
+
+function unitSource(unit: ServiceUnit, root: string): CandidateSource {
+  const origin = { source: `unit ${unit.name}`, unit: unit.name }
+  if (unit.name.startsWith('k3s')) return k3sKubelet(origin, unit.args.slice(1), root)
+  if (unit.name.startsWith('snap.microk8s')) return microk8sKubelet(origin, root)
+  const program = unit.args.indexOf('kubelet')
+  return { ...origin, args: unit.args.slice(program > 0 ? program + 1 : 1), workingDirectory: unit.workingDirectory }
+}
+
+/** Directories that hold pods although no unit says so; kubeadm's files tell the flags. */
+function knownRoots(root: string): readonly KubeletCandidate[] {
+  const kubeadm = kubeadmArgs(root)
+  return KNOWN_ROOTS.filter(({ rootDir }) => isDirectory(`${root}${rootDir}/pods`)).map((known) =>
+    candidateFrom({
+      ...known,
+      source: `directory ${known.rootDir}`,
+      args: known.rootDir === DEFAULT_ROOT_DIR ? kubeadm : [],
+      workingDirectory: '/',
+    }),
+  )
+}
+
+function kubeadmArgs(root: string): readonly string[] {
+  const flags = /^KUBELET_KUBEADM_ARGS="?(.*?)"?$/m.exec(
+    readTextIfAny(`${root}${DEFAULT_ROOT_DIR}/kubeadm-flags.env`) ?? '',
+  )
+  const config = `${DEFAULT_ROOT_DIR}/config.yaml`
+  return [
+    '--kubeconfig=/etc/kubernetes/kubelet.conf',
+    ...(readTextIfAny(root + config) === undefined ? [] : [`--config=${config}`]),
+    ...splitWords(flags?.[1] ?? ''),
+  ]
+}
+
+function choose(candidates: readonly KubeletCandidate[], choice: KubeletChoice): KubeletCandidate | undefined {
+  const { rootDir, nodeName } = choice
+  const fitting = candidates.filter(
+    (candidate) =>
+      (rootDir === undefined || sameDirectory(candidate.rootDir, rootDir)) &&
+      (nodeName === undefined || candidates.length === 1 || candidate.nodeName === canonicalNodeName(nodeName)),
+  )
+  if (fitting.length <= 1) return fitting[0]
+  const list = fitting.map(({ source, rootDir, nodeName }) => `${source}: ${rootDir}, node ${nodeName}`).join('; ')
+  throw new SafetyRefusal('S8', 'SeveralKubelets', `this host has ${fitting.length} kubelets (${list})`, {
+    hint: 'Name one with --root-dir and --node; two on one root directory must be settled first.',
+  })
+}
+
+/** By device and inode, through links and self-binds. */
+export function sameDirectory(a: string, b: string): boolean {
+  if (a.replace(/\/+$/, '') === b.replace(/\/+$/, '')) return true
+  const [left, right] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }))
+  return left !== undefined && right !== undefined && left.dev === right.dev && left.ino === right.ino
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { load } from 'js-yaml'
+import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import type { KubeletFlags } from './kubelet-flags.ts'
+
+/** The fields of KubeletConfiguration that some decision uses; nothing else is kept, for some hold credentials. */
+export interface KubeletConfig {
+  readonly staticPodPath?: string
+  readonly staticPodURL?: string
+  readonly enableControllerAttachDetach?: boolean
+  readonly containerRuntimeEndpoint?: string
+  readonly cgroupDriver?: string
+  readonly healthzPort?: number
+  readonly healthzBindAddress?: string
+}
+
+type Document = Readonly<Record<string, unknown>>
+
+/**
+ * The effective configuration (N11), lowest to highest: the `--config` file, the `*.conf` drop-ins of `--config-dir` in
+ * lexical order of their paths, flags. Relative paths inside a file are relative to that file's directory.
+ *
+ * @param workingDirectory the kubelet's, for relative `--config` paths
+ * @throws VolctlError KubeletConfigUnreadable
+ */
+export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): KubeletConfig {
+  const files: string[] = []
+  const config = flags.get('config')
+  if (config) files.push(resolve(workingDirectory, config))
+  const directory = flags.get('config-dir')
+  if (directory) files.push(...dropIns(resolve(workingDirectory, directory)))
+  const merged: Document = Object.assign({}, ...files.map(readConfigFile))
+  return pick({
+    ...merged,
+    ...(flags.has('pod-manifest-path') && { staticPodPath: flags.get('pod-manifest-path') }),
+    ...(flags.has('manifest-url') && { staticPodURL: flags.get('manifest-url') }),
+    ...(flags.has('container-runtime-endpoint') && {
+      containerRuntimeEndpoint: flags.get('container-runtime-endpoint'),
+    }),
+    ...(flags.has('enable-controller-attach-detach') && {
+      enableControllerAttachDetach: flags.get('enable-controller-attach-detach') !== 'false',
+    }),
+    ...(flags.has('healthz-port') && { healthzPort: Number(flags.get('healthz-port')) }),
+    ...(flags.has('healthz-bind-address') && { healthzBindAddress: flags.get('healthz-bind-address') }),
+  })
+}
+
+function readConfigFile(path: string): Document {
+  let document: unknown
+  try {
+    document = load(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw unreadable(path, errorMessage(error).split('\n')[0] ?? '', error)
+  }
+  if (typeof document !== 'object' || document === null) throw unreadable(path, 'it holds no object')
+  // By content, never by name: on some distributions kubelet.conf is a kubeconfig, on others it is not (N23).
+  const kind = (document as Document).kind
+  if (kind !== undefined && kind !== 'KubeletConfiguration') throw unreadable(path, `it is a ${String(kind)}`)
+  const staticPodPath = (document as Document).staticPodPath
+  return {
+    ...document,
+    ...(typeof staticPodPath === 'string' &&
+      staticPodPath !== '' && {
+        staticPodPath: isAbsolute(staticPodPath) ? staticPodPath : join(dirname(path), staticPodPath),
+      }),
+  }
+}
+
+/** Recursive, names ending in `.conf` only, in lexical order of the whole path. */
+function dropIns(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true, recursive: true })
+      .filter((entry) => !entry.isDirectory() && entry.name.endsWith('.conf'))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw unreadable(directory, errorMessage(error), error)
+  }
+}
+
+function pick(document: Document): KubeletConfig {
+  const { staticPodPath, staticPodURL, enableControllerAttachDetach, containerRuntimeEndpoint, cgroupDriver } = document
+  const { healthzPort, healthzBindAddress } = document
+  return {
+    ...(typeof staticPodPath === 'string' && staticPodPath !== '' && { staticPodPath }),
+    ...(typeof staticPodURL === 'string' && staticPodURL !== '' && { staticPodURL }),
+    ...(typeof enableControllerAttachDetach === 'boolean' && { enableControllerAttachDetach }),
+    ...(typeof containerRuntimeEndpoint === 'string' &&
+      containerRuntimeEndpoint !== '' && { containerRuntimeEndpoint }),
+    ...(typeof cgroupDriver === 'string' && { cgroupDriver }),
+    ...(typeof healthzPort === 'number' && { healthzPort }),
+    ...(typeof healthzBindAddress === 'string' && { healthzBindAddress }),
+  }
+}
+
+function unreadable(path: string, why: string, cause?: unknown): VolctlError {
+  return new VolctlError('KubeletConfigUnreadable', `kubelet configuration ${path}: ${why}`, {
+    ...(cause !== undefined && { cause }),
+    hint: 'Without it the static pods and the container runtime are not known: repair the file, or run as root.',
+  })
+}

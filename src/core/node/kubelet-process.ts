@@ -1,0 +1,41 @@
+import { readlinkSync } from 'node:fs'
+import { basename } from 'node:path'
+import { k3sKubelet, microk8sKubelet } from './embedded-kubelets.ts'
+import { type CandidateSource, candidateFrom, type KubeletCandidate } from './kubelet-candidate.ts'
+import type { HostProcess } from './scan-processes.ts'
+
+/**
+ * The kubelets among processes that look like one (N14). One in another PID namespace (a node that runs in a container
+ * of this host) is not this node's.
+ */
+export function runningKubelets(processes: readonly HostProcess[], proc = '/proc'): readonly KubeletCandidate[] {
+  const own = linkIfAny(`${proc}/self/ns/pid`)
+  return processes.flatMap((process) => {
+    const namespace = linkIfAny(`${proc}/${process.pid}/ns/pid`)
+    if (own !== undefined && namespace !== undefined && own !== namespace) return []
+    const source = sourceOf(process, linkIfAny(`${proc}/${process.pid}/cwd`) ?? '/')
+    return source === undefined ? [] : [candidateFrom(source)]
+  })
+}
+
+function sourceOf({ pid, comm, args }: HostProcess, workingDirectory: string): CandidateSource | undefined {
+  const origin = { source: `process ${pid} (${comm})`, pid }
+  const program = basename(args[0] ?? '')
+  if (comm === 'kubelet' || program === 'kubelet') return { ...origin, args: args.slice(1), workingDirectory }
+  if (program === 'hyperkube' && args.includes('kubelet')) {
+    return { ...origin, args: args.slice(args.indexOf('kubelet') + 1), workingDirectory }
+  }
+  if (comm === 'kubelite') return microk8sKubelet(origin)
+  if (/^k3s(-server|-agent)?$/.test(comm) && (comm !== 'k3s' || args.includes('server') || args.includes('agent'))) {
+    return k3sKubelet(origin, args.slice(1))
+  }
+  return undefined
+}
+
+function linkIfAny(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}

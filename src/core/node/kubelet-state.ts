@@ -1,0 +1,85 @@
+/** Whether a kubelet runs here or may come back (S11, N19). Its --lock-file is never opened: that ends some kubelets (N20). */
+import { get } from 'node:http'
+import type { KubeletSnapshot } from '../model/snapshot.ts'
+import type { KubeletCandidate } from './kubelet-candidate.ts'
+import type { KubeletConfig } from './kubelet-config.ts'
+import { type UnitState, unitState } from './systemctl.ts'
+
+const HEALTHZ_PORT = 10248
+const HEALTHZ_DEADLINE_MS = 500
+
+export interface KubeletSigns {
+  /** Every kubelet process of this host, whatever its root directory: a second one counts as well. */
+  readonly running: readonly KubeletCandidate[]
+  /** The kubelet of this root directory. */
+  readonly chosen: KubeletCandidate | undefined
+  readonly config: KubeletConfig
+}
+
+/** Asks what the process table does not show: systemd and the health port. */
+export async function kubeletState(signs: KubeletSigns): Promise<KubeletSnapshot> {
+  const unit = signs.chosen?.unit ?? 'kubelet.service'
+  const process = signs.running[0]
+  if (process !== undefined) return judgeKubelet(signs, { unit, state: undefined, healthy: true })
+  const [state, healthy] = await Promise.all([unitState(unit), answersHealthz(signs.config)])
+  return judgeKubelet(signs, { unit, state, healthy })
+}
+
+export interface KubeletAnswers {
+  readonly unit: string
+  readonly state: UnitState | 'no systemd' | 'no answer' | undefined
+  readonly healthy: boolean
+}
+
+/** Pure: the kubelet's state from its signs. What systemd does not say counts as "may return". */
+export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): KubeletSnapshot {
+  const { chosen, config } = signs
+  const pid = signs.running.find((candidate) => candidate === chosen)?.pid ?? signs.running[0]?.pid
+  const common = {
+    ...(pid !== undefined && { pid }),
+    ...(chosen !== undefined && { args: chosen.args }),
+    ...(Object.keys(config).length > 0 && { config: { ...config } }),
+  }
+  if (signs.running.length > 0) return { running: true, mayReturn: true, ...common }
+  if (answers.healthy) {
+    return { running: true, mayReturn: true, ...common, note: 'something answers "ok" on the kubelet\'s health port' }
+  }
+  return { running: false, ...held(answers), ...common }
+}
+
+type Held = Pick<KubeletSnapshot, 'mayReturn' | 'stoppedAt' | 'note'>
+
+function held({ unit, state }: KubeletAnswers): Held {
+  if (state === 'no systemd')
+    return { mayReturn: false, note: 'no process; without systemd nothing tells what may start it' }
+  if (state === 'no answer') return { mayReturn: true, note: 'no process; systemd did not say whether it may start it' }
+  if (state === undefined) return { mayReturn: false, note: `no process, and no unit ${unit}` }
+  const stoppedAt = state.inactiveSince === undefined ? {} : { stoppedAt: state.inactiveSince }
+  const { activeState, subState, unitFileState } = state
+  if (activeState !== 'inactive' && activeState !== 'failed') {
+    return { mayReturn: true, ...stoppedAt, note: `${unit} is ${activeState} (${subState})` }
+  }
+  const atBoot = unitFileState.startsWith('enabled') ? '; enabled: it starts at the next boot' : ''
+  return {
+    mayReturn: false,
+    ...stoppedAt,
+    note: `${unit} is ${activeState}, ${unitFileState || 'not installed'}${atBoot}`,
+  }
+}
+
+/** 200 "ok" on localhost. It only shows that the process serves, which is what is asked (N19). */
+function answersHealthz(config: KubeletConfig): Promise<boolean> {
+  const port = config.healthzPort ?? HEALTHZ_PORT
+  if (port === 0) return Promise.resolve(false)
+  const address = config.healthzBindAddress
+  const host = address === undefined || address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address
+  return new Promise((resolve) => {
+    const request = get({ host, port, path: '/healthz', timeout: HEALTHZ_DEADLINE_MS, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    request.on('timeout', () => request.destroy())
+    request.on('error', () => resolve(false))
+    setTimeout(() => request.destroy(), HEALTHZ_DEADLINE_MS).unref()
+  })
+}

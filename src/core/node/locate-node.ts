@@ -1,0 +1,160 @@
+/** Which node this is: its root directory, name, kubelet and runtime, from one look at the processes (S8). */
+import { existsSync, realpathSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { errnoOf, VolctlError } from '../errors.ts'
+import type { KubeletSnapshot, RuntimeSnapshot } from '../model/snapshot.ts'
+import { findKubelet } from './find-kubelet.ts'
+import { canonicalNodeName, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
+import { type KubeletConfig, kubeletConfig } from './kubelet-config.ts'
+import { runningKubelets } from './kubelet-process.ts'
+import { kubeletState } from './kubelet-state.ts'
+import { checkMountNamespace } from './read-mountinfo.ts'
+import { scanProcesses } from './scan-processes.ts'
+import { readStandingFacts, type StandingObstacle, standingObstacles } from './standing.ts'
+import { allowTestHost, readTestHost, type TestHost } from './test-host.ts'
+
+export interface NodeChoice {
+  /** --root-dir */
+  readonly rootDir?: string | undefined
+  /** --node */
+  readonly nodeName?: string | undefined
+}
+
+/** This host as a node. */
+export interface LocatedNode {
+  /** Links resolved: mountinfo shows only such paths. */
+  readonly rootDir: string
+  readonly nodeName: string
+  /** Absent: none was found, or a test's host is in its place. */
+  readonly kubelet?: KubeletCandidate
+  readonly config: KubeletConfig
+  /** Why nothing may be changed from here. */
+  readonly standing: readonly StandingObstacle[]
+  readonly testHost?: TestHost
+  readonly staticPods: { readonly path?: string; readonly url?: string }
+  /** Pods that have a process, now. */
+  processes(): readonly string[] | undefined
+  /** Asks the process table, systemd and the health port again (S11). */
+  kubeletState(): Promise<KubeletSnapshot>
+  /** Asks the container runtimes again (S9). */
+  runtime(): Promise<RuntimeSnapshot>
+}
+
+const RUNTIME_DEADLINE_MS = 5000
+const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
+
+/**
+ * @throws WrongNamespace where volctl has to enter the kubelet's mount namespace first (S6), SafetyRefusal for several
+ * kubelets (S8) or a test's host on a real node (S7), VolctlError for a root directory that is not there
+ */
+export function locateNode(choice: NodeChoice): LocatedNode {
+  const scan = scanProcesses()
+  const running = runningKubelets(scan.kubelets)
+  const testHost = readTestHost()
+  const kubelet = testHost === undefined ? findKubelet(running, choice) : undefined
+  const wantedRoot = choice.rootDir ?? testHost?.rootDir ?? kubelet?.rootDir ?? DEFAULT_ROOT_DIR
+  const nodeName = choice.nodeName ?? testHost?.nodeName ?? kubelet?.nodeName ?? hostname()
+  if (testHost === undefined) {
+    const runtimes = scan.runtimes.map(({ pid }) => pid)
+    checkMountNamespace({ kubelet: kubelet?.pid, runtimes, rootDir: wantedRoot })
+  }
+  const rootDir = resolvedRoot(wantedRoot)
+  if (testHost !== undefined)
+    allowTestHost(
+      rootDir,
+      running.map((candidate) => candidate.rootDir),
+    )
+  const config = kubelet === undefined ? {} : kubeletConfig(kubelet.flags, kubelet.workingDirectory)
+  let first: ReturnType<typeof scanProcesses> | undefined = scan
+  const scanAgain = (): ReturnType<typeof scanProcesses> => {
+    const result = first ?? scanProcesses()
+    first = undefined
+    return result
+  }
+  return {
+    rootDir,
+    nodeName: canonicalNodeName(nodeName),
+    ...(kubelet !== undefined && { kubelet }),
+    config,
+    standing: testHost === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
+    ...(testHost !== undefined && { testHost }),
+    staticPods: staticPodSource(testHost, kubelet, config),
+    processes: () => {
+      const { podUids, error } = scanAgain()
+      return error === undefined ? [...new Set([...podUids, ...(testHost?.processes ?? [])])].sort() : undefined
+    },
+    kubeletState: async () => {
+      // Read again: a test's kubelet may have come back meanwhile.
+      const told = testHost === undefined ? undefined : readTestHost()?.kubelet
+      if (told !== undefined) return told
+      const now = runningKubelets(scanProcesses().kubelets)
+      return kubeletState({
+        running: now,
+        chosen: now.find((each) => each.rootDir === kubelet?.rootDir) ?? kubelet,
+        config,
+      })
+    },
+    runtime: () => askRuntimes(testHost, kubelet, config),
+  }
+}
+
+function resolvedRoot(rootDir: string): string {
+  try {
+    return realpathSync(rootDir)
+  } catch (error) {
+    const missing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR'
+    throw new VolctlError(
+      missing ? 'RootDirMissing' : 'RootDirUnreadable',
+      `root directory ${rootDir}${missing ? ': there is no such directory' : ` cannot be read: ${errnoOf(error)}`}`,
+      {
+        cause: error,
+        hint: missing ? "Name the kubelet's root directory with --root-dir." : 'Run volctl as root.',
+      },
+    )
+  }
+}
+
+function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): readonly StandingObstacle[] {
+  const facts = readStandingFacts(kubelet?.pid ?? 1, { kubelet: kubelet?.pid !== undefined, runtime })
+  const standalone: readonly StandingObstacle[] = kubelet?.standalone
+    ? [
+        {
+          rule: 'S8',
+          code: 'StandaloneKubelet',
+          message: `the kubelet of this host (${kubelet.source}) has no API server: nothing tells which pods it should run`,
+          hint: 'volctl can only report here. Start the kubelet with --kubeconfig.',
+        },
+      ]
+    : []
+  return [...standingObstacles(facts), ...standalone]
+}
+
+/** Where no configuration could be read, kubeadm's place is looked at: more static pods can only protect more. */
+function staticPodSource(
+  testHost: TestHost | undefined,
+  kubelet: KubeletCandidate | undefined,
+  config: KubeletConfig,
+): { path?: string; url?: string } {
+  const guess = kubelet?.flags.has('config') || testHost !== undefined || !existsSync(KUBEADM_STATIC_PODS)
+  const path =
+    testHost?.staticPodPath ??
+    config.staticPodPath ??
+    kubelet?.staticPodPath ??
+    (guess ? undefined : KUBEADM_STATIC_PODS)
+  return { ...(path !== undefined && { path }), ...(config.staticPodURL !== undefined && { url: config.staticPodURL }) }
+}
+
+/** All that answer are united (S9): the configured one, and those that are in their usual places. */
+async function askRuntimes(
+  testHost: TestHost | undefined,
+  kubelet: KubeletCandidate | undefined,
+  config: KubeletConfig,
+): Promise<RuntimeSnapshot> {
+  const { readRuntime, WELL_KNOWN_RUNTIME_ENDPOINTS } = await import('../cri/read-runtime.ts')
+  const told = testHost?.runtimeEndpoints
+  const configured = config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint
+  const required = told ?? (configured === undefined ? [] : [configured])
+  const endpoints = told ?? [...new Set([...required, ...WELL_KNOWN_RUNTIME_ENDPOINTS])]
+  const expected = testHost?.runtimeExpected ?? told === undefined
+  return readRuntime({ endpoints, required: expected ? required : [], expected, deadlineMs: RUNTIME_DEADLINE_MS })
+}

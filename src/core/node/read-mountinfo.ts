@@ -1,0 +1,136 @@
+/** The mount table of the kubelet's mount namespace (S6). */
+import { readFileSync, readlinkSync } from 'node:fs'
+import { release } from 'node:os'
+import { errorMessage, SafetyRefusal, VolctlError } from '../errors.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
+
+/** volctl stands in another mount namespace than the node's kubelet: `reenter` in reenter.ts takes it there. */
+export class WrongNamespace extends SafetyRefusal {
+  /** /proc/N/ns/mnt of a process that stands in the right one. */
+  readonly namespace: string
+
+  constructor(pid: number, why: string) {
+    super('S6', 'WrongMountNamespace', `volctl runs in another mount namespace than ${why}`, {
+      hint: `Run it there: nsenter -t ${pid} -m volctl …`,
+    })
+    this.namespace = `/proc/${pid}/ns/mnt`
+  }
+}
+
+export interface NamespaceProcesses {
+  /** The chosen kubelet, if it runs. */
+  readonly kubelet?: number | undefined
+  readonly runtimes: readonly number[]
+  readonly rootDir: string
+}
+
+/**
+ * Makes sure that we stand where the kubelet stands. While none runs, PID 1 stands for it, and every container runtime
+ * must see the same mounts under the root directory: a namespace in which some are missing would make an rmdir detach
+ * live data.
+ *
+ * @throws WrongNamespace, or SafetyRefusal NamespacesDisagree
+ */
+export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc'): void {
+  const { kubelet, runtimes, rootDir } = processes
+  const reference = kubelet ?? 1
+  const wanted = namespaceOf(reference, proc)
+  const own = namespaceOf('self', proc)
+  // Not readable: without root. The obstacle is reported by standingObstacles; reading goes on from here.
+  if (wanted === undefined || own === undefined) return
+  if (wanted !== own)
+    throw new WrongNamespace(reference, kubelet === undefined ? 'PID 1' : `the kubelet (pid ${kubelet})`)
+  if (kubelet !== undefined) return
+  for (const pid of runtimes) {
+    const namespace = namespaceOf(pid, proc)
+    if (namespace === undefined || namespace === own) continue
+    const difference = firstDifference(
+      readTable(`${proc}/self/mountinfo`),
+      readTable(`${proc}/${pid}/mountinfo`),
+      rootDir,
+    )
+    if (difference === undefined) continue
+    throw new SafetyRefusal(
+      'S6',
+      'NamespacesDisagree',
+      `PID 1 and the container runtime (pid ${pid}) do not see the same mounts under ${rootDir}: ${difference}`,
+      {
+        hint: "Start the kubelet, whose own namespace decides, or run volctl in the runtime's: nsenter -t PID -m volctl …",
+      },
+    )
+  }
+}
+
+/** Kernels before 5.8 may hand out a table with lines missing while mounts change. */
+const FIRST_RELIABLE_KERNEL = [5, 8] as const
+const TRIES = 10
+
+/**
+ * Our own namespace's table; one read is the floor of every plan. On kernels before 5.8 it is read until two reads in a
+ * row agree (S27, P111).
+ */
+export function readOwnMountTable(kernel = release(), path = '/proc/self/mountinfo'): MountTable {
+  return parseMountinfo(stableRead(() => readBytes(path), kernel))
+}
+
+/** @throws VolctlError MountinfoUnstable */
+export function stableRead(read: () => Buffer, kernel: string): Buffer {
+  let bytes = read()
+  if (isReliable(kernel)) return bytes
+  for (let tries = 0; tries < TRIES; tries++) {
+    const again = read()
+    if (again.equals(bytes)) return bytes
+    bytes = again
+  }
+  throw new VolctlError('MountinfoUnstable', `the mount table changed on each of ${TRIES} reads`, {
+    hint: 'Something mounts without a pause: wait for it to end, then try again.',
+  })
+}
+
+/** A version that cannot be read counts as an old one. */
+function isReliable(kernel: string): boolean {
+  const [, major, minor] = /^(\d+)\.(\d+)\./.exec(kernel) ?? []
+  if (major === undefined || minor === undefined) return false
+  const [wantedMajor, wantedMinor] = FIRST_RELIABLE_KERNEL
+  return Number(major) > wantedMajor || (Number(major) === wantedMajor && Number(minor) >= wantedMinor)
+}
+
+/** The first mount under the root directory that only one of two tables has, in words. */
+export function firstDifference(one: MountTable, other: MountTable, rootDir: string): string | undefined {
+  const [left, right] = [one, other].map((table) => table.under(rootDir).map(identity).sort())
+  const lack = firstLacking(left, right) ?? firstLacking(right, left)
+  return lack ?? (left?.length === right?.length ? undefined : 'a mount is stacked in one of them')
+}
+
+function firstLacking(these: readonly string[] = [], those: readonly string[] = []): string | undefined {
+  const known = new Set(those)
+  return these.find((mount) => !known.has(mount))
+}
+
+function identity({ mountPoint, dev, root }: MountInfo): string {
+  return `${mountPoint} (${dev} ${root})`
+}
+
+function readTable(path: string): MountTable {
+  return parseMountinfo(stableRead(() => readBytes(path), release()))
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new VolctlError('MountinfoUnreadable', `${path}: ${errorMessage(error)}`, {
+      cause: error,
+      hint: 'Run volctl as root, with /proc mounted.',
+    })
+  }
+}
+
+function namespaceOf(pid: number | 'self', proc: string): string | undefined {
+  try {
+    return readlinkSync(`${proc}/${pid}/ns/mnt`)
+  } catch {
+    return undefined
+  }
+}

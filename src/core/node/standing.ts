@@ -1,0 +1,123 @@
+/** Where volctl stands: may it change this node, or only read (S7). */
+import { closeSync, openSync, readFileSync, readlinkSync } from 'node:fs'
+import { readTextIfAny } from './read-text.ts'
+
+/** The initial PID namespace's inode number, the same on every kernel (PROC_PID_INIT_INO). */
+const INITIAL_PID_NAMESPACE = 'pid:[4026531836]'
+
+/** Why nothing may be changed from here, though reading is possible. `apply` refuses with the first. */
+export interface StandingObstacle {
+  readonly rule: 'S6' | 'S7' | 'S8'
+  readonly code: string
+  readonly message: string
+  readonly hint: string
+}
+
+/** What /proc says of this process and of the one that stands for the node (the kubelet, else PID 1). */
+export interface StandingFacts {
+  readonly uidMap: string
+  readonly pidNamespace?: string
+  /** PID namespace and root of the reference process; absent where they may not be read. */
+  readonly referencePidNamespace?: string
+  readonly referenceIsKubelet: boolean
+  /** A container runtime is among the processes: this PID namespace holds the node's processes. */
+  readonly seesRuntime: boolean
+  /** Mount id of the root directory, ours and the reference's. */
+  readonly rootMountId?: number
+  readonly referenceRootMountId?: number
+}
+
+export function readStandingFacts(
+  referencePid: number,
+  seen: { readonly kubelet: boolean; readonly runtime: boolean },
+): StandingFacts {
+  const pidNamespace = linkIfAny('/proc/self/ns/pid')
+  const referencePidNamespace = linkIfAny(`/proc/${referencePid}/ns/pid`)
+  const rootMountId = mountIdOf('/')
+  const referenceRootMountId = mountIdOf(`/proc/${referencePid}/root/`)
+  return {
+    uidMap: readTextIfAny('/proc/self/uid_map') ?? '',
+    ...(pidNamespace !== undefined && { pidNamespace }),
+    ...(referencePidNamespace !== undefined && { referencePidNamespace }),
+    referenceIsKubelet: seen.kubelet,
+    seesRuntime: seen.runtime,
+    ...(rootMountId !== undefined && { rootMountId }),
+    ...(referenceRootMountId !== undefined && { referenceRootMountId }),
+  }
+}
+
+/** Pure: every obstacle that these facts show. What may not be read counts against us. */
+export function standingObstacles(facts: StandingFacts): readonly StandingObstacle[] {
+  const obstacles: StandingObstacle[] = []
+  if (!isFullRange(facts.uidMap)) {
+    obstacles.push({
+      rule: 'S7',
+      code: 'UserNamespace',
+      message: `volctl runs in a user namespace (uid_map: ${facts.uidMap.replaceAll(/\s+/g, ' ').trim() || 'unreadable'})`,
+      hint: 'Run it as root of the host itself.',
+    })
+  }
+  if (!isNodePidNamespace(facts)) {
+    obstacles.push({
+      rule: 'S7',
+      code: 'PidNamespace',
+      message: "volctl's PID namespace is not the node's: processes of pods cannot be seen",
+      hint: 'In a container, run it with hostPID and --host-root.',
+    })
+  }
+  const { rootMountId, referenceRootMountId } = facts
+  if (rootMountId === undefined || referenceRootMountId === undefined) {
+    obstacles.push({
+      rule: 'S6',
+      code: 'NamespaceUnknown',
+      message: "the node's mount namespace cannot be read from here",
+      hint: 'Run volctl as root.',
+    })
+  } else if (rootMountId !== referenceRootMountId) {
+    obstacles.push({
+      rule: 'S7',
+      code: 'Chroot',
+      message: "volctl's root directory is not the root of the node's mount namespace: it runs in a chroot",
+      hint: 'Run it outside of the chroot, or in a container with --host-root.',
+    })
+  }
+  return obstacles
+}
+
+/** "0 0 4294967295": every uid is itself. */
+function isFullRange(uidMap: string): boolean {
+  return /^\s*0\s+0\s+4294967295\s*$/.test(uidMap)
+}
+
+/**
+ * The initial namespace, or the one in which the node's own processes are: a node may be a container itself (kind), and
+ * then the kubelet or the runtime is beside us.
+ */
+function isNodePidNamespace(facts: StandingFacts): boolean {
+  const { pidNamespace, referencePidNamespace } = facts
+  if (pidNamespace === undefined) return false
+  if (facts.referenceIsKubelet) return pidNamespace === referencePidNamespace
+  return pidNamespace === INITIAL_PID_NAMESPACE || facts.seesRuntime
+}
+
+/** The mount that a directory is on, by fdinfo: it tells a chroot from the root it was made in. */
+function mountIdOf(directory: string): number | undefined {
+  let fd: number | undefined
+  try {
+    fd = openSync(directory, 'r')
+    const id = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1]
+    return id === undefined ? undefined : Number(id)
+  } catch {
+    return undefined
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+function linkIfAny(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { load } from 'js-yaml'
+import { errnoOf } from '../errors.ts'
+import type { StaticPodsSnapshot } from '../model/snapshot.ts'
+
+type Manifest = StaticPodsSnapshot['manifests'][number]
+
+/** The kubelet's own limit for one manifest. */
+const MAX_BYTES = 10 * 1024 * 1024
+
+/**
+ * The static pods that this node's kubelet has (R225-R229, S10).
+ *
+ * A directory: every entry whose name does not begin with a dot, any extension, not recursive, sorted, one pod a file.
+ * A file: that one. A missing path is an empty source. The kubelet skips a broken file, but its pod may have been
+ * started when the file was whole: `readable` is false then, and so it is for pods that come from a URL, which volctl
+ * does not fetch.
+ */
+export function readStaticPods(source: { path?: string | undefined; url?: string | undefined }): StaticPodsSnapshot {
+  const { path, url } = source
+  const manifests: Manifest[] = []
+  let readable = url === undefined
+  for (const file of path === undefined ? [] : manifestFiles(path)) {
+    const manifest = file === undefined ? undefined : readManifest(file)
+    if (manifest === undefined) readable = false
+    else if (manifest !== 'directory') manifests.push(manifest)
+  }
+  const named = path ?? url
+  return { ...(named !== undefined && { path: named }), readable, manifests }
+}
+
+/** An undefined element stands for what could not be listed. */
+function manifestFiles(path: string): readonly (string | undefined)[] {
+  try {
+    const names = readdirSync(path)
+    return names
+      .filter((name) => !name.startsWith('.'))
+      .sort()
+      .map((name) => join(path, name))
+  } catch (error) {
+    const code = errnoOf(error)
+    if (code === 'ENOENT') return []
+    return code === 'ENOTDIR' ? [path] : [undefined]
+  }
+}
+
+function readManifest(file: string): Manifest | 'directory' | undefined {
+  try {
+    const stat = statSync(file)
+    if (stat.isDirectory()) return 'directory'
+    if (!stat.isFile() || stat.size > MAX_BYTES) return undefined
+    return manifestOf(file, load(readFileSync(file, 'utf8')))
+  } catch {
+    return undefined
+  }
+}
+
+function manifestOf(file: string, document: unknown): Manifest | undefined {
+  if (typeof document !== 'object' || document === null) return undefined
+  const { kind, metadata } = document as { kind?: unknown; metadata?: Record<string, unknown> }
+  const name = metadata?.name
+  if (kind !== 'Pod' || typeof name !== 'string' || name === '') return undefined
+  const { namespace, uid } = metadata ?? {}
+  return {
+    file,
+    namespace: typeof namespace === 'string' && namespace !== '' ? namespace : 'default',
+    name,
+    ...(typeof uid === 'string' && uid !== '' && { uid }),
+  }
+}

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+
+/** What systemd says of one unit. */
+export interface UnitState {
+  readonly activeState: string
+  readonly subState: string
+  readonly unitFileState: string
+  /** RFC 3339: when it last became inactive. */
+  readonly inactiveSince?: string
+}
+
+const DEADLINE_MS = 2000
+const PROPERTIES = ['LoadState', 'ActiveState', 'SubState', 'UnitFileState', 'InactiveEnterTimestamp']
+
+/**
+ * Asks systemd, with a deadline. Undefined where systemd does not run here, does not answer, or knows no such unit.
+ */
+export async function unitState(unit: string): Promise<UnitState | 'no systemd' | 'no answer' | undefined> {
+  if (!existsSync('/run/systemd/system')) return 'no systemd'
+  const output = await show(unit)
+  return output === undefined ? 'no answer' : parseUnitState(output)
+}
+
+/** Reads the output of `systemctl show`, times in UTC. */
+export function parseUnitState(output: string): UnitState | undefined {
+  const fields = new Map(
+    output.split('\n').map((line) => {
+      const equals = line.indexOf('=')
+      return [line.slice(0, equals), line.slice(equals + 1)] as const
+    }),
+  )
+  if (fields.get('LoadState') === 'not-found' || !fields.has('ActiveState')) return undefined
+  const inactiveSince = parseTime(fields.get('InactiveEnterTimestamp') ?? '')
+  return {
+    activeState: fields.get('ActiveState') ?? '',
+    subState: fields.get('SubState') ?? '',
+    unitFileState: fields.get('UnitFileState') ?? '',
+    ...(inactiveSince !== undefined && { inactiveSince }),
+  }
+}
+
+/** "Sat 2026-11-21 02:05:32 UTC" */
+function parseTime(text: string): string | undefined {
+  const [, date, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)/.exec(text) ?? []
+  return date === undefined || time === undefined ? undefined : `${date}T${time}Z`
+}
+
+function show(unit: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(
+      'systemctl',
+      ['show', unit, `--property=${PROPERTIES.join(',')}`],
+      { timeout: DEADLINE_MS, killSignal: 'SIGKILL', env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' } },
+      (error, stdout) => resolve(error === null ? stdout : undefined),
+    )
+  })
+}

@@ -1,0 +1,143 @@
+/**
+ * Reads a service's unit file, its drop-ins and environment files without systemd: a node whose kubelet is stopped
+ * still says there how it is started (S8).
+ *
+ * @see systemd.unit(5), systemd.exec(5), systemd.syntax(7)
+ */
+import { lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { readTextIfAny } from './read-text.ts'
+
+export interface ServiceUnit {
+  readonly name: string
+  /** The command line of the last ExecStart, environment put in. */
+  readonly args: readonly string[]
+  readonly workingDirectory: string
+}
+
+/** The first that has a file of this name wins; drop-ins of all are united. */
+const UNIT_DIRECTORIES = [
+  '/etc/systemd/system',
+  '/run/systemd/system',
+  '/usr/local/lib/systemd/system',
+  '/usr/lib/systemd/system',
+  '/lib/systemd/system',
+]
+
+/**
+ * @param root prefix of every path, for tests
+ * @returns undefined where there is no such unit, or it is masked
+ */
+export function readServiceUnit(name: string, root = ''): ServiceUnit | undefined {
+  const directory = UNIT_DIRECTORIES.find((candidate) => exists(join(root, candidate, name)))
+  const base = directory === undefined ? undefined : readTextIfAny(join(root, directory, name))
+  // Masked: a link to /dev/null, which reads as nothing.
+  if (!base) return undefined
+  const settings = new Map<string, string[]>()
+  for (const text of [base, ...dropIns(name, root)]) readServiceSection(text, settings)
+  const environment = new Map<string, string>()
+  for (const value of settings.get('Environment') ?? []) addAssignments(splitWords(value), environment)
+  for (const value of settings.get('EnvironmentFile') ?? []) {
+    addAssignments(environmentFile(join(root, value.replace(/^-/, ''))), environment)
+  }
+  const command = settings
+    .get('ExecStart')
+    ?.at(-1)
+    ?.replace(/^[-@:+!|]+/, '')
+  if (command === undefined) return undefined
+  return {
+    name,
+    args: expand(command, environment),
+    workingDirectory: settings.get('WorkingDirectory')?.at(-1)?.replace(/^-/, '') ?? '/',
+  }
+}
+
+function dropIns(name: string, root: string): readonly string[] {
+  const files = new Map<string, string>()
+  for (const directory of UNIT_DIRECTORIES) {
+    for (const file of listIfAny(join(root, directory, `${name}.d`))) {
+      if (file.endsWith('.conf') && !files.has(file)) files.set(file, join(root, directory, `${name}.d`, file))
+    }
+  }
+  return [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => readTextIfAny(path) ?? '')
+}
+
+/** An empty value takes back what was said before. */
+function readServiceSection(text: string, settings: Map<string, string[]>): void {
+  let section = ''
+  for (const line of text.replaceAll(/\\\n\s*/g, ' ').split('\n')) {
+    const trimmed = line.trim()
+    if (trimmed === '' || trimmed.startsWith('#') || trimmed.startsWith(';')) continue
+    const header = /^\[(.+)\]$/.exec(trimmed)
+    if (header !== null) section = header[1] ?? ''
+    const equals = trimmed.indexOf('=')
+    if (section !== 'Service' || header !== null || equals === -1) continue
+    const key = trimmed.slice(0, equals).trim()
+    const value = trimmed.slice(equals + 1).trim()
+    if (value === '') settings.delete(key)
+    else settings.set(key, [...(settings.get(key) ?? []), value])
+  }
+}
+
+/** One NAME=value a line; `#` and `;` begin comments, a backslash at the end joins lines. */
+function environmentFile(path: string): readonly string[] {
+  return (readTextIfAny(path) ?? '')
+    .replaceAll(/\\\n/g, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^[#;]/.test(line))
+    .map((line) => line.replace(/^([A-Za-z_]\w*)=(["'])(.*)\2$/s, '$1=$3'))
+}
+
+function addAssignments(words: readonly string[], environment: Map<string, string>): void {
+  for (const word of words) {
+    const equals = word.indexOf('=')
+    if (equals > 0) environment.set(word.slice(0, equals), word.slice(equals + 1))
+  }
+}
+
+/** `$NAME` as a word of its own is split at blanks, `${NAME}` is put in place as it is. */
+function expand(command: string, environment: ReadonlyMap<string, string>): readonly string[] {
+  return splitWords(command).flatMap((word) => {
+    const own = /^\$([A-Za-z_]\w*)$/.exec(word)?.[1]
+    if (own !== undefined) return splitWords(environment.get(own) ?? '')
+    return [
+      word.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => environment.get(name) ?? '').replaceAll('$$', '$'),
+    ]
+  })
+}
+
+/** Words between blanks; quotes, single or double, hold a word together; a backslash takes the next character as it is. */
+export function splitWords(text: string): readonly string[] {
+  const words: string[] = []
+  let word: string | undefined
+  let quote = ''
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i] ?? ''
+    if (char === '\\' && quote !== "'" && i + 1 < text.length) word = (word ?? '') + (text[++i] ?? '')
+    else if (quote !== '') {
+      if (char === quote) quote = ''
+      else word = (word ?? '') + char
+    } else if (char === '"' || char === "'") {
+      quote = char
+      word ??= ''
+    } else if (char === ' ' || char === '\t' || char === '\n') {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else word = (word ?? '') + char
+  }
+  if (word !== undefined) words.push(word)
+  return words
+}
+
+function listIfAny(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}

@@ -1,0 +1,92 @@
+/** A pod's volumes, raw block volumes and sub-paths, as far as every pod's are read. */
+import { posix } from 'node:path'
+import type { PodScan } from './pod-directory.ts'
+import { digestFile } from './read-small-file.ts'
+import { type Draft, lstatEntry } from './tree-entry.ts'
+import type { TreeWalk } from './tree-walk.ts'
+import { walkContent } from './walk-content.ts'
+
+/** Volumes that an atomic writer fills (volume-plugins 2.5). */
+const ATOMIC = new Set([
+  'kubernetes.io~configmap',
+  'kubernetes.io~secret',
+  'kubernetes.io~projected',
+  'kubernetes.io~downward-api',
+])
+/** Volumes on the kubelet's disk that the pod itself writes to. */
+const OWN_CONTENT = new Set(['kubernetes.io~empty-dir', 'kubernetes.io~git-repo'])
+/** One generation of an atomic writer's data: ..YYYY_MM_DD_HH_MM_SS.random */
+const GENERATION = /^\.\.\d{4}(_\d\d){5}\.\d+$/
+
+/** volume-subpaths/VOLUME/CONTAINER/INDEX, volumeDevices/PLUGIN/NAME */
+const LEVELS: Readonly<Record<string, number>> = { 'volume-subpaths': 3, volumeDevices: 2 }
+
+export function readPodVolumes(walk: TreeWalk, pod: PodScan): void {
+  for (const directory of pod.top) {
+    if (directory.type !== 'dir' || !walk.mayEnter(directory)) continue
+    const name = posix.basename(directory.path)
+    if (name === 'volumes') readVolumes(walk, pod, directory)
+    else if (LEVELS[name] !== undefined) readLevels(walk, pod, directory, LEVELS[name])
+  }
+}
+
+function readVolumes(walk: TreeWalk, pod: PodScan, directory: Draft): void {
+  for (const plugin of listed(walk, pod, directory)) {
+    if (plugin.type !== 'dir' || !walk.mayEnter(plugin)) continue
+    const name = posix.basename(plugin.path)
+    for (const volume of listed(walk, pod, plugin)) {
+      if (volume.type === 'dir' && walk.mayEnter(volume)) readVolume(walk, pod, name, volume)
+    }
+  }
+}
+
+function readVolume(walk: TreeWalk, pod: PodScan, plugin: string, volume: Draft): void {
+  const name = posix.basename(volume.path)
+  if (OWN_CONTENT.has(plugin)) {
+    pod.contents.push(volume)
+    pod.marked.push({ plugin, meta: name })
+  } else if (ATOMIC.has(plugin)) {
+    if (!walk.isMountPoint(volume)) pod.marked.push({ plugin: 'kubernetes.io~empty-dir', meta: `wrapped_${name}` })
+    readAtomic(walk, pod, volume)
+  } else {
+    for (const entry of listed(walk, pod, volume)) {
+      if (walk.isStateFile(entry)) walk.stateFile(entry)
+      else if (entry.type === 'dir' && walk.mayEnter(entry)) walkContent(walk, walk.absolute(entry.path), entry)
+    }
+  }
+}
+
+/** Links by name, the target of `..data`, and of each generation's files a digest. */
+function readAtomic(walk: TreeWalk, pod: PodScan, volume: Draft): void {
+  for (const entry of listed(walk, pod, volume)) {
+    const name = posix.basename(entry.path)
+    if (entry.type === 'link' && name === '..data') lstatEntry(entry, walk.absolute(entry.path))
+    else if (entry.type === 'dir' && walk.mayEnter(entry)) {
+      if (GENERATION.test(name)) digestBelow(walk, pod, entry)
+      else walkContent(walk, walk.absolute(entry.path), entry)
+    }
+  }
+}
+
+function digestBelow(walk: TreeWalk, pod: PodScan, directory: Draft): void {
+  for (const entry of listed(walk, pod, directory)) {
+    if (!walk.mayEnter(entry)) continue
+    if (entry.type === 'file') digestFile(entry, walk.absolute(entry.path))
+    else if (entry.type === 'dir') digestBelow(walk, pod, entry)
+  }
+}
+
+function readLevels(walk: TreeWalk, pod: PodScan, directory: Draft, levels: number): void {
+  for (const entry of listed(walk, pod, directory)) {
+    if (entry.type !== 'dir' || !walk.mayEnter(entry)) continue
+    if (levels > 1) readLevels(walk, pod, entry, levels - 1)
+    else walkContent(walk, walk.absolute(entry.path), entry)
+  }
+}
+
+/** Children whose attributes are read later, unless the pod lives. */
+function listed(walk: TreeWalk, pod: PodScan, directory: Draft): readonly Draft[] {
+  const entries = walk.children(directory)
+  for (const entry of entries) pod.entries.push(entry)
+  return entries
+}

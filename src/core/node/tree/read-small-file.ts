@@ -1,0 +1,67 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { digest } from '../../digest.ts'
+import { addAttributes, type Draft, errorText } from './tree-entry.ts'
+
+/** State files have some hundred bytes; what is larger is not the kubelet's. */
+const MAX_STATE_FILE = 64 * 1024
+
+/** The API server allows 1 MiB in a config map or secret. */
+const MAX_DIGESTED = 2 * 1024 * 1024
+
+const buffer = Buffer.allocUnsafeSlow(MAX_STATE_FILE)
+
+/** Content and attributes of a state file (vol_data.json, iscsi.json), with a size cap. */
+export function readStateFile(entry: Draft, path: string): void {
+  withFile(entry, path, (fd, stat) => {
+    addAttributes(entry, stat)
+    if (stat.size > MAX_STATE_FILE) {
+      entry.error = `larger than ${MAX_STATE_FILE} bytes`
+      return
+    }
+    entry.content = buffer.toString('utf8', 0, readWhole(fd, buffer))
+  })
+}
+
+/** Digest and size of a file that an atomic writer wrote; its content is never kept. */
+export function digestFile(entry: Draft, path: string): void {
+  withFile(entry, path, (fd) => {
+    const length = readWhole(fd, buffer)
+    if (length < buffer.length) {
+      entry.size = length
+      entry.digest = digest(buffer.subarray(0, length))
+      return
+    }
+    const { size } = fstatSync(fd)
+    entry.size = size
+    if (size > MAX_DIGESTED) return
+    const whole = Buffer.allocUnsafe(size + 1)
+    const read = readWhole(fd, whole)
+    entry.size = read
+    entry.digest = digest(whole.subarray(0, read))
+  })
+}
+
+/** Opens a regular file, no link followed; a fifo in its place does not block. */
+function withFile(entry: Draft, path: string, work: (fd: number, stat: Stats) => void): void {
+  let fd: number | undefined
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const stat = fstatSync(fd)
+    if (!stat.isFile()) entry.error = 'it is no regular file any more'
+    else work(fd, stat)
+  } catch (error) {
+    entry.error = errorText(error)
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+function readWhole(fd: number, into: Buffer): number {
+  let length = 0
+  while (length < into.length) {
+    const read = readSync(fd, into, length, into.length - length, length)
+    if (read === 0) break
+    length += read
+  }
+  return length
+}

@@ -1,0 +1,143 @@
+/**
+ * The kubelet's directories as entries of a snapshot (contract, "Snapshot").
+ *
+ * Nothing on or below a mount point is touched, but for the kubelet's own tmpfs of secret, projected and downward API
+ * volumes: a dead NFS or FUSE mount must not hang volctl. Types come from readdir, whose d_type needs no stat. (File
+ * systems without d_type, xfs made without ftype, are not supported: container runtimes refuse them as well.)
+ *
+ * Reading has two parts, because the disk must be read before the API's pod list (R804: a pod directory that appears
+ * after the list must not look like one of a pod that is gone), and because with the list most of the work can be left
+ * out: no decision looks at the attributes of a living pod's directories, nor at the content of its emptyDirs.
+ * `scanTree` reads names, types, state files and digests; `complete` the attributes and contents of all but living pods.
+ */
+import { type Dirent, readdirSync } from 'node:fs'
+import { VolctlError } from '../../errors.ts'
+import type { TreeEntry } from '../../model/snapshot.ts'
+import type { MountTable } from '../../mountinfo/mount-table.ts'
+import { blockDeviceNames } from '../block-devices.ts'
+import { MountPoints } from './mount-points.ts'
+import { completePod, type PodScan, scanPodDirectory } from './pod-directory.ts'
+import { readPodVolumes } from './pod-volumes.ts'
+import { type Draft, errorText, lstatEntry } from './tree-entry.ts'
+import { TreeWalk } from './tree-walk.ts'
+import { walkContent } from './walk-content.ts'
+
+export interface ReadTreeOptions {
+  /** Absolute, its links resolved. */
+  readonly rootDir: string
+  readonly mounts: MountTable
+  /** `all` for a snapshot; `plan` leaves out what no decision looks at. */
+  readonly attributes: 'all' | 'plan'
+  /** For tests: names of block devices; else from /sys/class/block. */
+  readonly blockDevices?: ReadonlySet<string>
+}
+
+export interface TreeScan {
+  /** UIDs with a directory, at the moment of the scan. */
+  readonly podUids: readonly string[]
+  /** By the mount table of the scan; relative to the root directory. */
+  isMountPoint(path: string): boolean
+  /** @param livingPods on-disk UIDs of the pods that the API lists and that have not ended; ignored with `all` */
+  complete(livingPods: ReadonlySet<string>): readonly TreeEntry[]
+}
+
+/** Levels below plugins/kubernetes.io* that the kubelet itself makes: csi/DRIVER/HASH/globalmount. */
+const PLUGIN_LEVELS = 4
+
+/** @throws VolctlError RootDirMissing, RootDirUnreadable */
+export function scanTree(options: ReadTreeOptions): TreeScan {
+  const { rootDir, mounts } = options
+  let devices = options.blockDevices
+  const mountPoints = new MountPoints(mounts, rootDir, () => (devices ??= blockDeviceNames()))
+  const walk = new TreeWalk(rootDir, mountPoints)
+  const root: Draft = { path: '.', type: 'dir' }
+  lstatEntry(root, rootDir)
+  walk.emit(root)
+  const pods: PodScan[] = []
+  for (const dirent of readRoot(rootDir)) {
+    const entry = walk.entryOf('', dirent)
+    walk.attributes(entry)
+    if (entry.type !== 'dir' || !walk.mayEnter(entry)) continue
+    if (entry.path === 'pods') pods.push(...scanPods(walk, entry))
+    else if (entry.path === 'plugins') readPlugins(walk, entry)
+    else if (entry.path === 'plugins_registry') readLevels(walk, entry, 3)
+    else if (options.attributes === 'all') readLevels(walk, entry, 1)
+  }
+  return {
+    podUids: pods.map((pod) => pod.uid),
+    isMountPoint: (path) => mountPoints.has(path),
+    complete: (livingPods) => {
+      for (const pod of pods) completePod(walk, pod, options.attributes === 'plan' && livingPods.has(pod.uid))
+      const entries = walk.entries()
+      return options.attributes === 'all' ? inDirectoryOrder(entries) : entries
+    },
+  }
+}
+
+/** Both parts at once. */
+export function readTree(options: ReadTreeOptions, livingPods: ReadonlySet<string> = new Set()): readonly TreeEntry[] {
+  return scanTree(options).complete(livingPods)
+}
+
+function readRoot(rootDir: string): readonly Dirent[] {
+  try {
+    return readdirSync(rootDir, { withFileTypes: true })
+  } catch (error) {
+    const code = errorText(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new VolctlError(
+        'RootDirMissing',
+        `root directory ${rootDir}: ${code === 'ENOENT' ? 'there is no such directory' : 'it is no directory'}`,
+        {
+          cause: error,
+          hint: "Name the kubelet's root directory with --root-dir.",
+        },
+      )
+    }
+    throw new VolctlError('RootDirUnreadable', `root directory ${rootDir} cannot be read: ${code}`, {
+      cause: error,
+      hint: 'Run volctl as root.',
+    })
+  }
+}
+
+function scanPods(walk: TreeWalk, pods: Draft): readonly PodScan[] {
+  return walk.children(pods).flatMap((entry) => {
+    if (entry.type !== 'dir' || !walk.mayEnter(entry)) {
+      walk.attributes(entry)
+      return []
+    }
+    const pod = scanPodDirectory(walk, entry)
+    readPodVolumes(walk, pod)
+    return [pod]
+  })
+}
+
+/** plugins/kubernetes.io* whole, of other plugins the two levels in which their sockets are. */
+function readPlugins(walk: TreeWalk, plugins: Draft): void {
+  for (const entry of walk.children(plugins)) {
+    walk.attributes(entry)
+    if (entry.type !== 'dir' || !walk.mayEnter(entry)) continue
+    const own = entry.path.startsWith('plugins/kubernetes.io')
+    readLevels(walk, entry, own ? PLUGIN_LEVELS : 1, own)
+  }
+}
+
+/** @param whole list what lies deeper, too, up to a cap */
+function readLevels(walk: TreeWalk, directory: Draft, levels: number, whole = false): void {
+  for (const entry of walk.children(directory)) {
+    if (walk.isStateFile(entry)) walk.stateFile(entry)
+    else walk.attributes(entry)
+    if (entry.type !== 'dir' || !walk.mayEnter(entry)) continue
+    if (levels > 1) readLevels(walk, entry, levels - 1, whole)
+    else if (whole) walkContent(walk, walk.absolute(entry.path), entry)
+  }
+}
+
+/** A directory before what is in it, names in byte order, as the captures have it. */
+function inDirectoryOrder(entries: readonly TreeEntry[]): readonly TreeEntry[] {
+  return entries
+    .map((entry) => ({ entry, key: entry.path === '.' ? '' : entry.path.replaceAll('/', '\0') }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ entry }) => entry)
+}

@@ -1,0 +1,60 @@
+/**
+ * Lists what lies in an unmounted directory that containers may write to: names and attributes, no content.
+ *
+ * Walks by descriptors, never by paths: a container that swaps a directory for a link while we look must not send us to
+ * another file system, where a call might hang.
+ */
+import { closeSync, constants, type Dirent, openSync, readdirSync } from 'node:fs'
+import type { MountPoints } from './mount-points.ts'
+import { type Draft, errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
+
+export const MAX_ENTRIES = 10_000
+const MAX_DEPTH = 500
+
+export interface ContentWalk {
+  readonly mountPoints: MountPoints
+  emit(entry: Draft): void
+}
+
+/** @param top the volume's own entry: it gets the error when there is more than the cap */
+export function walkContent(walk: ContentWalk, path: string, top: Draft): void {
+  const budget = { left: MAX_ENTRIES }
+  enter(walk, path, top, budget, 0)
+  if (budget.left < 0) top.error = `more than ${MAX_ENTRIES} entries`
+}
+
+function enter(walk: ContentWalk, path: string, entry: Draft, budget: { left: number }, depth: number): void {
+  let fd: number | undefined
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    const here = `/proc/self/fd/${fd}`
+    for (const dirent of readdirSync(here, { withFileTypes: true })) {
+      if (--budget.left < 0) return
+      visit(walk, here, entry, dirent, budget, depth)
+    }
+  } catch (error) {
+    entry.error = errorText(error)
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+function visit(
+  walk: ContentWalk,
+  here: string,
+  parent: Draft,
+  dirent: Dirent,
+  budget: { left: number },
+  depth: number,
+): void {
+  const entry: Draft = { path: `${parent.path}/${dirent.name}`, type: typeOfDirent(dirent) }
+  if (walk.mountPoints.has(entry.path)) {
+    walk.emit({ path: entry.path, type: walk.mountPoints.typeOf(entry.path, dirent) })
+    return
+  }
+  if (!lstatEntry(entry, `${here}/${dirent.name}`)) return
+  walk.emit(entry)
+  if (entry.type !== 'dir') return
+  if (depth === MAX_DEPTH) entry.error = `deeper than ${MAX_DEPTH} levels`
+  else enter(walk, `${here}/${dirent.name}`, entry, budget, depth + 1)
+}

@@ -1,0 +1,60 @@
+import type { Plan, PlanInputs } from '../plan/plan.ts'
+import type { Palette } from './palette.ts'
+import { terminalSafe } from './terminal-safe.ts'
+import { count } from './words.ts'
+
+/**
+ * What a person must have seen before saying yes (S31): which cluster and as whom, whether this is the machine that
+ * the Node object describes, what the kubelet is doing, how much of the node's pods is gone, which guards are unjudged.
+ */
+export function planHeader(plan: Plan, paint: Palette): string {
+  const { inputs } = plan
+  const rows: [string, string][] = [
+    ['Node', nodeText(plan, paint)],
+    ['Root', `${plan.rootDir} (${count(inputs.actual.mounts, 'mount')} in the mount table)`],
+    ['API', apiText(inputs.api)],
+    ['Kubelet', kubeletText(inputs.kubelet, paint)],
+    ['Runtime', `${inputs.runtime.source}, ${count(inputs.runtime.pods, 'pod')}`],
+    ['Pods', podsText(inputs, paint)],
+    ...inputs.unjudged.map(({ rule, message }): [string, string] => [
+      'Not judged',
+      paint.warn(`${rule}: ${terminalSafe(message)}`),
+    ]),
+  ]
+  return rows.map(([label, text]) => `${`${label}:`.padEnd(12)}${text}\n`).join('')
+}
+
+function nodeText({ node, bootID, inputs: { machine } }: Plan, paint: Palette): string {
+  const matches = machine.matches
+    ? paint.good('the Node object is this machine')
+    : paint.bad('NOT shown to be the machine of this Node object')
+  const boot = machine.bootID ?? bootID
+  return `${terminalSafe(node)} (${matches}${boot === undefined ? '' : `; boot ${terminalSafe(boot)}`})`
+}
+
+function apiText(api: PlanInputs['api']): string {
+  const user = api.user === undefined ? '' : ` as ${api.user}`
+  const version = api.resourceVersion === undefined ? '' : `, pods at resource version ${api.resourceVersion}`
+  return terminalSafe(`${api.server === '' ? 'not read' : api.server}${user}${version}`)
+}
+
+const KUBELET = {
+  running: 'runs',
+  mayReturn: 'is down but may come back',
+  stopped: 'is stopped and stays so',
+  unknown: 'unknown',
+} as const
+
+function kubeletText({ state, note }: PlanInputs['kubelet'], paint: Palette): string {
+  const text = state === 'stopped' ? KUBELET[state] : paint.warn(KUBELET[state])
+  return note === undefined ? text : `${text} (${terminalSafe(note)})`
+}
+
+function podsText({ pods, actual }: PlanInputs, paint: Palette): string {
+  const gone = `${pods.gone} of ${pods.onDisk} gone`
+  return [
+    `${pods.listed} in the API`,
+    `${actual.podDirs} with a directory here`,
+    pods.gone > 0 ? paint.bold(gone) : gone,
+  ].join(', ')
+}

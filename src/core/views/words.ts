@@ -1,0 +1,45 @@
+/** Small wordings shared by the views. */
+import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
+
+/** `1 pod`, `2 pods`. */
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`
+}
+
+/** A pod as `namespace/name` where the name is known, else its UID: both are what `--pod` takes. */
+export function podText(pod: PodRef | undefined): string {
+  if (pod === undefined) return '-'
+  return pod.name === undefined ? pod.uid : `${pod.namespace ?? 'default'}/${pod.name}`
+}
+
+/** A volume by the name that its pod gives it, where that is known, else by its name on disk. */
+export function volumeText(volume: VolumeRef | undefined): string {
+  return volume === undefined ? '-' : (volume.podVolumeName ?? volume.name)
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+/** Bytes for people: `0 B`, `1.5 KiB`, `20 MiB`. */
+export function bytesText(bytes: number): string {
+  let [value, unit] = [bytes, 0]
+  while (value >= 1024 && unit < UNITS.length - 1) [value, unit] = [value / 1024, unit + 1]
+  return `${unit === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`
+}
+
+/** What an operation deletes for good, or ''. */
+export function deletesText(deletes: Operation['deletes']): string {
+  if (deletes === undefined) return ''
+  if (deletes.counted === false) return 'what it holds (not counted)'
+  return `${count(deletes.files, 'file')}, ${bytesText(deletes.bytes)}`
+}
+
+/** Row numbers in a short form: `1-3, 7`. */
+export function numberRanges(numbers: readonly number[]): string {
+  const ranges: [number, number][] = []
+  for (const n of numbers) {
+    const last = ranges.at(-1)
+    if (last !== undefined && n === last[1] + 1) last[1] = n
+    else ranges.push([n, n])
+  }
+  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ')
+}

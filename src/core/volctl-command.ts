@@ -1,0 +1,97 @@
+import { Command, Flags, type Interfaces } from '@oclif/core'
+import { formatDuration } from './cli/duration.ts'
+import { Reentered } from './cli/live-node.ts'
+import { Output } from './cli/output.ts'
+import { errorText } from './cli/report-error.ts'
+import { explainError } from './cli/usage-error.ts'
+import type { ExitStatus } from './exit-status.ts'
+import { type Palette, palette } from './views/palette.ts'
+import { toJson, toYaml } from './views/structured.ts'
+import { terminalSafe } from './views/terminal-safe.ts'
+
+/** The contract's forms of an answer; `apply` adds ndjson. */
+export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number] | 'ndjson'
+
+export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfaces.OptionFlag<string> {
+  return Flags.string({
+    char: 'o',
+    options: formats,
+    default: 'table',
+    helpValue: formats.join('|'),
+    summary: `Form of the answer: ${formats.join(', ')}. Only json and yaml are stable.`,
+    noCacheDefault: false,
+  })
+}
+
+/**
+ * Base of every command: output and colour, messages on standard error, one exit status per meaning, and errors as
+ * one clear line. oclif's own printing of errors (stacks, parser state) is never reached.
+ */
+export abstract class VolctlCommand extends Command {
+  static override baseFlags = {
+    'no-color': Flags.boolean({ summary: 'Print without colour (also: NO_COLOR). Colour is used on a terminal only.' }),
+    verbose: Flags.boolean({
+      char: 'v',
+      summary: 'Say on standard error what was read, how long it took, and each decision with its rule.',
+    }),
+  }
+
+  protected readonly output = new Output(process.stdout)
+  readonly #started = performance.now()
+
+  /** Colours of standard output. */
+  protected get paint(): Palette {
+    return palette(this.#colour(process.stdout))
+  }
+
+  protected get verbose(): boolean {
+    return this.argv.includes('-v') || this.argv.includes('--verbose')
+  }
+
+  /** A line on standard error. */
+  protected say(message: string): void {
+    process.stderr.write(`${terminalSafe(message)}\n`)
+  }
+
+  /** A line on standard error under `--verbose`, with the time since the start. */
+  protected detail(message: string): void {
+    if (this.verbose) this.say(`[${formatDuration(performance.now() - this.#started)}] ${message}`)
+  }
+
+  /** Prints the answer in the chosen form; `draw` makes the two forms for people. */
+  protected async answer(value: unknown, format: OutputFormat, draw: (wide: boolean) => string): Promise<void> {
+    if (format === 'json') this.output.write(toJson(value))
+    else if (format === 'yaml') this.output.write(await toYaml(value))
+    else this.output.write(draw(format === 'wide'))
+    await this.output.flush()
+  }
+
+  protected finish(status: ExitStatus): void {
+    process.exitCode = status
+  }
+
+  protected override async catch(thrown: unknown): Promise<void> {
+    if (thrown instanceof Reentered) {
+      process.exitCode = thrown.status
+      return
+    }
+    const error = explainError(thrown, this.id)
+    process.stderr.write(errorText(error, this.#structured(), palette(this.#colour(process.stderr))))
+    if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
+    process.exitCode = error.exit
+  }
+
+  #colour(stream: NodeJS.WriteStream): boolean {
+    const wanted = !this.argv.includes('--no-color') && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb'
+    return wanted && stream.isTTY === true
+  }
+
+  /** From the raw arguments, as a usage error leaves nothing parsed. */
+  #structured(): boolean {
+    const given = this.argv.flatMap((arg, index) =>
+      arg === '-o' || arg === '--output' ? (this.argv[index + 1] ?? []) : (/^(?:-o|--output=)(.+)$/.exec(arg)?.[1] ?? []),
+    )
+    return given.some((format) => ['json', 'yaml', 'ndjson'].includes(format))
+  }
+}

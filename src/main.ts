@@ -1,0 +1,93 @@
+/**
+ * Where the bundle begins. The build appends a call with the manifest of the commands, so that help and usage errors
+ * need no command's code, and oclif never looks on disk for commands, plugins or hooks.
+ */
+import { type Command, type Interfaces, run, settings } from '@oclif/core'
+import pjson from '../package.json' with { type: 'json' }
+import { Output } from './core/cli/output.ts'
+import { errorText } from './core/cli/report-error.ts'
+import { explainError } from './core/cli/usage-error.ts'
+import { palette } from './core/views/palette.ts'
+
+/** Literal imports, which the bundler keeps lazy. */
+const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
+  apply: () => import('./commands/apply.ts'),
+  plan: () => import('./commands/plan.ts'),
+  snapshot: () => import('./commands/snapshot.ts'),
+}
+
+/**
+ * Runs one command line and ends the process: a call that hangs on a dead mount would else keep it alive for ever.
+ * The exit status is `process.exitCode`, which the commands set.
+ */
+export async function main(manifest: Interfaces.Manifest, root: string): Promise<never> {
+  const output = new Output(process.stdout)
+  process.stderr.on('error', () => undefined)
+  try {
+    settings.enableAutoTranspile = false
+    const plugin = embeddedPlugin(manifest, root)
+    await run(commandLine(process.argv.slice(2)), {
+      root,
+      pjson: plugin.pjson,
+      plugins: new Map([[plugin.name, plugin]]),
+      userPlugins: false,
+      devPlugins: false,
+    })
+    await output.flush()
+  } catch (error) {
+    report(error)
+  }
+  process.exit()
+}
+
+/** `volctl help plan` as everybody's fingers have it. */
+function commandLine(argv: readonly string[]): string[] {
+  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv]
+}
+
+/** What goes wrong outside a command: an unknown command, output that cannot be written. */
+function report(error: unknown): void {
+  // oclif's own way of ending, after help for example.
+  const { code, oclif } = error as { code?: string; oclif?: { exit?: number } }
+  if (code === 'EEXIT') {
+    process.exitCode = oclif?.exit ?? 0
+    return
+  }
+  const explained = explainError(error, undefined)
+  const colour = process.stderr.isTTY === true && !process.env['NO_COLOR'] && !process.argv.includes('--no-color')
+  process.stderr.write(errorText(explained, false, palette(colour)))
+  process.exitCode = explained.exit
+}
+
+/** A plugin of oclif's shape, made of the inlined manifest. */
+function embeddedPlugin(manifest: Interfaces.Manifest, root: string): Interfaces.Plugin {
+  const findCommand = async (id: string): Promise<Command.Class> => {
+    const loaded = await LOADERS[id]?.()
+    if (loaded === undefined) throw new Error(`no such command: ${id}`)
+    return Object.assign(loaded.default, { id, plugin })
+  }
+  const commands = Object.entries(manifest.commands).map(([id, command]) => ({ ...command, load: () => findCommand(id) }))
+  const plugin = {
+    _base: '@oclif/core',
+    alias: pjson.name,
+    name: pjson.name,
+    version: pjson.version,
+    root,
+    pjson: pjson as unknown as Interfaces.Plugin['pjson'],
+    type: 'core',
+    moduleType: 'module',
+    isRoot: true,
+    valid: true,
+    hasManifest: true,
+    hooks: {},
+    topics: [],
+    options: { root, isRoot: true },
+    commandIDs: Object.keys(manifest.commands),
+    commandsDir: undefined,
+    manifest,
+    commands,
+    load: async () => undefined,
+    findCommand,
+  }
+  return plugin as unknown as Interfaces.Plugin
+}

@@ -1,0 +1,136 @@
+/** Plans of one or two operations and a context made of fakes, for tests of apply. */
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { applyPlan } from '../../src/core/apply/apply-plan.ts'
+import type { ApplyEvent, ApplyResult } from '../../src/core/apply/events.ts'
+import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/apply/ports.ts'
+import type { Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
+import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
+import { FakeHost } from './fake-host.ts'
+
+export const ROOT = '/var/lib/kubelet'
+export const POD = '11111111-1111-4111-8111-111111111111'
+
+export function step(op: Step['op'], target: string, detail?: string): Step {
+  return { op, target, ...(detail === undefined ? {} : { detail }) }
+}
+
+export function operation(id: string, given: Partial<Operation> = {}): Operation {
+  const steps = given.steps ?? []
+  return {
+    id,
+    kind: 'UnmountVolume',
+    reason: 'PodGone',
+    message: `operation ${id}`,
+    pod: { uid: POD },
+    paths: steps.map(({ target }) => target),
+    steps,
+    after: [],
+    rule: 'R440',
+    ...given,
+  }
+}
+
+export function planOf(operations: readonly Operation[], given: Partial<Plan> = {}): Plan {
+  return {
+    apiVersion: 'volctl.io/v1',
+    kind: 'Plan',
+    scope: 'node',
+    node: 'node-1',
+    rootDir: ROOT,
+    createdAt: '2026-11-21T12:00:00Z',
+    volctlVersion: '0.0.0-test',
+    inputs: {
+      api: { server: 'https://api.test' },
+      kubelet: { state: 'stopped' },
+      actual: { mounts: 0, podDirs: 0 },
+      runtime: { source: 'cri', pods: 0 },
+      machine: { matches: true },
+      pods: { listed: 0, onDisk: 0, gone: 0 },
+      unjudged: [],
+    },
+    operations,
+    waiting: [],
+    problems: [],
+    summary: { operations: {}, blocked: 0, waiting: 0, problems: 0, filtered: 0 },
+    complete: true,
+    ...given,
+  }
+}
+
+export class Fixture {
+  readonly host = new FakeHost()
+  readonly events: ApplyEvent[] = []
+  readonly calls: string[] = []
+  readonly directory = mkdtempSync(`${tmpdir()}/volctl-apply-`)
+  kubelet = { running: false, mayReturn: false }
+  witness: Witness = { listed: new Set(), alive: new Set(), apiPods: [] }
+  wanted = new Set<string>()
+  attachment: VolumeAttachment | undefined
+  pods: Pod[] = []
+  /** What the driver does beside answering; throws to fail. */
+  driver: ((method: string, path: string) => void | Promise<void>) | undefined = () => {}
+  afterDelete: VolumeAttachment | undefined
+  given: Partial<ApplyContext> = {}
+
+  apply(
+    plan: Plan,
+    fresh: Plan | ((look: number) => Plan) = (look) => (look === 0 ? plan : planOf([])),
+  ): Promise<ApplyResult> {
+    return applyPlan(plan, this.context(fresh), (event) => this.events.push(event))
+  }
+
+  context(fresh: Plan | ((look: number) => Plan)): ApplyContext {
+    let looks = 0
+    const csi: CsiNode = {
+      nodeUnpublishVolume: async ({ volumeId, targetPath }) => {
+        this.calls.push(`NodeUnpublishVolume ${volumeId} ${targetPath}`)
+        await this.driver?.('NodeUnpublishVolume', targetPath)
+      },
+      nodeUnstageVolume: async ({ volumeId, stagingTargetPath }) => {
+        this.calls.push(`NodeUnstageVolume ${volumeId} ${stagingTargetPath}`)
+        await this.driver?.('NodeUnstageVolume', stagingTargetPath)
+      },
+    }
+    const cluster: Cluster = {
+      deleteVolumeAttachment: async (name, preconditions) => {
+        this.calls.push(`DELETE ${name} ${JSON.stringify(preconditions)}`)
+        this.attachment = this.afterDelete
+      },
+      getVolumeAttachment: async () => this.attachment,
+      getNode: async () => ({ metadata: { name: 'node-1', uid: 'n' } }),
+      listNodePods: async () => this.pods,
+    }
+    const readMounts = () => this.host.readMounts()
+    return {
+      look: async () => ({ snapshot: {} as never, mounts: readMounts() }),
+      replan: () => (typeof fresh === 'function' ? fresh(looks++) : fresh),
+      readMounts,
+      kubeletState: () => this.kubelet,
+      witness: async () => this.witness,
+      csi: () => (this.driver === undefined ? undefined : csi),
+      cluster,
+      wantedByController: (name) => this.wanted.has(name),
+      host: this.host,
+      lockFile: `${this.directory}/lock`,
+      journalDir: `${this.directory}/journal`,
+      detachWaitMs: 0,
+      ...this.given,
+    }
+  }
+
+  /** Entries of the journal, oldest first. */
+  journal(): { type: string; [key: string]: unknown }[] {
+    const text = readFileSync(`${this.directory}/journal/journal.jsonl`, 'utf8')
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  }
+
+  states(result: ApplyResult): Record<string, string> {
+    return Object.fromEntries(
+      result.outcomes.map(({ id, state, code }) => [id, code === undefined ? state : `${state} ${code}`]),
+    )
+  }
+}

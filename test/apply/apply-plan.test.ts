@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ExitStatus } from '../../src/core/exit-status.ts'
+import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
+
+const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~secret/token`
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+})
+
+function secret(id: string, dir = DIR) {
+  const expects = [fixture.host.mount(dir)]
+  return operation(id, { steps: [step('umount', dir), step('rmdir', dir)], expects })
+}
+
+describe('the way of an apply', () => {
+  it('unmounts, removes, journals, and says that nothing is left', async () => {
+    const result = await fixture.apply(planOf([secret('a')]))
+    expect(fixture.states(result)).toEqual({ a: 'done' })
+    expect(result).toMatchObject({ exit: ExitStatus.Ok, left: [], interrupted: false })
+    expect(fixture.host.log).toEqual([`umount plain ${DIR}`, `rmdir ${DIR}`])
+    expect(fixture.events.map((event) => event.type)).toEqual(['start', 'step', 'step', 'done'])
+    expect(fixture.journal().map((entry) => entry.type)).toEqual(['begin', 'intent', 'outcome', 'end'])
+  })
+
+  it('says what a new look still plans', async () => {
+    const left = operation('b', { blocked: { code: 'HeldBy', message: 'held' } })
+    const plan = planOf([secret('a')])
+    const result = await fixture.apply(plan, (look) => (look === 0 ? plan : planOf([left])))
+    expect(result.left).toEqual([left])
+    expect(fixture.events.at(-1)).toMatchObject({ type: 'left', id: 'b', code: 'HeldBy' })
+  })
+
+  it('does nothing when a second run finds nothing', async () => {
+    const result = await fixture.apply(planOf([]))
+    expect(result).toMatchObject({ exit: ExitStatus.Ok, outcomes: [], left: [] })
+  })
+
+  it('refuses as a whole what the plan, or the fresh plan, refuses as a whole', async () => {
+    const refused = { rule: 'S1', code: 'WrongMachine', message: 'not this machine' }
+    const plan = planOf([secret('a')])
+    for (const result of [await fixture.apply({ ...plan, refused }), await fixture.apply(plan, { ...plan, refused })]) {
+      expect(result).toMatchObject({ exit: ExitStatus.Refused, refused: { rule: 'S1' } })
+      expect(fixture.states(result)).toEqual({ a: 'refused WrongMachine' })
+    }
+    expect(fixture.host.log).toEqual([])
+  })
+
+  it('stops before its first operation when the journal cannot be written', async () => {
+    fixture.given = { journalDir: '/proc/volctl' }
+    await expect(fixture.apply(planOf([secret('a')]))).rejects.toMatchObject({
+      code: 'JournalFailed',
+      exit: ExitStatus.Failed,
+    })
+    expect(fixture.host.log).toEqual([])
+  })
+})
+
+describe('finding operations again', () => {
+  it.each([
+    { name: 'no longer planned', change: () => [], want: 'refused NoLongerPlanned' },
+    {
+      name: 'blocked now',
+      change: (op: object) => [{ ...op, blocked: { code: 'HeldBy', message: 'x' } }],
+      want: 'refused HeldBy',
+    },
+    { name: 'other steps', change: (op: object) => [{ ...op, steps: [] }], want: 'refused Changed' },
+    { name: 'other mounts', change: (op: object) => [{ ...op, expects: [] }], want: 'refused Changed' },
+    {
+      name: 'something else comes first now',
+      change: (op: object) => [{ ...op, after: ['z'] }],
+      want: 'refused Changed',
+    },
+    { name: 'another message only', change: (op: object) => [{ ...op, message: 'other' }], want: 'done' },
+  ])('$name: $want', async ({ change, want }) => {
+    const planned = secret('a')
+    const plan = planOf([planned])
+    const result = await fixture.apply(plan, (look) => planOf(look === 0 ? (change(planned) as never) : []))
+    expect(fixture.states(result)).toEqual({ a: want })
+    expect(result.exit).toBe(want === 'done' ? ExitStatus.Ok : ExitStatus.Partial)
+  })
+
+  it('never runs an operation that the plan has blocked', async () => {
+    const planned = { ...secret('a'), blocked: { code: 'HeldBy', message: 'held' } }
+    const result = await fixture.apply(planOf([planned]), planOf([secret('a')]))
+    expect(fixture.states(result)).toEqual({ a: 'blocked HeldBy' })
+    expect(fixture.host.log).toEqual([])
+  })
+})
+
+describe('order and exit status', () => {
+  it('skips what depends on a failure, and says because of what', async () => {
+    fixture.host.busy.add(DIR)
+    const plan = planOf([
+      secret('a'),
+      operation('b', { after: ['a'], steps: [step('rmdir', `${ROOT}/pods/${POD}`)] }),
+      operation('c', { after: ['b'] }),
+    ])
+    const result = await fixture.apply(plan)
+    expect(fixture.states(result)).toEqual({ a: 'failed HeldBy', b: 'skipped HeldBy', c: 'skipped HeldBy' })
+    expect(result.outcomes[1]?.because).toBe('a')
+    expect(result.exit).toBe(ExitStatus.Partial)
+  })
+
+  it.each([
+    { code: 'DeletesData', exit: ExitStatus.Ok },
+    { code: 'NotAsked', exit: ExitStatus.Ok },
+    { code: 'HeldBy', exit: ExitStatus.Partial },
+  ])('an operation blocked with $code, and what depends on it, exits $exit', async ({ code, exit }) => {
+    const blocked = operation('a', { blocked: { code, message: 'blocked' } })
+    const result = await fixture.apply(planOf([blocked, operation('b', { after: ['a'] })]))
+    expect(result.exit).toBe(exit)
+  })
+
+  it('drops an operation whose predecessor was filtered out', async () => {
+    const result = await fixture.apply(planOf([operation('b', { after: ['filtered'] })]))
+    expect(fixture.states(result)).toEqual({ b: 'skipped PredecessorMissing' })
+  })
+})
+
+describe('interruption', () => {
+  it('starts nothing new after the first signal, and waits for what runs', async () => {
+    const abort = new AbortController()
+    fixture.given = { signal: abort.signal, parallel: 1 }
+    fixture.driver = () => abort.abort()
+    const csi = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' as const }
+    const plan = planOf([
+      operation('a', { volume: csi, steps: [step('NodeUnpublishVolume', `${DIR}/mount`)] }),
+      operation('b', { volume: csi, steps: [step('NodeUnpublishVolume', `${DIR}2/mount`)] }),
+    ])
+    const result = await fixture.apply(plan)
+    expect(fixture.states(result)).toEqual({ a: 'done', b: 'interrupted Interrupted' })
+    expect(result).toMatchObject({ exit: ExitStatus.Interrupted, interrupted: true, left: undefined })
+  })
+
+  it('leaves at once on the second, naming what is unfinished', async () => {
+    const abandon = new AbortController()
+    fixture.given = { abandon: abandon.signal, signal: abandon.signal }
+    fixture.driver = async () => {
+      abandon.abort()
+      await new Promise(() => {})
+    }
+    const volume = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' as const }
+    const result = await fixture.apply(planOf([operation('a', { volume, steps: [step('NodeUnpublishVolume', DIR)] })]))
+    expect(fixture.states(result)).toEqual({ a: 'interrupted Abandoned' })
+    expect(result.exit).toBe(ExitStatus.Interrupted)
+  })
+})

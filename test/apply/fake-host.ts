@@ -1,0 +1,125 @@
+/** A node in memory that behaves as the kernel does where apply looks: layers, busy mounts, directories, devices. */
+import type { DeleteContentOptions, Deleted } from '../../src/core/apply/delete-content.ts'
+import type { DeviceUse } from '../../src/core/apply/device-use.ts'
+import type { CommandResult, FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
+import type { Holder } from '../../src/core/apply/open-files.ts'
+import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import type { ExpectedMount } from '../../src/core/plan/plan.ts'
+
+interface FakeMount {
+  readonly id: number
+  readonly dev: string
+  readonly root: string
+  readonly path: string
+  readonly fsType: string
+  readonly fields: string
+}
+
+const OK: CommandResult = { status: 0, stdout: '', stderr: '', timedOut: false }
+
+export class FakeHost implements Host {
+  mounts: FakeMount[] = [{ id: 1, dev: '254:0', root: '/', path: '/', fsType: 'ext4', fields: '' }]
+  readonly files = new Map<string, FoundFile & { readonly text?: string }>()
+  readonly log: string[] = []
+  readonly busy = new Set<string>()
+  readonly hanging = new Set<string>()
+  readonly dead = new Set<string>()
+  readonly backingFiles = new Map<string, string>()
+  readonly uses = new Map<string, DeviceUse>()
+  namespaces: OtherNamespace[] = []
+  holders: Holder[] = []
+  tableReads = 0
+  #nextId = 100
+
+  mount(path: string, options: Partial<FakeMount> = {}): ExpectedMount {
+    this.dir(path)
+    const id = this.#nextId++
+    const mount = { id, dev: `0:${id}`, root: '/', path, fsType: 'tmpfs', fields: '', ...options }
+    this.mounts.push(mount)
+    const layers = this.mounts
+      .filter((each) => each.path === path)
+      .map(({ id, dev, root, fsType }) => ({ id, dev, root, fsType }))
+    return { path, layers }
+  }
+
+  dir(path: string): this {
+    for (let at = path; at !== '/' && at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
+      if (!this.files.has(at)) this.files.set(at, { type: 'dir', size: 0 })
+    }
+    return this
+  }
+
+  file(path: string, text = ''): this {
+    this.dir(path.slice(0, path.lastIndexOf('/')))
+    this.files.set(path, { type: 'file', size: text.length, text })
+    return this
+  }
+
+  readMounts(): MountTable {
+    this.tableReads += 1
+    const lines = this.mounts.map(
+      ({ id, dev, root, path, fsType, fields }) =>
+        `${id} 1 ${dev} ${root} ${path} rw ${fields}${fields && ' '}- ${fsType} src rw\n`,
+    )
+    return parseMountinfo(lines.join(''))
+  }
+
+  async umount(paths: readonly string[], how: UmountHow, _deadlineMs: number): Promise<CommandResult> {
+    this.log.push(`umount ${how} ${paths.join(' ')}`)
+    let stderr = ''
+    for (const path of paths) {
+      if (this.hanging.has(path))
+        return { status: undefined, stdout: '', stderr: '', timedOut: true, abandonedPid: 4711 }
+      const index = this.mounts.findLastIndex((mount) => mount.path === path)
+      if (index < 0) stderr += `umount: ${path}: not mounted.\n`
+      else if (this.busy.has(path)) stderr += `umount: ${path}: target is busy.\n`
+      else this.mounts.splice(index, 1)
+    }
+    return { ...OK, status: stderr === '' ? 0 : 32, stderr }
+  }
+
+  async releaseLoop(device: string): Promise<CommandResult> {
+    this.log.push(`losetup -d ${device}`)
+    if (!this.busy.has(device)) this.backingFiles.delete(device)
+    return OK
+  }
+
+  rmdir(path: string): void {
+    this.log.push(`rmdir ${path}`)
+    const found = this.files.get(path)
+    if (found === undefined) throw errno('ENOENT')
+    if (found.type !== 'dir') throw errno('ENOTDIR')
+    if (this.listTree(path).length > 0) throw errno('ENOTEMPTY')
+    this.files.delete(path)
+  }
+
+  unlink(path: string): void {
+    this.log.push(`unlink ${path}`)
+    if (!this.files.delete(path)) throw errno('ENOENT')
+  }
+
+  async deleteContent(path: string, { beforeFirst }: DeleteContentOptions): Promise<Deleted> {
+    this.log.push(`deleteContent ${path}`)
+    const below = this.listTree(path)
+    if (below.length > 0) beforeFirst?.()
+    for (const each of below) this.files.delete(each)
+    return { files: below.length, bytes: 0 }
+  }
+
+  lstat = (path: string): FoundFile | undefined => this.files.get(path)
+  listTree = (path: string): string[] => [...this.files.keys()].filter((each) => each.startsWith(`${path}/`))
+  readSmallFile = (path: string): string | undefined => this.files.get(path)?.text
+  isDead = async (path: string): Promise<boolean> => this.dead.has(path)
+  loopBackingFile = (device: string): string | undefined => this.backingFiles.get(device)
+  otherNamespaces = (): OtherNamespace[] => this.namespaces
+  holdersBelow = (): Holder[] => this.holders
+  deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
+  deviceNumber = (path: string): string | undefined => (path.startsWith('/dev/loop') ? `7:${path.slice(9)}` : undefined)
+  loops = () => [...this.backingFiles].map(([device, backingFile]) => ({ device, backingFile }))
+  superblockGone = (): boolean => false
+}
+
+function errno(code: string): Error {
+  return Object.assign(new Error(code), { code })
+}

@@ -1,0 +1,167 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readRuntime } from '../../src/core/cri/read-runtime.ts'
+import type { NodeSnapshot, SandboxState } from '../../src/core/model/snapshot.ts'
+import { type CriData, type CriServer, startCriServer } from '../helpers/cri-server/start.ts'
+import { listen, Server } from '../helpers/grpc/serve.ts'
+
+let directory = ''
+const cleanUps: (() => unknown)[] = []
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'volctl-cri-'))
+})
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp()
+  rmSync(directory, { recursive: true })
+})
+
+async function runtime(name: string, data: CriData): Promise<CriServer> {
+  const server = await startCriServer({ socketPath: join(directory, `${name}.sock`), ...data })
+  cleanUps.push(() => server.stop())
+  return server
+}
+
+function pod(name: string): SandboxState {
+  const containers = [{ name: 'c', state: 'CONTAINER_RUNNING' }]
+  return { uid: `uid-${name}`, namespace: 'ns', name, state: 'SANDBOX_READY', containers }
+}
+
+const missing = (): string => `unix://${join(directory, 'missing.sock')}`
+
+function read(
+  endpoints: readonly string[],
+  options: { expected?: boolean; required?: string[]; deadlineMs?: number } = {},
+) {
+  return readRuntime({ endpoints, expected: true, deadlineMs: 5000, ...options })
+}
+
+test('what a real node had is read as its snapshot has it', async () => {
+  const file = resolve(import.meta.dirname, '../fixtures/captures/healthy/node.json')
+  const snapshot: NodeSnapshot = JSON.parse(readFileSync(file, 'utf8'))
+  const pods = snapshot.runtime?.pods ?? []
+  expect(pods.length).toBeGreaterThan(10)
+  const { endpoint } = await runtime('a', { pods })
+  const { pods: got, ...rest } = await read([endpoint])
+  expect(rest).toEqual({ source: 'cri', endpoint })
+  const sorted = (states: readonly SandboxState[]) =>
+    states
+      .map((state) =>
+        JSON.stringify({ ...state, containers: state.containers.map((c) => `${c.name} ${c.state}`).sort() }),
+      )
+      .sort()
+  expect(sorted(got)).toEqual(sorted(pods))
+})
+
+test('it is asked anew each time', async () => {
+  const server = await runtime('a', { pods: [pod('one')] })
+  await expect(read([server.endpoint])).resolves.toMatchObject({ pods: [{ name: 'one' }] })
+  server.set({ pods: [pod('two')] })
+  await expect(read([server.endpoint])).resolves.toMatchObject({ pods: [{ name: 'two' }] })
+})
+
+test('all answering runtimes are united, sockets that are not there are passed over (S9)', async () => {
+  const a = await runtime('a', { pods: [pod('one')] })
+  const b = await runtime('b', { pods: [pod('two')] })
+  await expect(read([missing(), b.endpoint, a.socketPath])).resolves.toEqual({
+    source: 'cri',
+    endpoint: `${b.endpoint}, ${a.socketPath}`,
+    pods: [pod('two'), pod('one')],
+  })
+})
+
+test('one socket by two paths is one runtime', async () => {
+  const a = await runtime('a', { pods: [pod('one')] })
+  const link = join(directory, 'link.sock')
+  symlinkSync(a.socketPath, link)
+  await expect(read([a.endpoint, link])).resolves.toEqual({ source: 'cri', endpoint: a.endpoint, pods: [pod('one')] })
+})
+
+describe('nothing answers', () => {
+  test('a runtime was expected', async () => {
+    await expect(read([missing()])).resolves.toEqual({
+      source: 'none',
+      endpoint: missing(),
+      error: `${missing()}: Version: UNAVAILABLE: no such socket`,
+      pods: [],
+    })
+  })
+
+  test('none was expected', async () => {
+    await expect(read([missing()], { expected: false })).resolves.toEqual({ source: 'none', pods: [] })
+  })
+
+  test('none is known, and one was expected', async () => {
+    await expect(read([])).resolves.toEqual({ source: 'none', error: 'no runtime endpoint is known', pods: [] })
+  })
+
+  test('the endpoint is no unix socket', async () => {
+    await expect(read(['tcp://127.0.0.1:1'], { expected: false })).resolves.toMatchObject({
+      source: 'none',
+      error: 'tcp://127.0.0.1:1: not a unix socket',
+    })
+  })
+})
+
+describe('one does not answer as it should: an error beside what the others say (S9)', () => {
+  const faults: readonly [string, Record<string, string>, RegExp][] = [
+    ['Version fails', { Version: 'INTERNAL' }, /Version: INTERNAL: injected INTERNAL/],
+    ['the sandboxes cannot be listed', { ListPodSandbox: 'UNAVAILABLE' }, /ListPodSandbox: UNAVAILABLE/],
+    ['the containers cannot be listed', { ListContainers: 'PERMISSION_DENIED' }, /ListContainers: PERMISSION_DENIED/],
+    ['it hangs', { ListContainers: 'HANG' }, /ListContainers: DEADLINE_EXCEEDED: no answer within 0.3 s/],
+  ]
+  test.each(faults)('%s', async (_name, fault, error) => {
+    const good = await runtime('good', { pods: [pod('one')] })
+    const bad = await runtime('bad', { pods: [pod('two')], faults: fault })
+    const both = await read([bad.endpoint, good.endpoint], { expected: false, deadlineMs: 300 })
+    expect(both).toMatchObject({ source: 'cri', endpoint: good.endpoint, pods: [{ name: 'one' }] })
+    expect(both.error).toMatch(error)
+    const alone = await read([missing(), bad.endpoint], { expected: false, deadlineMs: 300 })
+    expect(alone).toMatchObject({ source: 'none', endpoint: bad.endpoint, pods: [] })
+    expect(alone.error).toMatch(error)
+  })
+
+  test('its socket is stale: its containers may live', async () => {
+    const good = await runtime('good', { pods: [] })
+    const dead = await runtime('dead', { pods: [pod('two')] })
+    await dead.stop('SIGKILL')
+    await expect(read([good.endpoint, dead.endpoint])).resolves.toMatchObject({
+      source: 'cri',
+      error: `${dead.endpoint}: Version: UNAVAILABLE: nobody listens on the socket`,
+    })
+  })
+
+  test('it accepts and says nothing', async () => {
+    const socketPath = join(directory, 'mute.sock')
+    const server = createServer((socket) => cleanUps.push(() => socket.destroy()))
+    cleanUps.push(() => server.close())
+    await new Promise<void>((done) => server.listen(socketPath, done))
+    await expect(read([socketPath], { deadlineMs: 100 })).resolves.toMatchObject({
+      source: 'none',
+      error: `${socketPath}: Version: DEADLINE_EXCEEDED: no answer within 0.1 s`,
+    })
+  })
+})
+
+describe('a server of something else, without CRI v1', () => {
+  test('is no runtime, unless it is the one that the node uses', async () => {
+    const other = join(directory, 'other.sock')
+    const server = new Server()
+    await listen(server, other)
+    cleanUps.push(() => server.forceShutdown())
+    const good = await runtime('good', { pods: [pod('one')] })
+    await expect(read([other, good.endpoint])).resolves.toEqual({
+      source: 'cri',
+      endpoint: good.endpoint,
+      pods: [pod('one')],
+    })
+    await expect(read([other, good.endpoint], { required: [other] })).resolves.toMatchObject({
+      source: 'cri',
+      pods: [{ name: 'one' }],
+      error: expect.stringContaining(`${other}: Version: UNIMPLEMENTED`),
+    })
+  })
+})

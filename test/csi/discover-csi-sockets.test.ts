@@ -1,0 +1,234 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { discoverCsiSockets } from '../../src/core/csi/discover-csi-sockets.ts'
+import { endpointPath } from '../../src/core/csi/socket-paths.ts'
+import { Identity, Node } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
+import { Registration } from '../../src/core/grpc/gen/pluginregistration/registration_pb.js'
+import { addRawMethod, addService, listen, Server } from '../helpers/grpc/serve.ts'
+
+let rootDir = ''
+let notified = 0
+const cleanUps: (() => void)[] = []
+
+beforeEach(() => {
+  rootDir = mkdtempSync(join(tmpdir(), 'volctl-discover-'))
+  notified = 0
+})
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0)) cleanUp()
+  rmSync(rootDir, { recursive: true })
+})
+
+interface Info {
+  readonly type?: string
+  readonly name?: string
+  readonly endpoint?: string
+  readonly versions?: readonly string[]
+}
+
+/** A registrar's socket, below plugins_registry. */
+async function register(path: string, info: Info, server = new Server()): Promise<void> {
+  const {
+    type = 'CSIPlugin',
+    name = 'a.test',
+    endpoint = join(rootDir, 'plugins/a.test/csi.sock'),
+    versions = ['1.0.0'],
+  } = info
+  addService(server, Registration, () => ({ type, name, endpoint, supportedVersions: [...versions] }))
+  addRawMethod(server, '/pluginregistration.Registration/NotifyRegistrationStatus', () => {
+    notified++
+  })
+  await serve(server, join(rootDir, 'plugins_registry', path))
+}
+
+function driverServer(name: string): Server {
+  const server = new Server()
+  addService(server, Identity, () => ({ name }))
+  addService(server, Node, () => ({ capabilities: [{ type: { case: 'rpc', value: { type: 1 } } }] }))
+  return server
+}
+
+async function drive(name: string, path = `plugins/${name}/csi.sock`): Promise<void> {
+  await serve(driverServer(name), join(rootDir, path))
+}
+
+async function serve(server: Server, path: string): Promise<void> {
+  await listen(server, path)
+  cleanUps.push(() => server.forceShutdown())
+}
+
+/** Somebody who accepts and says nothing. */
+async function serveSilence(path: string): Promise<void> {
+  mkdirSync(dirname(join(rootDir, path)), { recursive: true })
+  const server = createServer((socket) => cleanUps.push(() => socket.destroy()))
+  cleanUps.push(() => server.close())
+  await new Promise<void>((resolve) => server.listen(join(rootDir, path), resolve))
+}
+
+function discover(options: { deadlineMs?: number; isMountPoint?: (path: string) => boolean } = {}) {
+  return discoverCsiSockets({ rootDir, ...options })
+}
+
+const FOUND = {
+  path: 'plugins_registry/a.test-reg.sock',
+  driver: 'a.test',
+  endpoint: 'plugins/a.test/csi.sock',
+  versions: ['1.0.0'],
+  registered: true,
+  capabilities: ['STAGE_UNSTAGE_VOLUME'],
+}
+
+test('no directory: no driver', async () => {
+  await expect(discover()).resolves.toEqual([])
+})
+
+test('a registered driver is found, in the form of a snapshot, and nobody is notified (C27)', async () => {
+  await register('a.test-reg.sock', {})
+  await drive('a.test')
+  await expect(discover()).resolves.toEqual([FOUND])
+  expect(notified).toBe(0)
+})
+
+test('sub-directories are walked; names with a dot, files and other plugins are passed over (C24)', async () => {
+  await register('deep/er/a.test-reg.sock', {})
+  await register('.hidden.sock', { name: 'hidden.test' })
+  await register('gpu.sock', { type: 'DevicePlugin', name: 'gpu', endpoint: '' })
+  writeFileSync(join(rootDir, 'plugins_registry/notes.sock'), '')
+  await drive('a.test')
+  await expect(discover()).resolves.toEqual([{ ...FOUND, path: 'plugins_registry/deep/er/a.test-reg.sock' }])
+})
+
+test('an empty endpoint is the registration socket itself (C25)', async () => {
+  await register('a.sock', { endpoint: '' }, driverServer('a.test'))
+  await expect(discover()).resolves.toEqual([
+    { ...FOUND, path: 'plugins_registry/a.sock', endpoint: 'plugins_registry/a.sock' },
+  ])
+})
+
+test('an endpoint outside the root directory stays an absolute path', async () => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'volctl-elsewhere-'))
+  cleanUps.push(() => rmSync(elsewhere, { recursive: true }))
+  await serve(driverServer('a.test'), join(elsewhere, 'csi.sock'))
+  await register('a.test-reg.sock', { endpoint: join(elsewhere, 'csi.sock') })
+  await expect(discover()).resolves.toEqual([{ ...FOUND, endpoint: join(elsewhere, 'csi.sock') }])
+})
+
+test.each([
+  [['0.3.0', '2.0.1'], 'announces no CSI version 1.x (versions: 0.3.0, 2.0.1)'],
+  [[], 'announces no CSI version 1.x (versions: none)'],
+])('versions %j do not do (C1)', async (versions, error) => {
+  await register('a.test-reg.sock', { versions })
+  const [socket] = await discover()
+  expect(socket).toEqual({ ...FOUND, versions, registered: false, capabilities: undefined, error })
+})
+
+test('a driver that is registered but dead', async () => {
+  await register('a.test-reg.sock', {})
+  const endpoint = join(rootDir, 'plugins/a.test/csi.sock')
+  await expect(discover()).resolves.toEqual([
+    {
+      path: FOUND.path,
+      driver: 'a.test',
+      endpoint: FOUND.endpoint,
+      versions: ['1.0.0'],
+      registered: false,
+      error: `registered, but the driver at ${endpoint} is dead: UNAVAILABLE: no such socket`,
+    },
+  ])
+})
+
+test('an endpoint that is no path', async () => {
+  await register('a.test-reg.sock', { endpoint: 'unix:///csi.sock' })
+  await expect(discover()).resolves.toMatchObject([
+    { registered: false, error: 'announces an endpoint that is no path: unix:///csi.sock' },
+  ])
+})
+
+test('sockets that say nothing cost one deadline in all, and are named', async () => {
+  for (const name of ['x', 'y', 'z']) await serveSilence(`plugins_registry/${name}.sock`)
+  await register('a.test-reg.sock', {})
+  await drive('a.test')
+  const started = performance.now()
+  const sockets = await discover({ deadlineMs: 300 })
+  expect(performance.now() - started).toBeLessThan(800)
+  expect(sockets).toEqual([
+    FOUND,
+    ...['x', 'y', 'z'].map((name) => ({
+      path: `plugins_registry/${name}.sock`,
+      registered: false,
+      error: 'registration socket: DEADLINE_EXCEEDED: no answer within 0.3 s',
+    })),
+  ])
+})
+
+test('a driver found by its own socket alone can be called, and is not known to the kubelet (C28)', async () => {
+  await drive('hostpath.csi.k8s.io', 'plugins/csi-hostpath/csi.sock')
+  await expect(discover()).resolves.toEqual([
+    {
+      path: 'plugins/csi-hostpath/csi.sock',
+      driver: 'hostpath.csi.k8s.io',
+      endpoint: 'plugins/csi-hostpath/csi.sock',
+      capabilities: ['STAGE_UNSTAGE_VOLUME'],
+      registered: true,
+      error: 'found by its own socket; no registration socket names it, so the kubelet does not know it',
+    },
+  ])
+})
+
+test("nothing is looked for in the kubelet's own directories, further down, or in a mount", async () => {
+  await drive('own.test', 'plugins/kubernetes.io/csi.sock')
+  await drive('deep.test', 'plugins/deep/er/csi.sock')
+  await drive('mounted.test', 'plugins/mounted/csi.sock')
+  await expect(discover({ isMountPoint: (path) => path === 'plugins/mounted' })).resolves.toEqual([])
+  await expect(discover()).resolves.toMatchObject([{ driver: 'mounted.test' }])
+})
+
+test('of two sockets for one name the higher version wins (C26)', async () => {
+  await drive('a.test')
+  await register('1.sock', { versions: ['1.0.0'] })
+  await register('2.sock', { versions: ['1.1.0', '2.0.0'] })
+  await register('3.sock', { versions: ['2.0.0'] })
+  await expect(discover()).resolves.toMatchObject([
+    {
+      path: 'plugins_registry/1.sock',
+      registered: false,
+      error: 'plugins_registry/2.sock announces a.test too, and wins the name',
+    },
+    { path: 'plugins_registry/2.sock', registered: true },
+    { path: 'plugins_registry/3.sock', registered: false, error: expect.stringContaining('no CSI version 1.x') },
+  ])
+})
+
+test('on a tie the older socket wins (C26)', async () => {
+  await drive('a.test')
+  await register('1.sock', {})
+  await register('2.sock', {})
+  utimesSync(join(rootDir, 'plugins_registry/2.sock'), 1_000_000, 1_000_000)
+  await expect(discover()).resolves.toMatchObject([
+    { path: 'plugins_registry/1.sock', registered: false },
+    { path: 'plugins_registry/2.sock', registered: true },
+  ])
+})
+
+test("the host's root file system may be mounted elsewhere", async () => {
+  const hostRoot = rootDir
+  const inside = '/var/lib/kubelet'
+  await register('../var/lib/kubelet/plugins_registry/a.test-reg.sock', {
+    endpoint: `${inside}/plugins/a.test/csi.sock`,
+  })
+  await drive('a.test', 'var/lib/kubelet/plugins/a.test/csi.sock')
+  const sockets = await discoverCsiSockets({ rootDir: inside, hostRoot })
+  expect(sockets).toEqual([FOUND])
+  expect(endpointPath({ rootDir: inside, hostRoot }, FOUND)).toBe(join(hostRoot, inside, FOUND.endpoint))
+})
+
+test('a directory that cannot be read is said, not taken for an empty one (S3)', async () => {
+  // A link to itself: what even root cannot read.
+  symlinkSync('plugins_registry', join(rootDir, 'plugins_registry'))
+  await expect(discover()).resolves.toMatchObject([
+    { path: 'plugins_registry', registered: false, error: expect.stringContaining('ELOOP') },
+  ])
+})

@@ -1,0 +1,297 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttp2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { createServer, type Server as NetServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { deadlineIn } from '../../src/core/grpc/deadline.ts'
+import { Node } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
+import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
+import { unaryCall } from '../../src/core/grpc/unary-call.ts'
+import { addService, type Handler, listen, Server, StatusError } from '../helpers/grpc/serve.ts'
+
+let directory = ''
+let socketPath = ''
+const cleanUps: (() => void)[] = []
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'volctl-grpc-'))
+  socketPath = join(directory, 's.sock')
+})
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0)) cleanUp()
+  rmSync(directory, { recursive: true })
+})
+
+const REQUEST = { volumeId: 'vol-1', targetPath: '/t' }
+const UNPUBLISH = Node.method.nodeUnpublishVolume
+
+function call(options: { deadlineMs?: number; signal?: AbortSignal; receiveLimit?: number } = {}) {
+  const { deadlineMs = 5000, ...rest } = options
+  return unaryCall(socketPath, Node.method.nodeGetInfo, {}, { deadline: deadlineIn(deadlineMs), ...rest })
+}
+
+async function failure(promise: Promise<unknown>): Promise<GrpcError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason) => reason,
+  )
+  if (error instanceof GrpcError) return error
+  throw new Error('expected a GrpcError', { cause: error })
+}
+
+/** A real gRPC server of another make. */
+async function serve(handle: Handler): Promise<void> {
+  const server = new Server()
+  addService(server, Node, handle)
+  await listen(server, socketPath)
+  cleanUps.push(() => server.forceShutdown())
+}
+
+/** A socket that does what it likes. */
+async function serveRaw(onConnection: (socket: Socket) => void): Promise<NetServer> {
+  const server = createServer(onConnection)
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)))
+  cleanUps.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve))
+  return server
+}
+
+/** HTTP/2 without gRPC's own rules. */
+async function serveHttp2(
+  onStream: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => unknown,
+): Promise<void> {
+  const server = createHttp2Server()
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => undefined)
+    onStream(stream as ServerHttp2Stream, headers)
+  })
+  server.on('session', (session) => cleanUps.unshift(() => session.destroy()))
+  cleanUps.push(() => void server.close())
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve))
+}
+
+describe('against a gRPC server of another make', () => {
+  test('request and answer arrive whole', async () => {
+    const seen: unknown[] = []
+    await serve((request, _call, method) => {
+      seen.push([method.name, request])
+      return method.name === 'NodeGetInfo' ? { nodeId: 'node-ä', maxVolumesPerNode: 2n ** 53n + 1n } : {}
+    })
+    await expect(call()).resolves.toMatchObject({ nodeId: 'node-ä', maxVolumesPerNode: 9007199254740993n })
+    await unaryCall(socketPath, UNPUBLISH, REQUEST, { deadline: deadlineIn(5000) })
+    expect(seen).toMatchObject([
+      ['NodeGetInfo', {}],
+      ['NodeUnpublishVolume', REQUEST],
+    ])
+  })
+
+  test.each(Array.from({ length: 16 }, (_, index) => index + 1))(
+    'code %d comes back with its message',
+    async (code) => {
+      await serve(() => {
+        throw new StatusError(code, 'Gerät „/dev/sdä“ belegt: 100 %\nzweite Zeile')
+      })
+      const error = await failure(call())
+      expect(error.details).toBe('Gerät „/dev/sdä“ belegt: 100 %\nzweite Zeile')
+      expect(error.method).toBe('NodeGetInfo')
+      expect(error.code).toBe(
+        (await import('@grpc/grpc-js')).status[code], // the other implementation's own names
+      )
+    },
+  )
+
+  test('a method that is not there is UNIMPLEMENTED', async () => {
+    const server = new Server()
+    await listen(server, socketPath)
+    cleanUps.push(() => server.forceShutdown())
+    expect((await failure(call())).code).toBe('UNIMPLEMENTED')
+  })
+
+  test('a big answer within the limit arrives, one beyond it does not', async () => {
+    const nodeId = 'x'.repeat(3 * 1024 * 1024)
+    await serve(() => ({ nodeId }))
+    await expect(call()).resolves.toMatchObject({ nodeId })
+    const error = await failure(call({ receiveLimit: 1024 * 1024 }))
+    expect([error.code, error.details]).toEqual(['RESOURCE_EXHAUSTED', 'the answer is larger than 1048576 bytes'])
+  })
+
+  test('a late answer is waited for within the deadline', async () => {
+    await serve(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      return { nodeId: 'late' }
+    })
+    await expect(call()).resolves.toMatchObject({ nodeId: 'late' })
+  })
+
+  test('the deadline ends a call that is never answered, and the server learns of it', async () => {
+    const cancelled = Promise.withResolvers<void>()
+    await serve((_request, serverCall) => {
+      serverCall.on('cancelled', () => cancelled.resolve())
+      return new Promise(() => {})
+    })
+    const error = await failure(call({ deadlineMs: 80 }))
+    expect([error.code, error.details]).toEqual(['DEADLINE_EXCEEDED', 'no answer within 0.08 s'])
+    await cancelled.promise
+  })
+
+  test('an abort ends a call, and the server learns of it', async () => {
+    const [arrived, cancelled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await serve((_request, serverCall) => {
+      serverCall.on('cancelled', () => cancelled.resolve())
+      arrived.resolve()
+      return new Promise(() => {})
+    })
+    const controller = new AbortController()
+    const ended = failure(call({ signal: controller.signal }))
+    await arrived.promise
+    controller.abort()
+    expect((await ended).code).toBe('CANCELLED')
+    await cancelled.promise
+  })
+
+  test('a call given up beforehand, or whose time is over, is not sent', async () => {
+    let calls = 0
+    await serve(() => {
+      calls++
+      return {}
+    })
+    expect((await failure(call({ signal: AbortSignal.abort() }))).code).toBe('CANCELLED')
+    expect((await failure(call({ deadlineMs: 0 }))).code).toBe('DEADLINE_EXCEEDED')
+    await call()
+    expect(calls).toBe(1)
+  })
+
+  test('a socket path longer than the kernel takes is reached all the same', async () => {
+    socketPath = join(directory, 'd'.repeat(100), 'e'.repeat(100), 's.sock')
+    await serve(() => ({ nodeId: 'far' }))
+    await expect(call()).resolves.toMatchObject({ nodeId: 'far' })
+  })
+})
+
+describe('on the wire', () => {
+  test('the request is a gRPC call for localhost with the time that is left', async () => {
+    const seen: { headers: IncomingHttpHeaders; body: string }[] = []
+    await serveHttp2(async (stream, headers) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of stream) chunks.push(chunk)
+      seen.push({ headers, body: Buffer.concat(chunks).toString('hex') })
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+      stream.end(Buffer.alloc(5))
+    })
+    await unaryCall(socketPath, UNPUBLISH, REQUEST, { deadline: deadlineIn(120_000) })
+    expect(seen).toHaveLength(1)
+    expect(seen[0]?.headers).toMatchObject({
+      ':method': 'POST',
+      ':scheme': 'http',
+      ':authority': 'localhost',
+      ':path': '/csi.v1.Node/NodeUnpublishVolume',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    })
+    expect(seen[0]?.headers['grpc-timeout']).toMatch(/^1(20000|19\d{3})m$/)
+    // Fields 1 and 2, both strings: tag, length, text.
+    expect(seen[0]?.body).toBe(`000000000b${'0a05'}${hex('vol-1')}${'1202'}${hex('/t')}`)
+  })
+
+  test.each([
+    ['a status in the headers alone', { 'grpc-status': '9', 'grpc-message': 'no%21' }, 'FAILED_PRECONDITION', 'no!'],
+    ['an unknown status', { 'grpc-status': '77' }, 'UNKNOWN', ''],
+    ['HTTP 404', { ':status': 404 }, 'UNIMPLEMENTED', 'HTTP status 404'],
+    ['HTTP 503', { ':status': 503 }, 'UNAVAILABLE', 'HTTP status 503'],
+    ['HTTP 500', { ':status': 500 }, 'UNKNOWN', 'HTTP status 500'],
+    ['another content', { 'content-type': 'text/html' }, 'UNKNOWN', 'the answer is not gRPC but text/html'],
+  ])('%s', async (_name, headers, code, details) => {
+    await serveHttp2((stream) =>
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...headers }, { endStream: true }),
+    )
+    const error = await failure(call())
+    expect([error.code, error.details]).toEqual([code, details])
+  })
+
+  test('OK with half a message is INTERNAL', async () => {
+    await serveHttp2((stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+      stream.end(Buffer.from('0000000005', 'hex'))
+    })
+    expect(await failure(call())).toMatchObject({ code: 'INTERNAL', details: expect.stringContaining('announces 5') })
+  })
+
+  test.each([
+    ['REFUSED_STREAM', 7, 'UNAVAILABLE'],
+    ['CANCEL', 8, 'CANCELLED'],
+    ['ENHANCE_YOUR_CALM', 11, 'RESOURCE_EXHAUSTED'],
+    ['INTERNAL_ERROR', 2, 'INTERNAL'],
+  ])('a reset with %s', async (_name, reset, code) => {
+    await serveHttp2((stream) => stream.close(reset))
+    expect((await failure(call())).code).toBe(code)
+  })
+})
+
+describe('nobody, or nobody sane, behind the socket', () => {
+  test('no socket', async () => {
+    const error = await failure(call())
+    expect([error.code, error.details]).toEqual(['UNAVAILABLE', 'no such socket'])
+  })
+
+  test('no directory', async () => {
+    socketPath = join(directory, 'x'.repeat(120), 's.sock')
+    expect(await failure(call())).toMatchObject({ code: 'UNAVAILABLE', details: 'no such socket' })
+  })
+
+  test('a plain file', async () => {
+    writeFileSync(socketPath, '')
+    expect(await failure(call())).toMatchObject({ code: 'UNAVAILABLE', details: 'nobody listens on the socket' })
+  })
+
+  test('a stale socket', async () => {
+    const server = await serveRaw(() => undefined)
+    // Closing would remove the file: keep a second name of it.
+    const { linkSync } = await import('node:fs')
+    linkSync(socketPath, `${socketPath}.stale`)
+    await new Promise((resolve) => server.close(resolve))
+    socketPath = `${socketPath}.stale`
+    expect(await failure(call())).toMatchObject({ code: 'UNAVAILABLE', details: 'nobody listens on the socket' })
+  })
+
+  test('one that accepts and never answers ends with the deadline', async () => {
+    await serveRaw(() => undefined)
+    const started = performance.now()
+    expect((await failure(call({ deadlineMs: 100 }))).code).toBe('DEADLINE_EXCEEDED')
+    expect(performance.now() - started).toBeLessThan(3000)
+  })
+
+  test.each([
+    ['closes at once', (socket: Socket) => void socket.end()],
+    ['resets at once', (socket: Socket) => void socket.destroy()],
+    ['resets once asked', (socket: Socket) => void socket.once('data', () => socket.destroy())],
+  ])('one that %s is UNAVAILABLE', async (_name, onConnection) => {
+    await serveRaw(onConnection)
+    expect((await failure(call())).code).toBe('UNAVAILABLE')
+  })
+
+  test('one that does not speak HTTP/2 fails at once', async () => {
+    await serveRaw(
+      (socket) => void socket.once('data', () => socket.write('220 mail.example ESMTP ready, go ahead\r\n')),
+    )
+    expect((await failure(call())).code).toBe('UNAVAILABLE')
+  })
+
+  test('one that dies in mid-answer is UNAVAILABLE', async () => {
+    await serveHttp2((stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+      stream.write(Buffer.from('00', 'hex'), () => stream.session?.destroy())
+    })
+    expect((await failure(call())).code).toBe('UNAVAILABLE')
+  })
+})
+
+function hex(text: string): string {
+  return Buffer.from(text).toString('hex')
+}

@@ -1,0 +1,161 @@
+import { existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bindMount, command, mountsAt, unmountAll } from './mounts.ts'
+import type { BackendName } from './options.ts'
+
+/** Where a volume's data is kept, and how it comes to a path. */
+export interface Backend {
+  /** Makes the volume where it does not exist yet. */
+  create(id: string, access: 'mount' | 'block'): Promise<void>
+  /** Mounts the file system at a directory. */
+  mount(id: string, directory: string): Promise<void>
+  /** Undoes `mount`, and lets go of the volume's device once nothing uses it. */
+  unmount(id: string, directory: string): Promise<void>
+  /** A file or device to bind-mount at a block target. */
+  openDevice(id: string): Promise<string>
+  closeDevice(id: string): Promise<void>
+  expand(id: string, size: number): Promise<void>
+}
+
+export function createBackend(name: BackendName, stateDir: string, size: number): Backend {
+  const directory = join(stateDir, 'volumes')
+  mkdirSync(directory, { recursive: true })
+  // A handle may hold slashes, and be long.
+  const fileOf = (id: string): string => join(directory, Buffer.from(id).toString('hex').slice(0, 200))
+  if (name === 'loop') return new LoopBackend(fileOf, size)
+  return name === 'tmpfs' ? new TmpfsBackend(fileOf, size) : new BindBackend(fileOf, size)
+}
+
+/** An ext4 file system in an image file, or the bare image as a block device, through a loop device. */
+class LoopBackend implements Backend {
+  readonly #fileOf: (id: string) => string
+  readonly #size: number
+
+  constructor(fileOf: (id: string) => string, size: number) {
+    this.#fileOf = fileOf
+    this.#size = size
+  }
+
+  async create(id: string, access: 'mount' | 'block'): Promise<void> {
+    const image = this.#image(id)
+    if (existsSync(image)) return
+    writeFileSync(`${image}.new`, '')
+    truncateSync(`${image}.new`, this.#size)
+    if (access === 'mount') await command('mkfs.ext4', '-q', '-F', '-m', '0', `${image}.new`)
+    await command('mv', `${image}.new`, image)
+  }
+
+  async mount(id: string, directory: string): Promise<void> {
+    await command('mount', '-t', 'ext4', '--', await this.openDevice(id), directory)
+  }
+
+  async unmount(id: string, directory: string): Promise<void> {
+    await unmountAll(directory)
+    await this.closeDevice(id)
+  }
+
+  async openDevice(id: string): Promise<string> {
+    const [device] = await this.#devices(id)
+    return device ?? (await command('losetup', '--find', '--show', this.#image(id)))
+  }
+
+  /** Detaching a loop device that is still mounted somewhere takes effect when the last mount goes. */
+  async closeDevice(id: string): Promise<void> {
+    for (const device of await this.#devices(id)) await command('losetup', '--detach', device)
+  }
+
+  async expand(id: string, size: number): Promise<void> {
+    truncateSync(this.#image(id), size)
+    for (const device of await this.#devices(id)) {
+      await command('losetup', '--set-capacity', device)
+      await command('resize2fs', device).catch(() => undefined)
+    }
+  }
+
+  async #devices(id: string): Promise<string[]> {
+    const text = await command('losetup', '--noheadings', '--output', 'NAME', '--associated', this.#image(id))
+    return text.split('\n').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
+  }
+
+  #image(id: string): string {
+    return `${this.#fileOf(id)}.img`
+  }
+}
+
+/** A tmpfs of its own per mount, filled from and saved to a directory: what can be had without loop devices. */
+class TmpfsBackend implements Backend {
+  readonly #fileOf: (id: string) => string
+  readonly #size: number
+
+  constructor(fileOf: (id: string) => string, size: number) {
+    this.#fileOf = fileOf
+    this.#size = size
+  }
+
+  async create(id: string, access: 'mount' | 'block'): Promise<void> {
+    if (access === 'block') createImage(`${this.#fileOf(id)}.img`, this.#size)
+    else mkdirSync(this.#fileOf(id), { recursive: true })
+  }
+
+  async mount(id: string, directory: string): Promise<void> {
+    await command('mount', '-t', 'tmpfs', '-o', `size=${this.#size},mode=0755`, 'volume', directory)
+    await command('cp', '-a', `${this.#fileOf(id)}/.`, directory)
+  }
+
+  async unmount(id: string, directory: string): Promise<void> {
+    if (mountsAt(directory) > 0) {
+      const kept = this.#fileOf(id)
+      rmSync(`${kept}.new`, { recursive: true, force: true })
+      await command('cp', '-a', directory, `${kept}.new`)
+      await unmountAll(directory)
+      rmSync(kept, { recursive: true, force: true })
+      await command('mv', `${kept}.new`, kept)
+    }
+  }
+
+  async openDevice(id: string): Promise<string> {
+    return `${this.#fileOf(id)}.img`
+  }
+
+  async closeDevice(): Promise<void> {}
+
+  async expand(): Promise<void> {}
+}
+
+/** A directory of the driver's own, bind-mounted. */
+class BindBackend implements Backend {
+  readonly #fileOf: (id: string) => string
+  readonly #size: number
+
+  constructor(fileOf: (id: string) => string, size: number) {
+    this.#fileOf = fileOf
+    this.#size = size
+  }
+
+  async create(id: string, access: 'mount' | 'block'): Promise<void> {
+    if (access === 'block') createImage(`${this.#fileOf(id)}.img`, this.#size)
+    else mkdirSync(this.#fileOf(id), { recursive: true })
+  }
+
+  async mount(id: string, directory: string): Promise<void> {
+    await bindMount(this.#fileOf(id), directory, false)
+  }
+
+  async unmount(_id: string, directory: string): Promise<void> {
+    await unmountAll(directory)
+  }
+
+  async openDevice(id: string): Promise<string> {
+    return `${this.#fileOf(id)}.img`
+  }
+
+  async closeDevice(): Promise<void> {}
+
+  async expand(): Promise<void> {}
+}
+
+function createImage(image: string, size: number): void {
+  if (existsSync(image)) return
+  writeFileSync(image, '')
+  truncateSync(image, size)
+}

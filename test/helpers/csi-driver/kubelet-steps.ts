@@ -1,0 +1,144 @@
+/**
+ * What a kubelet does around a driver's calls, to set up the state that volctl finds: directories, state files, loop
+ * devices (csi.md C133, C134).
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
+import { VolumeCapability_AccessMode_Mode as Mode } from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
+import { attachmentName, csiGlobalDir, inlineCsiHandle } from '../../../src/core/names.ts'
+import type { CsiDriver } from './start.ts'
+
+export interface KubeletVolume {
+  readonly podUid: string
+  /** The PersistentVolume's name; of an inline volume the name in the pod. */
+  readonly specName: string
+  /** The volume's handle; of an inline volume it is generated. */
+  readonly handle: string
+  readonly nodeName: string
+  readonly readOnly?: boolean
+}
+
+const MOUNT = { case: 'mount', value: { fsType: 'ext4' } } as const
+const BLOCK = { case: 'block', value: {} } as const
+
+function capability(accessType: typeof MOUNT | typeof BLOCK) {
+  return { accessType, accessMode: { mode: Mode.SINGLE_NODE_WRITER } }
+}
+
+/** Stages the volume; @returns the global mount. */
+export async function stageVolume(driver: CsiDriver, handle: string): Promise<string> {
+  const directory = join(driver.rootDir, csiGlobalDir(driver.name, handle))
+  const stagingTargetPath = join(directory, 'globalmount')
+  makeDirectory(stagingTargetPath)
+  writeState(directory, { driverName: driver.name, volumeHandle: handle })
+  await clientOf(driver).nodeStageVolume({ volumeId: handle, stagingTargetPath, volumeCapability: capability(MOUNT) })
+  return stagingTargetPath
+}
+
+/** Publishes a staged volume for a pod; @returns the target. */
+export async function publishVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
+  const { podUid, specName, handle, nodeName, readOnly = false } = volume
+  const directory = join(driver.rootDir, 'pods', podUid, 'volumes', 'kubernetes.io~csi', specName)
+  makeDirectory(directory)
+  writeState(directory, {
+    attachmentID: attachmentName(handle, driver.name, nodeName),
+    driverName: driver.name,
+    nodeName,
+    specVolID: specName,
+    volumeHandle: handle,
+    volumeLifecycleMode: 'Persistent',
+  })
+  const targetPath = join(directory, 'mount')
+  await clientOf(driver).nodePublishVolume({
+    volumeId: handle,
+    stagingTargetPath: join(driver.rootDir, csiGlobalDir(driver.name, handle), 'globalmount'),
+    targetPath,
+    volumeCapability: capability(MOUNT),
+    readonly: readOnly,
+  })
+  return targetPath
+}
+
+/** Stages and publishes; @returns the target. */
+export async function mountVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
+  await stageVolume(driver, volume.handle)
+  return publishVolume(driver, volume)
+}
+
+/** Publishes an inline ephemeral volume; @returns the target. */
+export async function mountInlineVolume(driver: CsiDriver, volume: Omit<KubeletVolume, 'handle'>): Promise<string> {
+  const { podUid, specName, nodeName, readOnly = false } = volume
+  const handle = inlineCsiHandle(podUid, specName)
+  const directory = join(driver.rootDir, 'pods', podUid, 'volumes', 'kubernetes.io~csi', specName)
+  makeDirectory(directory)
+  writeState(directory, {
+    attachmentID: attachmentName(handle, driver.name, nodeName),
+    driverName: driver.name,
+    nodeName,
+    specVolID: specName,
+    volumeHandle: handle,
+    volumeLifecycleMode: 'Ephemeral',
+  })
+  const targetPath = join(directory, 'mount')
+  await clientOf(driver).nodePublishVolume({
+    volumeId: handle,
+    targetPath,
+    volumeCapability: capability(MOUNT),
+    readonly: readOnly,
+    volumeContext: { 'csi.storage.k8s.io/ephemeral': 'true' },
+  })
+  return targetPath
+}
+
+/** Maps a raw block volume for a pod, with the loop device that keeps it open; @returns the pod's symbolic link. */
+export async function mapBlockVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
+  const { podUid, specName, handle, nodeName, readOnly = false } = volume
+  const devices = join(driver.rootDir, 'plugins/kubernetes.io/csi/volumeDevices')
+  const stagingTargetPath = join(devices, 'staging', specName)
+  const targetPath = join(devices, 'publish', specName, podUid)
+  const mapDirectory = join(devices, specName, 'dev')
+  const podDirectory = join(driver.rootDir, 'pods', podUid, 'volumeDevices', 'kubernetes.io~csi')
+  for (const directory of [stagingTargetPath, join(devices, 'publish', specName), mapDirectory, podDirectory]) {
+    makeDirectory(directory)
+  }
+  makeDirectory(join(devices, specName, 'data'))
+  writeState(join(devices, specName, 'data'), {
+    attachmentID: attachmentName(handle, driver.name, nodeName),
+    driverName: driver.name,
+    nodeName,
+    specVolID: specName,
+    volumeHandle: handle,
+  })
+  const client = clientOf(driver)
+  const volumeCapability = capability(BLOCK)
+  await client.nodeStageVolume({ volumeId: handle, stagingTargetPath, volumeCapability })
+  await client.nodePublishVolume({
+    volumeId: handle,
+    stagingTargetPath,
+    targetPath,
+    volumeCapability,
+    readonly: readOnly,
+  })
+  const mapped = join(mapDirectory, podUid)
+  writeFileSync(mapped, '')
+  execFileSync('mount', ['--bind', targetPath, mapped])
+  const link = join(podDirectory, specName)
+  symlinkSync(targetPath, link)
+  execFileSync('losetup', ['--find', mapped])
+  return link
+}
+
+function clientOf(driver: CsiDriver): CsiNodeClient {
+  return new CsiNodeClient(driver.name, driver.socketPath)
+}
+
+function makeDirectory(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o750 })
+}
+
+/** One line, keys in order (C12). */
+function writeState(directory: string, data: Readonly<Record<string, string>>): void {
+  writeFileSync(join(directory, 'vol_data.json'), `${JSON.stringify(data)}\n`)
+}

@@ -1,0 +1,45 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export async function command(name: string, ...args: string[]): Promise<string> {
+  const { stdout } = await run(name, args, { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, LC_ALL: 'C' } })
+  return stdout.trim()
+}
+
+/** How many mounts are stacked on exactly this path. */
+export function mountsAt(path: string): number {
+  return mountPoints().filter((mountPoint) => mountPoint === path).length
+}
+
+/** Unmounts everything at or below a directory, the youngest first: for a test's own clean-up. */
+export function unmountBelow(directory: string): void {
+  const below = mountPoints().filter((path) => path === directory || path.startsWith(`${directory}/`))
+  for (const path of below.reverse()) execFileSync('umount', ['--', path])
+}
+
+/** In the order of the table: a mount stands after what it is mounted on. */
+function mountPoints(): string[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  return lines.map((line) => decodeOctal(line.split(' ')[4] ?? ''))
+}
+
+function decodeOctal(field: string): string {
+  const latin1 = field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+  return latin1 === field ? field : Buffer.from(latin1, 'latin1').toString('utf8')
+}
+
+/** Bind-mounts, read-only if asked. */
+export async function bindMount(source: string, target: string, readonly: boolean): Promise<void> {
+  await command('mount', '--bind', '--', source, target)
+  if (readonly) await command('mount', '-o', 'remount,bind,ro', '--', target)
+}
+
+/** Unmounts whatever is stacked on the path; the number of mounts that were there. */
+export async function unmountAll(path: string): Promise<number> {
+  const count = mountsAt(path)
+  for (let i = 0; i < count; i++) await command('umount', '--', path)
+  return count
+}

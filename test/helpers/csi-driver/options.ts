@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { FAULT_KINDS, type FaultSpec, parseFault } from './faults.ts'
+
+export type BackendName = 'loop' | 'tmpfs' | 'bind'
+
+export interface DriverOptions {
+  readonly name: string
+  readonly rootDir: string
+  /** Images, records, logs and faults: everything that outlives a restart. */
+  readonly stateDir: string
+  readonly backend: BackendName
+  /** Size of a new volume, in bytes. */
+  readonly size: number
+  readonly socketPath: string
+  /** What GetInfo says; the socket's path unless told. */
+  readonly endpoint: string
+  readonly registrationSocketPath: string | undefined
+  readonly versions: readonly string[]
+  /** Offers STAGE_UNSTAGE_VOLUME. */
+  readonly stage: boolean
+  /** Mounts at the staging path; else staging is only noted, as some drivers do. */
+  readonly mountAtStage: boolean
+  /** Mounts at all. */
+  readonly mount: boolean
+  readonly nodeId: string
+  readonly faults: readonly FaultSpec[]
+}
+
+const MIB = 1024 * 1024
+
+/** `node main.ts --name loop.test --root DIR --state DIR …`: every switch is described in main.ts. */
+export function parseOptions(args: readonly string[]): DriverOptions {
+  const faultFlags = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, { type: 'string', multiple: true } as const]))
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      name: { type: 'string' },
+      root: { type: 'string' },
+      state: { type: 'string' },
+      backend: { type: 'string', default: 'loop' },
+      'size-mib': { type: 'string', default: '16' },
+      'plugin-dir': { type: 'string' },
+      endpoint: { type: 'string' },
+      'registration-socket': { type: 'string' },
+      'no-registration': { type: 'boolean', default: false },
+      versions: { type: 'string', default: '1.0.0' },
+      'no-stage': { type: 'boolean', default: false },
+      'no-stage-mount': { type: 'boolean', default: false },
+      'no-mount': { type: 'boolean', default: false },
+      'node-id': { type: 'string', default: 'node-a' },
+      ...faultFlags,
+    },
+  })
+  const { name, root, state, backend } = values
+  if (name === undefined || root === undefined || state === undefined)
+    throw new Error('--name, --root and --state are required')
+  if (backend !== 'loop' && backend !== 'tmpfs' && backend !== 'bind') throw new Error(`no backend ${backend}`)
+  const socketPath = join(root, 'plugins', values['plugin-dir'] ?? name, 'csi.sock')
+  const registrationSocket = values['registration-socket'] ?? `${name}-reg.sock`
+  return {
+    name,
+    rootDir: root,
+    stateDir: state,
+    backend,
+    size: Number(values['size-mib']) * MIB,
+    socketPath,
+    endpoint: values.endpoint ?? socketPath,
+    registrationSocketPath: values['no-registration'] ? undefined : join(root, 'plugins_registry', registrationSocket),
+    versions: values.versions === '' ? [] : values.versions.split(','),
+    stage: !values['no-stage'],
+    mountAtStage: !values['no-stage-mount'] && !values['no-mount'],
+    mount: !values['no-mount'],
+    nodeId: values['node-id'],
+    faults: FAULT_KINDS.flatMap((kind) => {
+      const given = (values as Record<string, unknown>)[kind]
+      return Array.isArray(given) ? given.map((text) => parseFault(`${kind} ${text}`)) : []
+    }),
+  }
+}

@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { startProgram } from '../start-program.ts'
+import { Faults, parseFault } from './faults.ts'
+import { Journal, type LogEntry, type Violation } from './journal.ts'
+import type { BackendName } from './options.ts'
+
+export interface CsiDriverOptions {
+  readonly name: string
+  /** The kubelet's root directory. */
+  readonly rootDir: string
+  /** What outlives a restart of the driver: images, records, logs. */
+  readonly stateDir: string
+  /** What this machine allows, unless told: loop devices, else tmpfs. */
+  readonly backend?: BackendName
+  /** Further switches of main.ts, e.g. `['--no-stage-mount']`. */
+  readonly flags?: readonly string[]
+  /** What goes wrong, e.g. `'fail NodeUnpublishVolume=INTERNAL:once'` (faults.ts). */
+  readonly faults?: readonly string[]
+}
+
+/** A running test driver. Its mounts are made in the mount namespace of the process that started it. */
+export interface CsiDriver {
+  readonly name: string
+  readonly rootDir: string
+  readonly stateDir: string
+  readonly backend: BackendName
+  /** The driver's own socket. */
+  readonly socketPath: string
+  readonly pid: number
+  /** Whether the process still runs. */
+  running(): boolean
+  /** Replaces every fault, at once and without a restart. */
+  setFaults(...faults: string[]): void
+  /** All calls to Identity and Node so far, restarts included: one entry when each begins, one when it ends. */
+  log(): readonly LogEntry[]
+  /** `NodeUnpublishVolume`, … in the order in which they ended well. */
+  succeeded(): readonly string[]
+  /** Every breach of the CSI specification by the client. */
+  violations(): readonly Violation[]
+  /** Ends it as its deployment would: the sockets go. Mounts and loop devices stay. */
+  stop(): Promise<void>
+  /** SIGKILL: the sockets stay behind, with nobody listening. */
+  kill(): Promise<void>
+  /** Starts it again with the same options, after stop, kill or a fault that killed it. */
+  restart(): Promise<void>
+  /** Ends it and detaches every loop device that it, or a block volume of its, made; one that is mounted goes with its mount. */
+  dispose(): Promise<void>
+}
+
+/** Whether loop devices can be made here: they need real root and the control device. */
+export function loopDevicesWork(): boolean {
+  if (!existsSync('/dev/loop-control')) return false
+  try {
+    execFileSync('losetup', ['--find'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export async function startCsiDriver(options: CsiDriverOptions): Promise<CsiDriver> {
+  const { name, rootDir, stateDir, flags = [] } = options
+  const backend = options.backend ?? (loopDevicesWork() ? 'loop' : 'tmpfs')
+  const args = ['--name', name, '--root', rootDir, '--state', stateDir, '--backend', backend, ...flags]
+  mkdirSync(stateDir, { recursive: true })
+  const faults = new Faults(stateDir)
+  const journal = new Journal(stateDir)
+  const setFaults = (...texts: string[]): void => faults.set(texts.map(parseFault))
+  setFaults(...(options.faults ?? []))
+
+  const main = join(import.meta.dirname, 'main.ts')
+  let program = await startProgram(main, args)
+  const pluginDir = flags[flags.indexOf('--plugin-dir') + 1]
+  return {
+    name,
+    rootDir,
+    stateDir,
+    backend,
+    socketPath: join(rootDir, 'plugins', flags.includes('--plugin-dir') && pluginDir ? pluginDir : name, 'csi.sock'),
+    get pid() {
+      return program.pid
+    },
+    running: () => program.running(),
+    setFaults,
+    log: () => journal.requests(),
+    succeeded: () =>
+      journal.requests().flatMap(({ phase, rpc, code }) => (phase === 'end' && code === 'OK' ? [rpc] : [])),
+    violations: () => journal.violations(),
+    stop: () => program.end('SIGTERM'),
+    kill: () => program.end('SIGKILL'),
+    restart: async () => {
+      await program.end('SIGTERM')
+      program = await startProgram(main, args)
+    },
+    dispose: async () => {
+      await program.end('SIGTERM')
+      if (backend === 'loop') detachLoops(rootDir, stateDir)
+    },
+  }
+}
+
+interface LoopDevice {
+  readonly name: string
+  readonly backingFile: string
+  readonly backingInode: string
+}
+
+/** Loop devices are the machine's, not the mount namespace's: none may be left. */
+function detachLoops(...directories: readonly string[]): void {
+  const all = loopDevices()
+  const own = all.filter(({ backingFile }) => directories.some((directory) => backingFile.startsWith(`${directory}/`)))
+  // What keeps a block volume open sits on another loop device; once its mount is gone its file has no name.
+  const inodes = new Set(own.map(({ name }) => String(statSync(name).ino)))
+  const upper = all.filter(
+    ({ backingFile, backingInode }) =>
+      (backingFile === '/' || backingFile.startsWith('/dev/')) && inodes.has(backingInode),
+  )
+  for (const { name } of [...upper, ...own]) execFileSync('losetup', ['--detach', name])
+}
+
+function loopDevices(): readonly LoopDevice[] {
+  const columns = 'NAME,BACK-INO,BACK-FILE'
+  const text = execFileSync('losetup', ['--noheadings', '--raw', '--output', columns, '--list'], { encoding: 'utf8' })
+  return text.split('\n').flatMap((line) => {
+    const [name, backingInode = '', backingFile = ''] = line.split(' ')
+    return name ? [{ name, backingInode, backingFile }] : []
+  })
+}

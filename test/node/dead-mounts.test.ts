@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { deadMounts } from '../../src/core/node/dead-mounts.ts'
+
+const line = (id: number, type: string, path: string) => `${id} 1 0:${id} / ${path} rw - ${type} x rw\n`
+
+/** Each path says what its probe does. */
+function command(path: string): readonly [string, ...string[]] {
+  const says = path.split('/').at(-1) ?? ''
+  if (says === 'hang') return ['sleep', '30']
+  if (says === 'fine') return ['true']
+  return ['sh', '-c', `echo "stat: cannot read: ${says.replaceAll('_', ' ')}" >&2; exit 1`]
+}
+
+describe('deadMounts', () => {
+  it('names those that fail or do not answer, and leaves the others alone', async () => {
+    const asked: string[] = []
+    const table = parseMountinfo(
+      line(1, 'fuse.sshfs', '/k/Transport_endpoint_is_not_connected') +
+        line(2, 'nfs4', '/k/Stale_file_handle') +
+        line(3, 'nfs', '/k/hang') +
+        line(4, 'cifs', '/k/fine') +
+        line(5, 'fuse', '/k/Permission_denied') +
+        line(6, 'tmpfs', '/k/tmp') +
+        line(7, 'nfs', '/elsewhere/hang') +
+        line(8, 'nfs', '/k/covered/hang') +
+        line(9, 'tmpfs', '/k/covered/hang'),
+    )
+    const began = Date.now()
+    const dead = await deadMounts(table, '/k', {
+      deadlineMs: 400,
+      command: (path) => {
+        asked.push(path)
+        return command(path)
+      },
+    })
+    expect(dead).toEqual([
+      { path: '/k/Stale_file_handle', error: 'ESTALE' },
+      { path: '/k/Transport_endpoint_is_not_connected', error: 'ENOTCONN' },
+      { path: '/k/hang', error: 'Timeout' },
+    ])
+    expect(asked.sort()).toEqual([
+      '/k/Permission_denied',
+      '/k/Stale_file_handle',
+      '/k/Transport_endpoint_is_not_connected',
+      '/k/fine',
+      '/k/hang',
+    ])
+    expect(Date.now() - began).toBeLessThan(5000)
+  })
+
+  it('asks nobody where nothing remote is mounted', async () => {
+    const table = parseMountinfo(line(6, 'tmpfs', '/k/tmp'))
+    const refuse = () => {
+      throw new Error('asked')
+    }
+    expect(await deadMounts(table, '/k', { command: refuse })).toEqual([])
+  })
+})

@@ -1,0 +1,282 @@
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SafetyRefusal, VolctlError } from '../../src/core/errors.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { loopDevices } from '../../src/core/node/block-devices.ts'
+import { livingPods } from '../../src/core/node/collect-node.ts'
+import { bootTimeOf, hostIdentity } from '../../src/core/node/host-identity.ts'
+import { checkMountNamespace, firstDifference, stableRead, WrongNamespace } from '../../src/core/node/read-mountinfo.ts'
+import { hostReentry, namespaceReentry, reentryCommand } from '../../src/core/node/reenter.ts'
+import { type StandingFacts, standingObstacles } from '../../src/core/node/standing.ts'
+import { readStaticPods } from '../../src/core/node/static-pods.ts'
+import { allowTestHost, readTestHost } from '../../src/core/node/test-host.ts'
+import { fixture } from './helpers/fixture.ts'
+
+describe('hostIdentity', () => {
+  it("reads what the kubelet's Node object shows", () => {
+    using root = fixture({
+      'etc/machine-id': 'b0c1\n',
+      'sys/class/dmi/id/product_uuid': 'EC2F-01\n',
+      'proc/sys/kernel/random/boot_id': '2f6f\n',
+      'proc/stat': 'cpu 1 2\nbtime 1795224500\nprocesses 4\n',
+    })
+    expect(hostIdentity(root.path)).toMatchObject({
+      machineID: 'b0c1',
+      systemUUID: 'EC2F-01',
+      bootID: '2f6f',
+      bootTime: '2026-11-21T01:28:20Z',
+    })
+  })
+
+  it('falls back as the kubelet does, and leaves out what is not there', () => {
+    using root = fixture({ 'proc/device-tree/vm,uuid': 'abc\0', 'etc/machine-id': 'm' })
+    expect(hostIdentity(root.path)).toMatchObject({ machineID: 'm', systemUUID: 'abc' })
+    expect(bootTimeOf('cpu 1')).toBeUndefined()
+  })
+})
+
+describe('loopDevices', () => {
+  it('lists those with a backing file, in order of their number', () => {
+    using sys = fixture({
+      'loop10/loop/backing_file': '/srv/b.img (deleted)\n',
+      'loop10/ro': '1\n',
+      'loop2/loop/backing_file': '/\n',
+      'loop2/ro': '0\n',
+      'loop3/ro': '0\n',
+      'sda/ro': '0\n',
+    })
+    expect(loopDevices(sys.path)).toEqual([
+      { name: '/dev/loop2', backingFile: '/' },
+      { name: '/dev/loop10', backingFile: '/srv/b.img (deleted)', readOnly: true },
+    ])
+  })
+})
+
+describe('readStaticPods', () => {
+  const pod = 'kind: Pod\nmetadata: {name: p-static}\n'
+  it('reads one pod a file, in order, any extension, not recursive, no hidden names', () => {
+    using dir = fixture({
+      'b.json': '{"kind":"Pod","metadata":{"name":"b","namespace":"ns","uid":"my-uid"}}',
+      'a.yaml': pod,
+      '.hidden': 'broken: [',
+      'sub/c.yaml': pod,
+    })
+    expect(readStaticPods({ path: dir.path })).toEqual({
+      path: dir.path,
+      readable: true,
+      manifests: [
+        { file: join(dir.path, 'a.yaml'), namespace: 'default', name: 'p-static' },
+        { file: join(dir.path, 'b.json'), namespace: 'ns', name: 'b', uid: 'my-uid' },
+      ],
+    })
+    expect(readStaticPods({ path: join(dir.path, 'a.yaml') }).manifests).toHaveLength(1)
+  })
+
+  it.each([
+    { name: 'a broken file', text: 'a: [' },
+    { name: 'an empty file', text: '' },
+    { name: 'something else than a pod', text: 'kind: Deployment\nmetadata: {name: x}' },
+    { name: 'a pod without a name', text: 'kind: Pod\nmetadata: {}' },
+    { name: 'two documents', text: `${pod}---\n${pod}` },
+  ])('is not readable with $name, and keeps the others', ({ text }) => {
+    using dir = fixture({ 'a.yaml': pod, 'x.yaml': text })
+    expect(readStaticPods({ path: dir.path })).toMatchObject({ readable: false, manifests: [{ name: 'p-static' }] })
+  })
+
+  it('takes a missing path for an empty source, and a URL for one it cannot see', () => {
+    expect(readStaticPods({ path: '/nowhere/at/all' })).toEqual({
+      path: '/nowhere/at/all',
+      readable: true,
+      manifests: [],
+    })
+    expect(readStaticPods({})).toEqual({ readable: true, manifests: [] })
+    expect(readStaticPods({ url: 'https://x/y' })).toEqual({ path: 'https://x/y', readable: false, manifests: [] })
+  })
+})
+
+describe('standingObstacles', () => {
+  const good: StandingFacts = {
+    uidMap: '         0          0 4294967295\n',
+    pidNamespace: 'pid:[4026531836]',
+    referencePidNamespace: 'pid:[4026531836]',
+    referenceIsKubelet: false,
+    seesRuntime: false,
+    rootMountId: 27,
+    referenceRootMountId: 27,
+  }
+  const { pidNamespace: _, ...unreadable } = good
+  const { referenceRootMountId: __, ...rootless } = good
+  const nested = { ...good, pidNamespace: 'pid:[4026532999]', referencePidNamespace: 'pid:[4026532999]' }
+  it.each<{ name: string; facts: StandingFacts; want: string[] }>([
+    { name: 'the host', facts: good, want: [] },
+    { name: 'a user namespace', facts: { ...good, uidMap: '0 1000 1' }, want: ['UserNamespace'] },
+    { name: 'a user namespace with most uids', facts: { ...good, uidMap: '0 0 65536' }, want: ['UserNamespace'] },
+    { name: 'no uid map', facts: { ...good, uidMap: '' }, want: ['UserNamespace'] },
+    { name: 'a chroot', facts: { ...good, rootMountId: 99 }, want: ['Chroot'] },
+    { name: 'no rights', facts: rootless, want: ['NamespaceUnknown'] },
+    { name: "a container's PID namespace", facts: nested, want: ['PidNamespace'] },
+    {
+      name: 'a node in a container, with its kubelet beside us',
+      facts: { ...nested, referenceIsKubelet: true },
+      want: [],
+    },
+    { name: 'a node in a container, its kubelet stopped', facts: { ...nested, seesRuntime: true }, want: [] },
+    {
+      name: "another PID namespace than the kubelet's",
+      facts: { ...nested, referenceIsKubelet: true, referencePidNamespace: 'pid:[1]' },
+      want: ['PidNamespace'],
+    },
+    { name: 'no /proc', facts: { ...unreadable, uidMap: '' }, want: ['UserNamespace', 'PidNamespace'] },
+  ])('$name', ({ facts, want }) => expect(standingObstacles(facts).map(({ code }) => code)).toEqual(want))
+})
+
+describe('stableRead', () => {
+  const reads = (...texts: string[]) => {
+    let at = 0
+    return { read: () => Buffer.from(texts[Math.min(at++, texts.length - 1)] ?? ''), count: () => at }
+  }
+  it.each([
+    { kernel: '5.8.0', texts: ['a', 'b'], want: 'a', count: 1 },
+    { kernel: '6.18.44', texts: ['a', 'b'], want: 'a', count: 1 },
+    { kernel: '5.7.19-x', texts: ['a', 'b', 'b'], want: 'b', count: 3 },
+    { kernel: '4.18.0', texts: ['a', 'a'], want: 'a', count: 2 },
+    { kernel: 'strange', texts: ['a', 'a'], want: 'a', count: 2 },
+  ])('on $kernel reads $count times', ({ kernel, texts, want, count }) => {
+    const source = reads(...texts)
+    expect(stableRead(source.read, kernel).toString()).toBe(want)
+    expect(source.count()).toBe(count)
+  })
+
+  it('gives up where the table never rests', () => {
+    let n = 0
+    expect(() => stableRead(() => Buffer.from(String(n++)), '4.18.0')).toThrow(VolctlError)
+    expect(n).toBe(11)
+  })
+})
+
+describe('checkMountNamespace', () => {
+  const line = (id: number, path: string, dev = '0:9') => `${id} 1 ${dev} / ${path} rw - tmpfs t rw\n`
+  const world = (namespaces: Record<string, string>, tables: Record<string, string> = {}) => {
+    const proc = fixture(Object.fromEntries(Object.entries(tables).map(([pid, text]) => [`${pid}/mountinfo`, text])))
+    for (const [pid, namespace] of Object.entries(namespaces)) {
+      mkdirSync(join(proc.path, pid, 'ns'), { recursive: true })
+      symlinkSync(`mnt:[${namespace}]`, join(proc.path, pid, 'ns/mnt'))
+    }
+    return proc
+  }
+
+  it('is content where all stand in one', () => {
+    using proc = world({ self: '1', 1: '1', 50: '1' })
+    expect(() => checkMountNamespace({ runtimes: [50], rootDir: '/k' }, proc.path)).not.toThrow()
+    expect(() => checkMountNamespace({ kubelet: 50, runtimes: [], rootDir: '/k' }, proc.path)).not.toThrow()
+  })
+
+  it("names the kubelet's, or PID 1's, where we stand elsewhere", () => {
+    using proc = world({ self: '2', 1: '1', 50: '3' })
+    for (const [kubelet, pid] of [
+      [50, 50],
+      [undefined, 1],
+    ] as const) {
+      const failure = (() => {
+        try {
+          checkMountNamespace({ kubelet, runtimes: [], rootDir: '/k' }, proc.path)
+        } catch (error) {
+          return error
+        }
+        return undefined
+      })()
+      expect(failure).toBeInstanceOf(WrongNamespace)
+      expect(failure).toMatchObject({ rule: 'S6', exit: 4, namespace: `/proc/${pid}/ns/mnt` })
+    }
+  })
+
+  it('compares what the runtime sees under the root, while no kubelet runs', () => {
+    const same = { self: line(5, '/k/a') + line(6, '/x'), 50: line(77, '/k/a') }
+    using agreeing = world({ self: '1', 1: '1', 50: '2' }, same)
+    expect(() => checkMountNamespace({ runtimes: [50], rootDir: '/k' }, agreeing.path)).not.toThrow()
+    using lacking = world({ self: '1', 1: '1', 50: '2' }, { ...same, 50: line(77, '/k/a') + line(78, '/k/b') })
+    expect(() => checkMountNamespace({ runtimes: [50], rootDir: '/k' }, lacking.path)).toThrow(
+      /do not see the same mounts.*\/k\/b/,
+    )
+  })
+
+  it('tells tables apart by path, device, root and number', () => {
+    const table = (text: string) => parseMountinfo(text)
+    expect(firstDifference(table(line(1, '/k/a')), table(line(2, '/k/a')), '/k')).toBeUndefined()
+    expect(firstDifference(table(line(1, '/k/a')), table(line(2, '/k/a', '0:8')), '/k')).toContain('/k/a')
+    expect(firstDifference(table(line(1, '/k/a') + line(2, '/k/a')), table(line(2, '/k/a')), '/k')).toContain('stacked')
+  })
+})
+
+describe('reentry', () => {
+  const program = {
+    execPath: '/usr/bin/node',
+    execArgv: ['--no-warnings'],
+    argv: ['/opt/volctl/bin/volctl', 'plan', '-o', 'json'],
+  }
+  it('reaches the program through /proc', () => {
+    expect(reentryCommand({ mountNamespace: '/proc/812/ns/mnt', pid: 4711 }, program)).toEqual([
+      '--mount=/proc/812/ns/mnt',
+      '--',
+      '/proc/4711/exe',
+      '--preserve-symlinks',
+      '--preserve-symlinks-main',
+      '--no-warnings',
+      '/proc/4711/root/opt/volctl/bin/volctl',
+      'plan',
+      '-o',
+      'json',
+    ])
+    expect(namespaceReentry('/proc/812/ns/mnt').pid).toBe(process.pid)
+  })
+
+  it('enters the PID namespace as well, where that is another', () => {
+    const command = reentryCommand(
+      { mountNamespace: '/host/proc/1/ns/mnt', pidNamespace: '/host/proc/1/ns/pid', pid: 9 },
+      program,
+    )
+    expect(command.slice(0, 3)).toEqual(['--mount=/host/proc/1/ns/mnt', '--pid=/host/proc/1/ns/pid', '--'])
+  })
+
+  it("says when the host's processes are not there", () => {
+    using empty = fixture()
+    expect(() => hostReentry(empty.path)).toThrow(/--host-root .*cannot be seen/)
+  })
+})
+
+describe('the fake host of tests', () => {
+  it('is read from the file that the variable names', () => {
+    using dir = fixture({ 'host.json': '{"nodeName":"n"}', 'list.json': '[]', 'broken.json': '{' })
+    const read = (name: string) => readTestHost({ VOLCTL_TEST_HOST: join(dir.path, name) })
+    expect(read('host.json')).toEqual({ nodeName: 'n' })
+    for (const name of ['list.json', 'broken.json', 'missing.json']) expect(() => read(name)).toThrow(VolctlError)
+    expect(readTestHost({})).toBeUndefined()
+  })
+
+  it('is refused on the root directory of a real kubelet', () => {
+    using dir = fixture({ 'k/x': '' })
+    symlinkSync(join(dir.path, 'k'), join(dir.path, 'link'))
+    expect(() => allowTestHost('/var/lib/kubelet', [])).toThrow(SafetyRefusal)
+    expect(() => allowTestHost(join(dir.path, 'k'), [join(dir.path, 'link')])).toThrow(/real kubelet/)
+    expect(() => allowTestHost(join(dir.path, 'k'), [join(dir.path, 'other')])).not.toThrow()
+  })
+})
+
+describe('livingPods', () => {
+  it('are those of the list that have not ended, by the UID that is on disk', () => {
+    const pod = (uid: string, extra: object = {}, phase = 'Running') => ({
+      metadata: { name: uid, uid, ...extra },
+      spec: {},
+      status: { phase },
+    })
+    const uids = livingPods([
+      pod('a'),
+      pod('done', {}, 'Succeeded'),
+      pod('failed', {}, 'Failed'),
+      pod('going', { deletionTimestamp: '2026-11-21T00:00:00Z' }),
+      pod('mirror', { annotations: { 'kubernetes.io/config.mirror': 'hash1', 'kubernetes.io/config.hash': 'hash2' } }),
+    ])
+    expect([...uids]).toEqual(['a', 'mirror', 'hash1', 'hash2'])
+  })
+})

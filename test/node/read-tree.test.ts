@@ -1,0 +1,274 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { TreeEntry } from '../../src/core/model/snapshot.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { readTree, scanTree } from '../../src/core/node/tree/read-tree.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { fixture } from './helpers/fixture.ts'
+import { inNamespace, NO_MOUNTS } from './helpers/in-namespace.ts'
+
+const NONE = parseMountinfo('1 0 8:1 / / rw - ext4 /dev/vda1 rw\n')
+const paths = (entries: readonly TreeEntry[]) => entries.map((entry) => entry.path)
+const at = (entries: readonly TreeEntry[], path: string) => entries.find((entry) => entry.path === path)
+const cleanUp: (() => void)[] = []
+afterAll(() => {
+  for (const each of cleanUp) each()
+})
+
+describe('the tree of a real node, built anew', async () => {
+  const { snapshot } = await readSnapshot(new URL('../fixtures/captures/healthy/node.json', import.meta.url).pathname)
+  const captured = snapshot.tree ?? []
+  // Short: a socket's path has 108 bytes.
+  const root = mkdtempSync(join(tmpdir(), 'vt'))
+  cleanUp.push(() => rmSync(root, { recursive: true, force: true }))
+  const mounts = parseMountinfo((snapshot.mountinfo ?? '').replaceAll('/var/lib/kubelet', root))
+  for (const entry of captured) await make(root, entry)
+  // Hidden below a mount point: nobody may find it.
+  for (const { mountPoint } of mounts.under(`${root}/pods`)) {
+    if (existsSync(join(mountPoint, '.')) && !existsSync(join(mountPoint, '..data')))
+      writeFileSync(join(mountPoint, 'trap'), '')
+  }
+  const blockDevices = new Set(['loop0', 'loop3'])
+
+  it('is the same, entry by entry', () => {
+    const entries = readTree({ rootDir: root, mounts, attributes: 'all', blockDevices })
+    expect(entries.map(comparable)).toEqual(captured.map(comparable))
+  })
+
+  it('for a plan has the same names and types, without what lives', () => {
+    const living = new Set(snapshot.processes)
+    const planned = readTree({ rootDir: root, mounts, attributes: 'plan', blockDevices }, living)
+    const byPath = new Map(planned.map((entry) => [entry.path, entry]))
+    for (const entry of captured.map(comparable)) {
+      const left = /^pods\/[^/]+\/(containers|etc-hosts|plugins)|empty-dir\/[^/]+\/|^(?!plugins|pods)[^/]+\//.test(
+        entry.path,
+      )
+      if (left) continue
+      expect(byPath.get(entry.path), entry.path).toMatchObject({ path: entry.path, type: entry.type })
+      expect(byPath.get(entry.path)?.content).toBe(entry.content)
+      expect(byPath.get(entry.path)?.digest !== undefined, entry.path).toBe(entry.digest)
+    }
+  })
+
+  async function make(below: string, entry: TreeEntry): Promise<void> {
+    const path = join(below, entry.path)
+    if (entry.type === 'dir') mkdirSync(path, { recursive: true })
+    else if (entry.type === 'link') symlinkSync(entry.target ?? '', path)
+    else if (entry.type === 'socket') await listen(path)
+    else writeFileSync(path, entry.content ?? (entry.digest === undefined ? '' : 'x'.repeat(entry.size ?? 0)))
+    if (entry.mode !== undefined && entry.type !== 'link') chmodSync(path, Number.parseInt(entry.mode, 8) | 0o700)
+  }
+
+  function comparable(entry: TreeEntry) {
+    const { path, type, target, content } = entry
+    const mode = entry.mode === undefined || type === 'link' ? undefined : Number.parseInt(entry.mode, 8) | 0o700
+    return { path, type, target, content, mode, digest: entry.digest !== undefined, known: entry.mtime !== undefined }
+  }
+})
+
+async function listen(path: string): Promise<void> {
+  const server: Server = createServer()
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  cleanUp.push(() => server.close())
+}
+
+describe('readTree', () => {
+  const POD = 'pods/11111111-2222-3333-4444-555555555555'
+  it('gives content only of state files, digests only of generations', () => {
+    using root = fixture({
+      [`${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`]: '{"a":1}',
+      [`${POD}/volumes/kubernetes.io~empty-dir/e/vol_data.json`]: 'user data',
+      [`${POD}/volumes/kubernetes.io~configmap/c/..2026_11_21_02_04_30.1/key`]: 'value',
+      [`${POD}/volumes/kubernetes.io~configmap/c/..2026_11_21_02_04_31.22/key`]: 'value',
+      [`${POD}/volumes/kubernetes.io~configmap/c/..2026_11_21_02_04_31.22/sub/other`]: 'other',
+      [`${POD}/volumes/kubernetes.io~configmap/c/stray`]: 'value',
+      [`${POD}/stray-file`]: 'x',
+    })
+    const entries = readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
+    expect(entries.filter((entry) => entry.content !== undefined)).toMatchObject([
+      { path: `${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`, content: '{"a":1}', mode: '644', size: 7 },
+    ])
+    const digests = entries.filter((entry) => entry.digest !== undefined)
+    expect(digests.map((entry) => [entry.path.split('/c/')[1], entry.size])).toEqual([
+      ['..2026_11_21_02_04_30.1/key', 5],
+      ['..2026_11_21_02_04_31.22/key', 5],
+      ['..2026_11_21_02_04_31.22/sub/other', 5],
+    ])
+    expect(digests[0]?.digest).toBe(digests[1]?.digest)
+    expect(digests[0]?.digest).not.toBe(digests[2]?.digest)
+    expect(JSON.stringify(entries)).not.toContain('user data')
+    expect(at(entries, `${POD}/stray-file`)).toMatchObject({ type: 'file', size: 1 })
+  })
+
+  it('caps what it reads', () => {
+    using root = fixture({
+      [`${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`]: ' '.repeat(64 * 1024 + 1),
+      [`${POD}/volumes/kubernetes.io~configmap/c/..2026_11_21_02_04_30.1/large`]: 'x'.repeat(2 * 1024 * 1024 + 1),
+      [`${POD}/volumes/kubernetes.io~configmap/c/..2026_11_21_02_04_30.1/just`]: 'x'.repeat(2 * 1024 * 1024),
+    })
+    const many = join(root.path, POD, 'volumes/kubernetes.io~empty-dir/e')
+    for (let i = 0; i < 10_001; i++) {
+      if (i % 1000 === 0) mkdirSync(join(many, `${i}`), { recursive: true })
+      else writeFileSync(join(many, `${i - (i % 1000)}`, `${i}`), '')
+    }
+    const entries = readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
+    const state = at(entries, `${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`)
+    expect(state).toMatchObject({ size: 65_537, error: 'larger than 65536 bytes' })
+    expect(state).not.toHaveProperty('content')
+    const generation = `${POD}/volumes/kubernetes.io~configmap/c/..2026_11_21_02_04_30.1`
+    expect(at(entries, `${generation}/large`)).not.toHaveProperty('digest')
+    expect(at(entries, `${generation}/just`)?.digest).toMatch(/^hmac-sha256:[0-9a-f]{64}$/)
+    const volume = `${POD}/volumes/kubernetes.io~empty-dir/e`
+    expect(at(entries, volume)?.error).toBe('more than 10000 entries')
+    expect(paths(entries).filter((path) => path.startsWith(`${volume}/`))).toHaveLength(10_000)
+  })
+
+  it('does not wait for a fifo in the place of a state file', () => {
+    using root = fixture({ [`${POD}/volumes/kubernetes.io~csi/pv/x`]: '' })
+    const fifo = join(root.path, POD, 'volumes/kubernetes.io~csi/pv/vol_data.json')
+    execFileSync('mkfifo', [fifo])
+    expect(
+      at(
+        readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' }),
+        `${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`,
+      ),
+    ).toMatchObject({ type: 'fifo' })
+  })
+
+  it('follows no link', () => {
+    using elsewhere = fixture({ 'secret/vol_data.json': 'never' })
+    using root = fixture({
+      [`${POD}/volumes/kubernetes.io~csi/x`]: '',
+      [`${POD}/volumes/kubernetes.io~empty-dir/e/f`]: '',
+    })
+    symlinkSync(join(elsewhere.path, 'secret'), join(root.path, POD, 'volumes/kubernetes.io~csi/pv'))
+    symlinkSync('/', join(root.path, POD, 'volumes/kubernetes.io~empty-dir/e/root'))
+    symlinkSync(elsewhere.path, join(root.path, 'pods/link'))
+    const entries = readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
+    expect(at(entries, `${POD}/volumes/kubernetes.io~csi/pv`)).toMatchObject({
+      type: 'link',
+      target: join(elsewhere.path, 'secret'),
+    })
+    expect(at(entries, `${POD}/volumes/kubernetes.io~empty-dir/e/root`)).toMatchObject({ type: 'link', target: '/' })
+    expect(paths(entries).filter((path) => path.includes('vol_data'))).toEqual([])
+  })
+
+  it('has only pods that were there at the scan, though completed later', () => {
+    using root = fixture({ [`${POD}/etc-hosts`]: '' })
+    const scan = scanTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' })
+    mkdirSync(join(root.path, 'pods/later'))
+    rmSync(join(root.path, POD, 'etc-hosts'))
+    expect(scan.podUids).toEqual([POD.slice(5)])
+    expect(paths(scan.complete(new Set()))).toEqual(expect.not.arrayContaining(['pods/later', `${POD}/etc-hosts`]))
+  })
+
+  it('keeps the marker of a living pod', () => {
+    const marker = `${POD}/plugins/kubernetes.io~empty-dir/wrapped_c/ready`
+    using root = fixture({
+      [`${POD}/volumes/kubernetes.io~configmap/c/..2026_11_21_02_04_30.1/key`]: '',
+      [`${POD}/volumes/kubernetes.io~empty-dir/e/precious`]: '',
+      [`${POD}/plugins/kubernetes.io~empty-dir/e/ready`]: '',
+      [marker]: '',
+      [`${POD}/containers/c/abcd`]: '',
+    })
+    const entries = readTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' }, new Set([POD.slice(5)]))
+    expect(paths(entries)).toEqual(expect.arrayContaining([marker, `${POD}/plugins/kubernetes.io~empty-dir/e/ready`]))
+    expect(paths(entries).filter((path) => path.includes('precious') || path.includes('containers/'))).toEqual([])
+  })
+
+  it('says what is wrong with the root directory', () => {
+    using root = fixture({ file: '' })
+    expect(() => readTree({ rootDir: '/nowhere', mounts: NONE, attributes: 'all' })).toThrow(/no such directory/)
+    expect(() => readTree({ rootDir: join(root.path, 'file'), mounts: NONE, attributes: 'all' })).toThrow(
+      /no directory/,
+    )
+  })
+})
+
+const PRINT = new URL('./helpers/print-tree.ts', import.meta.url).pathname
+interface Printed {
+  readonly entries: readonly TreeEntry[]
+  readonly dead: readonly { readonly path: string; readonly error: string }[]
+  readonly milliseconds: number
+  readonly mounts: number
+}
+
+describe.skipIf(NO_MOUNTS !== undefined)(`with real mounts${NO_MOUNTS === undefined ? '' : ` (${NO_MOUNTS})`}`, () => {
+  const volumes = 'pods/u/volumes'
+  const run = (root: string, script: string, ...args: string[]): Printed =>
+    JSON.parse(
+      inNamespace(`cd "$1"; ${script}\nexec "$2" "$3" "$1" "\${@:4}"`, [root, process.execPath, PRINT, ...args]),
+    )
+
+  it('reads the own tmpfs of secrets, and nothing else that is mounted', () => {
+    using root = fixture({
+      [`${volumes}/kubernetes.io~secret/s/under`]: '',
+      [`${volumes}/kubernetes.io~empty-dir/m/under`]: '',
+    })
+    const { entries, mounts } = run(
+      root.path,
+      `mount --bind . .; cd .
+       mkdir -p plugins "${volumes}/kubernetes.io~csi/pv/mount" "${volumes}/kubernetes.io~nfs/n"
+       mount -t tmpfs x "${volumes}/kubernetes.io~secret/s"; mkdir "${volumes}/kubernetes.io~secret/s/..2026_11_21_02_04_30.5"
+       echo v > "${volumes}/kubernetes.io~secret/s/..2026_11_21_02_04_30.5/key"
+       mkdir "${volumes}/kubernetes.io~secret/s/nested"; mount -t tmpfs x "${volumes}/kubernetes.io~secret/s/nested"; touch "${volumes}/kubernetes.io~secret/s/nested/trap"
+       mount -t tmpfs x "${volumes}/kubernetes.io~empty-dir/m"; touch "${volumes}/kubernetes.io~empty-dir/m/trap"
+       mount -t tmpfs x "${volumes}/kubernetes.io~csi/pv/mount"; touch "${volumes}/kubernetes.io~csi/pv/mount/trap"
+       mount -t tmpfs x plugins; touch plugins/seen`,
+    )
+    expect(mounts).toBe(6)
+    expect(paths(entries).filter((path) => /trap|under/.test(path))).toEqual([])
+    expect(paths(entries)).toContain('plugins/seen')
+    expect(at(entries, `${volumes}/kubernetes.io~secret/s/..2026_11_21_02_04_30.5/key`)).toMatchObject({
+      size: 2,
+      digest: expect.any(String),
+    })
+    for (const path of ['kubernetes.io~secret/s/nested', 'kubernetes.io~empty-dir/m', 'kubernetes.io~csi/pv/mount']) {
+      expect(at(entries, `${volumes}/${path}`)).toEqual({ path: `${volumes}/${path}`, type: 'dir' })
+    }
+  })
+
+  const noFuse = process.getuid?.() === 0 && existsSync('/dev/fuse') ? undefined : 'needs root and /dev/fuse'
+  it.skipIf(noFuse !== undefined)(
+    `a FUSE mount that never answers hangs nothing${noFuse === undefined ? '' : ` (${noFuse})`}`,
+    () => {
+      using root = fixture({
+        [`${volumes}/kubernetes.io~empty-dir/e/file`]: '',
+        [`${volumes}/kubernetes.io~empty-dir/e/d/file`]: '',
+      })
+      // The descriptor is the daemon: while it is open nobody answers; once it is closed the connection is gone.
+      const fuse = (fd: number, path: string) =>
+        `mkdir -p "${path}"; exec ${fd}<>/dev/fuse; mount -i -t fuse -o fd=${fd},rootmode=40000,user_id=0,group_id=0 x "${path}"`
+      const { entries, dead } = run(
+        root.path,
+        [
+          fuse(5, `${volumes}/kubernetes.io~csi/pv/mount`),
+          fuse(6, `${volumes}/kubernetes.io~empty-dir/e/d/deep`),
+          fuse(7, `${volumes}/kubernetes.io~secret/s`),
+          fuse(8, 'plugins/kubernetes.io/csi/driver/hash/globalmount'),
+          fuse(9, `${volumes}/kubernetes.io~nfs/gone`),
+          'exec 9>&-',
+        ].join('\n'),
+      )
+      for (const path of [
+        `${volumes}/kubernetes.io~csi/pv/mount`,
+        `${volumes}/kubernetes.io~empty-dir/e/d/deep`,
+        `${volumes}/kubernetes.io~secret/s`,
+      ]) {
+        expect(at(entries, path)).toEqual({ path, type: 'dir' })
+      }
+      expect(paths(entries)).toContain(`${volumes}/kubernetes.io~empty-dir/e/d/file`)
+      expect(Object.fromEntries(dead.map(({ path, error }) => [path.slice(root.path.length + 1), error]))).toEqual({
+        [`${volumes}/kubernetes.io~csi/pv/mount`]: 'Timeout',
+        [`${volumes}/kubernetes.io~empty-dir/e/d/deep`]: 'Timeout',
+        [`${volumes}/kubernetes.io~secret/s`]: 'Timeout',
+        'plugins/kubernetes.io/csi/driver/hash/globalmount': 'Timeout',
+        [`${volumes}/kubernetes.io~nfs/gone`]: 'ENOTCONN',
+      })
+    },
+  )
+})
