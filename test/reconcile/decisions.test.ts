@@ -19,7 +19,9 @@ it('every pod, volume and staging directory can be asked why', () => {
   const options = planOptions()
   const why = new Map(explainDecisions(state, options, planNode(state, options)).map((each) => [each.path, each]))
   expect(why.get(`${ROOT}/pods/${uid(2)}`)).toMatchObject({ rule: 'S5' })
-  expect(why.get(`${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`)?.why).toBe('wanted, and as it should be')
+  expect(why.get(`${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`)?.why).toBe(
+    'wanted, and as it should be',
+  )
   expect(why.get(`${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~host-path/h`)?.why).toContain('mounts nothing')
   expect(why.get(`${ROOT}/pods/${uid(9)}/volumes/kubernetes.io~secret/s`)?.why).toContain('UnmountVolume')
   expect(why.get(`${ROOT}/pods/${uid(9)}/volumes/kubernetes.io~nfs/n`)?.why).toContain('nothing of it is mounted')

@@ -173,6 +173,18 @@ describe('S9 witnesses', () => {
     built.override = { runtime: { source: 'none', endpoint: 'unix:///run/x.sock', error: 'refused', pods: [] } }
     expect(kinds(plan(built))).toEqual([])
   })
+  it('so does one of two that does not, beside one that does', () => {
+    const built = orphan()
+    built.override = {
+      runtime: {
+        source: 'cri',
+        endpoint: 'unix:///run/a.sock',
+        error: 'unix:///run/b.sock: refused',
+        pods: built.sandboxes,
+      },
+    }
+    expect(kinds(plan(built))).toEqual([])
+  })
   it('but not what is older than this boot', () => {
     const built = node()
       .dir(`pods/${GONE}`, BEFORE_BOOT)

@@ -15,7 +15,7 @@ import { capabilityName } from './capability-name.ts'
 import { maskSecrets } from './mask-secrets.ts'
 
 /** One deadline for all calls of one operation, capability calls included (C6). */
-export const CSI_OPERATION_TIMEOUT_MS = 120_000
+const CSI_OPERATION_TIMEOUT_MS = 120_000
 
 export interface CsiCallOptions {
   /** Shared by the calls of one operation; else this call has two minutes of its own. */

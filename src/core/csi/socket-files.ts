@@ -11,7 +11,7 @@ export interface SocketFile {
 }
 
 /** A directory in which there may be sockets that were not seen: that none was found there proves nothing (S3). */
-export interface UnreadDirectory {
+interface UnreadDirectory {
   readonly path: string
   readonly error: string
 }

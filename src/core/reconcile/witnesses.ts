@@ -1,5 +1,6 @@
 /** The two witnesses of life: the container runtime and the process table (S9). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { ProblemCode } from '../plan/catalogue.ts'
 import type { Problem } from '../plan/plan.ts'
 
 export interface Witnesses {
@@ -49,19 +50,18 @@ function blindnessOf(
   { snapshot }: ActualInputs,
   processes: ReadonlySet<string>,
   aliveByRuntime: (uid: string) => boolean,
-): { code: string; message: string; hint: string } | undefined {
+): { code: ProblemCode; message: string; hint: string } | undefined {
   const { runtime } = snapshot
   const hint = 'Start the container runtime, or name its socket in the kubelet configuration; then plan again.'
   if (runtime === undefined) return { code: 'RuntimeUnknown', message: 'the container runtime was not asked', hint }
+  // One of several sockets may have answered: the containers of the other still run without it.
+  if (runtime.error !== undefined || (runtime.source === 'none' && runtime.endpoint !== undefined)) {
+    const message = `the container runtime${runtime.endpoint ? ` at ${runtime.endpoint}` : ''} did not answer${runtime.error ? ` (${runtime.error})` : ''}`
+    return { code: 'RuntimeNotAnswering', message, hint }
+  }
   if (runtime.source === 'none') {
-    if (runtime.endpoint !== undefined || runtime.error !== undefined) {
-      const message = `the container runtime${runtime.endpoint ? ` at ${runtime.endpoint}` : ''} did not answer${runtime.error ? ` (${runtime.error})` : ''}`
-      return { code: 'RuntimeNotAnswering', message, hint }
-    }
-    if (snapshot.processes === undefined) {
-      return { code: 'NoWitness', message: 'neither a container runtime nor the process table could be asked', hint }
-    }
-    return undefined
+    if (snapshot.processes !== undefined) return undefined
+    return { code: 'NoWitness', message: 'neither a container runtime nor the process table could be asked', hint }
   }
   const living = snapshot.processes === undefined || snapshot.kubelet?.running === true ? apiRunning(snapshot.api) : []
   const known = processes.size > 0 ? [...processes] : living
