@@ -109,7 +109,8 @@ function newestApiTime({ snapshot }: ActualInputs): number | undefined {
   ]
     .map((time) => Date.parse(time ?? ''))
     .filter((time) => !Number.isNaN(time))
-  return times.length === 0 ? undefined : Math.max(...times)
+  // In this host's clock (S28): directories bear its times.
+  return times.length === 0 ? undefined : Math.max(...times) - (api?.clockSkewMs ?? 0)
 }
 
 /** S29: all mounts of one driver dead at once: its backend is away, not its volumes. Blocks that driver's operations. */
