@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ describe('the tree of a real node, built anew', async () => {
   for (const entry of captured) await make(root, entry)
   // Hidden below a mount point: nobody may find it.
   for (const { mountPoint } of mounts.under(`${root}/pods`)) {
-    if (existsSync(join(mountPoint, '.')) && !existsSync(join(mountPoint, '..data')))
+    if (statSync(mountPoint, { throwIfNoEntry: false })?.isDirectory() && !existsSync(join(mountPoint, '..data')))
       writeFileSync(join(mountPoint, 'trap'), '')
   }
   const blockDevices = new Set(['loop0', 'loop3'])

@@ -25,7 +25,7 @@ class ColumnMountTable implements MountTable {
   readonly #columns: MountColumns
   readonly #records: (MountRecord | undefined)[] = []
   #text: string | undefined
-  #byPath: ReadonlyMap<string, readonly MountRecord[]> | undefined
+  #byPath: ReadonlyMap<string, MountRecord | readonly MountRecord[]> | undefined
   #byDevice: ReadonlyMap<number, readonly number[]> | undefined
   #byId: ReadonlyMap<number, number> | undefined
 
@@ -58,7 +58,9 @@ class ColumnMountTable implements MountTable {
 
   at(path: string): readonly MountInfo[] {
     this.#byPath ??= this.#recordsByPath()
-    return this.#byPath.get(path) ?? NO_MOUNTS
+    const found = this.#byPath.get(path)
+    if (found === undefined) return NO_MOUNTS
+    return Array.isArray(found) ? found : [found as MountRecord]
   }
 
   ofDevice(dev: string): readonly MountInfo[] {
@@ -78,12 +80,14 @@ class ColumnMountTable implements MountTable {
    * A mount point that ends in " (deleted)" is found under the path without it as well (P115): the kernel may mean
    * that the directory was removed, and a file may be called so.
    */
-  #recordsByPath(): ReadonlyMap<string, readonly MountRecord[]> {
-    const records = new Map<string, MountRecord[]>()
+  #recordsByPath(): ReadonlyMap<string, MountRecord | readonly MountRecord[]> {
+    // A list only where mounts are stacked: one for each of 100,000 would cost more than the index.
+    const records = new Map<string, MountRecord | MountRecord[]>()
     const add = (path: string, record: MountRecord): void => {
-      const stack = records.get(path)
-      if (stack === undefined) records.set(path, [record])
-      else stack.push(record)
+      const there = records.get(path)
+      if (there === undefined) records.set(path, record)
+      else if (Array.isArray(there)) there.push(record)
+      else records.set(path, [there, record])
     }
     for (let row = 0; row < this.#columns.size; row++) {
       const record = this.#record(row)

@@ -71,7 +71,7 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
       rule: 'S6',
       code: 'NamespaceUnknown',
       message: "the node's mount namespace cannot be read from here",
-      hint: 'Run volctl as root.',
+      hint: 'Run volctl as root, with the right to look at other processes (CAP_SYS_PTRACE).',
     })
   } else if (rootMountId !== referenceRootMountId) {
     obstacles.push({

@@ -61,7 +61,7 @@ function isCopyOf(path: string, target: string): boolean {
   return at !== -1 && path.endsWith(target.slice(at))
 }
 
-export function podUidOf(relative: string): string | undefined {
+function podUidOf(relative: string): string | undefined {
   const parts = relative.split('/')
   return parts[0] === 'pods' ? parts[1] : undefined
 }

@@ -16,7 +16,7 @@ export interface SubPathWork {
   readonly kept: readonly string[]
 }
 
-export const NO_SUB_PATHS: SubPathWork = {
+const NO_SUB_PATHS: SubPathWork = {
   steps: [],
   paths: [],
   expects: [],

@@ -3,50 +3,49 @@ import type { FileType } from '../../model/snapshot.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { typeOfDirent } from './tree-entry.ts'
 
-const DELETED = ' (deleted)'
-
-/** Volumes that the kubelet itself keeps in a tmpfs of its own: they cannot hang (contract, "Snapshot"). */
-const OWN_TMPFS = /^pods\/[^/]+\/volumes\/kubernetes\.io~(?:secret|projected|downward-api)\/[^/]+$/
+/** Where the kubelet keeps volumes in a tmpfs of its own: they cannot hang (contract, "Snapshot"). */
+const OWN_TMPFS = /^pods\/[^/]+\/volumes\/kubernetes\.io~(?:secret|projected|downward-api)$/
 
 /** Directories of the kubelet that an administrator may have put on a disk of their own. */
 const STRUCTURE = new Set(['pods', 'plugins', 'plugins_registry', 'plugins/kubernetes.io', 'plugins/kubernetes.io/csi'])
+const STRUCTURE_PARENTS = new Set(['', 'plugins', 'plugins/kubernetes.io'])
 const LOCAL_DISK = /^(ext[234]|xfs|btrfs|zfs|f2fs|tmpfs|overlay)$/
 
 /** The mounts under the root directory, by path relative to it; the newest on each path. */
 export class MountPoints {
-  readonly #top = new Map<string, MountInfo>()
+  readonly #table: MountTable
+  readonly #root: string
   readonly #blockDevices: () => ReadonlySet<string>
 
   /** @param blockDevices names of the kernel's block devices, asked for only when a device file is mounted */
   constructor(table: MountTable, rootDir: string, blockDevices: () => ReadonlySet<string>) {
+    this.#table = table
+    this.#root = rootDir
     this.#blockDevices = blockDevices
-    const skip = rootDir.length + 1
-    for (const mount of table.under(rootDir)) {
-      const path = mount.mountPoint.slice(skip)
-      this.#top.set(path, mount)
-      if (path.endsWith(DELETED)) this.#top.set(path.slice(0, -DELETED.length), mount)
-    }
   }
 
-  has(path: string): boolean {
-    return this.#top.has(path)
-  }
-
-  /** May this mount point be entered: it is the kubelet's own tmpfs, or a local disk in the kubelet's structure. */
-  mayEnter(path: string): boolean {
-    const fsType = this.#top.get(path)?.fsType
-    if (fsType === undefined) return true
-    return (fsType === 'tmpfs' && OWN_TMPFS.test(path)) || (STRUCTURE.has(path) && LOCAL_DISK.test(fsType))
+  /** The newest mount on this path. */
+  at(path: string): MountInfo | undefined {
+    return this.#table.at(`${this.#root}/${path}`).at(-1)
   }
 
   /**
-   * What is mounted here, without a stat: readdir shows the file beneath it, so that a device file bound onto a plain
+   * Which mounts directly in this directory may be entered: the kubelet's own tmpfs, or a local disk in the kubelet's
+   * structure. Undefined: none.
+   */
+  enterable(directory: string): ((path: string, mount: MountInfo) => boolean) | undefined {
+    if (OWN_TMPFS.test(directory)) return (_, mount) => mount.fsType === 'tmpfs'
+    if (!STRUCTURE_PARENTS.has(directory)) return undefined
+    return (path, mount) => STRUCTURE.has(path) && LOCAL_DISK.test(mount.fsType)
+  }
+
+  /**
+   * What is mounted there, without a stat: readdir shows the file beneath it, so that a device file bound onto a plain
    * file looks like one; the mount's root within devtmpfs says which device it is.
    */
-  typeOf(path: string, dirent: Dirent): FileType {
+  typeOf(mount: MountInfo, dirent: Dirent): FileType {
     const type = typeOfDirent(dirent)
-    const mount = this.#top.get(path)
-    if (type !== 'file' || mount?.fsType !== 'devtmpfs') return type
+    if (type !== 'file' || mount.fsType !== 'devtmpfs') return type
     const device = mount.root.replace(/\/\/deleted$/, '').replace(/^\//, '')
     if (device === '') return type
     return this.#blockDevices().has(device.replaceAll('/', '!')) || BLOCK_NAME.test(device) ? 'block' : 'char'

@@ -41,8 +41,8 @@ export interface TreeScan {
   complete(livingPods: ReadonlySet<string>): readonly TreeEntry[]
 }
 
-/** Levels below plugins/kubernetes.io* that the kubelet itself makes: csi/DRIVER/HASH/globalmount. */
-const PLUGIN_LEVELS = 4
+/** Levels below plugins/kubernetes.io* that the kubelet itself makes: csi/volumeDevices/PV/data/vol_data.json. */
+const PLUGIN_LEVELS = 5
 
 /** @throws VolctlError RootDirMissing, RootDirUnreadable */
 export function scanTree(options: ReadTreeOptions): TreeScan {
@@ -54,8 +54,7 @@ export function scanTree(options: ReadTreeOptions): TreeScan {
   lstatEntry(root, rootDir)
   walk.emit(root)
   const pods: PodScan[] = []
-  for (const dirent of readRoot(rootDir)) {
-    const entry = walk.entryOf('', dirent)
+  for (const entry of walk.entriesOf('', readRoot(rootDir))) {
     walk.attributes(entry)
     if (entry.type !== 'dir' || !walk.mayEnter(entry)) continue
     if (entry.path === 'pods') pods.push(...scanPods(walk, entry))
@@ -65,7 +64,7 @@ export function scanTree(options: ReadTreeOptions): TreeScan {
   }
   return {
     podUids: pods.map((pod) => pod.uid),
-    isMountPoint: (path) => mountPoints.has(path),
+    isMountPoint: (path) => mountPoints.at(path) !== undefined,
     complete: (livingPods) => {
       for (const pod of pods) completePod(walk, pod, options.attributes === 'plan' && livingPods.has(pod.uid))
       const entries = walk.entries()

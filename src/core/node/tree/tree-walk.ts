@@ -13,6 +13,9 @@ export class TreeWalk {
   readonly mountPoints: MountPoints
   readonly #entries: Draft[] = []
   readonly #gone = new Set<Draft>()
+  /** Mount points that may not be entered, and those that may. */
+  readonly #closed = new Set<Draft>()
+  readonly #open = new Set<Draft>()
 
   constructor(rootDir: string, mountPoints: MountPoints) {
     this.rootDir = rootDir
@@ -34,8 +37,7 @@ export class TreeWalk {
   /** Every entry of a directory, by name and type; an error is noted on the directory. */
   children(directory: Draft): readonly Draft[] {
     try {
-      const dirents = readdirSync(this.absolute(directory.path), { withFileTypes: true })
-      return dirents.map((dirent) => this.entryOf(directory.path, dirent))
+      return this.entriesOf(directory.path, readdirSync(this.absolute(directory.path), { withFileTypes: true }))
     } catch (error) {
       const text = errorText(error)
       if (text === 'ENOENT') this.#gone.add(directory)
@@ -44,20 +46,29 @@ export class TreeWalk {
     }
   }
 
-  entryOf(parent: string, dirent: Dirent): Draft {
-    const path = parent === '' ? dirent.name : `${parent}/${dirent.name}`
-    const type = this.mountPoints.has(path) ? this.mountPoints.typeOf(path, dirent) : typeOfDirent(dirent)
-    const entry: Draft = { path, type }
-    this.emit(entry)
-    return entry
+  /** @param parent relative to the root directory, "" for the root itself */
+  entriesOf(parent: string, dirents: readonly Dirent[]): readonly Draft[] {
+    const enterable = this.mountPoints.enterable(parent)
+    const prefix = parent === '' ? '' : `${parent}/`
+    return dirents.map((dirent) => {
+      const path = prefix + dirent.name
+      const mount = this.mountPoints.at(path)
+      const entry: Draft = {
+        path,
+        type: mount === undefined ? typeOfDirent(dirent) : this.mountPoints.typeOf(mount, dirent),
+      }
+      if (mount !== undefined) (enterable?.(path, mount) ? this.#open : this.#closed).add(entry)
+      this.emit(entry)
+      return entry
+    })
   }
 
   isMountPoint(entry: Draft): boolean {
-    return this.mountPoints.has(entry.path)
+    return this.#closed.has(entry) || this.#open.has(entry)
   }
 
   mayEnter(entry: Draft): boolean {
-    return this.mountPoints.mayEnter(entry.path)
+    return !this.#closed.has(entry)
   }
 
   /** lstat, but for what has its attributes already and for mount points that may not be entered. */

@@ -48,8 +48,9 @@ function visit(
   depth: number,
 ): void {
   const entry: Draft = { path: `${parent.path}/${dirent.name}`, type: typeOfDirent(dirent) }
-  if (walk.mountPoints.has(entry.path)) {
-    walk.emit({ path: entry.path, type: walk.mountPoints.typeOf(entry.path, dirent) })
+  const mount = walk.mountPoints.at(entry.path)
+  if (mount !== undefined) {
+    walk.emit({ path: entry.path, type: walk.mountPoints.typeOf(mount, dirent) })
     return
   }
   if (!lstatEntry(entry, `${here}/${dirent.name}`)) return

@@ -1,0 +1,138 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { collectNode } from '../../src/core/node/collect-node.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { writeSnapshot } from '../../src/core/snapshot/write-snapshot.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { fixture } from './helpers/fixture.ts'
+
+const CAPTURE = new URL('../fixtures/captures/healthy/node.json', import.meta.url).pathname
+const GONE = '11111111-2222-3333-4444-555555555555'
+
+describe('collectNode', () => {
+  let server: TestApiServer
+  beforeAll(async () => {
+    server = await startApiServer({ data: [CAPTURE] })
+  })
+  afterAll(() => server.stop())
+  afterEach(() => vi.unstubAllEnvs())
+
+  /** A fake host on a directory of its own, beside the capture's API objects. */
+  async function host(extra: object = {}) {
+    const { snapshot } = await readSnapshot(CAPTURE)
+    const living = snapshot.api?.pods.find((pod) => pod.metadata.name === 'p-ro')?.metadata.uid ?? ''
+    const dir = fixture({
+      [`root/pods/${living}/volumes/kubernetes.io~csi/pv/vol_data.json`]: '{}',
+      [`root/pods/${living}/etc-hosts`]: '',
+      [`root/pods/${GONE}/etc-hosts`]: 'x',
+      'manifests/s.yaml': 'kind: Pod\nmetadata: {name: s}\n',
+    })
+    writeFileSync(
+      join(dir.path, 'host.json'),
+      JSON.stringify({
+        machineID: 'm',
+        systemUUID: 'S',
+        bootID: 'b',
+        bootTime: '2026-11-21T01:28:20Z',
+        nodeName: 'pg-node',
+        rootDir: join(dir.path, 'root'),
+        kubelet: { running: false, mayReturn: false },
+        staticPodPath: join(dir.path, 'manifests'),
+        runtimeEndpoints: [],
+        runtimeExpected: false,
+        processes: [living],
+        kubeconfig: server.kubeconfig('admin'),
+        ...extra,
+      }),
+    )
+    vi.stubEnv('VOLCTL_TEST_HOST', join(dir.path, 'host.json'))
+    return { dir, living }
+  }
+
+  it('gathers every section of a snapshot, that reads back as the same', async () => {
+    const { dir, living } = await host()
+    using _ = dir
+    const lines: string[] = []
+    const state = await collectNode({ attributes: 'all', log: (line) => lines.push(line) })
+    state.client.close()
+    expect(state.node.standing).toEqual([])
+    expect(state.snapshot).toMatchObject({
+      apiVersion: 'volctl.io/v1',
+      kind: 'NodeSnapshot',
+      nodeName: 'pg-node',
+      rootDir: join(dir.path, 'root'),
+      machineID: 'm',
+      systemUUID: 'S',
+      bootID: 'b',
+      bootTime: '2026-11-21T01:28:20Z',
+      runtime: { source: 'none', pods: [] },
+      kubelet: { running: false, mayReturn: false },
+      staticPods: { readable: true, manifests: [{ name: 's', namespace: 'default' }] },
+      deadMounts: [],
+      csiSockets: [],
+    })
+    expect(state.snapshot.processes).toContain(living)
+    expect(state.snapshot.api?.pods.length).toBeGreaterThan(10)
+    expect(state.snapshot.tree?.find((entry) => entry.path === `pods/${living}/etc-hosts`)?.mtime).toBeGreaterThan(0)
+    expect(lines.join('\n')).toMatch(/mount table: \d+ mounts \(\d+ ms\)[\s\S]*pods, \d+ errors/)
+
+    const file = join(dir.path, 'snapshot.json.gz')
+    writeSnapshot(state.snapshot, file)
+    expect((await readSnapshot(file)).snapshot).toEqual(JSON.parse(JSON.stringify(state.snapshot)))
+  })
+
+  it('for a plan leaves out what only pods that are gone need', async () => {
+    const { dir, living } = await host()
+    using _ = dir
+    const state = await collectNode({ attributes: 'plan' })
+    state.client.close()
+    const entry = (path: string) => state.snapshot.tree?.find((each) => each.path === path)
+    expect(entry(`pods/${living}`)).toEqual({ path: `pods/${living}`, type: 'dir' })
+    expect(entry(`pods/${living}/volumes/kubernetes.io~csi/pv/vol_data.json`)).toMatchObject({
+      content: '{}',
+      mtime: expect.any(Number),
+    })
+    expect(entry(`pods/${GONE}/etc-hosts`)).toMatchObject({ size: 1, mtime: expect.any(Number) })
+  })
+
+  it('makes the text of the mount table only when it is asked for', async () => {
+    const { dir } = await host()
+    using _ = dir
+    const state = await collectNode({ attributes: 'plan' })
+    state.client.close()
+    expect(Object.getOwnPropertyDescriptor(state.snapshot, 'mountinfo')?.get).toBeDefined()
+    expect(state.snapshot.mountinfo).toBe(state.mounts.text)
+  })
+
+  it('looks again with the same connection, and sees a kubelet come back', async () => {
+    const { dir } = await host()
+    using _ = dir
+    const first = await collectNode({ attributes: 'plan' })
+    mkdirSync(join(dir.path, 'root/pods/later'))
+    const connections = await server.connections()
+    const second = await collectNode({ attributes: 'plan', client: first.client })
+    expect(await server.connections()).toBe(connections)
+    expect(second.snapshot.tree?.some((entry) => entry.path === 'pods/later')).toBe(true)
+    const now = JSON.parse(
+      JSON.stringify({ rootDir: join(dir.path, 'root'), kubelet: { running: true, mayReturn: true } }),
+    )
+    writeFileSync(join(dir.path, 'host.json'), JSON.stringify(now))
+    expect(await second.node.kubeletState()).toEqual({ running: true, mayReturn: true })
+    first.client.close()
+  })
+
+  it.each([
+    {
+      name: 'the real root directory',
+      extra: { rootDir: '/var/lib/kubelet/../kubelet' },
+      says: /VOLCTL_TEST_HOST|no such directory/,
+    },
+    { name: 'a root directory that is missing', extra: { rootDir: '/nowhere' }, says: /no such directory/ },
+    { name: 'a node that does not exist', extra: { nodeName: 'other' }, says: /other/ },
+  ])('refuses $name', async ({ extra, says }) => {
+    const { dir } = await host(extra)
+    using _ = dir
+    await expect(collectNode({ attributes: 'plan' })).rejects.toThrow(says)
+  })
+})
