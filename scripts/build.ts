@@ -3,8 +3,8 @@
  * cache. Two builds of the same source give the same volctl.cjs, byte for byte.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import { clientNodePlugin } from './esbuild-client-node.ts'
 import { commandManifest } from './manifest.ts'
@@ -42,22 +42,36 @@ export async function buildBundle(dist: string): Promise<string> {
 
 /** Lets each command's code be compiled once, so that the package carries what V8 made of it. */
 function fillCompileCache(launcher: string): void {
-  for (const args of [['--version'], ['--help'], ['plan', '--help'], ['plan', '--snapshot', '/nonexistent']]) {
+  const snapshot = join(root, 'test', 'fixtures', 'captures', 'healthy', 'node.json')
+  for (const args of [
+    ['--version'],
+    ['plan', '--help'],
+    ['plan', '--snapshot', snapshot],
+    ['plan', '-o', 'json', '--snapshot', snapshot],
+  ]) {
     try {
       execFileSync(process.execPath, [launcher, ...args], { stdio: 'ignore' })
     } catch {
-      // The snapshot that is not there: only the loading of the code matters.
+      // Only the loading of the code matters.
     }
   }
 }
 
 if (import.meta.main) {
   const dist = join(root, 'dist')
-  rmSync(dist, { recursive: true, force: true })
-  mkdirSync(join(dist, 'compile-cache'), { recursive: true, mode: 0o755 })
-  writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n')
-  const bundle = await buildBundle(dist)
-  cpSync(join(root, 'scripts', 'launch.cjs'), join(dist, 'launch.cjs'))
-  fillCompileCache(join(dist, 'launch.cjs'))
-  console.error(`built ${bundle}, ${Math.round(statSync(bundle).size / 1024)} KiB`)
+  // Beside, and swapped in when it is whole: a volctl that runs meanwhile finds one or the other.
+  const fresh = `${dist}.new-${process.pid}`
+  const stale = `${dist}.old-${process.pid}`
+  try {
+    mkdirSync(join(fresh, 'compile-cache'), { recursive: true, mode: 0o755 })
+    writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
+    const bundle = await buildBundle(fresh)
+    cpSync(join(root, 'scripts', 'launch.cjs'), join(fresh, 'launch.cjs'))
+    fillCompileCache(join(fresh, 'launch.cjs'))
+    if (existsSync(dist)) renameSync(dist, stale)
+    renameSync(fresh, dist)
+    console.error(`built dist/volctl.cjs, ${Math.round(statSync(join(dist, basename(bundle))).size / 1024)} KiB`)
+  } finally {
+    for (const path of [fresh, stale]) rmSync(path, { recursive: true, force: true })
+  }
 }

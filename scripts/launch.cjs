@@ -1,25 +1,25 @@
-/* Plain old JavaScript: this file must be readable by the oldest Node.js, to tell it that it is too old. */
-var path = require('path')
-
+// Copied to dist/: turns the compile cache on and loads the bundle. What stands before the version check must be
+// readable by an old Node.js, to tell it that it is too old.
 if (Number(process.versions.node.split('.')[0]) < 22) {
-  console.error('volctl: needs Node.js 22 or newer, this is ' + process.versions.node + '.')
-  console.error('        Install it with its optional dependencies: they bring a Node.js of their own.')
+  console.error(`volctl: needs Node.js 22 or newer, this is ${process.versions.node}.`)
+  console.error('        Install volctl with its optional dependencies: they bring a Node.js of their own.')
   process.exit(1)
 }
 
-/* A root tool must not run code that somebody else could have put into its cache. */
-function onlyOursCanWrite(dir) {
-  try {
-    var stats = require('fs').lstatSync(dir)
-    var owner = stats.uid === 0 || stats.uid === process.geteuid()
-    return stats.isDirectory() && owner && (stats.mode & 18) === 0
-  } catch (error) {
-    return false
-  }
+const { lstatSync } = require('node:fs')
+const { enableCompileCache } = require('node:module')
+const { join } = require('node:path')
+
+/** V8 does not verify cached code: a root tool must not run what somebody else could have put there. */
+function onlyOursCanWrite(directory) {
+  const stats = lstatSync(directory, { throwIfNoEntry: false })
+  if (stats === undefined || !stats.isDirectory()) return false
+  const owned = stats.uid === 0 || stats.uid === process.geteuid()
+  return owned && (stats.mode & 0o022) === 0
 }
 
-var cache = path.join(__dirname, 'compile-cache')
-/* Where root runs a checkout that belongs to a user, the owner of this file is trusted already, but the cache is not. */
-if (onlyOursCanWrite(cache)) require('module').enableCompileCache(cache)
+const cache = join(__dirname, 'compile-cache')
+if (onlyOursCanWrite(cache)) enableCompileCache({ directory: cache, portable: true })
+// A root tool does not read a user's theme.
 process.env.VOLCTL_DISABLE_THEME = '1'
 require('./volctl.cjs')

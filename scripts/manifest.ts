@@ -9,7 +9,9 @@ const commandsDir = join(import.meta.dirname, '..', 'src', 'commands')
 
 export async function commandManifest(): Promise<Interfaces.Manifest> {
   const commands: Record<string, Command.Cached> = {}
-  const files = readdirSync(commandsDir).filter((file) => file.endsWith('.ts')).toSorted()
+  const files = readdirSync(commandsDir)
+    .filter((file) => file.endsWith('.ts'))
+    .toSorted()
   for (const file of files) {
     const id = file.replace(/\.ts$/, '')
     const { default: command } = (await import(join(commandsDir, file))) as { default: Command.Class }

@@ -4,7 +4,7 @@
  */
 import { type Command, type Interfaces, run, settings } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
-import { Output } from './core/cli/output.ts'
+import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
 import { palette } from './core/views/palette.ts'
@@ -21,7 +21,9 @@ const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>
  * The exit status is `process.exitCode`, which the commands set.
  */
 export async function main(manifest: Interfaces.Manifest, root: string): Promise<never> {
-  const output = new Output(process.stdout)
+  // oclif's own listeners throw whatever is not EPIPE, past every catch.
+  for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error')
+  const output = standardOutput()
   process.stderr.on('error', () => undefined)
   try {
     settings.enableAutoTranspile = false
@@ -54,7 +56,7 @@ function report(error: unknown): void {
     return
   }
   const explained = explainError(error, undefined)
-  const colour = process.stderr.isTTY === true && !process.env['NO_COLOR'] && !process.argv.includes('--no-color')
+  const colour = process.stderr.isTTY === true && !process.env.NO_COLOR && !process.argv.includes('--no-color')
   process.stderr.write(errorText(explained, false, palette(colour)))
   process.exitCode = explained.exit
 }
@@ -66,7 +68,10 @@ function embeddedPlugin(manifest: Interfaces.Manifest, root: string): Interfaces
     if (loaded === undefined) throw new Error(`no such command: ${id}`)
     return Object.assign(loaded.default, { id, plugin })
   }
-  const commands = Object.entries(manifest.commands).map(([id, command]) => ({ ...command, load: () => findCommand(id) }))
+  const commands = Object.entries(manifest.commands).map(([id, command]) => ({
+    ...command,
+    load: () => findCommand(id),
+  }))
   const plugin = {
     _base: '@oclif/core',
     alias: pjson.name,

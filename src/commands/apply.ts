@@ -1,5 +1,135 @@
-import { VolctlCommand } from '../core/volctl-command.ts'
+import { Flags } from '@oclif/core'
+import { applyPlan } from '../core/apply/apply-plan.ts'
+import type { ApplyEvent } from '../core/apply/events.ts'
+import { applyContext } from '../core/cli/apply-context.ts'
+import { confirm } from '../core/cli/confirm.ts'
+import { parseDuration } from '../core/cli/duration.ts'
+import { Interrupts } from '../core/cli/interrupts.ts'
+import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
+import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
+import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { refusalOf } from '../core/cli/plan-exit-status.ts'
+import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { SafetyRefusal } from '../core/errors.ts'
+import type { CollectedNode } from '../core/node/collect-node.ts'
+import type { Plan } from '../core/plan/plan.ts'
+import { planNode } from '../core/reconcile/plan-node.ts'
+import { applyDocument, resultEvent } from '../core/views/apply-document.ts'
+import { closing, eventLine } from '../core/views/apply-lines.ts'
+import { palette } from '../core/views/palette.ts'
+import { renderPlan } from '../core/views/plan-view.ts'
+import { Progress } from '../core/views/progress.ts'
+import { toJsonLine } from '../core/views/structured.ts'
+import { OUTPUT_FORMATS, type OutputFormat, outputFlag, VolctlCommand } from '../core/volctl-command.ts'
+
+const DEFAULT_TIMEOUT = '2m'
+const DEFAULT_PARALLEL = '8'
 
 export default class Apply extends VolctlCommand {
-  async run(): Promise<void> {}
+  static override summary = 'Carry out what plan shows: unmount, unstage, detach and remove what nobody needs any more.'
+  static override description =
+    'Reads the node and the API as plan does, shows the plan, asks on a terminal, and carries it out. Before every ' +
+    'operation its preconditions are checked again on the real state; a volume’s operations keep their order, ' +
+    'independent volumes go in parallel. At the end the node is read once more, to say what is left. Needs root.'
+  static override usage = 'apply [FLAGS]'
+  static override examples = [
+    { description: 'Show what would be done, ask, do it:', command: '<%= config.bin %> apply' },
+    {
+      description: 'Clean up after pods that are gone for good, their emptyDir data included:',
+      command: '<%= config.bin %> apply --orphans',
+    },
+    { description: 'One pod only, without asking:', command: '<%= config.bin %> apply --pod shop/web-0 --yes' },
+    { description: 'For scripts, one event a line:', command: '<%= config.bin %> apply --yes -o ndjson' },
+  ]
+  static override flags = {
+    output: outputFlag([...OUTPUT_FORMATS, 'ndjson']),
+    yes: Flags.boolean({ summary: 'Do not ask. Without a terminal nobody is asked either.' }),
+    parallel: Flags.string({ helpValue: 'N', summary: `Operations in flight at once (default ${DEFAULT_PARALLEL}).` }),
+    timeout: Flags.string({
+      helpValue: 'DUR',
+      summary: `For one operation; one that hangs is given up and named (default ${DEFAULT_TIMEOUT}).`,
+    }),
+    ...apiFlags,
+    ...nodeFlags,
+    ...planFlags,
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Apply)
+    const options = planOptions(flags, this.config.version)
+    const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)
+    const timeoutMs = parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout')
+    const format = flags.output as OutputFormat
+    requireRoot()
+
+    let node: CollectedNode | undefined
+    using interrupts = new Interrupts((line) => this.say(line))
+    const look = (before?: CollectedNode): Promise<CollectedNode> =>
+      lookAtNode(nodeChoice(flags), {
+        attributes: 'plan',
+        log: (line) => this.detail(line),
+        signal: before === undefined ? interrupts.stop : interrupts.abandon,
+        ...(before === undefined ? {} : { before }),
+      })
+    try {
+      node = await interrupts.orInterrupted(look())
+      requireStanding(node.node)
+      const plan = planNode(node, options)
+      this.#show(plan, format)
+      const refusal = refusalOf(plan)
+      if (refusal !== undefined) throw refusal
+      const asked = await this.#ask(plan, flags.yes, interrupts.stop)
+      const context = applyContext(node, {
+        options,
+        planIsFresh: !asked,
+        parallel,
+        timeoutMs,
+        signal: interrupts.stop,
+        abandon: interrupts.abandon,
+        lookAgain: look,
+      })
+      await this.#carryOut(plan, context, format)
+    } finally {
+      leaveNode(node)
+    }
+  }
+
+  /** The plan as a person must see it before saying yes (S31); standard output stays for the answer. */
+  #show(plan: Plan, format: OutputFormat): void {
+    if (format !== 'table' && format !== 'wide') return
+    const detail = format === 'wide' ? 'wide' : 'confirm'
+    process.stderr.write(renderPlan(plan, palette(this.colourful(process.stderr)), detail))
+  }
+
+  async #ask(plan: Plan, yes: boolean, signal: AbortSignal): Promise<boolean> {
+    const needed = plan.operations.some(({ blocked }) => blocked === undefined)
+    if (yes || !needed || process.stdin.isTTY !== true) return false
+    await confirm('\nCarry out these operations? Only "yes" is taken for a yes: ', signal)
+    return true
+  }
+
+  async #carryOut(plan: Plan, context: Parameters<typeof applyPlan>[1], format: OutputFormat): Promise<void> {
+    const lines = format === 'table' || format === 'wide'
+    using progress =
+      lines && process.stderr.isTTY === true ? new Progress(process.stderr, plan.operations.length) : undefined
+    const print = (event: ApplyEvent): void => {
+      progress?.follow(event)
+      if (event.type === 'step') this.detail(`${event.id}: ${event.step?.op} ${event.step?.target}`)
+      if (format === 'ndjson') this.output.write(toJsonLine(event))
+      const line = lines ? eventLine(event, this.paint) : undefined
+      if (line === undefined) return
+      if (progress === undefined) this.output.write(line)
+      else progress.above(() => this.output.write(line))
+    }
+    const result = await applyPlan(plan, context, print)
+    progress?.[Symbol.dispose]()
+    if (format === 'ndjson') this.output.write(toJsonLine(resultEvent(result)))
+    else await this.answer(applyDocument(plan, result), format, () => closing(result, this.paint))
+    this.finish(result.exit)
+    await this.output.flush()
+    const { refused } = result
+    if (refused === undefined) return
+    const { rule, code, message, hint } = refused
+    throw new SafetyRefusal(rule, code, `refused by ${rule}: ${message}`, hint === undefined ? {} : { hint })
+  }
 }

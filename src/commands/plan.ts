@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core'
-import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
+import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
@@ -16,12 +16,18 @@ export default class Plan extends VolctlCommand {
   static override usage = 'plan [FLAGS]'
   static override examples = [
     { description: 'What is wrong on this node:', command: '<%= config.bin %> plan' },
-    { description: 'Left-over directories and data of pods that are gone, too:', command: '<%= config.bin %> plan --orphans' },
+    {
+      description: 'Left-over directories and data of pods that are gone, too:',
+      command: '<%= config.bin %> plan --orphans',
+    },
     {
       description: 'The same for a snapshot, on any machine, with every step:',
       command: '<%= config.bin %> plan --snapshot node.json -o wide',
     },
-    { description: 'For scripts; exit status 2 says that there is something to do:', command: '<%= config.bin %> plan --detailed-exitcode -o json' },
+    {
+      description: 'For scripts; exit status 2 says that there is something to do:',
+      command: '<%= config.bin %> plan --detailed-exitcode -o json',
+    },
   ]
   static override flags = {
     output: outputFlag(),
@@ -30,7 +36,9 @@ export default class Plan extends VolctlCommand {
       summary: 'Plan from a snapshot instead of this node; needs no rights and no API.',
       exclusive: ['kubeconfig', 'context', 'host-root'],
     }),
-    'detailed-exitcode': Flags.boolean({ summary: 'Exit with 2 when there are operations, see EXIT STATUS in the manual.' }),
+    'detailed-exitcode': Flags.boolean({
+      summary: 'Exit with 2 when there are operations, see EXIT STATUS in the manual.',
+    }),
     ...apiFlags,
     ...nodeFlags,
     ...planFlags,
@@ -45,7 +53,9 @@ export default class Plan extends VolctlCommand {
     for (const { id, kind, rule, message } of this.verbose ? plan.operations : []) {
       this.detail(`${rule}: ${kind} ${id}: ${message}`)
     }
-    await this.answer(plan, flags.output as OutputFormat, (wide) => renderPlan(plan, this.paint, wide))
+    await this.answer(plan, flags.output as OutputFormat, (wide) =>
+      renderPlan(plan, this.paint, wide ? 'wide' : 'table'),
+    )
     this.finish(planExitStatus(plan, flags['detailed-exitcode']))
     const refusal = refusalOf(plan)
     if (refusal !== undefined) throw refusal

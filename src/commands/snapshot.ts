@@ -39,7 +39,9 @@ export default class Snapshot extends VolctlCommand {
       writeFileSync(output, `${JSON.stringify(node.snapshot, undefined, 1)}\n`)
     } else {
       writeSnapshot(node.snapshot, output)
-      this.say(`wrote ${output}: ${node.snapshot.nodeName}, ${node.snapshot.api?.pods.length ?? 0} pods, ${node.mounts.size} mounts`)
+      this.say(
+        `wrote ${output}: ${node.snapshot.nodeName}, ${node.snapshot.api?.pods.length ?? 0} pods, ${node.mounts.size} mounts`,
+      )
     }
   }
 }

@@ -1,7 +1,7 @@
 import { Command, Flags, type Interfaces } from '@oclif/core'
 import { formatDuration } from './cli/duration.ts'
 import { Reentered } from './cli/live-node.ts'
-import { Output } from './cli/output.ts'
+import { standardOutput } from './cli/output.ts'
 import { errorText } from './cli/report-error.ts'
 import { explainError } from './cli/usage-error.ts'
 import type { ExitStatus } from './exit-status.ts'
@@ -37,12 +37,12 @@ export abstract class VolctlCommand extends Command {
     }),
   }
 
-  protected readonly output = new Output(process.stdout)
+  protected readonly output = standardOutput()
   readonly #started = performance.now()
 
   /** Colours of standard output. */
   protected get paint(): Palette {
-    return palette(this.#colour(process.stdout))
+    return palette(this.colourful(process.stdout))
   }
 
   protected get verbose(): boolean {
@@ -76,21 +76,25 @@ export abstract class VolctlCommand extends Command {
       process.exitCode = thrown.status
       return
     }
+    // Else oclif adds a warning of its own to a usage error.
+    this.parsed = true
     const error = explainError(thrown, this.id)
-    process.stderr.write(errorText(error, this.#structured(), palette(this.#colour(process.stderr))))
+    process.stderr.write(errorText(error, this.#structured(), palette(this.colourful(process.stderr))))
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit
   }
 
-  #colour(stream: NodeJS.WriteStream): boolean {
-    const wanted = !this.argv.includes('--no-color') && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb'
+  protected colourful(stream: NodeJS.WriteStream): boolean {
+    const wanted = !this.argv.includes('--no-color') && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
     return wanted && stream.isTTY === true
   }
 
   /** From the raw arguments, as a usage error leaves nothing parsed. */
   #structured(): boolean {
     const given = this.argv.flatMap((arg, index) =>
-      arg === '-o' || arg === '--output' ? (this.argv[index + 1] ?? []) : (/^(?:-o|--output=)(.+)$/.exec(arg)?.[1] ?? []),
+      arg === '-o' || arg === '--output'
+        ? (this.argv[index + 1] ?? [])
+        : (/^(?:-o|--output=)(.+)$/.exec(arg)?.[1] ?? []),
     )
     return given.some((format) => ['json', 'yaml', 'ndjson'].includes(format))
   }

@@ -1,12 +1,12 @@
 /** Plans of one or two operations and a context made of fakes, for tests of apply. */
-import { mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/apply/events.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/apply/ports.ts'
 import type { Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
 import { FakeHost } from './fake-host.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
 
 export const ROOT = '/var/lib/kubelet'
 export const POD = '11111111-1111-4111-8111-111111111111'
@@ -62,7 +62,7 @@ export class Fixture {
   readonly host = new FakeHost()
   readonly events: ApplyEvent[] = []
   readonly calls: string[] = []
-  readonly directory = mkdtempSync(`${tmpdir()}/volctl-apply-`)
+  readonly directory = temporaryDirectory()
   kubelet = { running: false, mayReturn: false }
   witness: Witness = { listed: new Set(), alive: new Set(), apiPods: [] }
   wanted = new Set<string>()

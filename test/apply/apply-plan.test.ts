@@ -57,6 +57,21 @@ describe('the way of an apply', () => {
   })
 })
 
+describe('a plan file', () => {
+  it.each([
+    { name: 'another node', change: { node: 'node-2' }, code: 'OtherNode' },
+    { name: 'another root directory', change: { rootDir: '/other' }, code: 'OtherNode' },
+    { name: 'before the last boot', change: { bootID: 'b1' }, code: 'PlanTooOld' },
+  ])('of $name is not applied', async ({ change, code }) => {
+    const plan = planOf([secret('a')])
+    await expect(fixture.apply({ ...plan, ...change }, { ...plan, bootID: 'b2' })).rejects.toMatchObject({
+      code,
+      exit: 1,
+    })
+    expect(fixture.host.log).toEqual([])
+  })
+})
+
 describe('finding operations again', () => {
   it.each([
     { name: 'no longer planned', change: () => [], want: 'refused NoLongerPlanned' },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { planExitStatus, refusalOf } from '../../src/core/cli/plan-exit-status.ts'
 import type { Problem } from '../../src/core/plan/plan.ts'
-import { aPlan, anOperation } from './plan-builder.ts'
+import { anOperation, aPlan } from './plan-builder.ts'
 
 const error: Problem = { severity: 'error', code: 'X', message: 'x', about: {} }
 const blocked = anOperation({ blocked: { code: 'DeletesData', message: 'x' } })
@@ -13,7 +13,12 @@ it.each([
   { name: 'blocked operations only', plan: aPlan({ operations: [blocked] }), plain: 0, detailed: 2 },
   { name: 'a problem of severity error', plan: aPlan({ problems: [error] }), plain: 0, detailed: 1 },
   { name: 'a warning', plan: aPlan({ problems: [{ ...error, severity: 'warning' }] }), plain: 0, detailed: 0 },
-  { name: 'error and operation', plan: aPlan({ operations: [anOperation()], problems: [error] }), plain: 0, detailed: 2 },
+  {
+    name: 'error and operation',
+    plan: aPlan({ operations: [anOperation()], problems: [error] }),
+    plain: 0,
+    detailed: 2,
+  },
   { name: 'not complete', plan: aPlan({ complete: false }), plain: 0, detailed: 1 },
   { name: 'refused', plan: aPlan({ refused, operations: [blocked] }), plain: 4, detailed: 4 },
 ])('$name: $plain, with --detailed-exitcode $detailed', ({ plan, plain, detailed }) => {

@@ -11,7 +11,7 @@ import type { Operation, Plan } from '../plan/plan.ts'
 import { exitStatusOf } from './apply-result.ts'
 import { ApplyRun } from './apply-run.ts'
 import { type ApplyEvent, type ApplyResult, note, operationEvent } from './events.ts'
-import { type FoundAgain, findAgain } from './find-again.ts'
+import { type FoundAgain, findAgain, requireSameNode } from './find-again.ts'
 import { DEFAULT_JOURNAL_DIR, type Journal, openJournal } from './journal.ts'
 import { defaultLockFile, takeLock } from './lock.ts'
 import type { ApplyContext } from './ports.ts'
@@ -33,10 +33,12 @@ export async function applyPlan(
   }
   const fresh = context.planIsFresh ? plan : context.replan(await context.look())
   if (fresh.refused !== undefined) return refuseAll(plan, fresh.refused, onEvent)
+  requireSameNode(plan, fresh)
   const found = findAgain(plan, fresh)
   const willRun = found.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
   using journal = willRun ? openJournal(context.journalDir ?? DEFAULT_JOURNAL_DIR) : NO_JOURNAL
-  journal.write({ type: 'begin', node: plan.node, rootDir: plan.rootDir })
+  const { guards } = context
+  journal.write({ type: 'begin', node: plan.node, rootDir: plan.rootDir, ...(guards === undefined ? {} : { guards }) })
   const operations = found.map(({ operation }) => operation)
   const run = new ApplyRun(fresh, operations, context, journal, onEvent)
   settleBeforehand(found, run)

@@ -9,7 +9,7 @@ import type { Journal } from './journal.ts'
 import { linuxHost } from './linux-host.ts'
 import { OperationRefused, StepFailed } from './operation-error.ts'
 import type { ApplyContext, Witness } from './ports.ts'
-import { askWitness, ownsNode, plannedWithKubelet } from './preconditions.ts'
+import { askKubelet, askWitness, ownsNode, plannedWithKubelet } from './preconditions.ts'
 import type { StepsDone } from './run-steps.ts'
 import { Schedule } from './schedule.ts'
 import type { StepContext, VolumeRecord } from './step-context.ts'
@@ -60,6 +60,11 @@ export class ApplyRun {
     return this.#stop !== undefined || this.#context.signal?.aborted === true
   }
 
+  /** What to say of something that was not begun because of that. */
+  get whyStopping(): VolctlError {
+    return this.#stop ?? new StepFailed('Interrupted', 'not begun any more')
+  }
+
   surroundings(): Surroundings {
     return new Surroundings(this.#context, this.host, this.#plan.rootDir)
   }
@@ -71,7 +76,7 @@ export class ApplyRun {
   /** @throws OperationRefused KubeletCameBack, and from then on nothing is started (S11) */
   async requireNoKubelet(): Promise<void> {
     if (this.#stop !== undefined) throw this.#stop
-    if (plannedWithKubelet(this.#plan) || !ownsNode(await this.#context.kubeletState())) return
+    if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
     this.#stop = new OperationRefused('KubeletCameBack', 'a kubelet runs again, or may come back: it owns the node', {
       hint: 'Hold it down, wait for --settle, and plan again; or let it do the rest.',
     })
@@ -92,9 +97,6 @@ export class ApplyRun {
       signal: this.#context.signal,
       record: this.#recordOf(operation),
       say: (message) => this.#emit(operationEvent('step', operation, message)),
-      requireGoing: () => {
-        if (this.isStopping) throw new StepFailed('Interrupted', 'not begun any more')
-      },
     }
   }
 

@@ -7,7 +7,7 @@ import type { VolumeAttachment } from '../model/objects.ts'
 import { pause, withDeadline } from './deadline.ts'
 import { requireDevicesUnused } from './detach-devices.ts'
 import { OperationRefused } from './operation-error.ts'
-import { ownsNode } from './preconditions.ts'
+import { askKubelet, ownsNode } from './preconditions.ts'
 import type { StepContext } from './step-context.ts'
 
 const POLL_MS = 500
@@ -23,7 +23,7 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
     ask(context.cluster.getVolumeAttachment(bound.name)),
     ask(context.cluster.getNode()),
     ask(context.cluster.listNodePods()),
-    context.kubeletState(),
+    askKubelet(context),
   ])
   if (ownsNode(kubelet)) {
     throw new OperationRefused(

@@ -1,4 +1,5 @@
 /** Finding the operations of a plan again in a plan made just now: what no longer holds is refused, one by one (S26). */
+import { VolctlError } from '../errors.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { OperationRefused } from './operation-error.ts'
 
@@ -6,6 +7,22 @@ export interface FoundAgain {
   /** As the fresh plan has it: this is what is carried out. */
   readonly operation: Operation
   readonly refused?: OperationRefused
+}
+
+/** @throws VolctlError OtherNode, PlanTooOld: a plan file of another node, or from before the last boot */
+export function requireSameNode(plan: Plan, fresh: Plan): void {
+  if (plan.node !== fresh.node || plan.rootDir !== fresh.rootDir) {
+    throw new VolctlError(
+      'OtherNode',
+      `the plan is of node ${plan.node} (${plan.rootDir}), this is ${fresh.node} (${fresh.rootDir})`,
+      {
+        hint: 'Apply it on the node that it was made on.',
+      },
+    )
+  }
+  if (plan.bootID !== undefined && fresh.bootID !== undefined && plan.bootID !== fresh.bootID) {
+    throw new VolctlError('PlanTooOld', 'the plan was made before this node was booted', { hint: 'Plan again.' })
+  }
 }
 
 /** An operation counts as the same when it would do the same, step by step, to the same things. */
@@ -33,6 +50,7 @@ function noLongerPlanned({ pod, volume }: Operation, fresh: Plan): OperationRefu
 }
 
 function difference(planned: Operation, found: Operation): OperationRefused | undefined {
+  if (found === planned) return undefined
   if (found.blocked !== undefined) {
     const { code, message, hint } = found.blocked
     return new OperationRefused(code, `blocked now: ${message}`, hint === undefined ? {} : { hint })

@@ -55,6 +55,8 @@ export interface ApplyContext {
   readonly timeoutMs?: number
   /** How long a detach waits for the attacher (default 30 s). */
   readonly detachWaitMs?: number
+  /** Flags that lift a guard, as the person gave them: they stand in the journal (S31). */
+  readonly guards?: unknown
   /** Default: below /run/volctl, one file for a root directory. */
   readonly lockFile?: string
   /** Default /var/log/volctl. */

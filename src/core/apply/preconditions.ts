@@ -43,6 +43,21 @@ export async function askWitness(context: ApplyContext): Promise<Witness> {
   }
 }
 
+export async function askKubelet(context: ApplyContext): Promise<KubeletSnapshot> {
+  try {
+    return await context.kubeletState()
+  } catch (error) {
+    throw new OperationRefused(
+      'KubeletUnknown',
+      `whether a kubelet runs could not be found out: ${errorMessage(error)}`,
+      {
+        cause: error,
+        hint: 'Nothing is undone where a kubelet may be at work.',
+      },
+    )
+  }
+}
+
 function requirePodAway(operation: Operation, uid: string, witness: Witness): void {
   if (witness.alive.has(uid)) {
     throw new OperationRefused('PodIsAlive', `something of pod ${uid} runs`, {

@@ -44,11 +44,7 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
 
   for (;;) {
     for (const { operation, because, code } of schedule.drop()) {
-      run.settle(operation, 'skipped', {
-        code,
-        because,
-        message: `not begun: ${because} has to come first and did not succeed`,
-      })
+      run.settle(operation, 'skipped', { code, because, message: whyDropped(run, because, code) })
     }
     if (!run.isStopping && !context.abandon?.aborted) startWhatMayRun()
     if (running.size === 0) break
@@ -61,6 +57,13 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
     }
   }
   settleWaiting(run)
+}
+
+function whyDropped(run: ApplyRun, because: string, code: string): string {
+  if (code === 'StillAtWork') return `not begun: a call on ${because} was given up and may still be at work`
+  const before = run.outcomes.get(because)
+  if (before === undefined) return `not begun: operation ${because} has to come first and is not in the plan`
+  return `not begun: ${before.kind} ${because} has to come first and was ${before.state}`
 }
 
 function settleWaiting(run: ApplyRun): void {

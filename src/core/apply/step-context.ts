@@ -17,8 +17,6 @@ export interface StepContext {
   readonly signal: AbortSignal | undefined
   /** Said while it waits. */
   readonly say: (message: string) => void
-  /** @throws StepFailed Interrupted once nothing new is to be started */
-  readonly requireGoing: () => void
   /** Devices seen and calls answered so far in this apply, by volume. */
   readonly record: VolumeRecord
 }

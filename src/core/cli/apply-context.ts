@@ -1,7 +1,8 @@
 /** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
+
+import { ActualInputs } from '../actual/actual-inputs.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
 import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
-import { ActualInputs } from '../actual/actual-inputs.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'

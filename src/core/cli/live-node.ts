@@ -52,7 +52,7 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
 
 /** Inside the host the path of `--host-root` means nothing any more. */
 async function enterHost(hostRoot: string): Promise<void> {
-  if (process.env['VOLCTL_REENTERED'] !== undefined) return
+  if (process.env.VOLCTL_REENTERED !== undefined) return
   const { hostReentry, reenter } = await import('../node/reenter.ts')
   const reentry = hostReentry(hostRoot)
   if (reentry !== undefined) throw new Reentered(await reenter(reentry))

@@ -24,7 +24,8 @@ export async function loadNode(
 function withChoice(state: NodeState, { node, rootDir }: NodeChoice): NodeState {
   const { snapshot } = state
   if (node !== undefined && node !== snapshot.nodeName) throw notInSnapshot('--node', node, snapshot.nodeName)
-  if (rootDir !== undefined && rootDir !== snapshot.rootDir) throw notInSnapshot('--root-dir', rootDir, snapshot.rootDir)
+  if (rootDir !== undefined && rootDir !== snapshot.rootDir)
+    throw notInSnapshot('--root-dir', rootDir, snapshot.rootDir)
   return state
 }
 

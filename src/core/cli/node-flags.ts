@@ -11,7 +11,10 @@ export const apiFlags = {
 
 export const nodeFlags = {
   node: Flags.string({ helpValue: 'NAME', summary: "The node's name; else found from the kubelet." }),
-  'root-dir': Flags.string({ helpValue: 'PATH', summary: "The kubelet's root directory; else found from the kubelet." }),
+  'root-dir': Flags.string({
+    helpValue: 'PATH',
+    summary: "The kubelet's root directory; else found from the kubelet.",
+  }),
   'host-root': Flags.string({
     helpValue: 'PATH',
     summary: "The node's root file system, when volctl runs in a container: it enters the host's namespaces first.",

@@ -17,10 +17,15 @@ export class Output {
 
   write(text: string): void {
     if (this.#broken || text === '') return
-    this.#stream.write(text)
+    try {
+      this.#stream.write(text)
+    } catch (error) {
+      // Of a file, writing is synchronous, and fails so.
+      this.#fail(error)
+    }
   }
 
-  /** Waits until everything is out; throws if the output could not be written. */
+  /** Waits until everything is out; throws, once, if the output could not be written. */
   async flush(): Promise<void> {
     if (!this.#broken) {
       await new Promise<void>((resolve) => {
@@ -28,12 +33,24 @@ export class Output {
         this.#stream.write('', () => resolve())
       })
     }
-    if (this.#failure !== undefined) throw this.#failure
+    const failure = this.#failure
+    this.#failure = undefined
+    if (failure !== undefined) throw failure
   }
 
   #fail(error: unknown): void {
     this.#broken = true
     if (errnoOf(error) === 'EPIPE') return
-    this.#failure ??= new VolctlError('OutputFailed', `cannot write the output: ${errorMessage(error)}`, { cause: error })
+    this.#failure ??= new VolctlError('OutputFailed', `cannot write the output: ${errorMessage(error)}`, {
+      cause: error,
+    })
   }
+}
+
+let shared: Output | undefined
+
+/** The process's standard output; the first call must come after oclif is loaded (main.ts). */
+export function standardOutput(): Output {
+  shared ??= new Output(process.stdout)
+  return shared
 }

@@ -11,14 +11,35 @@ const guard = { helpGroup: 'GUARDS', multiple: true, multipleNonGreedy: true } a
 export const planFlags = {
   orphans: Flags.boolean({
     ...scope,
-    summary: 'Include what only makes sense for pods that are gone for good: their emptyDir data and their directories.',
+    summary:
+      'Include what only makes sense for pods that are gone for good: their emptyDir data and their directories.',
   }),
   remount: Flags.boolean({ ...scope, summary: 'Carry out RemountVolume operations.' }),
   expand: Flags.boolean({ ...scope, summary: 'Carry out ExpandVolume operations.' }),
-  only: Flags.string({ ...scope, helpValue: 'LIST', summary: 'Only these kinds or groups of operations, comma separated.' }),
-  skip: Flags.string({ ...scope, helpValue: 'LIST', summary: 'All but these kinds or groups; what depends on them is left out too.' }),
-  pod: Flags.string({ ...scope, multiple: true, multipleNonGreedy: true, helpValue: 'NS/NAME|UID', summary: 'Only this pod. Repeatable.' }),
-  volume: Flags.string({ ...scope, multiple: true, multipleNonGreedy: true, helpValue: 'NAME', summary: 'Only this volume. Repeatable.' }),
+  only: Flags.string({
+    ...scope,
+    helpValue: 'LIST',
+    summary: 'Only these kinds or groups of operations, comma separated.',
+  }),
+  skip: Flags.string({
+    ...scope,
+    helpValue: 'LIST',
+    summary: 'All but these kinds or groups; what depends on them is left out too.',
+  }),
+  pod: Flags.string({
+    ...scope,
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'NS/NAME|UID',
+    summary: 'Only this pod. Repeatable.',
+  }),
+  volume: Flags.string({
+    ...scope,
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'NAME',
+    summary: 'Only this volume. Repeatable.',
+  }),
   max: Flags.string({ ...scope, helpValue: 'N', summary: 'At most this many operations.' }),
   settle: Flags.string({
     ...scope,
@@ -95,7 +116,9 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
 export function parseCount(text: string, flag: string, least: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(value) && value >= least) return value
-  throw new VolctlError('BadNumber', `${flag}: "${text}" is not a whole number of ${least} or more.`)
+  throw new VolctlError('BadNumber', `${flag}: "${text}" is not a whole number of ${least} or more.`, {
+    hint: `Write it like ${Math.max(least, 8)}.`,
+  })
 }
 
 function parseHandles(values: readonly string[]): Record<string, string> {
@@ -115,7 +138,9 @@ function parseHandles(values: readonly string[]): Record<string, string> {
 function absolutePaths(paths: readonly string[], flag: string): readonly string[] {
   for (const path of paths) {
     if (path.startsWith('/')) continue
-    throw new VolctlError('BadPath', `${flag}: "${path}" is not an absolute path.`, { hint: 'Give it as the plan shows it.' })
+    throw new VolctlError('BadPath', `${flag}: "${path}" is not an absolute path.`, {
+      hint: 'Give it as the plan shows it.',
+    })
   }
   return paths
 }
@@ -123,5 +148,7 @@ function absolutePaths(paths: readonly string[], flag: string): readonly string[
 /** `default/web-0`, or a UID: of an API object or the hash of a static pod. */
 function checkPod(text: string): string {
   if (/^[^/\s]+(\/[^/\s]+)?$/.test(text)) return text
-  throw new VolctlError('BadPod', `--pod: "${text}" is neither NAMESPACE/NAME nor a UID.`)
+  throw new VolctlError('BadPod', `--pod: "${text}" is neither NAMESPACE/NAME nor a UID.`, {
+    hint: 'Give it as the POD column of the plan shows it.',
+  })
 }

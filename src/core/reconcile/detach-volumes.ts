@@ -55,7 +55,7 @@ function detachVolume(
   findings.add({
     kind: 'DetachVolume',
     reason: 'NotWanted',
-    message: `${uniqueName ?? name} is attached to this node, wanted by no pod of it, and not in use once the operations before are done; ${whatTheControllerWaitsFor(context, uniqueName)}`,
+    message: `no pod of this node wants ${uniqueName ?? name}${after.length === 0 ? '' : ' once the operations before are done'}; ${whatTheControllerWaitsFor(context, uniqueName)}`,
     volume,
     steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${name}` }],
     paths: [],
@@ -200,6 +200,6 @@ function obstacleOf(
 function whatTheControllerWaitsFor({ inputs }: PlanContext, uniqueName: string | undefined): string {
   const status = inputs.snapshot.api?.node?.status
   return uniqueName !== undefined && (status?.volumesInUse ?? []).includes(uniqueName)
-    ? 'the controller waits because node.status.volumesInUse, which a kubelet that is down cannot renew, still lists it'
+    ? 'the controller waits for node.status.volumesInUse, which a kubelet that is down does not renew'
     : 'the controller has not detached it yet'
 }

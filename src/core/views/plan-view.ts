@@ -1,6 +1,7 @@
 /**
  * The plan on a screen: header, operations in their order, what blocks them, what waits, problems, one last line.
- * `wide` adds what is known of each volume, every step, and where the kubelet would have done something else (S31).
+ * `confirm` adds what is known of each volume and where the kubelet would have done something else (S31); `wide` every
+ * step as well.
  */
 import type { Operation, Plan, Problem, Severity } from '../plan/plan.ts'
 import { groupedNotes, type Note } from './grouped-notes.ts'
@@ -12,14 +13,18 @@ import { terminalSafe } from './terminal-safe.ts'
 import { volumesTable } from './volumes-table.ts'
 import { deletesText, numberRanges, podText, volumeText } from './words.ts'
 
-export function renderPlan(plan: Plan, paint: Palette, wide: boolean): string {
+export type PlanDetail = 'table' | 'confirm' | 'wide'
+
+export function renderPlan(plan: Plan, paint: Palette, detail: PlanDetail): string {
+  const wide = detail === 'wide'
+  const confirm = wide || detail === 'confirm'
   return [
     planHeader(plan, paint),
     operationsText(plan.operations, paint, wide),
-    wide ? volumesTable(plan.operations, paint) : '',
+    confirm ? volumesTable(plan.operations, paint) : '',
     groupedNotes('Why', whyNotes(plan.operations, wide), paint.bold),
     groupedNotes('Blocked', blockedNotes(plan.operations), paint.warn),
-    wide ? groupedNotes('The kubelet would instead', kubeletNotes(plan.operations), paint.bold) : '',
+    confirm ? groupedNotes('The kubelet would instead', kubeletNotes(plan.operations), paint.bold) : '',
     waitingText(plan, paint),
     problemsText(plan.problems, paint),
     `\n${paint.bold(summaryLine(plan))}\n`,

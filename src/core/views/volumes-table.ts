@@ -7,7 +7,7 @@ export function volumesTable(operations: readonly Operation[], paint: Palette): 
   const volumes = new Map<string, VolumeRef>()
   for (const { volume, pod } of operations) {
     if (volume === undefined || !isKnown(volume)) continue
-    const key = volume.uniqueName ?? `${pod?.uid}/${volume.name}`
+    const key = volume.persistentVolume ?? volume.uniqueName ?? `${pod?.uid}/${volume.name}`
     volumes.set(key, { ...volume, ...volumes.get(key) })
   }
   if (volumes.size === 0) return ''

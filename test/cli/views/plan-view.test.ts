@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { PLAIN, palette } from '../../../src/core/views/palette.ts'
 import { renderPlan } from '../../../src/core/views/plan-view.ts'
-import { aPlan, anOperation } from '../plan-builder.ts'
+import { anOperation, aPlan } from '../plan-builder.ts'
 
 const gonePod = 'pod shop/web-0 is not in the API and nothing of it runs'
 const busy = aPlan({
@@ -15,7 +15,13 @@ const busy = aPlan({
       blocked: { code: 'DeletesData', message: 'it deletes 3 files', hint: 'Give --orphans.' },
       kubeletWould: 'delete the content without asking',
     }),
-    anOperation({ id: 'op-3', kind: 'UnmountDevice', reason: 'LastPodGone', message: 'nobody wants it', after: ['op-1'] }),
+    anOperation({
+      id: 'op-3',
+      kind: 'UnmountDevice',
+      reason: 'LastPodGone',
+      message: 'nobody wants it',
+      after: ['op-1'],
+    }),
   ].map(({ pod, ...rest }) => (rest.kind === 'UnmountDevice' || pod === undefined ? rest : { ...rest, pod })),
   waiting: [
     {
@@ -28,13 +34,19 @@ const busy = aPlan({
     },
   ],
   problems: [
-    { severity: 'error', code: 'ForeignMount', message: 'a tmpfs lies below', hint: 'Unmount it.', about: { path: '/x' } },
+    {
+      severity: 'error',
+      code: 'ForeignMount',
+      message: 'a tmpfs lies below',
+      hint: 'Unmount it.',
+      about: { path: '/x' },
+    },
     { severity: 'info', code: 'OrphanPodDir', message: '2 directories could go', about: {} },
   ],
 })
 
 it('the plan on a screen', () =>
-  expect(renderPlan(busy, PLAIN, false)).toMatchInlineSnapshot(`
+  expect(renderPlan(busy, PLAIN, 'table')).toMatchInlineSnapshot(`
     "Node:       node-1 (the Node object is this machine; boot boot-1)
     Root:       /var/lib/kubelet (118 mounts in the mount table)
     API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource version 4711
@@ -70,7 +82,7 @@ it('the plan on a screen', () =>
   `))
 
 it('wide: everything that is known, before anyone says yes (S31)', () =>
-  expect(renderPlan(busy, PLAIN, true)).toMatchInlineSnapshot(`
+  expect(renderPlan(busy, PLAIN, 'wide')).toMatchInlineSnapshot(`
     "Node:       node-1 (the Node object is this machine; boot boot-1)
     Root:       /var/lib/kubelet (118 mounts in the mount table)
     API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource version 4711
@@ -118,7 +130,7 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
   `))
 
 it('nothing to do', () =>
-  expect(renderPlan(aPlan(), PLAIN, false).split('\n').at(-2)).toBe(
+  expect(renderPlan(aPlan(), PLAIN, 'table').split('\n').at(-2)).toBe(
     'Nothing to do: every volume on this node is as it should be.',
   ))
 
@@ -133,7 +145,7 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
     },
     complete: false,
   })
-  const text = renderPlan(plan, PLAIN, false)
+  const text = renderPlan(plan, PLAIN, 'table')
   expect(text).toContain('NOT shown to be the machine of this Node object')
   expect(text).toContain('is down but may come back (kubelet.service restarts)')
   expect(text).toContain('Not judged: S30: attachments elsewhere')
@@ -141,6 +153,6 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
 })
 
 it('colour is decided by the palette alone', () => {
-  expect(renderPlan(busy, PLAIN, true)).not.toContain('\u001b')
-  expect(renderPlan(busy, palette(true), true)).toContain('\u001b[')
+  expect(renderPlan(busy, PLAIN, 'wide')).not.toContain('\u001b')
+  expect(renderPlan(busy, palette(true), 'wide')).toContain('\u001b[')
 })

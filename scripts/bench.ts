@@ -1,0 +1,52 @@
+/**
+ * Measures what is demanded of volctl's speed, as ratios of whole processes that run alternately, medians of the ratios
+ * of pairs: `npm run bench [ROW]...`, rows by the names below. Exits with 1 when a row misses its demand; a row that
+ * cannot run here says why. Milliseconds are for orientation only.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Result, renderRow, verdict } from './bench/row.ts'
+import { planMountsRows } from './bench/rows/plan-mounts.ts'
+import { planPodsRows } from './bench/rows/plan-pods.ts'
+import { startupRows } from './bench/rows/startup.ts'
+import { unmountRows } from './bench/rows/unmount.ts'
+
+const ROWS: Readonly<Record<string, (directory: (name: string) => string) => Promise<Result[]>>> = {
+  startup: startupRows,
+  'plan-mounts': planMountsRows,
+  unmount: unmountRows,
+  'plan-pods': planPodsRows,
+}
+/** These make mounts. */
+const NEED_NAMESPACE = new Set(['plan-mounts', 'unmount', 'plan-pods'])
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.find((name) => !(name in ROWS))
+if (unknown !== undefined) throw new Error(`no row ${unknown}: there are ${Object.keys(ROWS).join(', ')}`)
+const temporary = mkdtempSync(join(tmpdir(), 'volctl-bench-'))
+// Every mount lies in a namespace that ends with us: nothing but plain files can be here.
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
+
+const namespaces = spawnSync('unshare', ['-m', '--propagation', 'private', 'true']).status === 0
+let failed = 0
+for (const [name, measure] of Object.entries(ROWS)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  if (NEED_NAMESPACE.has(name) && !namespaces) {
+    console.log(`not run: ${name}: needs root and mount namespaces\n`)
+    continue
+  }
+  const results = await measure((part) => {
+    const directory = join(temporary, part)
+    mkdirSync(directory, { recursive: true })
+    return directory
+  })
+  for (const result of results) {
+    console.log(renderRow(result))
+    if (verdict(result) === 'FAIL') failed++
+  }
+}
+console.log(failed === 0 ? 'Every demand is met.' : `${failed} demand${failed === 1 ? ' is' : 's are'} not met.`)
+process.exitCode = failed === 0 ? 0 : 1

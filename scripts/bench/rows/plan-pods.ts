@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { type ApiObject, livingPod, NODE_NAME } from '../api-objects.ts'
+import { debianKubectl } from '../kubectl.ts'
+import { type LayoutBuilder, podUid } from '../layout.ts'
+import { pairRatios, type Timed } from '../measure.ts'
+import { plannedOperations } from '../planned.ts'
+import type { Result, Row } from '../row.ts'
+import { type SceneContent, startScene } from '../scene.ts'
+
+const PODS = 250
+const CONFIG_MAPS = 25
+const PAIRS = 15
+
+const SETTINGS = { 'app.yaml': 'listen: 8080\nlevel: info\n' }
+const PASSWORD = { password: 'correct horse battery staple' }
+const CA = { 'ca.crt': '-----BEGIN CERTIFICATE-----\n' }
+
+/** A plan of a full, healthy node, against what asks the same server for its pods alone. */
+export async function planPodsRows(directory: (name: string) => string): Promise<Result[]> {
+  const row: Row = {
+    name: `plan of a healthy node with ${PODS} pods, over TLS`,
+    peer: '`kubectl get pods -A` with the same field selector, on the same server',
+    scene: `${PODS} living pods with a configMap, a secret, a projected token and an emptyDir each (${4 * PODS} volumes)`,
+    credential: 'a client certificate of an administrator, for both',
+    output: "plan's table and kubectl's table to /dev/null",
+    cache: "directories and files in the page cache, the package's compile cache, kubectl's discovery cache",
+    demand: { atMost: 0.7 },
+  }
+  const kubectl = debianKubectl(directory('kubectl'))
+  if ('missing' in kubectl) return [{ ...row, notRun: kubectl.missing }]
+  await using scene = await startScene(directory('pods'), 'admin', healthyNode)
+  const json = join(directory('pods'), 'plan.json')
+  await pairRatios({ ...scene.volctl(['plan', '-o', 'json']), stdout: json }, scene.inside(['true']), 1)
+  if (plannedOperations(json) !== 0) throw new Error(`a healthy node was expected: see ${json}`)
+  const getPods: Timed = {
+    ...scene.inside([kubectl.path, 'get', 'pods', '-A', '--field-selector', `spec.nodeName=${NODE_NAME}`]),
+    env: { HOME: directory('kubectl'), KUBECONFIG: scene.api.kubeconfig('admin') },
+  }
+  return [{ ...row, measured: await pairRatios(scene.volctl(['plan']), getPods, PAIRS) }]
+}
+
+function healthyNode(layout: LayoutBuilder): SceneContent {
+  const pods: ApiObject[] = []
+  for (let index = 0; index < PODS; index++) {
+    const uid = podUid('living', index)
+    const number = index % CONFIG_MAPS
+    layout.directory(uid, 'volumes/kubernetes.io~configmap/config')
+    layout.payload(uid, 'volumes/kubernetes.io~configmap/config', SETTINGS)
+    layout.readyMarker(uid, 'wrapped_config')
+    layout.tmpfs(uid, 'volumes/kubernetes.io~secret/password')
+    layout.payload(uid, 'volumes/kubernetes.io~secret/password', PASSWORD)
+    layout.tmpfs(uid, 'volumes/kubernetes.io~projected/kube-api-access')
+    layout.payload(uid, 'volumes/kubernetes.io~projected/kube-api-access', {
+      ...CA,
+      token: 'x.y.z',
+      namespace: 'default',
+    })
+    layout.directory(uid, 'volumes/kubernetes.io~empty-dir/cache')
+    layout.readyMarker(uid, 'cache')
+    pods.push(livingPod(index, { full: true, volumes: volumesOf(number) }))
+  }
+  return { pods, objects: configuration(), layout }
+}
+
+function volumesOf(number: number): object[] {
+  return [
+    { name: 'config', configMap: { name: `config-${number}` } },
+    { name: 'password', secret: { secretName: `password-${number}` } },
+    {
+      name: 'kube-api-access',
+      projected: {
+        sources: [
+          { serviceAccountToken: { path: 'token', expirationSeconds: 3607 } },
+          { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+          { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
+        ],
+      },
+    },
+    { name: 'cache', emptyDir: {} },
+  ]
+}
+
+function configuration(): ApiObject[] {
+  const object = (kind: string, name: string, data: object): ApiObject =>
+    ({ apiVersion: 'v1', kind, metadata: { name, namespace: 'default' }, data }) as ApiObject
+  const base64 = Object.fromEntries(Object.entries(PASSWORD).map(([key, text]) => [key, btoa(text)]))
+  return [
+    object('ConfigMap', 'kube-root-ca.crt', CA),
+    ...Array.from({ length: CONFIG_MAPS }, (_, index) => object('ConfigMap', `config-${index}`, SETTINGS)),
+    ...Array.from({ length: CONFIG_MAPS }, (_, index) => object('Secret', `password-${index}`, base64)),
+  ]
+}

@@ -1,0 +1,50 @@
+import { VolctlError } from '../errors.ts'
+import { ExitStatus } from '../exit-status.ts'
+
+/**
+ * Signals of an apply (contract: 130). The first SIGINT or SIGTERM stops the starting of operations, the second leaves
+ * at once. A hang-up lets the apply finish: the line to the node broke, the work must not stop half-way.
+ */
+export class Interrupts implements Disposable {
+  readonly #stop = new AbortController()
+  readonly #abandon = new AbortController()
+  readonly #say: (message: string) => void
+  readonly #onSignal = (): void => this.#next()
+  readonly #ignore = (): void => undefined
+
+  constructor(say: (message: string) => void) {
+    this.#say = say
+    process.on('SIGINT', this.#onSignal).on('SIGTERM', this.#onSignal).on('SIGHUP', this.#ignore)
+  }
+
+  /** Aborted: start nothing more. */
+  get stop(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  /** Aborted: leave, naming what is unfinished. */
+  get abandon(): AbortSignal {
+    return this.#abandon.signal
+  }
+
+  /** Waits for what comes before the first operation: an interruption there leaves with nothing changed. */
+  async orInterrupted<T>(work: Promise<T>): Promise<T> {
+    work.catch(() => undefined)
+    const interrupted = new Promise<never>((_, reject) => {
+      const error = new VolctlError('Interrupted', 'interrupted: nothing was changed', { exit: ExitStatus.Interrupted })
+      this.stop.addEventListener('abort', () => reject(error))
+    })
+    return await Promise.race([work, interrupted])
+  }
+
+  [Symbol.dispose](): void {
+    process.off('SIGINT', this.#onSignal).off('SIGTERM', this.#onSignal).off('SIGHUP', this.#ignore)
+  }
+
+  #next(): void {
+    if (!this.#stop.signal.aborted) {
+      this.#say('Interrupted: nothing new is started, what runs is waited for. Once more leaves at once.')
+      this.#stop.abort()
+    } else this.#abandon.abort()
+  }
+}

@@ -1,0 +1,89 @@
+import type { ApplyEvent } from '../apply/events.ts'
+import { formatDuration } from '../cli/duration.ts'
+import { isEnd, subject } from './apply-lines.ts'
+
+const REDRAW_MS = 200
+const CLEAR_BELOW = '\u001b[0J'
+
+interface Running {
+  readonly event: ApplyEvent
+  readonly since: number
+  step: string
+}
+
+/** What a terminal must be able to do; `process.stderr` is one. */
+export interface Screen {
+  write(text: string): unknown
+  readonly columns?: number
+  readonly rows?: number
+}
+
+/**
+ * One line per running operation with its elapsed time, redrawn at the bottom of the terminal. Whatever else is to be
+ * printed goes through `above`, so that it scrolls away over the lines.
+ */
+export class Progress implements Disposable {
+  readonly #screen: Screen
+  readonly #now: () => number
+  readonly #running = new Map<string, Running>()
+  readonly #timer: NodeJS.Timeout
+  #total: number
+  #ended = 0
+  #drawn = 0
+
+  constructor(screen: Screen, total: number, now: () => number = () => performance.now()) {
+    this.#screen = screen
+    this.#total = total
+    this.#now = now
+    this.#timer = setInterval(() => this.#draw(), REDRAW_MS)
+    this.#timer.unref()
+  }
+
+  follow(event: ApplyEvent): void {
+    const { id } = event
+    if (id === undefined) return
+    if (event.type === 'start') this.#running.set(id, { event, since: this.#now(), step: '' })
+    const running = this.#running.get(id)
+    if (event.type === 'step' && running !== undefined) running.step = event.step?.op ?? ''
+    if (isEnd(event)) {
+      this.#running.delete(id)
+      this.#ended++
+    }
+  }
+
+  /** Prints something over the lines. */
+  above(print: () => void): void {
+    this.#erase()
+    print()
+    this.#draw()
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+    this.#erase()
+  }
+
+  #draw(): void {
+    this.#erase()
+    const lines = this.#lines()
+    this.#screen.write(lines.map((line) => `${line}\n`).join(''))
+    this.#drawn = lines.length
+  }
+
+  #erase(): void {
+    if (this.#drawn > 0) this.#screen.write(`\u001b[${this.#drawn}A\r${CLEAR_BELOW}`)
+    this.#drawn = 0
+  }
+
+  #lines(): string[] {
+    if (this.#running.size === 0) return []
+    const width = (this.#screen.columns ?? 80) - 1
+    const most = Math.max((this.#screen.rows ?? 24) - 3, 1)
+    const all = [...this.#running.values()].map(({ event, since, step }) =>
+      `  ${formatDuration(this.#now() - since).padStart(6)}  ${subject(event)}  ${step}`.slice(0, width),
+    )
+    const shown = all.slice(0, most)
+    const more = all.length > most ? `, ${all.length - most} more running` : ''
+    return [...shown, `  ${this.#ended} of ${this.#total} operations ended${more}`]
+  }
+}

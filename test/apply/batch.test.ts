@@ -1,0 +1,103 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { isBatchable } from '../../src/core/apply/run-batch.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+})
+
+const podDir = (n: number) => `${ROOT}/pods/pod-${n}`
+const volumeDir = (n: number) => `${podDir(n)}/volumes/kubernetes.io~secret/token`
+
+function secret(n: number): Operation {
+  const dir = volumeDir(n)
+  const ready = `${podDir(n)}/plugins/kubernetes.io~empty-dir/wrapped_token/ready`
+  fixture.host.file(ready)
+  return operation(`s${n}`, {
+    pod: { uid: `pod-${n}` },
+    expects: [fixture.host.mount(dir)],
+    steps: [step('unlink', ready), step('umount', dir), step('rmdir', dir)],
+  })
+}
+
+const umounts = () => fixture.host.log.filter((line) => line.startsWith('umount'))
+
+describe('a batch of unmounts', () => {
+  it('checks once, unmounts in few calls, and reads the table once after', async () => {
+    let witnesses = 0
+    fixture.given = {
+      witness: async () => {
+        witnesses += 1
+        return fixture.witness
+      },
+    }
+    const operations = Array.from({ length: 1000 }, (_, n) => secret(n))
+    const result = await fixture.apply(planOf(operations))
+    expect(new Set(Object.values(fixture.states(result)))).toEqual(new Set(['done']))
+    expect(umounts()).toHaveLength(2)
+    expect(witnesses).toBe(1)
+    // The look before, the check, the verification, the look after.
+    expect(fixture.host.tableReads).toBe(4)
+    expect(fixture.host.mounts).toHaveLength(1)
+    expect(fixture.journal().map(({ type }) => type)).toEqual(['begin', 'intent', 'outcome', 'end'])
+  })
+
+  it('fails one by one: the busy one with its reason, the others go on', async () => {
+    const operations = Array.from({ length: 5 }, (_, n) => secret(n))
+    fixture.host.busy.add(volumeDir(2))
+    fixture.witness = { listed: new Set(), alive: new Set(['pod-3']), apiPods: [] }
+    const states = fixture.states(await fixture.apply(planOf(operations)))
+    expect(states).toEqual({ s0: 'done', s1: 'done', s2: 'failed HeldBy', s3: 'refused PodIsAlive', s4: 'done' })
+    expect(fixture.host.mounts.map(({ path }) => path)).toEqual(['/', volumeDir(2), volumeDir(3)])
+    expect(fixture.host.files.has(volumeDir(2))).toBe(true)
+  })
+
+  it('takes every layer of a stack', async () => {
+    const first = secret(0)
+    const expects = [fixture.host.mount(volumeDir(0))]
+    const stacked = { ...first, expects, steps: [step('umount', volumeDir(0)), ...first.steps] }
+    const states = fixture.states(await fixture.apply(planOf([stacked, secret(1)])))
+    expect(states).toEqual({ s0: 'done', s1: 'done' })
+    expect(fixture.host.mounts).toHaveLength(1)
+  })
+
+  it('is followed by the batch of what comes after', async () => {
+    const operations = [0, 1, 2].map(secret)
+    const directories = [0, 1, 2].map((n) =>
+      operation(`d${n}`, {
+        kind: 'RemoveOrphanPodDir',
+        pod: { uid: `pod-${n}` },
+        after: [`s${n}`],
+        steps: fixture.host
+          .listTree(podDir(n))
+          .filter((path) => fixture.host.lstat(path)?.type === 'dir' && path !== volumeDir(n))
+          .toSorted((a, b) => b.length - a.length)
+          .map((path) => step('rmdir', path))
+          .concat(step('rmdir', podDir(n))),
+      }),
+    )
+    const states = fixture.states(await fixture.apply(planOf([...operations, ...directories])))
+    expect(new Set(Object.values(states))).toEqual(new Set(['done']))
+    expect(fixture.host.listTree(`${ROOT}/pods`)).toEqual([])
+  })
+
+  it('hangs nobody: what a hung call did not take is given up', async () => {
+    const operations = [0, 1].map(secret)
+    fixture.host.hanging.add(volumeDir(0))
+    const states = fixture.states(await fixture.apply(planOf(operations)))
+    expect(states).toEqual({ s0: 'failed TimedOut', s1: 'done' })
+  })
+
+  it.each([
+    { name: 'a CSI call', steps: [step('NodeUnpublishVolume', '/x')], fsType: 'tmpfs', want: false },
+    { name: 'content', steps: [step('deleteContent', '/x')], fsType: 'tmpfs', want: false },
+    { name: 'a lazy umount', steps: [step('umount', '/x', 'lazy')], fsType: 'tmpfs', want: false },
+    { name: 'a network file system', steps: [step('umount', '/x')], fsType: 'nfs', want: false },
+    { name: 'a local file system', steps: [step('umount', '/x'), step('rmdir', '/x')], fsType: 'ext4', want: true },
+  ])('$name: $want', ({ steps, fsType, want }) => {
+    const expects = [{ path: '/x', layers: [{ id: 1, dev: '0:1', root: '/', fsType }] }]
+    expect(isBatchable(operation('a', { steps, expects }))).toBe(want)
+  })
+})

@@ -1,0 +1,174 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { VolumeAttachment } from '../../src/core/model/objects.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
+
+const NAME = 'csi-abc'
+const UNIQUE = 'kubernetes.io/csi/disk.test^vol-1'
+const GLOBAL = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
+const volume = {
+  name: 'pv',
+  plugin: 'kubernetes.io/csi',
+  driver: 'disk.test',
+  handle: 'vol-1',
+  uniqueName: UNIQUE,
+  mode: 'Filesystem' as const,
+}
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+  fixture.attachment = attachment()
+})
+
+function attachment(
+  given: Partial<VolumeAttachment['metadata']> = {},
+  status: VolumeAttachment['status'] = {},
+): VolumeAttachment {
+  return {
+    metadata: { name: NAME, uid: 'va-1', resourceVersion: '5', ...given },
+    spec: { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
+    status,
+  }
+}
+
+function detach(after: readonly string[] = []): Operation {
+  const { pod: _, ...podless } = operation('detach', {
+    kind: 'DetachVolume',
+    volume,
+    after,
+    paths: [],
+    steps: [step('deleteVolumeAttachment', `volumeattachments/${NAME}`)],
+    attachment: { name: NAME, uid: 'va-1', resourceVersion: '5' },
+  })
+  return podless
+}
+
+/** The unstage that comes before, of a volume on block device 8:16. */
+function unstage(): Operation {
+  const expects = [fixture.host.mount(GLOBAL, { dev: '8:16', fsType: 'ext4' })]
+  fixture.driver = () => {
+    fixture.host.mounts = fixture.host.mounts.filter(({ path }) => path !== GLOBAL)
+  }
+  const { pod: _, ...podless } = operation('unstage', {
+    kind: 'UnmountDevice',
+    volume,
+    steps: [step('NodeUnstageVolume', GLOBAL)],
+    expects,
+  })
+  return podless
+}
+
+const deletions = () => fixture.calls.filter((call) => call.startsWith('DELETE'))
+
+async function detachAlone(): Promise<string | undefined> {
+  return fixture.states(await fixture.apply(planOf([detach()]))).detach
+}
+
+describe('detaching (S21)', () => {
+  it('deletes with uid and resourceVersion', async () => {
+    expect(await detachAlone()).toBe('done')
+    expect(deletions()).toEqual([`DELETE ${NAME} {"uid":"va-1","resourceVersion":"5"}`])
+  })
+
+  it('is done where the attachment is gone already', async () => {
+    fixture.attachment = undefined
+    expect(await detachAlone()).toBe('done')
+    expect(deletions()).toEqual([])
+  })
+
+  it('says whom it waits for, which is no failure', async () => {
+    fixture.afterDelete = attachment(
+      { finalizers: ['external-attacher/disk-test'] },
+      { detachError: { message: 'backend is busy' } },
+    )
+    const result = await fixture.apply(planOf([detach()]))
+    expect(result.exit).toBe(0)
+    expect(result.outcomes[0]?.message).toMatch(/waiting for .*external-attacher\/disk-test.*backend is busy/)
+  })
+
+  it.each([
+    {
+      name: 'another attachment of this name',
+      change: () => {
+        fixture.attachment = attachment({ uid: 'va-2' })
+      },
+      want: 'AttachmentChanged',
+    },
+    { name: 'a pod that wants it', change: () => void fixture.wanted.add(UNIQUE), want: 'WantedAgain' },
+    {
+      name: 'a loop device on its map',
+      change: () =>
+        void fixture.host.backingFiles.set('/dev/loop1', `${ROOT}/plugins/kubernetes.io/csi/volumeDevices/pv/dev/x`),
+      want: 'HeldBy',
+      block: true,
+    },
+  ])('is refused by $name', async ({ change, want, block }) => {
+    change()
+    const planned = block ? { ...detach(), volume: { ...volume, mode: 'Block' as const } } : detach()
+    expect(fixture.states(await fixture.apply(planOf([planned])))).toEqual({ detach: `refused ${want}` })
+    expect(deletions()).toEqual([])
+  })
+
+  it('is refused by a conflict', async () => {
+    const context = fixture.context(planOf([]))
+    const deleteVolumeAttachment = async () => {
+      throw Object.assign(new Error('conflict'), { status: 409 })
+    }
+    fixture.given = { cluster: { ...context.cluster, deleteVolumeAttachment } }
+    expect(await detachAlone()).toBe('refused AttachmentChanged')
+  })
+
+  it('never runs beside a kubelet, whatever the plan was made beside', async () => {
+    fixture.kubelet = { running: true, mayReturn: false }
+    const plan = planOf([detach()])
+    const inputs = { ...plan.inputs, kubelet: { state: 'running' as const } }
+    expect(fixture.states(await fixture.apply({ ...plan, inputs }))).toEqual({ detach: 'refused KubeletRunning' })
+  })
+})
+
+describe('the device of a volume that was staged', () => {
+  async function after(change: () => void): Promise<string | undefined> {
+    const before = unstage()
+    change()
+    return fixture.states(await fixture.apply(planOf([before, detach(['unstage'])]))).detach
+  }
+  const use = (users: string[]) => () => void fixture.host.uses.set('8:16', { exists: true, users })
+
+  it.each([
+    { name: 'gone from the host', change: () => {}, want: 'done' },
+    { name: 'there and free', change: use([]), want: 'done' },
+    { name: 'with a superblock left by a lazy unmount', change: use(['a ext4 superblock']), want: 'refused HeldBy' },
+    { name: 'open', change: use(['somebody who has /dev/sdb open']), want: 'refused HeldBy' },
+    {
+      name: 'mounted in another namespace',
+      change: () => {
+        const table = parseMountinfo('7 1 8:16 / /data rw master:3 - ext4 /dev/sdb rw\n')
+        fixture.host.mounts = fixture.host.mounts.map((mount) =>
+          mount.dev === '8:16' ? { ...mount, fields: 'shared:3' } : mount,
+        )
+        fixture.host.namespaces = [{ pid: 7, process: 'app', table }]
+      },
+      want: 'refused HeldBy',
+    },
+  ])('$name: $want', async ({ change, want }) => {
+    expect(await after(change)).toBe(want)
+    expect(deletions()).toHaveLength(want === 'done' ? 1 : 0)
+  })
+
+  it('is skipped when the driver refuses to unstage', async () => {
+    const before = unstage()
+    fixture.driver = () => {
+      throw new Error('still published')
+    }
+    const result = await fixture.apply(planOf([before, detach(['unstage'])]))
+    expect(fixture.states(result)).toEqual({ unstage: 'failed DriverFailed', detach: 'skipped DriverFailed' })
+  })
+
+  it('must be known where something was on record and no driver has unstaged it', async () => {
+    const before = operation('unpublish', { volume, steps: [step('NodeUnpublishVolume', '/t')] })
+    const result = await fixture.apply(planOf([before, detach(['unpublish'])]))
+    expect(fixture.states(result)).toEqual({ unpublish: 'done', detach: 'refused DeviceUnknown' })
+  })
+})

@@ -1,0 +1,48 @@
+import { appendFileSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { beforeEach, expect, it } from 'vitest'
+import { JOURNAL_FILE, openJournal } from '../../src/core/apply/journal.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = `${temporaryDirectory()}/log`
+})
+const path = () => `${directory}/${JOURNAL_FILE}`
+
+function write(): void {
+  using journal = openJournal(directory)
+  journal.write({ type: 'begin', node: 'n', rootDir: '/r' })
+}
+
+it('appends, for its owner alone', () => {
+  write()
+  write()
+  expect(lstatSync(path()).mode & 0o777).toBe(0o600)
+  const lines = readFileSync(path(), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines).toMatchObject([{ type: 'begin' }, { type: 'begin' }])
+  expect(lines[0].run).not.toBe(lines[1].run)
+})
+
+it('closes a line that a crash cut off', () => {
+  write()
+  appendFileSync(path(), '{"type":"int')
+  write()
+  const lines = readFileSync(path(), 'utf8').trimEnd().split('\n')
+  expect(lines).toHaveLength(3)
+  expect(JSON.parse(lines[2] ?? '')).toMatchObject({ type: 'begin' })
+})
+
+it.each([
+  { name: 'a link', make: (victim: string) => symlinkSync(victim, path()) },
+  { name: 'a directory', make: () => mkdirSync(path()) },
+])('is not written through $name', ({ make }) => {
+  mkdirSync(directory)
+  const victim = `${directory}/victim`
+  writeFileSync(victim, 'precious')
+  make(victim)
+  expect(() => openJournal(directory)).toThrow(expect.objectContaining({ code: 'JournalFailed' }))
+  expect(readFileSync(victim, 'utf8')).toBe('precious')
+})

@@ -1,0 +1,96 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { defaultLockFile, takeLock } from '../../src/core/apply/lock.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+const HOLDER = fileURLToPath(new URL('./workers/lock-holder.ts', import.meta.url))
+
+interface Holder {
+  readonly child: ChildProcessByStdio<Writable, Readable, null>
+  readonly said: string
+}
+
+async function startHolder(path: string): Promise<Holder> {
+  const child = spawn(process.execPath, ['--no-warnings', HOLDER, path], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const said = await new Promise<string>((resolve) => child.stdout.once('data', (text) => resolve(String(text).trim())))
+  return { child, said }
+}
+
+async function end({ child }: Holder, signal?: 'SIGKILL'): Promise<void> {
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  if (signal !== undefined) child.kill(signal)
+  child.stdin.end()
+  if (child.exitCode === null) await ended
+}
+
+describe('the lock', () => {
+  let path: string
+  beforeEach(() => {
+    path = `${temporaryDirectory()}/run/volctl/node.lock`
+  })
+
+  it('keeps a second apply out, and names the first', async () => {
+    const first = await startHolder(path)
+    expect(first.said).toBe('held new')
+    expect(() => takeLock(path)).toThrow(
+      expect.objectContaining({
+        code: 'Locked',
+        exit: 1,
+        message: expect.stringContaining(`pid ${first.child.pid} of `),
+      }),
+    )
+    await end(first)
+    expect(existsSync(path)).toBe(false)
+    takeLock(path)[Symbol.dispose]()
+    expect(existsSync(path)).toBe(false)
+  })
+
+  it('is readable by its owner alone, and leaves nothing else behind', () => {
+    const lock = takeLock(path)
+    expect(lstatSync(path).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ pid: process.pid, user: expect.any(String) })
+    lock[Symbol.dispose]()
+    expect(readdirSync(path.slice(0, path.lastIndexOf('/')))).toEqual([])
+  })
+
+  it('of an owner that was killed is taken over, and it says from whom', async () => {
+    const first = await startHolder(path)
+    await end(first, 'SIGKILL')
+    using lock = takeLock(path)
+    expect(lock.takenOverFrom?.pid).toBe(first.child.pid)
+  })
+
+  it('of an owner whose pid is another process’s now is taken over', () => {
+    const bootID = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    takeLock(path)[Symbol.dispose]()
+    writeFileSync(path, JSON.stringify({ pid: process.pid, startTime: '1', bootID, user: 'x', since: 'then' }))
+    using lock = takeLock(path)
+    expect(lock.takenOverFrom).toMatchObject({ pid: process.pid, startTime: '1' })
+  })
+
+  it('of a dead owner goes to exactly one of many that want it at once', async () => {
+    await end(await startHolder(path), 'SIGKILL')
+    const holders = await Promise.all(Array.from({ length: 6 }, () => startHolder(path)))
+    const words = holders.map(({ said }) => said.split(' ')[0]).toSorted()
+    expect(words.filter((word) => word === 'held')).toEqual(['held'])
+    expect(words.filter((word) => word === 'Locked')).toHaveLength(5)
+    await Promise.all(holders.map((holder) => end(holder)))
+  })
+
+  it('is never taken through a link', () => {
+    takeLock(path)[Symbol.dispose]()
+    const victim = `${path}.victim`
+    writeFileSync(victim, 'precious')
+    symlinkSync(victim, path)
+    expect(() => takeLock(path)).toThrow(expect.objectContaining({ code: 'LockFailed' }))
+    expect(readFileSync(victim, 'utf8')).toBe('precious')
+  })
+
+  it('is one file for a root directory', () => {
+    expect(defaultLockFile('/var/lib/kubelet/')).toBe(defaultLockFile('/var/lib/kubelet'))
+    expect(defaultLockFile('/var/lib/kubelet')).toMatch(/^\/run\/volctl\/[0-9a-f]{16}\.lock$/)
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { keysOf, Schedule } from '../../src/core/apply/schedule.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { operation } from './apply-fixture.ts'
+
+const volume = (handle: string) => ({
+  name: handle,
+  plugin: 'kubernetes.io/csi',
+  driver: 'd',
+  handle,
+  mode: 'Filesystem' as const,
+})
+const ids = (operations: Iterable<Operation>) => [...operations].map(({ id }) => id)
+
+describe('the schedule', () => {
+  it('knows what must not be worked on twice at a time', () => {
+    expect(keysOf(operation('a', { volume: volume('h') }))).toEqual([expect.stringMatching(/^pod /), 'volume d^h'])
+    const { pod: _, ...podless } = operation('b', { volume: { ...volume('h'), uniqueName: 'kubernetes.io/csi/d^h' } })
+    expect(keysOf(podless)).toEqual(['volume d^h'])
+    const plain = {
+      name: 'x',
+      plugin: 'kubernetes.io/nfs',
+      uniqueName: 'kubernetes.io/nfs/x',
+      mode: 'Filesystem' as const,
+    }
+    expect(keysOf(operation('c', { pod: { uid: 'u' }, volume: plain }))).toEqual([
+      'pod u',
+      'volume kubernetes.io/nfs/x',
+    ])
+  })
+
+  it('holds back what shares a volume or a pod with a running operation', () => {
+    const operations = [
+      operation('a', { pod: { uid: '1' }, volume: volume('x') }),
+      operation('same-volume', { pod: { uid: '2' }, volume: volume('x') }),
+      operation('same-pod', { pod: { uid: '1' }, volume: volume('y') }),
+      operation('free', { pod: { uid: '3' }, volume: volume('z') }),
+    ]
+    const schedule = new Schedule(operations)
+    const [first] = schedule.ready()
+    if (first !== undefined) schedule.start(first)
+    expect(ids(schedule.ready())).toEqual(['free'])
+    if (first !== undefined) schedule.settle(first, { state: 'done' })
+    expect(ids(schedule.ready())).toEqual(['same-volume', 'same-pod', 'free'])
+  })
+
+  it('starts an operation only after all that comes before it', () => {
+    const [a, b, c] = [
+      operation('a'),
+      operation('b', { pod: { uid: '2' } }),
+      operation('c', { after: ['a', 'b'] }),
+    ] as const
+    const schedule = new Schedule([a, b, c])
+    schedule.start(a)
+    schedule.settle(a, { state: 'done' })
+    expect(ids(schedule.ready())).toEqual(['b'])
+    schedule.settle(b, { state: 'done' })
+    expect(ids(schedule.ready())).toEqual(['c'])
+  })
+
+  it.each(['failed', 'blocked', 'refused', 'interrupted', 'skipped'] as const)(
+    'drops the whole chain behind one that is %s',
+    (state) => {
+      const a = operation('a')
+      const schedule = new Schedule([
+        operation('c', { after: ['b'] }),
+        operation('b', { after: ['a'] }),
+        a,
+        operation('other'),
+      ])
+      schedule.settle(a, { state, code: 'Why' })
+      expect(schedule.drop().map(({ operation: { id }, because, code }) => [id, because, code])).toEqual([
+        ['b', 'a', 'Why'],
+        ['c', 'b', 'Why'],
+      ])
+      expect(ids(schedule.ready())).toEqual(['other'])
+    },
+  )
+
+  it('touches a volume no more when a call on it was given up', () => {
+    const [a, b] = [
+      operation('a', { volume: volume('x') }),
+      operation('b', { pod: { uid: '2' }, volume: volume('x') }),
+    ] as const
+    const schedule = new Schedule([a, b])
+    schedule.start(a)
+    schedule.settle(a, { state: 'failed' }, true)
+    expect(schedule.drop()).toMatchObject([{ because: 'volume d^x', code: 'StillAtWork' }])
+  })
+})

@@ -1,0 +1,253 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
+import type { GrpcCode } from '../../src/core/grpc/grpc-status.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import type { ExpectedMount, Step } from '../../src/core/plan/plan.ts'
+import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
+
+const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv`
+const TARGET = `${DIR}/mount`
+const volume = {
+  name: 'pv',
+  plugin: 'kubernetes.io/csi',
+  driver: 'disk.test',
+  handle: 'vol-1',
+  mode: 'Filesystem' as const,
+}
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+})
+
+async function run(steps: readonly Step[], expects: readonly ExpectedMount[] = [], paths?: string[]) {
+  const given = { volume, steps, expects, ...(paths === undefined ? {} : { paths }) }
+  const result = await fixture.apply(planOf([operation('a', given)]))
+  return { state: fixture.states(result).a, outcome: result.outcomes[0] }
+}
+
+/** What a CSI driver does to its target: takes this many layers away. */
+function driverTakes(count: number) {
+  fixture.driver = (_, path) => {
+    for (let i = 0; i < count; i++) {
+      const index = fixture.host.mounts.findLastIndex((mount) => mount.path === path)
+      if (index >= 0) fixture.host.mounts.splice(index, 1)
+    }
+  }
+}
+
+describe('the driver first (S16, R441)', () => {
+  const teardown = [step('NodeUnpublishVolume', TARGET), step('unlink', `${DIR}/vol_data.json`), step('rmdir', DIR)]
+
+  it('removes target, state file and directory once it has answered; the file goes into the journal first (S14)', async () => {
+    const expects = [fixture.host.mount(TARGET, { dev: '8:1', fsType: 'ext4' })]
+    fixture.host.file(`${DIR}/vol_data.json`, '{"driverName":"disk.test"}')
+    driverTakes(1)
+    expect((await run(teardown, expects)).state).toBe('done')
+    expect(fixture.calls).toEqual([`NodeUnpublishVolume vol-1 ${TARGET}`])
+    expect(fixture.host.log).toEqual([`rmdir ${TARGET}`, `unlink ${DIR}/vol_data.json`, `rmdir ${DIR}`])
+    expect(fixture.journal()).toContainEqual(
+      expect.objectContaining({
+        type: 'stateFile',
+        path: `${DIR}/vol_data.json`,
+        content: '{"driverName":"disk.test"}',
+      }),
+    )
+  })
+
+  it('is called also where nothing is mounted', async () => {
+    fixture.host.dir(TARGET)
+    expect((await run(teardown)).state).toBe('done')
+    expect(fixture.calls).toHaveLength(1)
+  })
+
+  it('fails, and removes nothing, when it says OK and the mount is still there (T141, R832)', async () => {
+    const expects = [fixture.host.mount(TARGET)]
+    driverTakes(0)
+    expect((await run(teardown, expects)).state).toBe('failed DriverLeftMount')
+    expect(fixture.host.log).toEqual([])
+  })
+
+  it('undoes the layers that the driver left of a stack (O23)', async () => {
+    const own = { dev: '8:1', fsType: 'ext4' }
+    fixture.host.mount(TARGET, own)
+    fixture.host.mount(TARGET, own)
+    const expects = [fixture.host.mount(TARGET, own)]
+    driverTakes(1)
+    expect((await run([teardown[0] as Step], expects)).state).toBe('done')
+    expect(fixture.host.log).toEqual([`umount plain ${TARGET}`, `umount plain ${TARGET}`, `rmdir ${TARGET}`])
+  })
+
+  it('keeps what lies in the directory that it left', async () => {
+    fixture.host.file(`${TARGET}/data`, 'data')
+    expect((await run(teardown)).state).toBe('failed DirectoryNotEmpty')
+    expect(fixture.host.files.has(`${TARGET}/data`)).toBe(true)
+  })
+
+  it.each<{ code: GrpcCode; want: string }>([
+    { code: 'NOT_FOUND', want: 'failed VolumeNotFound' },
+    { code: 'FAILED_PRECONDITION', want: 'failed DriverRefused' },
+    { code: 'INTERNAL', want: 'failed DriverFailed' },
+    { code: 'UNAVAILABLE', want: 'failed DriverNotRegistered' },
+    { code: 'DEADLINE_EXCEEDED', want: 'failed TimedOut' },
+  ])('$code: $want, in the driver’s words', async ({ code, want }) => {
+    fixture.driver = () => {
+      throw new GrpcError(code, 'said the driver', { method: 'NodeUnpublishVolume', socketPath: '/s' })
+    }
+    const { state, outcome } = await run(teardown)
+    expect(state).toBe(want)
+    expect(outcome?.message).toContain('said the driver')
+    expect(outcome?.hint).toBeTruthy()
+    expect(fixture.host.log).toEqual([])
+  })
+
+  it('waits for a pending call (C119)', async () => {
+    let calls = 0
+    fixture.driver = () => {
+      if (calls++ === 0) throw new GrpcError('ABORTED', 'pending', { method: 'NodeUnpublishVolume', socketPath: '/s' })
+    }
+    expect((await run([step('NodeUnpublishVolume', TARGET)])).state).toBe('done')
+    expect(calls).toBe(2)
+  })
+
+  it('is given up at the deadline, and the volume left alone', async () => {
+    fixture.given = { timeoutMs: 20 }
+    fixture.driver = () => new Promise(() => {})
+    const other = operation('b', { volume, pod: { uid: 'other' }, steps: [step('NodeUnpublishVolume', `${TARGET}2`)] })
+    const result = await fixture.apply(planOf([operation('a', { volume, steps: teardown }), other]))
+    expect(fixture.states(result)).toEqual({ a: 'failed TimedOut', b: 'skipped StillAtWork' })
+  })
+
+  it('must be there', async () => {
+    fixture.driver = undefined
+    expect((await run(teardown)).state).toBe('failed DriverNotRegistered')
+  })
+})
+
+describe('umount', () => {
+  it.each([
+    { fsType: 'tmpfs', detail: undefined, how: 'plain' },
+    { fsType: 'nfs4', detail: undefined, how: 'careful' },
+    { fsType: 'fuse.sshfs', detail: undefined, how: 'careful' },
+    { fsType: 'newfs', detail: undefined, how: 'careful' },
+    { fsType: 'ext4', detail: 'dead', how: 'careful' },
+    { fsType: 'nfs4', detail: 'force', how: 'force' },
+  ])('$fsType, detail $detail: $how', async ({ fsType, detail, how }) => {
+    const expects = [fixture.host.mount(DIR, { fsType })]
+    expect((await run([step('umount', DIR, detail)], expects)).state).toBe('done')
+    expect(fixture.host.log).toEqual([`umount ${how} ${DIR}`])
+  })
+
+  it('names the holders of a busy mount', async () => {
+    const expects = [fixture.host.mount(DIR)]
+    fixture.host.busy.add(DIR)
+    fixture.host.holders = [{ pid: 42, process: 'tail', what: 'file', path: `${DIR}/log` }]
+    const { state, outcome } = await run([step('umount', DIR)], expects)
+    expect(state).toBe('failed HeldBy')
+    expect(outcome?.message).toContain('tail (pid 42, file)')
+  })
+
+  it('names the child that had to be left behind', async () => {
+    const expects = [fixture.host.mount(DIR, { fsType: 'nfs' })]
+    fixture.host.hanging.add(DIR)
+    const { state, outcome } = await run([step('umount', DIR)], expects)
+    expect(state).toBe('failed TimedOut')
+    expect(outcome?.message).toContain('pid 4711')
+  })
+
+  it('is not forced where another mount has the same connection (S19)', async () => {
+    const expects = [fixture.host.mount(DIR, { fsType: 'nfs', dev: '0:50' })]
+    fixture.host.mount('/mnt/other', { fsType: 'nfs', dev: '0:50' })
+    expect((await run([step('umount', DIR, 'force')], expects)).state).toBe('failed SharedConnection')
+    fixture.host.mounts.pop()
+    const table = parseMountinfo('7 1 0:50 / /data rw - nfs server:/ rw\n')
+    fixture.host.namespaces = [{ pid: 7, process: 'app', table }]
+    expect((await run([step('umount', DIR, 'force')], expects)).state).toBe('failed SharedConnection')
+    expect(fixture.host.log).toEqual([])
+  })
+
+  it('is lazy only for a dead mount that nobody holds, and nothing follows (S20)', async () => {
+    const expects = [fixture.host.mount(DIR, { fsType: 'nfs' })]
+    const steps = [step('umount', DIR, 'lazy'), step('rmdir', DIR)]
+    expect((await run(steps, expects)).state).toBe('failed NotDead')
+    fixture.host.dead.add(DIR)
+    fixture.host.holders = [{ pid: 42, process: 'tail', what: 'cwd', path: DIR }]
+    expect((await run(steps, expects)).state).toBe('failed HeldBy')
+    fixture.host.holders = []
+    expect((await run(steps, expects)).state).toBe('failed DetachedLazily')
+    expect(fixture.host.log).toEqual([`umount lazy ${DIR}`])
+    expect(fixture.journal()).toContainEqual(expect.objectContaining({ type: 'lazy', path: DIR }))
+  })
+})
+
+describe('removing', () => {
+  it('is idempotent: what is gone is fine (R837)', async () => {
+    expect((await run([step('unlink', `${DIR}/ready`), step('rmdir', DIR)])).state).toBe('done')
+  })
+
+  it.each([
+    { name: 'an empty leaf', text: '', want: 'done' },
+    { name: 'a leaf with data', text: 'data', want: 'failed UnexpectedFile' },
+  ])('unlinks $name of a subPath: $want', async ({ text, want }) => {
+    const leaf = `${ROOT}/pods/${POD}/volume-subpaths/pv/app/0`
+    fixture.host.file(leaf, text)
+    expect((await run([step('unlink', leaf)])).state).toBe(want)
+    expect(fixture.host.files.has(leaf)).toBe(want !== 'done')
+  })
+
+  it('removes no mount point of another namespace (R036)', async () => {
+    fixture.host.dir(DIR)
+    const table = parseMountinfo(`5 1 254:0 / / rw - ext4 /dev/vda rw\n6 5 0:60 / ${DIR} rw - tmpfs tmpfs rw\n`)
+    fixture.host.namespaces = [{ pid: 7, process: 'app', table }]
+    const { state, outcome } = await run([step('rmdir', DIR)])
+    expect(state).toBe('failed HeldBy')
+    expect(outcome?.message).toContain('app (pid 7)')
+    expect(fixture.host.files.has(DIR)).toBe(true)
+  })
+
+  it('finds that mount point under another name there', async () => {
+    fixture.host.dir(DIR)
+    const pods = `${ROOT}/pods/${POD}`
+    const table = parseMountinfo(
+      `5 1 254:0 ${pods} /data rw - ext4 /dev/vda rw\n6 5 0:60 / /data${DIR.slice(pods.length)} rw - tmpfs tmpfs rw\n`,
+    )
+    fixture.host.namespaces = [{ pid: 7, process: 'app', table }]
+    expect((await run([step('rmdir', DIR)])).state).toBe('failed HeldBy')
+  })
+
+  it('refuses a pod directory in which something new is (all or nothing)', async () => {
+    const directory = `${ROOT}/pods/${POD}`
+    fixture.host.file(`${directory}/etc-hosts`, 'x').file(`${directory}/new`, 'x')
+    const steps = [step('unlink', `${directory}/etc-hosts`), step('rmdir', directory)]
+    const result = await fixture.apply(planOf([operation('a', { kind: 'RemoveOrphanPodDir', steps })]))
+    expect(fixture.states(result)).toEqual({ a: 'refused UnexpectedFile' })
+    expect(fixture.host.log).toEqual([])
+  })
+})
+
+describe('content and loop devices', () => {
+  it('deletes no content while somebody is inside', async () => {
+    fixture.host.file(`${DIR}/data`, 'x')
+    fixture.host.holders = [{ pid: 42, process: 'sh', what: 'cwd', path: DIR }]
+    expect((await run([step('deleteContent', DIR), step('rmdir', DIR)])).state).toBe('failed HeldBy')
+    expect(fixture.host.files.has(`${DIR}/data`)).toBe(true)
+  })
+
+  it('counts what it deletes', async () => {
+    fixture.host.file(`${DIR}/a`, 'x').file(`${DIR}/b`, 'x')
+    const { state, outcome } = await run([step('deleteContent', DIR), step('rmdir', DIR)])
+    expect(state).toBe('done')
+    expect(outcome?.deleted?.files).toBe(2)
+  })
+
+  it.each([
+    { name: 'released', file: `${DIR}/dev/x`, busy: false, want: 'done' },
+    { name: 'gone already', file: undefined, busy: false, want: 'done' },
+    { name: 'given to somebody else', file: '/other', busy: false, want: 'failed ForeignDevice' },
+    { name: 'still open', file: `${DIR}/dev/x`, busy: true, want: 'failed HeldBy' },
+  ])('a loop device that is $name: $want', async ({ file, busy, want }) => {
+    if (file !== undefined) fixture.host.backingFiles.set('/dev/loop9', file)
+    if (busy) fixture.host.busy.add('/dev/loop9')
+    expect((await run([step('losetup -d', '/dev/loop9')], [], [`${DIR}/dev/x`])).state).toBe(want)
+  })
+})

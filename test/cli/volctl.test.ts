@@ -1,0 +1,188 @@
+/** The built program, as a person or a script meets it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { load } from 'js-yaml'
+import { afterAll, describe, expect, it } from 'vitest'
+import pjson from '../../package.json' with { type: 'json' }
+import { CAPTURES, VOLCTL, volctl } from './run-volctl.ts'
+
+const healthy = join(CAPTURES, 'healthy', 'node.json')
+const broken = join(CAPTURES, 'forcedel-killed', 'before.json')
+const directory = mkdtempSync(join(tmpdir(), 'volctl-cli-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+const file = (name: string, content: string): string => {
+  const path = join(directory, name)
+  writeFileSync(path, content)
+  return path
+}
+
+describe('exit status of plan', () => {
+  it.each([
+    { args: ['plan', '--snapshot', healthy], status: 0 },
+    { args: ['plan', '--snapshot', healthy, '--detailed-exitcode', '--orphans'], status: 0 },
+    { args: ['plan', '--snapshot', broken], status: 0 },
+    { args: ['plan', '--snapshot', broken, '--detailed-exitcode'], status: 2 },
+    { args: ['plan', '--snapshot', broken, '--detailed-exitcode', '-o', 'json'], status: 2 },
+  ])('$status: $args', async ({ args, status }) => {
+    const result = await volctl(args)
+    expect(result).toMatchObject({ status, stderr: '' })
+    expect(result.stdout).not.toBe('')
+  })
+
+  it('4 where a safety rule refuses: the plan is printed, and the rule is named', async () => {
+    const snapshot = JSON.parse(readFileSync(healthy, 'utf8'))
+    snapshot.machineID = 'another'
+    snapshot.systemUUID = 'another'
+    const result = await volctl(['plan', '--snapshot', file('other-machine.json', JSON.stringify(snapshot))])
+    expect(result.status).toBe(4)
+    expect(result.stdout).toContain('NOT shown to be the machine of this Node object')
+    expect(result.stderr).toMatch(/^volctl: refused by S1: .+\n( {8}.+\n)?$/)
+  })
+})
+
+describe('what goes wrong is one clear line, with what to do', () => {
+  it.each([
+    { name: 'an unknown flag', args: ['plan', '--foo'], says: 'unknown flag: --foo' },
+    { name: 'a flag of a later version', args: ['plan', '--cluster'], says: 'unknown flag: --cluster' },
+    { name: 'a plan file', args: ['apply', 'plan.json'], says: 'Unexpected argument: plan.json' },
+    {
+      name: 'a second argument to a repeatable flag',
+      args: ['plan', '--pod', 'a', 'b'],
+      says: 'Unexpected argument: b',
+    },
+    { name: 'an unknown command', args: ['frobnicate'], says: 'command frobnicate not found' },
+    { name: 'an unknown form', args: ['plan', '-o', 'xml'], says: 'Expected --output=xml to be one of' },
+    { name: 'a bad duration', args: ['plan', '--settle', '2'], says: '--settle: "2" is not a duration' },
+    { name: 'a bad kind', args: ['plan', '--only', 'foo'], says: '--only: "foo" is neither' },
+    { name: 'a bad number', args: ['apply', '--parallel', '0'], says: '--parallel: "0" is not a whole number' },
+    { name: 'no value', args: ['plan', '--node'], says: 'Flag --node expects a value' },
+    {
+      name: 'flags that exclude each other',
+      args: ['plan', '--snapshot', 'x', '--kubeconfig', 'y'],
+      says: '--kubeconfig',
+    },
+    { name: 'no such snapshot', args: ['plan', '--snapshot', '/nonexistent'], says: 'there is no such file' },
+    {
+      name: 'another node than the snapshot has',
+      args: ['plan', '--snapshot', healthy, '--node', 'x'],
+      says: '--node',
+    },
+    { name: 'no such root directory', args: ['plan', '--root-dir', '/nonexistent'], says: '/nonexistent' },
+  ])('$name', async ({ args, says }) => {
+    const result = await volctl(args)
+    expect(result).toMatchObject({ status: 1, stdout: '' })
+    expect(result.stderr).toContain(says)
+    expect(result.stderr).toMatch(/^volctl: .+\n {8}.+\n$/)
+  })
+
+  it.each([
+    { name: 'truncated', content: readFileSync(healthy, 'utf8').slice(0, 5000), says: 'it is cut off' },
+    {
+      name: 'of another version',
+      content: '{"apiVersion":"volctl.io/v2","kind":"NodeSnapshot"}',
+      says: 'volctl.io/v2',
+    },
+    { name: 'no snapshot', content: '{"kind":"Pod"}', says: 'its kind is "Pod"' },
+    { name: 'no JSON', content: 'hello', says: 'it is not JSON' },
+    { name: 'empty', content: '', says: 'it is empty' },
+  ])('a snapshot that is $name', async ({ name, content, says }) => {
+    const result = await volctl(['plan', '--snapshot', file(`${name}.json`, content)])
+    expect(result).toMatchObject({ status: 1, stdout: '' })
+    expect(result.stderr).toContain(says)
+    expect(result.stderr).toMatch(/^volctl: .+\n {8}.+\n$/)
+  })
+
+  it('with -o json it is an object, on standard error as well', async () => {
+    const result = await volctl(['plan', '--snapshot', '/nonexistent', '-o', 'json'])
+    expect(result).toMatchObject({ status: 1, stdout: '' })
+    expect(JSON.parse(result.stderr)).toEqual({
+      code: 'SnapshotUnreadable',
+      message: 'snapshot /nonexistent: there is no such file',
+      hint: 'Check the path.',
+    })
+  })
+
+  it.skipIf(process.geteuid?.() !== 0)('apply without root (this test needs root, to give it up)', async () => {
+    const result = await volctl(['apply'], { uid: 65534, gid: 65534 })
+    expect(result).toMatchObject({ status: 1, stdout: '' })
+    expect(result.stderr).toMatch(/^volctl: apply needs root/)
+  })
+
+  it('an output that cannot be written', async () => {
+    const command = `exec "$0" plan --snapshot "$1" > /dev/full`
+    const result = await execa('sh', ['-c', command, VOLCTL, healthy], { reject: false })
+    expect(result.exitCode).toBe(1)
+    expect(result.stderr).toContain('volctl: cannot write the output: ENOSPC')
+  })
+})
+
+describe('forms', () => {
+  it('json and yaml are the same value', async () => {
+    const [json, yaml] = await Promise.all(
+      ['json', 'yaml'].map((form) => volctl(['plan', '--orphans', '--snapshot', broken, '-o', form])),
+    )
+    const plan = JSON.parse(json?.stdout ?? '')
+    expect(load(yaml?.stdout ?? '')).toEqual(plan)
+    expect(plan).toMatchObject({ apiVersion: 'volctl.io/v1', kind: 'Plan', volctlVersion: pjson.version })
+  })
+
+  it('the same snapshot gives the same bytes', async () => {
+    const runs = await Promise.all([1, 2].map(() => volctl(['plan', '--snapshot', broken, '-o', 'json'])))
+    expect(runs[0]?.stdout).toBe(runs[1]?.stdout)
+  })
+
+  it('no colour in a pipe, whatever the environment says', async () => {
+    const result = await volctl(['plan', '--snapshot', broken], { env: { FORCE_COLOR: '3', COLORTERM: 'truecolor' } })
+    expect(result.stdout).not.toContain('\u001b')
+  })
+
+  it('--verbose speaks on standard error alone', async () => {
+    const quiet = await volctl(['plan', '--snapshot', broken])
+    const verbose = await volctl(['plan', '--snapshot', broken, '-v'])
+    expect(verbose.stdout).toBe(quiet.stdout)
+    expect(verbose.stderr).toMatch(/\[\d+ms\] snapshot .*forcedel-killed/)
+    expect(verbose.stderr).toMatch(/\] R\d+: UnmountVolume [0-9a-f]+: /)
+  })
+
+  it('a reader that goes away ends the output quietly', async () => {
+    const child = spawn(VOLCTL, ['plan', '--snapshot', broken, '-o', 'json'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let stderr = ''
+    child.stderr.on('data', (data) => {
+      stderr += data
+    })
+    child.stdout.once('data', () => child.stdout.destroy())
+    const [status] = await once(child, 'exit')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+})
+
+describe('help', () => {
+  it('--version', async () => {
+    expect((await volctl(['--version'])).stdout).toBe(
+      `volctl/${pjson.version} linux-${process.arch} node-${process.version}\n`,
+    )
+  })
+
+  it('names the commands, each with what it does to the node', async () => {
+    const { status, stdout } = await volctl(['--help'])
+    expect(status).toBe(0)
+    for (const command of ['plan', 'apply', 'snapshot']) expect(stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'))
+  })
+
+  it.each(['plan', 'apply', 'snapshot'])('%s: three ways to ask', async (command) => {
+    const [long, short, word] = await Promise.all([
+      volctl([command, '--help']),
+      volctl([command, '-h']),
+      volctl(['help', command]),
+    ])
+    expect(long).toMatchObject({ status: 0, stderr: '' })
+    expect(long.stdout).toContain('EXAMPLES')
+    expect(short).toEqual(long)
+    expect(word).toEqual(long)
+  })
+})

@@ -1,0 +1,42 @@
+/** Runs scenarios with real mounts in a private mount namespace of their own; without root in a user namespace. */
+import { spawn, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const AS_ROOT = ['-m', '--propagation', 'private']
+const AS_USER = ['-U', '-r', '-m', '--propagation', 'private']
+
+const works = (args: readonly string[]): boolean => spawnSync('unshare', [...args, 'true']).status === 0
+const unshareArgs = [AS_ROOT, AS_USER].find(works)
+
+/** Why no mount can be made here; undefined: it can. */
+export const noMounts = unshareArgs === undefined ? 'this machine allows no mount namespaces' : undefined
+/** Loop devices and block file systems need the real root. */
+export const noBlockDevices =
+  noMounts ?? (unshareArgs === AS_USER ? 'a user namespace cannot mount block devices' : withoutLoops())
+
+function withoutLoops(): string | undefined {
+  return spawnSync('losetup', ['-f']).status === 0 ? undefined : 'there are no loop devices'
+}
+
+/** Arguments of unshare(1) that this machine allows. */
+export const unshareArguments: readonly string[] = unshareArgs ?? AS_USER
+
+/**
+ * Runs one scenario of a worker file (see scenario.ts) and returns what it found; a scenario that throws, or a process
+ * that it leaves behind, fails the test.
+ */
+export async function inNamespace<T>(worker: URL, scenario: string): Promise<T> {
+  const args = [...unshareArguments, process.execPath, '--no-warnings', fileURLToPath(worker), scenario]
+  const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (text) => {
+    stdout += text
+  })
+  child.stderr.on('data', (text) => {
+    stderr += text
+  })
+  const status = await new Promise((resolve) => child.on('close', resolve))
+  if (status !== 0) throw new Error(`${scenario} exited ${String(status)}:\n${stderr}${stdout}`)
+  return JSON.parse(stdout) as T
+}

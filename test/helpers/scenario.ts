@@ -1,0 +1,43 @@
+/** The inside of a worker file: runs the scenario named on the command line in a temporary directory, prints what it found. */
+
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+
+export type Scenario = (directory: string, args: readonly string[]) => unknown
+
+/**
+ * The namespace ends with its last process, and its mounts with it; mounts are taken away before the directory is
+ * removed all the same. A scenario that another one starts as a process works in that one's directory.
+ */
+export async function runScenario(scenarios: Readonly<Record<string, Scenario>>): Promise<void> {
+  const [name = '', ...args] = process.argv.slice(2)
+  const scenario = scenarios[name]
+  if (scenario === undefined) throw new Error(`no scenario ${name}`)
+  const { [DIRECTORY]: given } = process.env
+  const directory = given ?? realpathSync(mkdtempSync(`${tmpdir()}/volctl-scenario-`))
+  process.env[DIRECTORY] = directory
+  try {
+    process.stdout.write(JSON.stringify((await scenario(directory, args)) ?? null))
+  } finally {
+    if (given === undefined) cleanUp(directory)
+  }
+}
+
+const DIRECTORY = 'VOLCTL_SCENARIO_DIRECTORY'
+
+function cleanUp(directory: string): void {
+  for (const mount of parseMountinfo(readFileSync('/proc/self/mountinfo')).under(directory).toReversed()) {
+    spawnSync('umount', ['-l', mount.mountPoint])
+  }
+  // One file system only: a mount that is still there is not walked into.
+  spawnSync('rm', ['-rf', '--one-file-system', directory])
+}
+
+/** Runs a command of the test's own; what it says is the error's message. */
+export function sh(command: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`)
+  return stdout.trim()
+}

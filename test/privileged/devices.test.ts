@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { inNamespace, noBlockDevices } from '../helpers/namespace.ts'
+
+const WORKER = new URL('./workers/devices.ts', import.meta.url)
+
+describe.skipIf(noBlockDevices !== undefined)(
+  `block devices${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
+  () => {
+    it('sees a superblock that no mount table shows any more (S20, S21)', async () => {
+      const found = await inNamespace<{
+        free: string[]
+        mounted: string[]
+        lazily: { users: string[]; mounts: number }
+        goneWhileOpen: boolean
+        after: boolean
+      }>(WORKER, 'superblock')
+      expect(found.free).toEqual([])
+      expect(found.mounted).toEqual(['a ext4 superblock', expect.stringMatching(/who has \/dev\/loop\d+ open/)])
+      expect(found.lazily).toEqual({ users: found.mounted, mounts: 0 })
+      expect(found).toMatchObject({ goneWhileOpen: false, after: true })
+    })
+
+    it('releases the loop device of a block map before its mount', async () => {
+      expect(await inNamespace(WORKER, 'blockMap')).toEqual({
+        before: '/plugins/kubernetes.io/csi/volumeDevices/pv/dev/uid',
+        states: { a: 'done' },
+        loops: 0,
+      })
+    })
+
+    it('leaves a busy file system, and takes it once it is free', async () => {
+      expect(await inNamespace(WORKER, 'busy')).toEqual({ held: { a: 'failed HeldBy' }, free: { a: 'done' } })
+    })
+  },
+)

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { inNamespace, noMounts } from '../helpers/namespace.ts'
+
+const WORKER = new URL('./workers/unmounting.ts', import.meta.url)
+
+describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
+  it('unmounts hundreds in one go, and names who holds the one that is busy', async () => {
+    const found = await inNamespace<{
+      done: number
+      failed: { id: string; code: string; message: string }[]
+      sleeper: number
+      left: string[]
+      second: object
+      directories: number
+    }>(WORKER, 'batch')
+    expect(found.done).toBe(299)
+    expect(found.failed).toEqual([
+      { id: 'v7', code: 'HeldBy', message: expect.stringContaining(`sleep (pid ${found.sleeper}, cwd)`) },
+    ])
+    expect(found.left).toEqual([expect.stringMatching(/\/v7$/)])
+    expect(found).toMatchObject({ second: { v7: 'done' }, directories: 0 })
+  }, 60_000)
+
+  it('takes a stack of mounts off layer by layer', async () => {
+    expect(await inNamespace(WORKER, 'stacked')).toEqual({ states: { a: 'done', b: 'done' }, left: 0, exists: false })
+  })
+
+  it('unmounts sub-paths and leaves their content alone', async () => {
+    expect(await inNamespace(WORKER, 'subPaths')).toEqual({ states: { a: 'done' }, exists: false, content: 'precious' })
+  })
+
+  it('removes no directory that is a mount point in another namespace (R036)', async () => {
+    expect(await inNamespace(WORKER, 'elsewhere')).toEqual({
+      states: { a: 'failed HeldBy' },
+      seen: true,
+      said: ['ready', 'data'],
+      exists: true,
+    })
+  })
+
+  it('touches nothing where a foreign mount has come', async () => {
+    expect(await inNamespace(WORKER, 'foreign')).toEqual({ states: { a: 'refused ForeignMount' }, files: ['file'] })
+  })
+})

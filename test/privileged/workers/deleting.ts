@@ -1,0 +1,226 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { deleteContent } from '../../../src/core/apply/delete-content.ts'
+import { containingMount } from '../../../src/core/apply/location.ts'
+import { runScenario, sh } from '../../helpers/scenario.ts'
+import { apply, makeDir, operation, readMounts, states, volumeDir } from './real-node.ts'
+
+interface Place {
+  readonly volume: string
+  /** Beside the volume, on the same device: nothing in it may change. */
+  readonly outside: string
+  readonly before: string
+}
+
+function place(directory: string): Place {
+  const outside = makeDir(`${directory}/outside`)
+  for (const name of ['a', 'b', 'deep/er/c']) {
+    makeDir(`${outside}/${name}`.replace(/\/[^/]*$/, ''))
+    writeFileSync(`${outside}/${name}`, `precious ${name}`)
+  }
+  return { volume: makeDir(`${directory}/volume`), outside, before: hashOf(outside) }
+}
+
+/** Names, types and contents of everything below. */
+function hashOf(directory: string): string {
+  const hash = createHash('sha256')
+  const walk = (path: string): void => {
+    for (const entry of readdirSync(path, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      const child = `${path}/${entry.name}`
+      hash.update(`${child.slice(directory.length)}\0${entry.isDirectory()}\0`)
+      if (entry.isDirectory()) walk(child)
+      else if (entry.isFile()) hash.update(readFileSync(child))
+    }
+  }
+  walk(directory)
+  return hash.digest('hex')
+}
+
+function mountIdOf(path: string): number {
+  return containingMount(readMounts(), path)?.id ?? -1
+}
+
+async function attempt(volume: string): Promise<string> {
+  try {
+    const { files } = await deleteContent(volume, { mountId: mountIdOf(volume) })
+    return `deleted ${files}`
+  } catch (error) {
+    return String((error as { code?: unknown }).code)
+  }
+}
+
+function report({ volume, outside, before }: Place, outcome: string): object {
+  return { outcome, left: readdirSync(volume), untouched: hashOf(outside) === before }
+}
+
+const ended = (child: ChildProcess): Promise<unknown> =>
+  child.exitCode === null ? new Promise((resolve) => child.on('close', resolve)) : Promise.resolve(child.exitCode)
+
+await runScenario({
+  async links(directory) {
+    const all = place(directory)
+    const { volume, outside } = all
+    symlinkSync(outside, `${volume}/dir-link`)
+    symlinkSync(`${outside}/a`, `${volume}/file-link`)
+    symlinkSync('/', `${volume}/root-link`)
+    linkSync(`${outside}/b`, `${volume}/hard-link`)
+    mkdirSync(`${volume}/sub`)
+    symlinkSync('../../outside', `${volume}/sub/up-link`)
+    sh('mkfifo', `${volume}/fifo`)
+    return report(all, await attempt(volume))
+  },
+
+  async oddNames(directory) {
+    const all = place(directory)
+    const { volume } = all
+    writeFileSync(Buffer.concat([Buffer.from(`${volume}/`), Buffer.from([0xff, 0xfe, 0x0a])]), 'x')
+    writeFileSync(`${volume}/ blank\\and\nnewline`, 'x')
+    mkdirSync(`${volume}/-rf`)
+    return report(all, await attempt(volume))
+  },
+
+  /** Deeper than descriptors are kept open for. */
+  async deep(directory) {
+    const all = place(directory)
+    process.chdir(all.volume)
+    for (let depth = 0; depth < 1500; depth++) {
+      writeFileSync('file', 'x')
+      writeFileSync('z', 'x')
+      mkdirSync('directory')
+      process.chdir('directory')
+    }
+    process.chdir('/')
+    return report(all, await attempt(all.volume))
+  },
+
+  /** The same device, the same kind of directory: only the mount id tells. */
+  async bindMount(directory) {
+    const all = place(directory)
+    sh('mount', '--bind', all.outside, makeDir(`${all.volume}/0-bind`))
+    return report(all, await attempt(all.volume))
+  },
+
+  async fileBindMount(directory) {
+    const all = place(directory)
+    writeFileSync(`${all.volume}/0-bind`, '')
+    sh('mount', '--bind', `${all.outside}/a`, `${all.volume}/0-bind`)
+    return report(all, await attempt(all.volume))
+  },
+
+  async volumeIsALink(directory) {
+    const all = place(directory)
+    symlinkSync(all.outside, `${directory}/link`)
+    makeDir(`${all.outside}/deep`)
+    const outcomes = [await attempt(`${directory}/link`), await attempt(`${directory}/link/deep`)]
+    return { ...report(all, outcomes.join(', ')) }
+  },
+
+  async otherMount(directory) {
+    const all = place(directory)
+    writeFileSync(`${all.volume}/file`, 'x')
+    let outcome = 'deleted'
+    await deleteContent(all.volume, { mountId: mountIdOf(all.volume) + 1 }).catch((error) => {
+      outcome = error.code
+    })
+    return report(all, outcome)
+  },
+
+  /** A process swaps directories, links and names for thousands of times while everything is deleted again and again. */
+  async swaps(directory) {
+    const all = place(directory)
+    const attic = makeDir(`${directory}/attic`)
+    const self = fileURLToPath(import.meta.url)
+    const rounds = '4000'
+    const attacker = spawn(
+      process.execPath,
+      ['--no-warnings', self, 'attack', all.volume, all.outside, attic, rounds],
+      { stdio: 'ignore' },
+    )
+    const outcomes = new Map<string, number>()
+    while (attacker.exitCode === null) {
+      const outcome = (await attempt(all.volume)).replace(/\d+/, 'some')
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const status = await ended(attacker)
+    // What the attacker moved out of the volume may have lost its content; the last try finds the volume quiet.
+    return { ...report(all, await attempt(all.volume)), attacker: status, outcomes: Object.fromEntries(outcomes) }
+  },
+
+  /** The other side of `swaps`; runs in the same namespace. */
+  attack(_, [volume = '', outside = '', attic = '', rounds = '']) {
+    const tryTo = (work: () => void): void => {
+      try {
+        work()
+      } catch {
+        // Deleted under our hands: the next round plants it anew.
+      }
+    }
+    for (let round = 0; round < Number(rounds); round++) {
+      // Made under a name of its own, so that the attacker itself never writes through one of its links.
+      const fresh = `${volume}/new${round}`
+      const name = `${volume}/d${round % 7}`
+      tryTo(() => mkdirSync(fresh))
+      tryTo(() => mkdirSync(`${fresh}/inner`))
+      tryTo(() => writeFileSync(`${fresh}/inner/f`, 'x'))
+      tryTo(() => symlinkSync(`${outside}/deep`, `${fresh}/link`))
+      tryTo(() => renameSync(`${fresh}/inner`, `${attic}/inner${round % 5}`))
+      tryTo(() => renameSync(fresh, name))
+      tryTo(() => renameSync(name, `${volume}/moved${round % 3}`))
+      tryTo(() => symlinkSync(outside, name))
+      tryTo(() => renameSync(`${attic}/inner${round % 5}`, `${volume}/back${round % 5}`))
+    }
+  },
+
+  /** Bind mounts of the outside come and go inside of the volume. */
+  async mountSwaps(directory) {
+    const all = place(directory)
+    const { volume, outside } = all
+    const mount = `mkdir ${volume}/m; mount --bind ${outside} ${volume}/m && until umount ${volume}/m; do :; done`
+    const script = `exec 2> /dev/null; for i in $(seq 400); do mkdir -p ${volume}/new$i/x; ${mount}; done; true`
+    const attacker = spawn('sh', ['-c', script], { stdio: 'ignore' })
+    const outcomes = new Set<string>()
+    while (attacker.exitCode === null) {
+      outcomes.add((await attempt(all.volume)).replace(/\d+/, 'some'))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await ended(attacker)
+    return { ...report(all, await attempt(all.volume)), tries: outcomes.size > 0 }
+  },
+
+  /** Somebody is inside: by working directory, by an open file, and from another namespace under another name. */
+  async holders(directory) {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = makeDir(volumeDir(root, 1, 'v', 'kubernetes.io~empty-dir'))
+    const other = makeDir(`${directory}/other`)
+    writeFileSync(`${dir}/file`, 'x')
+    const elsewhere = `mount --bind ${dir} ${other} && umount -l ${directory}/kubelet 2>/dev/null; cd ${other} && echo ready && exec cat`
+    const sides: Record<string, readonly string[]> = {
+      cwd: ['sh', '-c', `cd ${dir} && echo ready && exec cat`],
+      file: ['sh', '-c', `exec 3< ${dir}/file && echo ready && exec cat`],
+      namespace: ['unshare', '-m', '--propagation', 'private', 'sh', '-c', elsewhere],
+    }
+    const found: Record<string, string | undefined> = {}
+    const step = { op: 'deleteContent', target: dir } as const
+    for (const [name, [command = '', ...args]] of Object.entries(sides)) {
+      const holder = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] })
+      await new Promise((resolve) => holder.stdout.once('data', resolve))
+      found[name] = states(await apply(root, [operation('a', 1, [step])])).a
+      holder.stdin.end()
+      await ended(holder)
+    }
+    found.nobody = states(await apply(root, [operation('a', 1, [step, { op: 'rmdir', target: dir }])])).a
+    return { ...found, exists: existsSync(dir) }
+  },
+})

@@ -1,0 +1,88 @@
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { readDeviceNumber, readDeviceUse, readLoops } from '../../../src/core/apply/device-use.ts'
+import { linuxHost } from '../../../src/core/apply/linux-host.ts'
+import { runScenario, sh } from '../../helpers/scenario.ts'
+import { apply, expectNow, makeDir, operation, readMounts, states, volumeDir } from './real-node.ts'
+
+function image(directory: string): string {
+  const file = `${directory}/disk.img`
+  writeFileSync(file, '')
+  sh('truncate', '-s', '16M', file)
+  return file
+}
+
+await runScenario({
+  /** A file system on a loop device: mounted, lazily detached with an open file, free. */
+  async superblock(directory) {
+    const file = image(directory)
+    sh('mkfs.ext4', '-q', '-F', file)
+    const device = sh('losetup', '-f', '--show', file)
+    const dev = readDeviceNumber(device) ?? ''
+    try {
+      const target = `${directory}/mnt`
+      mkdirSync(target)
+      const free = readDeviceUse(dev).users
+      sh('mount', device, target)
+      const mounted = readDeviceUse(dev).users
+      writeFileSync(`${target}/file`, 'x')
+      const fd = openSync(`${target}/file`, 'r')
+      sh('umount', '-l', target)
+      const lazily = { users: readDeviceUse(dev).users, mounts: readMounts().ofDevice(dev).length }
+      const goneWhileOpen = linuxHost.superblockGone(dev, 'ext4')
+      closeSync(fd)
+      const after = await until(() => readDeviceUse(dev).users.length === 0)
+      return { free, mounted, lazily, goneWhileOpen, after }
+    } finally {
+      sh('losetup', '-d', device)
+    }
+  },
+
+  /** A block volume's map: the loop device goes, then the bind mount, then the file. */
+  async blockMap(directory) {
+    const root = makeDir(`${directory}/kubelet`)
+    const map = `${makeDir(`${root}/plugins/kubernetes.io/csi/volumeDevices/pv/dev`)}/uid`
+    writeFileSync(map, '')
+    sh('mount', '--bind', image(directory), map)
+    const device = sh('losetup', '-f', '--show', map)
+    const before = readLoops()
+      .find((loop) => loop.device === device)
+      ?.backingFile.slice(root.length)
+    const steps = [
+      { op: 'losetup -d', target: device },
+      { op: 'umount', target: map },
+      { op: 'unlink', target: map },
+    ] as const
+    const planned = operation('a', 1, steps, { kind: 'UnmapVolume', paths: [map], expects: expectNow(map) })
+    const result = await apply(root, [planned])
+    return { before, states: states(result), loops: readLoops().filter((loop) => loop.device === device).length }
+  },
+
+  /** A local file system with a child mount: busy, named, and nothing removed. */
+  async busy(directory) {
+    const root = makeDir(`${directory}/kubelet`)
+    const file = image(directory)
+    sh('mkfs.ext4', '-q', '-F', file)
+    const dir = makeDir(volumeDir(root, 1, 'pv', 'kubernetes.io~local-volume'))
+    sh('mount', '-o', 'loop', file, dir)
+    const fd = openSync(`${dir}/open`, 'w')
+    const planned = operation(
+      'a',
+      1,
+      [
+        { op: 'umount', target: dir },
+        { op: 'rmdir', target: dir },
+      ],
+      { expects: expectNow(dir) },
+    )
+    const held = await apply(root, [planned])
+    closeSync(fd)
+    const free = await apply(root, [planned])
+    return { held: states(held), free: states(free) }
+  },
+})
+
+async function until(condition: () => boolean): Promise<boolean> {
+  const deadline = Date.now() + 5000
+  while (!condition() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+  return condition()
+}
