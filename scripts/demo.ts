@@ -5,42 +5,59 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { privateNamespace } from '../test/helpers/scene/namespace.ts'
+import { detachLoops, loopDevicesWork } from '../test/helpers/csi-driver/start.ts'
+import { noMounts, unshareArguments } from '../test/helpers/namespace.ts'
 import { makeScene, type Scene } from '../test/helpers/scene/scene.ts'
 
 const root = join(import.meta.dirname, '..')
 const volctl = join(root, 'bin', 'volctl')
-const INSIDE = 'VOLCTL_DEMO_INSIDE'
+/** Set inside the namespace: the directory that everything is in. */
+const INSIDE = 'VOLCTL_DEMO_DIRECTORY'
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-if (process.env[INSIDE] === undefined) process.exitCode = await outside()
-else process.exitCode = await inside()
+const directory = process.env[INSIDE]
+process.exitCode = directory === undefined ? await outside() : await inside(directory)
 
-/** Starts the demo again in a namespace of its own; where that is forbidden, shows the plan on a recorded node. */
+/** Starts the demo again in a namespace of its own; where that is forbidden, shows the plan of a recorded node. */
 async function outside(): Promise<number> {
-  const namespace = privateNamespace()
-  if (namespace === undefined) return onSnapshot()
-  const [command = '', ...args] = namespace
-  const child = spawn(command, [...args, process.execPath, import.meta.filename], {
-    stdio: 'inherit',
-    env: { ...process.env, [INSIDE]: '1' },
-  })
-  // A terminal's Ctrl-C reaches the child by itself; it cleans up, and its end is ours.
-  process.on('SIGINT', () => undefined)
-  process.on('SIGTERM', () => child.kill('SIGTERM'))
-  const [status] = (await once(child, 'exit')) as [number | null]
-  return status ?? 130
+  if (noMounts !== undefined) return onSnapshot()
+  const own = realpathSync(mkdtempSync(join(tmpdir(), 'volctl-demo-')))
+  try {
+    const child = spawn('unshare', [...unshareArguments, process.execPath, '--no-warnings', import.meta.filename], {
+      stdio: 'inherit',
+      env: { ...process.env, [INSIDE]: own, TMPDIR: own },
+    })
+    // It cleans up, and its end is ours.
+    for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
+    const [status] = (await once(child, 'exit')) as [number | null]
+    return status ?? 130
+  } finally {
+    // Only if it was killed outright: its mounts went with it.
+    if (existsSync(own)) sweep(own)
+  }
 }
 
-async function inside(): Promise<number> {
+function sweep(own: string): void {
+  if (loopDevicesWork()) detachLoops(own)
+  rmSync(own, { recursive: true, force: true })
+}
+
+async function inside(own: string): Promise<number> {
   let scene: Scene | undefined
   const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
+  for (const signal of SIGNALS) process.on(signal, () => stop.abort())
   try {
-    title('A node with three pods, their volumes, a CSI driver and an API server')
-    scene = await makeScene('volctl-demo-')
-    say(`Root directory: ${scene.rootDir} (${scene.driver.backend} volumes)`)
+    title('A node is made, in a mount namespace of its own')
+    say('An API server over HTTPS, a container runtime, a CSI driver on a unix socket, and three pods with')
+    say('CSI volumes (one shared by two pods), a local volume, a secret, a config map, emptyDirs and subPaths.')
+    scene = await makeScene({ directory: own })
+    stop.signal.throwIfAborted()
+    const { driver, rootDir } = scene
+    const data = driver.backend === 'loop' ? 'loop devices' : 'tmpfs, since loop devices need the real root'
+    say(`Root directory: ${rootDir}, ${scene.mountPoints().length} mounts; CSI volumes are on ${data}.`)
     return await story(scene, stop.signal)
   } catch (error) {
     if (!stop.signal.aborted) throw error
@@ -48,35 +65,38 @@ async function inside(): Promise<number> {
     return 130
   } finally {
     await scene?.dispose()
-    say(scene === undefined || existsSync(scene.directory) ? 'Cleaning up failed.' : 'Everything is removed again.')
+    say(existsSync(own) ? `\n${own} could not be removed.` : '\nEverything that was made is removed again.')
   }
 }
 
 async function story(scene: Scene, signal: AbortSignal): Promise<number> {
-  const run = (...args: string[]): Promise<number> => runVolctl(scene, signal, args)
-  await run('plan')
+  const run = async (shown: string[], ...more: string[]): Promise<number> => {
+    say(`\n$ volctl ${shown.join(' ')}`)
+    return runVolctl(scene, signal, [...shown, ...more])
+  }
   title('The node breaks')
   await scene.breakIt((step) => {
     signal.throwIfAborted()
-    say(`  ${step}`)
+    say(step)
   })
-  const before = scene.contentHashes()
+  const before = JSON.stringify(scene.contentHashes())
 
   title('What is wrong?')
-  await run('plan')
-  title('Repair it, what is left of deleted pods included')
-  const applied = await run('apply', '--orphans', '--yes')
-  title('And again')
-  const clean = await run('plan', '--detailed-exitcode')
+  await run(['plan'])
+  title('Repair it, with what is left of deleted pods')
+  const applied = await run(['apply', '--orphans'])
+  title('And now?')
+  // The exit status is for this script alone.
+  const left = await run(['plan'], '--detailed-exitcode')
 
-  const same = JSON.stringify(scene.contentHashes()) === JSON.stringify(before)
-  say(same ? '\nThe content of every volume is what it was.' : '\nTHE CONTENT OF A VOLUME HAS CHANGED.')
-  return applied === 0 && clean === 0 && same ? 0 : 1
+  const unchanged = JSON.stringify(scene.contentHashes()) === before
+  say(unchanged ? '\nThe content of every volume is what it was.' : '\nTHE CONTENT OF A VOLUME HAS CHANGED.')
+  return applied === 0 && left === 0 && unchanged ? 0 : 1
 }
 
+/** Without a terminal to ask on, `apply` does not ask. */
 async function runVolctl(scene: Scene, signal: AbortSignal, args: readonly string[]): Promise<number> {
   signal.throwIfAborted()
-  say(`\n$ volctl ${args.join(' ')}`)
   const child = spawn(volctl, args, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...scene.env } })
   const end = (): void => void child.kill('SIGTERM')
   signal.addEventListener('abort', end)
@@ -87,8 +107,8 @@ async function runVolctl(scene: Scene, signal: AbortSignal, args: readonly strin
 }
 
 function onSnapshot(): number {
-  say('This machine lets nobody but root make a mount namespace, and this is not root:')
-  say('no real mounts can be made here, so here is the plan of a recorded node instead.')
+  say(`No real mounts can be made here: ${noMounts}, at least not to this user.`)
+  say('So here is the plan of a recorded node, on which three pods were deleted while the kubelet was down.')
   const snapshot = join('test', 'fixtures', 'captures', 'forcedel-killed', 'before.json')
   let worst = 0
   for (const args of [['plan'], ['plan', '--orphans']]) {

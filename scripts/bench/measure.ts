@@ -60,7 +60,7 @@ async function timed({ command, env = {}, stdout = '/dev/null', before, after }:
     env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', ...env },
   })
   closeSync(output)
-  const messages = text(child.stderr)
+  const messages = child.stderr === null ? '' : text(child.stderr)
   const [status] = (await once(child, 'exit')) as [number | null]
   const ms = performance.now() - started
   if (status !== 0) throw new Error(`${command.join(' ')} ended with ${status}: ${await messages}`)

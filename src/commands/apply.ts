@@ -29,7 +29,7 @@ export default class Apply extends VolctlCommand {
   static override summary = 'Carry out what plan shows: unmount, unstage, detach and remove what nobody needs any more.'
   static override description =
     'Reads the node and the API as plan does, shows the plan, asks on a terminal, and carries it out. Before every ' +
-    'operation its preconditions are checked again on the real state; a volume’s operations keep their order, ' +
+    'operation its preconditions are checked again on the real state; the operations of a volume keep their order, ' +
     'independent volumes go in parallel. At the end the node is read once more, to say what is left. Needs root.'
   static override usage = 'apply [FLAGS]'
   static override examples = [

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url'
 const AS_ROOT = ['-m', '--propagation', 'private']
 const AS_USER = ['-U', '-r', '-m', '--propagation', 'private']
 
-const works = (args: readonly string[]): boolean => spawnSync('unshare', [...args, 'true']).status === 0
+// Some machines allow the namespace, but no mount in it.
+const TRIAL = ['sh', '-c', 'mount -t tmpfs tmpfs /tmp && umount /tmp']
+const works = (args: readonly string[]): boolean => spawnSync('unshare', [...args, ...TRIAL]).status === 0
 const unshareArgs = [AS_ROOT, AS_USER].find(works)
 
 /** Why no mount can be made here; undefined: it can. */
@@ -25,8 +27,8 @@ export const unshareArguments: readonly string[] = unshareArgs ?? AS_USER
  * Runs one scenario of a worker file (see scenario.ts) and returns what it found; a scenario that throws, or a process
  * that it leaves behind, fails the test.
  */
-export async function inNamespace<T>(worker: URL, scenario: string): Promise<T> {
-  const args = [...unshareArguments, process.execPath, '--no-warnings', fileURLToPath(worker), scenario]
+export async function inNamespace<T>(worker: URL, scenario: string, ...given: readonly string[]): Promise<T> {
+  const args = [...unshareArguments, process.execPath, '--no-warnings', fileURLToPath(worker), scenario, ...given]
   const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''
   let stderr = ''

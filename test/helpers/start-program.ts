@@ -45,13 +45,17 @@ function letGo(child: ChildProcess): void {
   for (const stream of child.stdio) (stream as unknown as { unref?(): void } | null)?.unref?.()
 }
 
-/** For the program: says that it is ready, and ends it on SIGTERM or when its starter is gone. */
+/**
+ * For the program: says that it is ready, and ends it on SIGTERM or when its starter is gone. A terminal's Ctrl-C
+ * reaches it as well, but its starter says when it is no longer needed.
+ */
 export function readyUntilEnd(cleanUp: () => void): void {
   const end = (): void => {
     cleanUp()
     process.exit(0)
   }
   process.on('SIGTERM', end)
+  process.on('SIGINT', () => undefined)
   process.stdin.resume().on('end', end).on('error', end)
   process.stdout.write('ready\n')
 }

@@ -38,6 +38,18 @@ describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undef
     })
   })
 
+  it('does nothing that cannot be written into the journal first', async () => {
+    const found = await inNamespace<{ states: Record<string, string>; exit: number; left: string[] }>(
+      WORKER,
+      'journalFull',
+    )
+    const ids = (state: string) => Object.keys(found.states).filter((id) => found.states[id] === state)
+    expect(ids('done').length).toBeGreaterThan(0)
+    expect(found.left).toEqual([...ids('failed JournalFailed'), ...ids('refused JournalFailed')])
+    expect(found.left.length + ids('done').length).toBe(12)
+    expect(found.exit).toBe(3)
+  })
+
   it('touches nothing where a foreign mount has come', async () => {
     expect(await inNamespace(WORKER, 'foreign')).toEqual({ states: { a: 'refused ForeignMount' }, files: ['file'] })
   })

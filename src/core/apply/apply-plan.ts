@@ -14,6 +14,7 @@ import { type ApplyEvent, type ApplyResult, note, operationEvent } from './event
 import { type FoundAgain, findAgain, requireSameNode } from './find-again.ts'
 import { DEFAULT_JOURNAL_DIR, type Journal, openJournal } from './journal.ts'
 import { defaultLockFile, takeLock } from './lock.ts'
+import { OperationRefused } from './operation-error.ts'
 import type { ApplyContext } from './ports.ts'
 import { runAll } from './run-all.ts'
 
@@ -70,6 +71,7 @@ async function conclude(
   const outcomes = plan.operations.flatMap(({ id }) => run.outcomes.get(id) ?? [])
   const interrupted = context.signal?.aborted === true || context.abandon?.aborted === true
   if (run.stop !== undefined && !run.changedSomething && !interrupted) {
+    if (!(run.stop instanceof OperationRefused)) throw run.stop
     const { code, message, hint } = run.stop
     const refused = { rule: 'S11', code, message, ...(hint === undefined ? {} : { hint }) }
     return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }

@@ -1,7 +1,6 @@
 /** The state of one apply: who has what outcome, what is said, and whether anything new may still be started. */
 import { VolctlError } from '../errors.ts'
 import type { Operation, Plan, Step } from '../plan/plan.ts'
-import { noteDevices } from './detach-devices.ts'
 import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from './events.ts'
 import { Shared } from './freshness.ts'
 import type { Host } from './host.ts'
@@ -12,8 +11,9 @@ import type { ApplyContext, Witness } from './ports.ts'
 import { askKubelet, askWitness, ownsNode, plannedWithKubelet } from './preconditions.ts'
 import type { StepsDone } from './run-steps.ts'
 import { Schedule } from './schedule.ts'
-import type { StepContext, VolumeRecord } from './step-context.ts'
+import type { StepContext } from './step-context.ts'
 import { Surroundings } from './surroundings.ts'
+import { VolumeRecords } from './volume-records.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
@@ -27,7 +27,7 @@ export class ApplyRun {
   readonly #journal: Journal
   readonly #emit: (event: ApplyEvent) => void
   readonly #witness: Shared<Witness>
-  readonly #records = new Map<string, VolumeRecord>()
+  readonly #records: VolumeRecords
   readonly #begun = new Map<string, number>()
   #unwritten: Outcome[] = []
   #stop: VolctlError | undefined
@@ -48,6 +48,7 @@ export class ApplyRun {
     this.host = context.host ?? linuxHost
     this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
     this.schedule = new Schedule(operations)
+    this.#records = new VolumeRecords(plan, this.host)
     this.#witness = new Shared(() => askWitness(context))
   }
 
@@ -95,7 +96,7 @@ export class ApplyRun {
       journal: this.#journal,
       timeoutMs: this.timeoutMs,
       signal: this.#context.signal,
-      record: this.#recordOf(operation),
+      record: this.#records.of(operation),
       say: (message) => this.#emit(operationEvent('step', operation, message)),
     }
   }
@@ -105,25 +106,15 @@ export class ApplyRun {
   }
 
   /** Written down and on the disk before anything is changed. */
-  intend(operations: readonly Operation[]): void {
+  intend(operations: readonly Operation[]): true {
     try {
-      this.#journal.write({
-        type: 'intent',
-        operations: operations.map(({ id, kind, pod, volume, steps, expects, attachment }) => ({
-          id,
-          kind,
-          pod,
-          volume,
-          steps,
-          expects,
-          attachment,
-        })),
-      })
+      this.#journal.write({ type: 'intent', operations: operations.map(intentOf) })
     } catch (error) {
       if (error instanceof VolctlError) this.#stop ??= error
       throw error
     }
     this.changedSomething = true
+    return true
   }
 
   /** Runs the work of one operation and settles it by how that ends. */
@@ -150,10 +141,15 @@ export class ApplyRun {
     try {
       return await work()
     } catch (error) {
-      for (const operation of operations) this.#fail(operation, error)
-      this.flushOutcomes()
+      this.fail(operations, error)
       return undefined
     }
+  }
+
+  /** Settles those that are not settled yet. */
+  fail(operations: readonly Operation[], error: unknown): void {
+    for (const operation of operations) this.#fail(operation, error)
+    this.flushOutcomes()
   }
 
   succeed(operation: Operation, message = operation.message, more: Pick<Outcome, 'deleted'> = {}): void {
@@ -201,21 +197,10 @@ export class ApplyRun {
     const state = code === 'Interrupted' ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
     this.settle(operation, state, { code, message, ...(hint === undefined ? {} : { hint }) }, stuck)
   }
+}
 
-  #recordOf(operation: Operation): VolumeRecord {
-    const key = operation.volume?.uniqueName ?? operation.id
-    const record = this.#records.get(key) ?? { devices: new Set<string>(), unstaged: false, touched: false }
-    this.#records.set(key, record)
-    if (operation.kind !== 'DetachVolume') {
-      record.touched = true
-      noteDevices(operation, record, this.host)
-    }
-    for (const before of this.#plan.operations) {
-      if (operation.kind === 'DetachVolume' && operation.after.includes(before.id))
-        noteDevices(before, record, this.host)
-    }
-    return record
-  }
+function intentOf({ id, kind, pod, volume, steps, expects, attachment }: Operation): object {
+  return { id, kind, pod, volume, steps, expects, attachment }
 }
 
 function explain(error: unknown): { code: string; message: string; hint: string | undefined } {

@@ -15,7 +15,7 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
   const abandoned = aborted(context.abandon)
 
   const start = (operations: readonly Operation[], work: Promise<void>): void => {
-    const task: Promise<void> = work.finally(() => running.delete(task))
+    const task: Promise<void> = work.catch((error) => run.fail(operations, error)).finally(() => running.delete(task))
     running.set(task, operations)
   }
   const startWhatMayRun = (): void => {

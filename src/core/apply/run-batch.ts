@@ -5,24 +5,17 @@
  * table; so the operations of a batch go step by step together: all their umounts in a few calls, then one reading,
  * then the removals, which are single system calls.
  */
-import { VolctlError } from '../errors.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
-import type { Operation, Step } from '../plan/plan.ts'
+import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import { expectedIds, isExpected } from './expected-mounts.ts'
 import { cannotHang } from './file-systems.ts'
-import type { CommandResult } from './host.ts'
-import { StepFailed } from './operation-error.ts'
-import { requireUnused } from './preconditions.ts'
 import { removeStep } from './remove.ts'
 import { requireConditions } from './run-operation.ts'
-import type { StepContext } from './step-context.ts'
 import { requireGone, umountLayer } from './umount-step.ts'
+import { type Member, type Umount, umountAll } from './umount-together.ts'
 
 export const BATCH_OPERATIONS = 5000
-const PATHS_PER_CALL = 500
-const LANES = 2
-const RECHECK_MS = 2000
+const BREATH = 200
 const BATCH_STEPS = new Set(['umount', 'unlink', 'rmdir'])
 
 /** Only steps that nothing can hold up: single removals, and umounts of file systems that cannot hang. */
@@ -34,20 +27,6 @@ export function isBatchable({ pod, steps, expects }: Operation): boolean {
   )
 }
 
-interface Member {
-  readonly operation: Operation
-  readonly steps: StepContext
-  cursor: number
-}
-
-interface Umount {
-  readonly step: Step
-  readonly layer: MountInfo
-  result?: CommandResult
-  /** Why it was not tried. */
-  failure?: VolctlError
-}
-
 export async function runBatch(operations: readonly Operation[], apply: ApplyRun): Promise<void> {
   const around = apply.surroundings()
   let members: Member[] = operations.map((operation) => ({
@@ -57,7 +36,11 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
   }))
   const keep = async (work: (member: Member) => void | Promise<void>): Promise<void> => {
     const going: Member[] = []
-    for (const member of members) if (await apply.survives(member.operation, () => work(member))) going.push(member)
+    for (const [index, member] of members.entries()) {
+      // Signals and progress want their turn.
+      if (index % BREATH === BREATH - 1) await new Promise((resolve) => setImmediate(resolve))
+      if (await apply.survives(member.operation, () => work(member))) going.push(member)
+    }
     members = going
   }
   const checked = await apply.survivesAll(operations, async () => {
@@ -66,7 +49,10 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
   })
   if (checked === undefined) return
   await keep(({ operation, steps }) => requireConditions(operation, steps, checked))
-  if (members.length > 0) apply.intend(members.map(({ operation }) => operation))
+  const going = members.map(({ operation }) => operation)
+  if (going.length === 0) return apply.flushOutcomes()
+  const written = await apply.survivesAll(going, async () => apply.intend(going))
+  if (written !== true) return
   while (members.length > 0) {
     await keep(removeUntilUmount)
     const ended = members.filter(({ operation, cursor }) => cursor >= operation.steps.length)
@@ -104,73 +90,6 @@ function nextUmounts(member: Member): Umount[] {
     if (layer !== undefined && isExpected(layer, expected)) found.push({ step, layer })
   }
   return found
-}
-
-/** Two calls at a time; what is of one pod is in one lane, in order. */
-async function umountAll(umounts: ReadonlyMap<Member, Umount[]>, apply: ApplyRun): Promise<void> {
-  const lanes: [Member, Umount][][] = Array.from({ length: LANES }, () => [])
-  const laneOf = new Map<string, [Member, Umount][]>()
-  for (const [member, mine] of umounts) {
-    const pod = member.operation.pod?.uid ?? ''
-    const lane = laneOf.get(pod) ?? lanes.reduce((least, each) => (each.length < least.length ? each : least))
-    laneOf.set(pod, lane)
-    for (const umount of mine) lane.push([member, umount])
-  }
-  const started = performance.now()
-  await Promise.all(
-    lanes.map(async (lane) => {
-      for (let index = 0; index < lane.length; index += PATHS_PER_CALL) {
-        const rest = lane.slice(index)
-        const stop = await reasonToStop(rest, apply, started)
-        if (stop !== undefined) return giveUp(rest, stop)
-        const part = rest.slice(0, PATHS_PER_CALL).map(([, umount]) => umount)
-        const result = await umountPart(part, apply)
-        // A call that hangs would hang again.
-        if (result.timedOut) return giveUp(rest.slice(PATHS_PER_CALL), HUNG)
-      }
-    }),
-  )
-}
-
-const HUNG = new StepFailed('StillAtWork', 'not begun: an umount before it hangs')
-
-async function umountPart(part: readonly Umount[], apply: ApplyRun): Promise<CommandResult> {
-  const going = part.filter(({ failure }) => failure === undefined)
-  const paths = going.map(({ step }) => step.target)
-  const result = paths.length === 0 ? NOTHING : await apply.host.umount(paths, 'plain', apply.timeoutMs)
-  for (const umount of going) umount.result = result
-  return result
-}
-
-const NOTHING: CommandResult = { status: 0, stdout: '', stderr: '', timedOut: false }
-
-/**
- * Between two calls; one that took long (file systems flush when they are unmounted) makes the check before it old:
- * kubelet and pods are looked at again (S26).
- */
-async function reasonToStop(
-  rest: readonly [Member, Umount][],
-  apply: ApplyRun,
-  started: number,
-): Promise<VolctlError | undefined> {
-  if (apply.isStopping) return apply.whyStopping
-  if (performance.now() - started < RECHECK_MS) return undefined
-  try {
-    await apply.requireNoKubelet()
-    const witness = await apply.witness(RECHECK_MS)
-    for (const [{ operation, steps }, umount] of rest) {
-      await requireUnused(operation, witness, steps.context).catch((error) => {
-        umount.failure = error
-      })
-    }
-    return undefined
-  } catch (error) {
-    return error instanceof VolctlError ? error : apply.whyStopping
-  }
-}
-
-function giveUp(rest: readonly [Member, Umount][], failure: VolctlError): void {
-  for (const [, umount] of rest) umount.failure ??= failure
 }
 
 /** By mount id; a failure is tried once more by itself, for a clean reason. */

@@ -10,7 +10,7 @@ const OUTPUT_LIMIT = 1 << 20
 const found = new Map<string, string>()
 
 /** Absolute path of a system command; PATH is nobody's business here. */
-export function commandPath(name: string): string {
+function commandPath(name: string): string {
   const known = found.get(name)
   if (known !== undefined) return known
   const directory = DIRECTORIES.find((each) => existsSync(`${each}/${name}`))

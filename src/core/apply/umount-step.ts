@@ -31,7 +31,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   }
 }
 
-export function howToUmount(step: Step, layer: MountInfo): UmountHow {
+function howToUmount(step: Step, layer: MountInfo): UmountHow {
   if (step.detail === 'force' || step.detail === 'lazy') return step.detail
   return step.detail === undefined && cannotHang(layer.fsType) ? 'plain' : 'careful'
 }

@@ -48,9 +48,15 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     timeoutMs,
     signal,
     abandon,
+    guards: guardsLifted(options),
     ...(lockFile === undefined ? {} : { lockFile }),
     ...(journalDir === undefined ? {} : { journalDir }),
   }
+}
+
+/** What the person lifted, for the journal (S31). */
+function guardsLifted({ driverGone, handles, forceUnmount, lazy, acceptOutage, orphans }: PlanOptions): unknown {
+  return { orphans, driverGone, handles, forceUnmount, lazy, acceptOutage }
 }
 
 /**

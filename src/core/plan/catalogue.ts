@@ -92,6 +92,50 @@ export const PROBLEM_CODES = {
   StagedDirUnknown: 'a staging directory could not be told',
 } as const
 
+/** How an operation, or an apply as a whole, may end other than well; errno names of the kernel may appear as well. */
+export const OUTCOME_CODES = {
+  NoLongerPlanned: 'a fresh look does not plan it any more',
+  Changed: 'it would not do the same any more as when the plan was made',
+  PodIsAlive: 'something of the pod runs again',
+  PodIsListed: 'the pod is in the API',
+  WantedAgain: 'a pod of this node wants the volume again',
+  KubeletCameBack: 'a kubelet runs again: nothing more is started',
+  AttachmentChanged: 'the attachment is not the one that the plan was made on',
+  NodeMissing: 'the node is not in the API any more',
+  DeviceUnknown: 'the device could not be found, so that nobody can say that it is free',
+  PredecessorMissing: 'an operation that has to come first is not part of the apply',
+  PredecessorFailed: 'an operation that has to come first did not end well',
+  StillAtWork: 'a call that was given up may still be at work on the volume',
+  DriverLeftMount: 'the driver answered OK and left the mount',
+  DriverRefused: 'the driver refused',
+  DriverFailed: 'the driver failed',
+  VolumeNotFound: 'the driver does not know the volume',
+  OperationPending: 'the driver has another call for the volume at work',
+  TimedOut: 'it was given up after --timeout',
+  UnmountFailed: 'umount failed',
+  StillMounted: 'something is still mounted there',
+  DirectoryNotEmpty: 'a directory is not empty and stays',
+  RemoveFailed: 'a name could not be removed',
+  DeleteFailed: 'content could not be deleted',
+  Swapped: 'what is being deleted changes meanwhile',
+  MayHang: 'the file system may not answer',
+  SharedConnection: 'a forced unmount would cut off other mounts of the same connection',
+  DetachedLazily: 'the mount is gone from the table, and its file system may live on',
+  ForeignDevice: 'a loop device is backed by something else',
+  Interrupted: 'interrupted before it began',
+  Abandoned: 'left unfinished at the second interruption',
+  Failed: 'an unforeseen failure',
+  StaleLock: 'the lock of an apply that died was taken over',
+  LookFailed: 'what is left could not be read',
+  Locked: 'another apply is at work on this node',
+  LockFailed: 'the lock could not be taken',
+  JournalFailed: 'the journal could not be written',
+  OtherNode: 'the plan is of another node',
+  PlanTooOld: 'the plan is of another boot',
+  CommandMissing: 'a program that is needed is not installed',
+  CommandFailed: 'a program failed',
+} as const
+
 export type Reason = keyof typeof REASONS
 export type BlockCode = keyof typeof BLOCK_CODES
 export type WaitingCode = keyof typeof WAITING_CODES

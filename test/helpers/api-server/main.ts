@@ -76,6 +76,7 @@ for (const user of users) {
 // Whoever started this may be killed; nothing is to be left behind then.
 const directory = flags.dir
 if (flags['exit-with-parent']) {
+  process.on('SIGINT', () => undefined)
   process.stdin.resume().on('end', () => {
     rmSync(directory, { recursive: true, force: true })
     process.exit(0)

@@ -108,7 +108,7 @@ interface LoopDevice {
 }
 
 /** Loop devices are the machine's, not the mount namespace's: none may be left. */
-function detachLoops(...directories: readonly string[]): void {
+export function detachLoops(...directories: readonly string[]): void {
   const all = loopDevices()
   const own = all.filter(({ backingFile }) => directories.some((directory) => backingFile.startsWith(`${directory}/`)))
   // What keeps a block volume open sits on another loop device; once its mount is gone its file has no name.

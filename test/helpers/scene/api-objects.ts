@@ -1,6 +1,5 @@
-/** Objects of a small cluster with one node, as an API server stores them. */
-import { randomUUID } from 'node:crypto'
-import { attachmentName, csiUniqueName } from '../../../src/core/names.ts'
+/** Objects of a small cluster with one node, as an API server stores them. Made anew they are the same. */
+import { attachmentName, csiUniqueName, sha256Hex } from '../../../src/core/names.ts'
 
 export const DRIVER = 'disk.example.com'
 export const NODE = 'worker-1'
@@ -16,23 +15,32 @@ export const MACHINE = {
 export interface SceneVolume {
   /** pv-NAME is the PersistentVolume, vol-NAME the handle, NAME the claim. */
   readonly name: string
+  /** `local`: a directory of the node, no driver. */
+  readonly kind: 'filesystem' | 'block' | 'local'
 }
 
+export const isCsi = ({ kind }: SceneVolume): boolean => kind !== 'local'
 export const handleOf = ({ name }: SceneVolume): string => `vol-${name}`
 export const pvOf = ({ name }: SceneVolume): string => `pv-${name}`
 
-const NODE_UID = randomUUID()
+/** A UUID that belongs to the text. */
+function uuidOf(text: string): string {
+  const hex = sha256Hex(text)
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  )
+}
 
 const created = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, '')
 
 export function node(attached: readonly SceneVolume[]): object {
-  const names = attached.map((volume) => csiUniqueName(DRIVER, handleOf(volume)))
+  const names = [...new Set(attached.filter(isCsi).map((volume) => csiUniqueName(DRIVER, handleOf(volume))))]
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
       name: NODE,
-      uid: NODE_UID,
+      uid: uuidOf('node'),
       creationTimestamp: created(9_000),
       annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
     },
@@ -46,13 +54,14 @@ export function node(attached: readonly SceneVolume[]): object {
   }
 }
 
-/** Driver, node registration and the config map that every service account token volume holds. */
+/** Driver, node registration, and what the pods' configMap and secret volumes show. */
 export function clusterObjects(): object[] {
+  const secret = Object.entries(PASSWORD).map(([key, value]) => [key, Buffer.from(value).toString('base64')])
   return [
     {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'CSIDriver',
-      metadata: { name: DRIVER, uid: randomUUID() },
+      metadata: { name: DRIVER, uid: uuidOf('driver') },
       spec: {
         attachRequired: true,
         podInfoOnMount: false,
@@ -63,91 +72,115 @@ export function clusterObjects(): object[] {
     {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'CSINode',
-      metadata: { name: NODE, uid: randomUUID() },
+      metadata: { name: NODE, uid: uuidOf('csinode') },
       spec: { drivers: [{ name: DRIVER, nodeID: NODE, topologyKeys: null }] },
     },
     {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name: 'settings', namespace: NAMESPACE, uid: randomUUID() },
+      metadata: { name: 'settings', namespace: NAMESPACE, uid: uuidOf('settings') },
       data: SETTINGS,
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'password', namespace: NAMESPACE, uid: uuidOf('password') },
+      type: 'Opaque',
+      data: Object.fromEntries(secret),
     },
   ]
 }
 
 export const SETTINGS = { 'app.conf': 'greeting = hello\n' }
+export const PASSWORD = { password: 'open sesame' }
 
-/** Claim, bound volume and attachment. */
-export function volumeObjects(volume: SceneVolume): object[] {
-  const claim = { name: volume.name, namespace: NAMESPACE, uid: randomUUID() }
+/** Claim and bound volume; of a volume with a driver the attachment as well. `source` is where a local one lies. */
+export function volumeObjects(volume: SceneVolume, source: string): object[] {
+  const claim = { name: volume.name, namespace: NAMESPACE, uid: uuidOf(`claim ${volume.name}`) }
   const capacity = { storage: '16Mi' }
   const accessModes = ['ReadWriteOnce']
+  const volumeMode = volume.kind === 'block' ? 'Block' : 'Filesystem'
+  const csi = { driver: DRIVER, volumeHandle: handleOf(volume), ...(volume.kind === 'block' ? {} : { fsType: 'ext4' }) }
   return [
     {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
       metadata: claim,
-      spec: { accessModes, volumeName: pvOf(volume), volumeMode: 'Filesystem', resources: { requests: capacity } },
+      spec: { accessModes, volumeName: pvOf(volume), volumeMode, resources: { requests: capacity } },
       status: { phase: 'Bound', accessModes, capacity },
     },
     {
       apiVersion: 'v1',
       kind: 'PersistentVolume',
-      metadata: { name: pvOf(volume), uid: randomUUID() },
+      metadata: { name: pvOf(volume), uid: uuidOf(`pv ${volume.name}`) },
       spec: {
         accessModes,
         capacity,
         claimRef: claim,
-        csi: { driver: DRIVER, volumeHandle: handleOf(volume), fsType: 'ext4' },
+        ...(isCsi(volume) ? { csi } : { local: { path: source }, nodeAffinity: hereOnly }),
         persistentVolumeReclaimPolicy: 'Retain',
-        volumeMode: 'Filesystem',
+        volumeMode,
       },
       status: { phase: 'Bound' },
     },
-    {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'VolumeAttachment',
-      metadata: {
-        name: attachmentName(handleOf(volume), DRIVER, NODE),
-        uid: randomUUID(),
-        finalizers: ['external-attacher/disk-example-com'],
-      },
-      spec: { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: pvOf(volume) } },
-      status: { attached: true },
-    },
+    ...(isCsi(volume) ? [attachment(volume)] : []),
   ]
+}
+
+const hereOnly = {
+  required: {
+    nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [NODE] }] }],
+  },
+}
+
+function attachment(volume: SceneVolume): object {
+  return {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'VolumeAttachment',
+    metadata: {
+      name: attachmentName(handleOf(volume), DRIVER, NODE),
+      uid: uuidOf(`attachment ${volume.name}`),
+      finalizers: ['external-attacher/disk-example-com'],
+    },
+    spec: { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: pvOf(volume) } },
+    status: { attached: true },
+  }
 }
 
 export interface ScenePod {
   readonly name: string
   readonly uid: string
-  readonly volume: SceneVolume
+  readonly volumes: readonly SceneVolume[]
 }
 
-/** A pod with one claim, a config map and two emptyDirs, one of them in memory. */
-export function pod({ name, uid, volume }: ScenePod): object {
+/** A pod with its claims, a configMap, a secret, two emptyDirs, one of them in memory, and a hostPath. */
+export function pod({ name, uid, volumes }: ScenePod, hostPath: string): object {
+  const claims = volumes.map((volume) => ({
+    name: volume.name,
+    persistentVolumeClaim: { claimName: volume.name },
+  }))
+  const others = [
+    { name: 'settings', configMap: { name: 'settings', defaultMode: 420 } },
+    { name: 'password', secret: { secretName: 'password', defaultMode: 420 } },
+    { name: 'scratch', emptyDir: {} },
+    { name: 'memory', emptyDir: { medium: 'Memory' } },
+    { name: 'logs', hostPath: { path: hostPath, type: '' } },
+  ]
+  const blocks = volumes.filter(({ kind }) => kind === 'block').map((volume) => volume.name)
+  const all = [...claims, ...others].map((volume) => volume.name)
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace: NAMESPACE, uid, creationTimestamp: created(60) },
     spec: {
       nodeName: NODE,
-      volumes: [
-        { name: 'data', persistentVolumeClaim: { claimName: volume.name } },
-        { name: 'settings', configMap: { name: 'settings', defaultMode: 420 } },
-        { name: 'scratch', emptyDir: {} },
-        { name: 'memory', emptyDir: { medium: 'Memory' } },
-      ],
+      volumes: [...claims, ...others],
       containers: [
         {
           name: 'main',
           image: 'registry.example.com/shop:1',
-          volumeMounts: [
-            { name: 'data', mountPath: '/data' },
-            { name: 'settings', mountPath: '/etc/shop' },
-            { name: 'scratch', mountPath: '/scratch' },
-            { name: 'memory', mountPath: '/memory' },
-          ],
+          volumeMounts: all.filter((each) => !blocks.includes(each)).map((each) => mountOf(each)),
+          volumeDevices: blocks.map((each) => ({ name: each, devicePath: `/dev/${each}` })),
         },
       ],
     },
@@ -158,3 +191,9 @@ export function pod({ name, uid, volume }: ScenePod): object {
     },
   }
 }
+
+const mountOf = (name: string): object => ({
+  name,
+  mountPath: `/${name}`,
+  ...(name === 'logs' ? { subPath: 'shop' } : {}),
+})

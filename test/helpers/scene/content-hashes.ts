@@ -1,29 +1,46 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { csiGlobalDir } from '../../../src/core/names.ts'
 import type { CsiDriver } from '../csi-driver/start.ts'
+import { handleOf, type SceneVolume } from './api-objects.ts'
+import { mountPoints } from './mount-points.ts'
 
 /**
- * What the files of each volume hold: of a staged volume as it is mounted, of another as its backing image or directory
- * has it. The image itself is no measure, since mounting writes into a file system's own records.
+ * What a CSI volume holds: a file system that is staged as it is mounted, another as its backing image or directory
+ * has it. Its image itself is no measure, since mounting writes into a file system's own records; a block volume's is.
  */
-export function contentHashes(driver: CsiDriver, handles: readonly string[]): Record<string, string> {
-  return Object.fromEntries(handles.map((handle) => [handle, hashOfVolume(driver, handle)]))
-}
-
-function hashOfVolume(driver: CsiDriver, handle: string): string {
-  const staged = join(driver.rootDir, csiGlobalDir(driver.name, handle), 'globalmount')
-  if (isMounted(staged)) return hashOfTree(staged)
+export function hashOfCsiVolume(driver: CsiDriver, volume: SceneVolume): string {
+  const handle = handleOf(volume)
   const kept = join(driver.stateDir, 'volumes', Buffer.from(handle).toString('hex'))
-  if (existsSync(`${kept}.img`)) return withImageMounted(`${kept}.img`, hashOfTree)
+  const image = `${kept}.img`
+  if (volume.kind === 'block') return existsSync(image) ? hashOfFile(image) : 'not made yet'
+  const staged = join(driver.rootDir, csiGlobalDir(driver.name, handle), 'globalmount')
+  if (mountPoints().includes(staged)) return hashOfTree(staged)
+  if (existsSync(image)) return withImageMounted(image, driver.stateDir, hashOfTree)
   return existsSync(kept) ? hashOfTree(kept) : 'not made yet'
 }
 
-function withImageMounted(image: string, use: (directory: string) => string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'volctl-image-'))
+/** Names, links and content of everything below, mounts included. */
+export function hashOfTree(directory: string): string {
+  const hash = createHash('sha256')
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
+  for (const entry of entries.toSorted((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1))) {
+    if (entry.name === 'lost+found') continue
+    hash.update(`${pathOf(entry).slice(directory.length)}\0`)
+    if (entry.isSymbolicLink()) hash.update(readlinkSync(pathOf(entry)))
+    if (entry.isFile()) hash.update(readFileSync(pathOf(entry)))
+  }
+  return hash.digest('hex')
+}
+
+function hashOfFile(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
+}
+
+function withImageMounted(image: string, parent: string, use: (directory: string) => string): string {
+  const directory = mkdtempSync(join(parent, 'image-'))
   execFileSync('mount', ['-o', 'ro,loop', image, directory])
   try {
     return use(directory)
@@ -31,21 +48,6 @@ function withImageMounted(image: string, use: (directory: string) => string): st
     execFileSync('umount', [directory])
     rmdirSync(directory)
   }
-}
-
-function isMounted(path: string): boolean {
-  return readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${path} `)
-}
-
-function hashOfTree(directory: string): string {
-  const hash = createHash('sha256')
-  const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
-  for (const entry of entries.toSorted((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1))) {
-    if (entry.name === 'lost+found') continue
-    hash.update(`${pathOf(entry).slice(directory.length)}\0`)
-    if (entry.isFile()) hash.update(readFileSync(pathOf(entry)))
-  }
-  return hash.digest('hex')
 }
 
 function pathOf(entry: { parentPath: string; name: string }): string {

@@ -1,4 +1,4 @@
-/** What a kubelet makes for a pod beside its CSI volumes: its directory, and its configMap and emptyDir volumes. */
+/** What a kubelet makes for a pod beside its CSI volumes: its directory, and the volumes that need no driver. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,19 +21,42 @@ export function makeEmptyDir(podDirectory: string, name: string, medium: 'disk' 
   return directory
 }
 
-/** As the kubelet's atomic writer leaves it: `..data` links to a directory with a time in its name. */
-export function makeConfigMap(podDirectory: string, name: string, data: Readonly<Record<string, string>>): string {
+/** A directory of the pod's, filled as the kubelet's atomic writer does it. */
+export function makeConfigMap(podDirectory: string, name: string, data: Readonly<Record<string, string>>): void {
   const directory = join(podDirectory, 'volumes', 'kubernetes.io~configmap', name)
+  mkdirSync(directory, { recursive: true })
+  writeAtomically(directory, data)
+  markReady(podDirectory, `wrapped_${name}`)
+}
+
+/** The same, on a tmpfs. */
+export function makeSecret(podDirectory: string, name: string, data: Readonly<Record<string, string>>): void {
+  const directory = join(podDirectory, 'volumes', 'kubernetes.io~secret', name)
+  mkdirSync(directory, { recursive: true })
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory])
+  chmodSync(directory, 0o777)
+  writeAtomically(directory, data)
+  markReady(podDirectory, `wrapped_${name}`)
+}
+
+/** `..data` links to a directory with a time in its name, and every key to a file below it. */
+function writeAtomically(directory: string, data: Readonly<Record<string, string>>): void {
   const version = '..2026_01_02_03_04_05.1234567890'
-  mkdirSync(join(directory, version), { recursive: true })
+  mkdirSync(join(directory, version))
+  chmodSync(join(directory, version), 0o755)
   for (const [key, value] of Object.entries(data)) {
     writeFileSync(join(directory, version, key), value)
     chmodSync(join(directory, version, key), 0o644)
     symlinkSync(join('..data', key), join(directory, key))
   }
   symlinkSync(version, join(directory, '..data'))
-  markReady(podDirectory, `wrapped_${name}`)
-  return directory
+}
+
+/** A local PersistentVolume: its directory, bind-mounted. */
+export function makeLocalVolume(podDirectory: string, specName: string, source: string): void {
+  const directory = join(podDirectory, 'volumes', 'kubernetes.io~local-volume', specName)
+  mkdirSync(directory, { recursive: true, mode: 0o750 })
+  execFileSync('mount', ['--bind', source, directory])
 }
 
 function markReady(podDirectory: string, name: string): void {

@@ -1,22 +1,23 @@
 /**
  * A node's real state, small and complete, for the demo and the end-to-end tests: mounts, pod directories, a CSI driver
  * on a unix socket, a container runtime, and an API server over HTTPS. It must be built in a mount namespace of its own
- * (namespace.ts). First everything is as it should be; `breakIt` breaks it as nodes break.
+ * (namespace.ts). First everything is as it should be; `breakIt` breaks it as nodes break; what was repaired then,
+ * `setUp` puts back into order.
  */
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
 import type { SandboxState } from '../../../src/core/model/snapshot.ts'
 import { startApiServer, type TestApiServer } from '../api-server/start.ts'
 import { type CriServer, startCriServer } from '../cri-server/start.ts'
-import { mountVolume, stageVolume } from '../csi-driver/kubelet-steps.ts'
+import { stageVolume } from '../csi-driver/kubelet-steps.ts'
 import { type CsiDriver, startCsiDriver } from '../csi-driver/start.ts'
 import {
   clusterObjects,
   DRIVER,
   handleOf,
+  isCsi,
   MACHINE,
   NAMESPACE,
   NODE,
@@ -24,39 +25,22 @@ import {
   pod,
   pvOf,
   type ScenePod,
-  type SceneVolume,
-  SETTINGS,
   volumeObjects,
 } from './api-objects.ts'
-import { contentHashes } from './content-hashes.ts'
-import { makeConfigMap, makeEmptyDir, makePodDirectory, makeSubPath } from './pod-directory.ts'
+import { hashOfCsiVolume, hashOfTree } from './content-hashes.ts'
+import { mountPointsBelow, unmountAllBelow } from './mount-points.ts'
+import { makeSubPath } from './pod-directory.ts'
+import { type Cast, cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
+import { type HostSources, makeHostSources, setUpPod } from './set-up-pod.ts'
 
-export const PODS = {
-  /** Lives through everything. */
-  web: { name: 'web-0', uid: '11111111-2222-4333-8444-000000000001', volume: { name: 'web' } },
-  /** Deleted while the kubelet is down. */
-  db: { name: 'db-0', uid: '11111111-2222-4333-8444-000000000002', volume: { name: 'db' } },
-  /** Deleted as well; of its volume only a subPath mount is left. */
-  batch: { name: 'batch-0', uid: '11111111-2222-4333-8444-000000000003', volume: { name: 'batch' } },
-} as const satisfies Record<string, ScenePod>
-
-/** A staged volume that no pod directory leads to, and one that is merely attached. */
-const FORGOTTEN: SceneVolume = { name: 'old' }
-const IDLE: SceneVolume = { name: 'idle' }
-const WANTED = Object.values(PODS).map(({ volume }) => volume)
-const VOLUMES = [...WANTED, FORGOTTEN, IDLE]
-
-export interface Scene {
-  readonly directory: string
-  readonly rootDir: string
-  readonly driver: CsiDriver
-  readonly api: TestApiServer
-  readonly cri: CriServer
+export interface Scene extends Parts {
   /** What volctl needs in its environment. */
   readonly env: Readonly<Record<string, string>>
+  /** Makes every pod that is not there, and tells the API and the runtime of all. */
+  setUp(): Promise<void>
   /** Breaks the node as nodes break, one step after another; `tell` hears what. */
   breakIt(tell?: (step: string) => void): Promise<void>
-  /** Of every file of every volume, by volume. */
+  /** Of every file of every volume, by volume; emptyDirs of pods that are deleted left out. */
   contentHashes(): Readonly<Record<string, string>>
   /** Mount points below the root directory. */
   mountPoints(): readonly string[]
@@ -64,10 +48,27 @@ export interface Scene {
   dispose(): Promise<void>
 }
 
-export async function makeScene(prefix = 'volctl-scene-'): Promise<Scene> {
-  const directory = mkdtempSync(join(tmpdir(), prefix))
-  const rootDir = join(directory, 'kubelet')
-  mkdirSync(join(rootDir, 'pods'), { recursive: true, mode: 0o750 })
+interface Parts {
+  readonly directory: string
+  readonly rootDir: string
+  readonly pods: Cast
+  readonly sources: HostSources
+  readonly driver: CsiDriver
+  readonly api: TestApiServer
+  readonly cri: CriServer
+  /** The test host's file, and what it always says. */
+  readonly hostFile: string
+  readonly host: object
+}
+
+export interface SceneOptions {
+  /** Removed with everything in it; else a new one below the temporary directory. */
+  readonly directory?: string
+  readonly small?: boolean
+}
+
+export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
+  const directory = options.directory ?? realpathSync(mkdtempSync(join(tmpdir(), 'volctl-scene-')))
   const toEnd: (() => Promise<unknown>)[] = []
   const dispose = async (): Promise<void> => {
     unmountAllBelow(directory)
@@ -75,42 +76,21 @@ export async function makeScene(prefix = 'volctl-scene-'): Promise<Scene> {
     if (mountPointsBelow(directory).length === 0) rmSync(directory, { recursive: true, force: true })
   }
   try {
-    const driver = await startCsiDriver({
-      name: DRIVER,
-      rootDir,
-      stateDir: join(directory, 'driver'),
-      ...(inUserNamespace() ? { backend: 'tmpfs' as const } : {}),
-    })
-    toEnd.push(() => driver.dispose())
-    const cri = await startCriServer({
-      socketPath: join(directory, 'cri.sock'),
-      pods: Object.values(PODS).map(sandbox),
-    })
-    toEnd.push(() => cri.stop())
-    const objects = [
-      node(WANTED),
-      ...clusterObjects(),
-      ...WANTED.flatMap(volumeObjects),
-      ...Object.values(PODS).map(pod),
-    ]
-    const api = await startApiServer({ objects, nodeName: NODE })
-    toEnd.push(() => api.stop())
-    for (const each of Object.values(PODS)) await setUpPod(driver, each)
-    const hostFile = join(directory, 'host.json')
-    const host = testHost(directory, rootDir, cri.endpoint, api.kubeconfig('admin'))
-    writeFileSync(hostFile, JSON.stringify({ ...host, processes: Object.values(PODS).map(({ uid }) => uid) }))
+    const parts = await startParts(directory, options.small === true, (end) => toEnd.push(end))
+    const { driver, hostFile, rootDir, sources, pods } = parts
+    const setUp = (): Promise<void> => setUpScene(parts)
+    await setUp()
     return {
-      directory,
-      rootDir,
-      driver,
-      api,
-      cri,
+      ...parts,
       env: { VOLCTL_TEST_HOST: hostFile },
-      breakIt: async (tell = () => undefined) => {
-        await breakScene({ driver, cri, api, rootDir }, tell)
-        writeFileSync(hostFile, JSON.stringify({ ...host, processes: [PODS.web.uid] }))
-      },
-      contentHashes: () => contentHashes(driver, VOLUMES.map(handleOf)),
+      setUp,
+      breakIt: (tell = () => undefined) => breakScene(parts, tell),
+      contentHashes: () => ({
+        ...Object.fromEntries(csiVolumes(parts).map((volume) => [handleOf(volume), hashOfCsiVolume(driver, volume)])),
+        local: hashOfTree(sources.local),
+        hostPath: hashOfTree(sources.hostPath),
+        'pod that lives': hashOfTree(join(rootDir, 'pods', pods.web.uid)),
+      }),
       mountPoints: () => mountPointsBelow(rootDir),
       dispose,
     }
@@ -120,9 +100,30 @@ export async function makeScene(prefix = 'volctl-scene-'): Promise<Scene> {
   }
 }
 
-function sandbox({ uid, name }: ScenePod): SandboxState {
-  const containers = [{ name: 'main', state: 'CONTAINER_RUNNING' }]
-  return { uid, namespace: NAMESPACE, name, state: 'SANDBOX_READY', containers }
+async function startParts(
+  directory: string,
+  small: boolean,
+  atEnd: (end: () => Promise<unknown>) => void,
+): Promise<Parts> {
+  const rootDir = join(directory, 'kubelet')
+  mkdirSync(join(rootDir, 'pods'), { recursive: true, mode: 0o750 })
+  const driver = await startCsiDriver({ name: DRIVER, rootDir, stateDir: join(directory, 'driver') })
+  atEnd(() => driver.dispose())
+  const cri = await startCriServer({ socketPath: join(directory, 'cri.sock'), pods: [] })
+  atEnd(() => cri.stop())
+  const api = await startApiServer({ objects: clusterObjects(), nodeName: NODE })
+  atEnd(() => api.stop())
+  return {
+    directory,
+    rootDir,
+    pods: small ? smallCast() : cast(driver.backend === 'loop'),
+    sources: makeHostSources(directory),
+    driver,
+    api,
+    cri,
+    hostFile: join(directory, 'host.json'),
+    host: testHost(directory, rootDir, cri.endpoint, api.kubeconfig('admin')),
+  }
 }
 
 /** The fake host: a machine of its own, with a kubelet that is down and stays so. */
@@ -135,66 +136,68 @@ function testHost(directory: string, rootDir: string, runtime: string, kubeconfi
     kubelet: { running: false, mayReturn: false, note: 'kubelet.service is masked' },
     runtimeEndpoints: [runtime],
     runtimeExpected: true,
-    processes: [],
     lockFile: join(directory, 'apply.lock'),
     journalDir: join(directory, 'journal'),
     kubeconfig,
   }
 }
 
-async function setUpPod(driver: CsiDriver, { uid, volume }: ScenePod): Promise<void> {
-  const { rootDir } = driver
-  const podDirectory = makePodDirectory(rootDir, uid)
-  const target = await mountVolume(driver, csiVolume(uid, volume))
-  mkdirSync(join(target, 'shared'))
-  writeFileSync(join(target, 'shared', 'data.txt'), `content of ${volume.name}\n`.repeat(100))
-  makeConfigMap(podDirectory, 'settings', SETTINGS)
-  writeFileSync(join(makeEmptyDir(podDirectory, 'scratch', 'disk'), 'notes.txt'), 'scratch\n')
-  writeFileSync(join(makeEmptyDir(podDirectory, 'memory', 'memory'), 'cache.bin'), Buffer.alloc(4096, 1))
+const podVolumes = ({ pods }: Parts): ScenePod['volumes'] =>
+  Object.values(pods).flatMap(({ volumes }: ScenePod) => volumes)
+const csiVolumes = (parts: Parts): ScenePod['volumes'] => [...podVolumes(parts).filter(isCsi), FORGOTTEN, IDLE]
+
+async function setUpScene(parts: Parts): Promise<void> {
+  const { api, driver, rootDir, sources } = parts
+  const pods: ScenePod[] = Object.values(parts.pods)
+  await api.put(
+    node(podVolumes(parts)),
+    ...podVolumes(parts).flatMap((volume) => volumeObjects(volume, sources.local)),
+    ...pods.map((each) => pod(each, sources.hostPath)),
+  )
+  for (const each of pods) {
+    if (!existsSync(join(rootDir, 'pods', each.uid))) await setUpPod(driver, each, sources)
+  }
+  setAlive(parts, pods)
 }
 
-const csiVolume = (podUid: string, volume: SceneVolume) => ({
-  podUid,
-  specName: pvOf(volume),
-  handle: handleOf(volume),
-  nodeName: NODE,
-})
+/** Only these have containers and processes. */
+function setAlive({ cri, hostFile, host }: Parts, pods: readonly ScenePod[]): void {
+  cri.set({ pods: pods.map(sandbox) })
+  writeFileSync(hostFile, JSON.stringify({ ...host, processes: pods.map(({ uid }) => uid) }))
+}
 
-type Parts = Pick<Scene, 'driver' | 'cri' | 'api' | 'rootDir'>
+export function sandbox({ uid, name }: ScenePod): SandboxState {
+  const containers = [{ name: 'main', state: 'CONTAINER_RUNNING' }]
+  return { uid, namespace: NAMESPACE, name, state: 'SANDBOX_READY', containers }
+}
 
-async function breakScene({ driver, cri, api, rootDir }: Parts, tell: (step: string) => void): Promise<void> {
-  tell('The kubelet goes down. Meanwhile two pods are deleted by force, and their containers end:')
-  for (const { name } of [PODS.db, PODS.batch]) await api.remove('Pod', name, NAMESPACE)
-  cri.set({ pods: [sandbox(PODS.web)] })
+async function breakScene(parts: Parts, tell: (step: string) => void): Promise<void> {
+  const { api, driver, rootDir, sources, pods } = parts
+  tell('The kubelet goes down. Meanwhile two pods are deleted by force, and their containers end.')
+  for (const { name } of [pods.db, pods.batch]) await api.remove('Pod', name, NAMESPACE)
+  setAlive(parts, [pods.web])
 
-  tell('One of them leaves a subPath mount behind, and nothing else of its volume:')
-  const batch = join(rootDir, 'pods', PODS.batch.uid)
-  const { specName } = csiVolume(PODS.batch.uid, PODS.batch.volume)
-  const target = join(batch, 'volumes', 'kubernetes.io~csi', specName, 'mount')
-  makeSubPath(batch, specName, join(target, 'shared'))
-  const service = new CsiNodeClient(driver.name, driver.socketPath)
-  await service.nodeUnpublishVolume({ volumeId: handleOf(PODS.batch.volume), targetPath: target })
-  rmSync(join(batch, 'volumes', 'kubernetes.io~csi'), { recursive: true })
+  tell('One of them leaves a subPath mount behind, and nothing else of its volume.')
+  await leakSubPath(driver, rootDir, pods.batch)
 
-  tell('A volume was staged for a pod that never came, so that no pod directory leads to it:')
+  tell('A volume was staged for a pod that never came, so that no pod directory leads to it.')
   await stageVolume(driver, handleOf(FORGOTTEN))
 
   tell('And a volume is still attached that nobody here wants.')
-  await api.put(node(VOLUMES), ...[FORGOTTEN, IDLE].flatMap(volumeObjects))
+  await api.put(
+    node([...podVolumes(parts), FORGOTTEN, IDLE]),
+    ...[FORGOTTEN, IDLE].flatMap((volume) => volumeObjects(volume, sources.local)),
+  )
 }
 
-function unmountAllBelow(directory: string): void {
-  for (const path of mountPointsBelow(directory).toReversed()) spawnSync('umount', ['-l', path], { stdio: 'ignore' })
-}
-
-function mountPointsBelow(directory: string): string[] {
-  return readFileSync('/proc/self/mountinfo', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' ')[4] ?? '')
-    .filter((path) => path.startsWith(`${directory}/`))
-}
-
-/** Loop devices belong to the machine's root. */
-function inUserNamespace(): boolean {
-  return !/^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'))
+async function leakSubPath(driver: CsiDriver, rootDir: string, { uid, volumes }: ScenePod): Promise<void> {
+  const podDirectory = join(rootDir, 'pods', uid)
+  for (const volume of volumes) {
+    const directory = join(podDirectory, 'volumes', 'kubernetes.io~csi', pvOf(volume))
+    const targetPath = join(directory, 'mount')
+    makeSubPath(podDirectory, pvOf(volume), join(targetPath, 'shared'))
+    const service = new CsiNodeClient(driver.name, driver.socketPath)
+    await service.nodeUnpublishVolume({ volumeId: handleOf(volume), targetPath })
+    rmSync(directory, { recursive: true })
+  }
 }

@@ -59,7 +59,7 @@ export function unmount(id: string, pod: number, dir: string): Operation {
   return operation(id, pod, [...umounts, { op: 'rmdir', target: dir }], { expects })
 }
 
-export function planOf(root: string, operations: readonly Operation[]): Plan {
+function planOf(root: string, operations: readonly Operation[]): Plan {
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',

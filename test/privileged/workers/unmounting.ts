@@ -101,6 +101,22 @@ await runScenario({
     return { states: states(result), seen, said: said.split('\n').filter(Boolean), exists: existsSync(dir) }
   },
 
+  /** A journal on a disk that is full after a few lines: what cannot be written down is not done. */
+  async journalFull(directory) {
+    const root = makeDir(`${directory}/kubelet`)
+    sh('mount', '-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', makeDir(`${root}.journal`))
+    const operations = Array.from({ length: 12 }, (_, n) => {
+      const dir = makeDir(volumeDir(root, n, 'scratch', 'kubernetes.io~empty-dir'))
+      return operation(`o${n}`, n, [
+        { op: 'deleteContent', target: dir },
+        { op: 'rmdir', target: dir },
+      ])
+    })
+    const result = await apply(root, operations, { parallel: 1 })
+    const left = operations.filter(({ steps }) => existsSync(steps[0]?.target ?? ''))
+    return { states: states(result), exit: result.exit, left: left.map(({ id }) => id) }
+  },
+
   /** A foreign mount that came after the plan. */
   async foreign(directory) {
     const root = makeDir(`${directory}/kubelet`)

@@ -1,0 +1,30 @@
+import type { ExitStatus } from '../exit-status.ts'
+
+/** What each exit status means, for the manual; a status that a command never ends with has no meaning there. */
+export const EXIT_MEANINGS: Readonly<
+  Record<ExitStatus, { readonly plan?: string; readonly apply?: string; readonly snapshot?: string }>
+> = {
+  0: {
+    plan: 'Done. With --detailed-exitcode: there is no operation, blocked ones included, the plan is complete, and no problem is an error.',
+    apply:
+      'All that was asked for was done, or there was nothing to do. What waits for others, and what is blocked only for a flag that was not given (NotAsked, DeletesData), does not count.',
+    snapshot: 'The snapshot was written.',
+  },
+  1: {
+    plan: 'It could not do its work: bad flags, no API server, an unreadable node. With --detailed-exitcode also: the plan is not complete, or a problem is an error, and there is no operation.',
+    apply: 'It could not do its work, or the question was not answered with yes. Nothing was changed.',
+    snapshot: 'It could not do its work.',
+  },
+  2: { plan: 'With --detailed-exitcode only: there are operations, blocked ones included.' },
+  3: { apply: 'Some operations failed, were blocked, refused or given up. The rest is done.' },
+  4: {
+    plan: 'Refused for safety: the message names the rule, and what would lift it. The plan is printed all the same.',
+    apply: 'Refused for safety: the message names the rule, and what would lift it. Nothing was changed.',
+    snapshot: 'Refused for safety: several kubelets, or a Node object that does not exist.',
+  },
+  130: {
+    plan: 'Interrupted.',
+    apply: 'Interrupted: no new operation was started, those in flight were waited for or named.',
+    snapshot: 'Interrupted.',
+  },
+}

@@ -1,0 +1,102 @@
+/** What is shipped: one file, the same from the same source, that loads little. */
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, expect, it } from 'vitest'
+import { buildBundle } from '../../scripts/build.ts'
+import { CAPTURES, VOLCTL, volctl } from './run-volctl.ts'
+
+const dist = new URL('../../dist/', import.meta.url).pathname
+const directory = mkdtempSync(join(tmpdir(), 'volctl-build-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+const hashOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
+
+it('two builds give the same bytes', async () => {
+  const bundles = await Promise.all(['a', 'b'].map((name) => buildBundle(join(directory, name))))
+  expect(new Set([...bundles, join(dist, 'volctl.cjs')].map(hashOf)).size).toBe(1)
+})
+
+it('the bundle says nothing of the machine that built it', () => {
+  const text = readFileSync(join(dist, 'volctl.cjs'), 'utf8')
+  expect(text).not.toContain(process.cwd())
+  expect(text).not.toContain('node_modules/@')
+})
+
+/** A copy of what is shipped, to play with. */
+function shipped(name: string): string {
+  const root = join(directory, name)
+  mkdirSync(join(root, 'bin'), { recursive: true })
+  cpSync(VOLCTL, join(root, 'bin', 'volctl'))
+  cpSync(dist, join(root, 'dist'), { recursive: true })
+  return root
+}
+
+const version = /^volctl\/\S+ linux-\S+ node-v\S+\n$/
+
+it('runs through a link, from any directory, without a compile cache, and in a directory that is read-only', async () => {
+  const root = shipped('elsewhere')
+  symlinkSync(join(root, 'bin', 'volctl'), join(directory, 'volctl'))
+  rmSync(join(root, 'dist', 'compile-cache'), { recursive: true })
+  const run = await execa(join(directory, 'volctl'), ['--version'], { cwd: '/', stripFinalNewline: false })
+  expect(run.stdout).toMatch(version)
+  expect(readdirSync(join(root, 'dist'))).not.toContain('compile-cache')
+})
+
+it('a cache that others may write to is not used', async () => {
+  const root = shipped('shared-cache')
+  const cache = join(root, 'dist', 'compile-cache')
+  rmSync(cache, { recursive: true })
+  mkdirSync(cache)
+  const run = () => execa(join(root, 'bin', 'volctl'), ['--version'])
+  chmodSync(cache, 0o777)
+  await run()
+  expect(readdirSync(cache)).toEqual([])
+  chmodSync(cache, 0o755)
+  await run()
+  expect(readdirSync(cache)).toHaveLength(1)
+})
+
+it('says so where it is not built', async () => {
+  const root = shipped('unbuilt')
+  rmSync(join(root, 'dist'), { recursive: true })
+  const run = await execa(join(root, 'bin', 'volctl'), ['plan'], { reject: false })
+  expect(run).toMatchObject({ exitCode: 1, stderr: 'volctl: not built yet: run npm run build.' })
+})
+
+it('the process is the one that was started: signals and status are its own', async () => {
+  const child = execa(VOLCTL, ['plan', '--snapshot', '/dev/stdin'], { reject: false })
+  await expect
+    .poll(() => readFileSync(`/proc/${child.pid}/comm`, 'utf8'), { timeout: 10_000 })
+    .not.toMatch(/^(sh|volctl)\n/)
+  child.kill('SIGTERM')
+  expect(await child).toMatchObject({ signal: 'SIGTERM' })
+})
+
+it('a plan from a snapshot loads no network, no gRPC and no API client', async () => {
+  const preload = join(directory, 'preload.cjs')
+  const list = join(directory, 'modules.json')
+  writeFileSync(
+    preload,
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(process.moduleLoadList)))`,
+  )
+  const env = { NODE_OPTIONS: `--require=${preload}` }
+  await volctl(['plan', '--snapshot', join(CAPTURES, 'healthy', 'node.json')], { env })
+  const loaded = JSON.parse(readFileSync(list, 'utf8')) as string[]
+  for (const module of ['https', 'http2', 'tls']) expect(loaded).not.toContain(`NativeModule ${module}`)
+})
+
+it('is small', () => expect(statSync(join(dist, 'volctl.cjs')).size).toBeLessThan(1_500_000))

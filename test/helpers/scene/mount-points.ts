@@ -1,0 +1,16 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+/** In the order of the table: a mount stands after what it is mounted on. No scene has blanks in a path. */
+export function mountPoints(): string[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  return lines.flatMap((line) => line.split(' ')[4] ?? [])
+}
+
+export function mountPointsBelow(directory: string): string[] {
+  return mountPoints().filter((path) => path.startsWith(`${directory}/`))
+}
+
+export function unmountAllBelow(directory: string): void {
+  for (const path of mountPointsBelow(directory).toReversed()) spawnSync('umount', ['-l', path], { stdio: 'ignore' })
+}

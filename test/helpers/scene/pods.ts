@@ -1,0 +1,49 @@
+/** The pods and volumes of the scene. */
+import type { ScenePod, SceneVolume } from './api-objects.ts'
+
+const fileSystem = (name: string): SceneVolume => ({ name, kind: 'filesystem' })
+
+/** One volume, two pods: one lives on, one is deleted. */
+const COMMON = fileSystem('common')
+export const ARCHIVE: SceneVolume = { name: 'archive', kind: 'local' }
+/** Raw block volumes need loop devices. */
+const RAW: SceneVolume = { name: 'raw', kind: 'block' }
+/** Staged, though no pod directory leads to it. */
+export const FORGOTTEN = fileSystem('old')
+/** Merely attached. */
+export const IDLE = fileSystem('idle')
+
+export interface Cast {
+  /** Lives through everything. */
+  readonly web: ScenePod
+  /** Deleted while the kubelet is down. */
+  readonly db: ScenePod
+  /** Deleted as well; of its volume only a subPath mount is left. */
+  readonly batch: ScenePod
+}
+
+export function cast(withBlockVolumes: boolean): Cast {
+  return {
+    web: { name: 'web-0', uid: uid(1), volumes: [fileSystem('web'), COMMON] },
+    db: {
+      name: 'db-0',
+      uid: uid(2),
+      volumes: [fileSystem('db'), COMMON, ARCHIVE, ...(withBlockVolumes ? [RAW] : [])],
+    },
+    batch: { name: 'batch-0', uid: uid(3), volumes: [fileSystem('batch')] },
+  }
+}
+
+/** The same with the least that still has every kind of boundary: a scene that is built many times. */
+export function smallCast(): Cast {
+  const { web, db, batch } = cast(false)
+  return {
+    web: { ...web, volumes: [COMMON] },
+    db: { ...db, volumes: [COMMON, ARCHIVE] },
+    batch,
+  }
+}
+
+function uid(n: number): string {
+  return `11111111-2222-4333-8444-${String(n).padStart(12, '0')}`
+}
