@@ -130,6 +130,6 @@ export default class Apply extends VolctlCommand {
     const { refused } = result
     if (refused === undefined) return
     const { rule, code, message, hint } = refused
-    throw new SafetyRefusal(rule, code, `refused by ${rule}: ${message}`, hint === undefined ? {} : { hint })
+    throw new SafetyRefusal(rule, code, message, hint === undefined ? {} : { hint })
   }
 }

@@ -134,7 +134,9 @@ describe('S4 unresolved volumes', () => {
 
 it('S5: an existing pod keeps what it does not want any more', () => {
   const built = node().livingPod(uid(2), 'app').published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
-  expect(plan(built).operations).toEqual([])
+  const made = plan(built)
+  expect(made.operations).toEqual([])
+  expect(codes(made)).toContain('NotDesired')
 })
 
 describe('S9 witnesses', () => {

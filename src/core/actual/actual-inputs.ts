@@ -1,6 +1,7 @@
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
+import { MountsWithin } from './mounts-within.ts'
 import { isWithin, Tree } from './tree.ts'
 
 /** The node's disk and mount table with the indices that reconstruction needs. Built once per plan. */
@@ -12,6 +13,7 @@ export class ActualInputs {
   readonly #byPod = new Map<string, MountInfo[]>()
   readonly #pluginMounts: MountInfo[] = []
   readonly #dead: ReadonlyMap<string, string>
+  readonly #within = new Map<string, MountsWithin>()
 
   constructor(state: NodeState) {
     this.snapshot = state.snapshot
@@ -46,6 +48,19 @@ export class ActualInputs {
   /** Mounts below plugins/, in table order. */
   pluginMounts(): readonly MountInfo[] {
     return this.#pluginMounts
+  }
+
+  /** Mounts at or below a directory that lies in a pod's directory or in plugins/, in table order. */
+  mountsWithin(relative: string): readonly MountInfo[] {
+    const [top = '', uid = ''] = relative.split('/', 2)
+    const key = top === 'pods' ? uid : top
+    let within = this.#within.get(key)
+    if (within === undefined) {
+      const mounts = top === 'pods' ? this.podMounts(uid) : this.#pluginMounts
+      within = new MountsWithin(mounts, (mount) => this.relative(this.plain(mount.mountPoint)))
+      this.#within.set(key, within)
+    }
+    return within.of(relative)
   }
 
   absolute(relative: string): string {

@@ -42,8 +42,8 @@ export function stagedVolumes(inputs: ActualInputs): StagedVolume[] {
   }
   return [...dirs].toSorted(compareText).map((dir) => {
     const target = `${dir}/globalmount`
-    const prefix = `${inputs.absolute(dir)}/`
-    const below = inputs.pluginMounts().filter((mount) => mount.mountPoint.startsWith(prefix))
+    const onDir = inputs.absolute(dir)
+    const below = inputs.mountsWithin(dir).filter((mount) => inputs.plain(mount.mountPoint) !== onDir)
     const onTarget = (mount: MountInfo): boolean => inputs.plain(mount.mountPoint) === inputs.absolute(target)
     const stateFile = readStateFile(inputs.tree.get(`${dir}/vol_data.json`))
     const layers = below.filter(onTarget)
@@ -256,7 +256,7 @@ function exists(inputs: ActualInputs, path: string): boolean {
 function namesBelow(inputs: ActualInputs, dir: string): string[] {
   const prefix = `${inputs.absolute(dir)}/`
   const mounted = inputs
-    .pluginMounts()
+    .mountsWithin(dir)
     .map((mount) => inputs.plain(mount.mountPoint))
     .filter((path) => path.startsWith(prefix) && !path.slice(prefix.length).includes('/'))
     .map((path) => path.slice(prefix.length))
@@ -270,8 +270,7 @@ function namesBelow(inputs: ActualInputs, dir: string): string[] {
 }
 
 function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {
-  return inputs.pluginMounts().filter((mount) => {
-    const path = inputs.relative(inputs.plain(mount.mountPoint))
-    return dirs.some((dir) => path === dir || path.startsWith(`${dir}/`)) && !known.has(path)
-  })
+  return dirs
+    .flatMap((dir) => inputs.mountsWithin(dir))
+    .filter((mount) => !known.has(inputs.relative(inputs.plain(mount.mountPoint))))
 }

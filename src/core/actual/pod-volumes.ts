@@ -9,7 +9,7 @@ import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { unescapeQualifiedName } from '../names.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
-import { baseName, compareText, isWithin } from './tree.ts'
+import { baseName, compareText, isWithinAny } from './tree.ts'
 
 export interface SubPathLeaf {
   /** Relative to the root directory: pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX. */
@@ -90,8 +90,7 @@ function podVolume(
   const csi = found.plugin === 'kubernetes.io/csi'
   const target = csi ? `${found.dir}/mount` : found.dir
   const absoluteTarget = inputs.absolute(target)
-  const absoluteDir = inputs.absolute(found.dir)
-  const below = inputs.podMounts(found.podUid).filter((mount) => isWithin(inputs.plain(mount.mountPoint), absoluteDir))
+  const below = inputs.mountsWithin(found.dir)
   const layers = below.filter((mount) => inputs.plain(mount.mountPoint) === absoluteTarget)
   const stateFile = csi ? readStateFile(tree.get(`${found.dir}/vol_data.json`)) : undefined
   const mountPoints = new Set(below.map((mount) => inputs.relative(inputs.plain(mount.mountPoint))))
@@ -105,16 +104,8 @@ function podVolume(
     content: tree
       .descendants(found.dir)
       .filter((entry) => entry.path !== stateFile?.path && !(csi && entry.path === target && entry.type === 'dir'))
-      .filter((entry) => !underAny(entry.path, mountPoints)),
+      .filter((entry) => !isWithinAny(entry.path, mountPoints)),
   }
-}
-
-function underAny(path: string, mountPoints: ReadonlySet<string>): boolean {
-  if (mountPoints.size === 0) return false
-  for (let at = path; at.includes('/'); at = at.slice(0, at.lastIndexOf('/'))) {
-    if (mountPoints.has(at)) return true
-  }
-  return false
 }
 
 function markersOf(inputs: ActualInputs, podUid: string, plugin: string, name: string): string[] {
@@ -142,33 +133,39 @@ export function podSubPaths(inputs: ActualInputs, podUid: string): Map<string, S
     if (layers === undefined) mountsByPath.set(path, [mount])
     else layers.push(mount)
   }
-  const leafPaths = new Set<string>()
-  const names = new Set(tree.children(base).map((entry) => baseName(entry.path)))
-  for (const volume of names) {
-    for (const container of tree.children(`${base}/${volume}`)) {
+  const found = new Map<string, { leaves: Set<string>; foreign: MountInfo[] }>()
+  const volumeOf = (name: string): { leaves: Set<string>; foreign: MountInfo[] } => {
+    const known = found.get(name)
+    if (known !== undefined) return known
+    const made = { leaves: new Set<string>(), foreign: [] }
+    found.set(name, made)
+    return made
+  }
+  for (const directory of tree.children(base)) {
+    const { leaves } = volumeOf(baseName(directory.path))
+    for (const container of tree.children(directory.path)) {
       if (container.type !== 'dir') continue
-      for (const leaf of tree.children(container.path)) leafPaths.add(leaf.path)
+      for (const leaf of tree.children(container.path)) leaves.add(leaf.path)
     }
   }
-  for (const path of mountsByPath.keys()) {
+  for (const [path, layers] of mountsByPath) {
     const parts = path.split('/')
-    if (parts[3] !== undefined) names.add(parts[3])
-    if (parts.length === 6) leafPaths.add(path)
+    const volume = volumeOf(parts[3] ?? '')
+    if (parts.length === 6) volume.leaves.add(path)
+    else volume.foreign.push(...layers)
   }
-  const result = new Map<string, SubPaths>()
-  for (const volumeName of [...names].toSorted(compareText)) {
-    const dir = `${base}/${volumeName}`
-    result.set(volumeName, {
+  const sorted = [...found].toSorted(([a], [b]) => compareText(a, b))
+  return new Map(
+    sorted.map(([volumeName, { leaves, foreign }]) => [
       volumeName,
-      dir,
-      leaves: [...leafPaths]
-        .filter((path) => isWithin(path, dir))
-        .toSorted(compareText)
-        .map((path) => ({ path, entry: tree.get(path), layers: mountsByPath.get(path) ?? [] })),
-      foreign: [...mountsByPath]
-        .filter(([path]) => isWithin(path, dir) && path.split('/').length !== 6)
-        .flatMap(([, layers]) => layers),
-    })
-  }
-  return result
+      {
+        volumeName,
+        dir: `${base}/${volumeName}`,
+        leaves: [...leaves]
+          .toSorted(compareText)
+          .map((path) => ({ path, entry: tree.get(path), layers: mountsByPath.get(path) ?? [] })),
+        foreign,
+      },
+    ]),
+  )
 }

@@ -108,6 +108,15 @@ export function parentOf(path: string): string {
   return slash === -1 ? '.' : path.slice(0, slash)
 }
 
+/** Is `path` one of these directories, or below one of them? */
+export function isWithinAny(path: string, directories: ReadonlySet<string>): boolean {
+  if (directories.size === 0) return false
+  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
+    if (directories.has(at)) return true
+    if (!at.includes('/')) return false
+  }
+}
+
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }

@@ -14,5 +14,5 @@ export function requireStanding({ standing }: LocatedNode): void {
   const [obstacle] = standing
   if (obstacle === undefined) return
   const { rule, code, message, hint } = obstacle
-  throw new SafetyRefusal(rule, code, `refused by ${rule}: ${message}`, { hint })
+  throw new SafetyRefusal(rule, code, message, { hint })
 }

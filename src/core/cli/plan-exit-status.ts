@@ -15,5 +15,5 @@ export function planExitStatus(plan: Plan, detailed: boolean): ExitStatus {
 export function refusalOf({ refused }: Plan): SafetyRefusal | undefined {
   if (refused === undefined) return undefined
   const { rule, code, message, hint } = refused
-  return new SafetyRefusal(rule, code, `refused by ${rule}: ${message}`, hint === undefined ? {} : { hint })
+  return new SafetyRefusal(rule, code, message, hint === undefined ? {} : { hint })
 }

@@ -76,6 +76,7 @@ export const PROBLEM_CODES = {
   SectionMissing: 'the snapshot lacks a section',
   ReadFailed: 'the API did not give an object',
   UnresolvedVolume: 'a volume of a pod could not be resolved',
+  NotDesired: 'a pod has a volume that it does not want any more, and keeps it',
   MountedButNotAttached: 'a volume is mounted and not attached',
   MountedButNotInUse: 'a volume is mounted and not reported in use',
   DataUnderMountPoint: 'files lie where nothing should be without a mount',

@@ -1,6 +1,7 @@
 /** What is wrong and has no operation of its own: said, with what to do (contract, problems). */
+import { readStateFile } from '../actual/state-file.ts'
 import type { ApiReadError } from '../model/snapshot.ts'
-import { csiUniqueName } from '../names.ts'
+import { csiUniqueName, escapeQualifiedName } from '../names.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
 import { evidenceOf } from './mount-evidence.ts'
@@ -12,6 +13,34 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportReadErrors(context, findings)
   reportAttachment(context, findings)
   reportUnknownDeadMounts(context, findings)
+  reportSurplus(context, findings)
+}
+
+/** S5: an existing pod keeps what it has; that it does not want it any more is said. Matched by R815. */
+function reportSurplus(context: PlanContext, findings: Findings): void {
+  const { inputs, classes, desired } = context
+  const wanted = new Map<string, Set<string>>()
+  for (const { podUid, uniqueName, specName } of desired.volumes) {
+    const names = wanted.get(podUid) ?? new Set()
+    wanted.set(podUid, names.add(uniqueName).add(escapeQualifiedName(specName)))
+  }
+  const unresolved = new Set(desired.unresolved.map((each) => each.podUid))
+  for (const pod of classes.all) {
+    if (pod.class !== 'Desired' || unresolved.has(pod.uid)) continue
+    for (const name of inputs.tree.childDirs(`pods/${pod.uid}/volumes/kubernetes.io~csi`)) {
+      const path = `pods/${pod.uid}/volumes/kubernetes.io~csi/${name}`
+      const data = readStateFile(inputs.tree.get(`${path}/vol_data.json`))?.data
+      const names = wanted.get(pod.uid)
+      if (data === undefined || names?.has(name)) continue
+      if (names?.has(csiUniqueName(data.driverName, data.volumeHandle))) continue
+      findings.problem(
+        'warning',
+        'NotDesired',
+        `pod ${pod.ref.namespace ?? 'default'}/${pod.ref.name} has volume ${name}, which it does not want any more; it keeps it`,
+        { pod: pod.uid, volume: name, path: inputs.absolute(path) },
+      )
+    }
+  }
 }
 
 function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): void {

@@ -131,6 +131,7 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
           hint: 'Look at it; move it away or delete it yourself, then plan again.',
         } satisfies Obstacle)) ??
     identityObstacle(identified) ??
+    sessionObstacle(block) ??
     deviceObstacle(context, identity) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     predecessorObstacle(after)
@@ -182,6 +183,16 @@ function isWanted(context: PlanContext, block: BlockVolume, uniqueName: string |
   if (uniqueName !== undefined && context.users.of(uniqueName).length > 0) return true
   if (context.users.of(`${block.plugin}/${block.name}`).length > 0) return true
   return context.desired.volumes.some((volume) => volume.plugin === block.plugin && volume.specName === block.name)
+}
+
+/** S25: what has to be flushed after the unmap is not half undone. */
+function sessionObstacle({ plugin }: BlockVolume): Obstacle | undefined {
+  if (plugin !== 'kubernetes.io/fc') return undefined
+  return {
+    code: 'PluginUnsupported',
+    message: `${plugin} needs its device to be flushed after the unmap, which this version does not do`,
+    hint: 'Flush and remove the device by hand.',
+  }
 }
 
 function identityObstacle(identified: Identified | undefined): Obstacle | undefined {

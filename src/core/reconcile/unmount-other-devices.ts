@@ -54,8 +54,10 @@ function unmountSession(
   path: string,
   layers: readonly MountInfo[],
 ): void {
-  const users = plugin === 'flexvolume' ? [] : context.users.ofPlugin(plugin)
-  if (users.length > 0) return
+  // plugins/kubernetes.io/flexvolume/VENDOR/DRIVER/mounts/NAME (P86)
+  const [, , , vendor, driver] = path.split('/')
+  const owner = plugin === 'flexvolume' ? `${vendor}/${driver}` : plugin
+  if (context.users.ofPlugin(owner).length > 0) return
   unmountGlobal(context, findings, { name: baseName(path), plugin, mode: 'Filesystem' }, path, layers, {
     code: 'PluginUnsupported',
     message: `${plugin} needs its session or driver to be released after the unmount, which this version does not do`,

@@ -1,0 +1,25 @@
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+
+/** Mounts by every directory on the way to them: nodes have had a hundred thousand, and every volume asks for its own. */
+export class MountsWithin {
+  readonly #byDirectory = new Map<string, MountInfo[]>()
+
+  /** @param pathOf relative to the root directory */
+  constructor(mounts: readonly MountInfo[], pathOf: (mount: MountInfo) => string) {
+    for (const mount of mounts) {
+      const path = pathOf(mount)
+      for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) this.#add(path.slice(0, end), mount)
+    }
+  }
+
+  /** Mounts at or below a directory, in table order. */
+  of(directory: string): readonly MountInfo[] {
+    return this.#byDirectory.get(directory) ?? []
+  }
+
+  #add(directory: string, mount: MountInfo): void {
+    const mounts = this.#byDirectory.get(directory)
+    if (mounts === undefined) this.#byDirectory.set(directory, [mount])
+    else mounts.push(mount)
+  }
+}
