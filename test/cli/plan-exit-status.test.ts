@@ -28,7 +28,8 @@ it.each([
 
 it('a refusal names its rule', () => {
   expect(refusalOf(aPlan({ refused }))).toMatchObject({
-    message: 'refused by S1: another machine',
+    rule: 'S1',
+    message: 'another machine',
     code: 'WrongMachine',
     hint: 'Name the node.',
     exit: 4,

@@ -6,8 +6,8 @@ import type { Scene } from '../../helpers/scene/scene.ts'
 export interface Fingerprint {
   readonly files: readonly string[]
   readonly mounts: readonly string[]
-  /** Attachments that were deleted. */
-  readonly attachments: readonly string[]
+  /** Names of the attachments that were deleted since the server's log was cleared. */
+  readonly detached: readonly string[]
   readonly contents: Readonly<Record<string, string>>
 }
 
@@ -15,11 +15,11 @@ export async function fingerprint(scene: Scene): Promise<Fingerprint> {
   const { rootDir } = scene
   const mounts = scene.mountPoints().map((path) => relative(rootDir, path))
   const requests = await scene.api.requests()
-  const gone = requests.filter(({ method }) => method === 'DELETE').map(({ path }) => path.split('/').at(-1) ?? '')
+  const deleted = requests.filter(({ method, status }) => method === 'DELETE' && status < 300)
   return {
     files: filesOf(rootDir, mounts),
     mounts,
-    attachments: [...new Set(gone)].sort(),
+    detached: [...new Set(deleted.map(({ path }) => path.split('/').at(-1) ?? ''))].sort(),
     contents: scene.contentHashes(),
   }
 }

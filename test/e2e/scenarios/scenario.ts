@@ -8,19 +8,17 @@ export const APPLY = ['apply', '--orphans', '--yes', '--parallel', '1', '-o', 'n
 
 export interface PlanRun {
   readonly status: number | undefined
+  /** As it was printed. */
+  readonly text: string
   readonly plan: Plan
 }
 
-export async function planOf(scene: Scene, ...flags: string[]): Promise<PlanRun> {
-  const { status, stdout, stderr }: Run = await runVolctl(scene, [
-    'plan',
-    '--detailed-exitcode',
-    '-o',
-    'json',
-    ...flags,
-  ])
+/** `plan` as JSON, with the exit status that tells. */
+export async function planOf(scene: Pick<Scene, 'env'>, ...flags: string[]): Promise<PlanRun> {
+  const args = ['plan', '--detailed-exitcode', '-o', 'json', ...flags]
+  const { status, stdout, stderr }: Run = await runVolctl(scene, args)
   if (stdout === '') throw new Error(`volctl plan: ${stderr}`)
-  return { status, plan: JSON.parse(stdout) as Plan }
+  return { status, text: stdout, plan: JSON.parse(stdout) as Plan }
 }
 
 export async function withScene<T>(use: (scene: Scene) => Promise<T>, options: SceneOptions = {}): Promise<T> {
@@ -36,3 +34,6 @@ export async function withScene<T>(use: (scene: Scene) => Promise<T>, options: S
 export function writeReport(report: unknown): void {
   writeFileSync(process.argv[2] ?? '/dev/stdout', JSON.stringify(report))
 }
+
+/** What a program was given besides. */
+export const scenarioArguments: readonly string[] = process.argv.slice(3)

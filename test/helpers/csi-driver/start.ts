@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { startProgram } from '../start-program.ts'
 import { Faults, parseFault } from './faults.ts'
@@ -53,7 +53,9 @@ export interface CsiDriver {
 export function loopDevicesWork(): boolean {
   if (!existsSync('/dev/loop-control')) return false
   try {
-    execFileSync('losetup', ['--find'], { stdio: 'ignore' })
+    // It finds one for whoever asks, but not everybody may open it.
+    const device = execFileSync('losetup', ['--find'], { stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' }).trim()
+    accessSync(device, constants.R_OK | constants.W_OK)
     return true
   } catch {
     return false

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Scene } from './scene.ts'
 
-const VOLCTL = join(import.meta.dirname, '..', '..', '..', 'bin', 'volctl')
+export const VOLCTL = join(import.meta.dirname, '..', '..', '..', 'bin', 'volctl')
 
 export interface Run {
   /** Undefined: ended by a signal. */

@@ -1,0 +1,40 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { cannotMount, runScenario } from './run-scenario.ts'
+import type { RefusalsReport } from './scenarios/refusals.ts'
+
+describe.skipIf(cannotMount !== undefined)(
+  'bad input on a live node: one clear line, the right status, nothing changed',
+  () => {
+    let report: RefusalsReport
+    beforeAll(async () => {
+      report = await runScenario('refusals')
+    }, 120_000)
+
+    it.each([
+      { name: 'a kubeconfig that is not there', status: 1, says: '/nonexistent does not exist' },
+      { name: 'a kubeconfig that is none', status: 1, says: 'has no contexts' },
+      { name: 'an unknown context', status: 1, says: 'has no context "elsewhere"' },
+      { name: 'an API server that is down', status: 1, says: 'cannot be reached: connect ECONNREFUSED' },
+      { name: 'a certificate of another authority', status: 1, says: 'TLS with the API server' },
+      { name: 'a token that is not known', status: 1, says: 'Unauthorized' },
+      { name: 'a user without rights', status: 1, says: 'pods is forbidden: User "nobody"' },
+      { name: 'no such root directory', status: 1, says: '/nonexistent: there is no such directory' },
+      { name: 'a server that answers with something else', status: 1, says: 'is no JSON' },
+      { name: 'an API server that fails', status: 1, says: '500' },
+      { name: 'no such node', status: 4, says: 'refused by S1: ' },
+      { name: 'another machine', status: 4, says: 'refused by S1: ' },
+      { name: 'no pod in the API, though processes of pods run', status: 4, says: 'refused by S29: ' },
+    ])('$name: $status', ({ name, status, says }) => {
+      const refusal = report[name]
+      expect(refusal?.plan.status).toBe(status)
+      expect(refusal?.apply.status).toBe(status)
+      expect(refusal?.unchanged).toBe(true)
+      for (const run of [refusal?.plan, refusal?.apply]) {
+        expect(run?.stderr).toContain(says)
+        // One line that says what, one that says what to do.
+        expect(run?.stderr.split(/^(?=volctl: )/m).at(-1)).toMatch(/^volctl: .+\n {8}.+\n$/)
+        expect(run?.stderr.match(/^volctl: /gm)).toHaveLength(1)
+      }
+    })
+  },
+)

@@ -1,0 +1,100 @@
+/** Signals, a second apply, a kubelet that comes, a terminal: each on a broken node of its own. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { ApplyEvent } from '../../../src/core/apply/events.ts'
+import type { Scene } from '../../helpers/scene/scene.ts'
+import { type Run, runVolctl, VOLCTL } from '../../helpers/scene/volctl.ts'
+import { APPLY, planOf, withScene, writeReport } from './scenario.ts'
+
+export interface Interrupted extends Run {
+  /** Operations of the plan after it, blocked ones included. */
+  readonly left: number
+  readonly milliseconds: number
+}
+
+export interface InterruptionsReport {
+  readonly once: Interrupted
+  readonly twice: Interrupted
+  readonly hangUp: Interrupted
+  readonly second: Run
+  readonly kubelet: Interrupted
+  readonly unanswered: Interrupted
+  readonly answeredNo: Interrupted
+  readonly answeredYes: Interrupted
+}
+
+/** Runs apply on a broken node; `at` is called when the driver begins with its first unpublish. */
+async function interrupted(fault: string, at: (scene: Scene, pid: number) => void): Promise<Interrupted> {
+  return await onBroken(async (scene) => {
+    scene.driver.setFaults(fault)
+    return await runVolctl(scene, APPLY, (line, child) => {
+      const { type, step } = JSON.parse(line) as ApplyEvent
+      if (type === 'step' && step?.op === 'NodeUnpublishVolume') at(scene, child.pid ?? 0)
+    })
+  })
+}
+
+async function onBroken(run: (scene: Scene) => Promise<Run>): Promise<Interrupted> {
+  return await withScene(
+    async (scene) => {
+      await scene.breakIt()
+      const started = performance.now()
+      const result = await run(scene)
+      const milliseconds = performance.now() - started
+      scene.driver.setFaults()
+      hostSays(scene, { running: false, mayReturn: false })
+      return { ...result, milliseconds, left: (await planOf(scene, '--orphans')).plan.operations.length }
+    },
+    { small: true },
+  )
+}
+
+function hostSays(scene: Scene, kubelet: object): void {
+  const { VOLCTL_TEST_HOST: file = '' } = scene.env
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), kubelet }))
+}
+
+/** On a terminal, by script(1), which types what it is given. */
+async function onTerminal(scene: Scene, typed: string | undefined): Promise<Run> {
+  const command = `${VOLCTL} apply --orphans`
+  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...scene.env, TERM: 'xterm', NO_COLOR: '' },
+  })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const asked = stdout.includes('for a yes: ')
+    stdout += text
+    // \x03 is what Ctrl-C types.
+    if (!asked && stdout.includes('for a yes: ')) child.stdin.write(typed === undefined ? '\x03' : `${typed}\n`)
+  })
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status: status ?? undefined, stdout, stderr: '' }
+}
+
+const late = 'late NodeUnpublishVolume=1500:once'
+const report: InterruptionsReport = {
+  once: await interrupted(late, (_, pid) => process.kill(pid, 'SIGINT')),
+  twice: await interrupted('hang NodeUnpublishVolume', (_, pid) => {
+    process.kill(pid, 'SIGTERM')
+    setTimeout(() => process.kill(pid, 'SIGTERM'), 300)
+  }),
+  hangUp: await interrupted(late, (_, pid) => process.kill(pid, 'SIGHUP')),
+  kubelet: await interrupted(late, (scene) => hostSays(scene, { running: true, mayReturn: true })),
+  second: await secondApply(),
+  unanswered: await onBroken((scene) => onTerminal(scene, undefined)),
+  answeredNo: await onBroken((scene) => onTerminal(scene, 'y')),
+  answeredYes: await onBroken((scene) => onTerminal(scene, 'yes')),
+}
+writeReport(report)
+
+/** While one apply waits for the driver, another begins. */
+async function secondApply(): Promise<Run> {
+  let second: Promise<Run> | undefined
+  await interrupted(late, (scene) => {
+    second ??= runVolctl(scene, ['apply', '--yes'])
+  })
+  if (second === undefined) throw new Error('the first apply called no driver')
+  return await second
+}
