@@ -7,6 +7,7 @@ import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileS
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import { clientNodePlugin } from './esbuild-client-node.ts'
+import { oclifPlugin } from './esbuild-oclif.ts'
 import { commandManifest } from './manifest.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -35,7 +36,7 @@ export async function buildBundle(dist: string): Promise<string> {
     charset: 'utf8',
     absWorkingDir: root,
     logLevel: 'warning',
-    plugins: [clientNodePlugin()],
+    plugins: [clientNodePlugin(), oclifPlugin()],
   })
   return outfile
 }

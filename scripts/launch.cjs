@@ -20,6 +20,7 @@ function onlyOursCanWrite(directory) {
 
 const cache = join(__dirname, 'compile-cache')
 if (onlyOursCanWrite(cache)) enableCompileCache({ directory: cache, portable: true })
-// A root tool does not read a user's theme.
+// A root tool does not read a user's theme. The version of Node.js has been looked at above.
 process.env.VOLCTL_DISABLE_THEME = '1'
+process.env.OCLIF_DISABLE_ENGINE_WARNING = '1'
 require('./volctl.cjs')

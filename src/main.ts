@@ -37,7 +37,7 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
     })
     await output.flush()
   } catch (error) {
-    report(error)
+    await report(error)
   }
   process.exit()
 }
@@ -48,7 +48,7 @@ function commandLine(argv: readonly string[]): string[] {
 }
 
 /** What goes wrong outside a command: an unknown command, output that cannot be written. */
-function report(error: unknown): void {
+async function report(error: unknown): Promise<void> {
   // oclif's own way of ending, after help for example.
   const { code, oclif } = error as { code?: string; oclif?: { exit?: number } }
   if (code === 'EEXIT') {
@@ -57,7 +57,7 @@ function report(error: unknown): void {
   }
   const explained = explainError(error, undefined)
   const colour = process.stderr.isTTY === true && !process.env.NO_COLOR && !process.argv.includes('--no-color')
-  process.stderr.write(errorText(explained, false, palette(colour)))
+  process.stderr.write(errorText(explained, false, await palette(colour)))
   process.exitCode = explained.exit
 }
 

@@ -16,7 +16,6 @@ import type { Plan } from '../core/plan/plan.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { applyDocument, resultEvent } from '../core/views/apply-document.ts'
 import { closing, eventLine } from '../core/views/apply-lines.ts'
-import { palette } from '../core/views/palette.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { Progress } from '../core/views/progress.ts'
 import { toJsonLine } from '../core/views/structured.ts'
@@ -75,7 +74,7 @@ export default class Apply extends VolctlCommand {
       node = await interrupts.orInterrupted(look())
       requireStanding(node.node)
       const plan = planNode(node, options)
-      this.#show(plan, format)
+      await this.#show(plan, format)
       const refusal = refusalOf(plan)
       if (refusal !== undefined) throw refusal
       const asked = await this.#ask(plan, flags.yes, interrupts.stop)
@@ -95,10 +94,10 @@ export default class Apply extends VolctlCommand {
   }
 
   /** The plan as a person must see it before saying yes (S31); standard output stays for the answer. */
-  #show(plan: Plan, format: OutputFormat): void {
+  async #show(plan: Plan, format: OutputFormat): Promise<void> {
     if (format !== 'table' && format !== 'wide') return
     const detail = format === 'wide' ? 'wide' : 'confirm'
-    process.stderr.write(renderPlan(plan, palette(this.colourful(process.stderr)), detail))
+    process.stderr.write(renderPlan(plan, await this.paintOf(process.stderr), detail))
   }
 
   async #ask(plan: Plan, yes: boolean, signal: AbortSignal): Promise<boolean> {
@@ -110,13 +109,14 @@ export default class Apply extends VolctlCommand {
 
   async #carryOut(plan: Plan, context: Parameters<typeof applyPlan>[1], format: OutputFormat): Promise<void> {
     const lines = format === 'table' || format === 'wide'
+    const paint = await this.paintOf(process.stdout)
     using progress =
       lines && process.stderr.isTTY === true ? new Progress(process.stderr, plan.operations.length) : undefined
     const print = (event: ApplyEvent): void => {
       progress?.follow(event)
       if (event.type === 'step') this.detail(`${event.id}: ${event.step?.op} ${event.step?.target}`)
       if (format === 'ndjson') this.output.write(toJsonLine(event))
-      const line = lines ? eventLine(event, this.paint) : undefined
+      const line = lines ? eventLine(event, paint) : undefined
       if (line === undefined) return
       if (progress === undefined) this.output.write(line)
       else progress.above(() => this.output.write(line))
@@ -124,7 +124,7 @@ export default class Apply extends VolctlCommand {
     const result = await applyPlan(plan, context, print)
     progress?.[Symbol.dispose]()
     if (format === 'ndjson') this.output.write(toJsonLine(resultEvent(result)))
-    else await this.answer(applyDocument(plan, result), format, () => closing(result, this.paint))
+    else await this.answer(applyDocument(plan, result), format, () => closing(result, paint))
     this.finish(result.exit)
     await this.output.flush()
     const { refused } = result

@@ -53,8 +53,8 @@ export default class Plan extends VolctlCommand {
     for (const { id, kind, rule, message } of this.verbose ? plan.operations : []) {
       this.detail(`${rule}: ${kind} ${id}: ${message}`)
     }
-    await this.answer(plan, flags.output as OutputFormat, (wide) =>
-      renderPlan(plan, this.paint, wide ? 'wide' : 'table'),
+    await this.answer(plan, flags.output as OutputFormat, (wide, paint) =>
+      renderPlan(plan, paint, wide ? 'wide' : 'table'),
     )
     this.finish(planExitStatus(plan, flags['detailed-exitcode']))
     const refusal = refusalOf(plan)

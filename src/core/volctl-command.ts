@@ -40,9 +40,9 @@ export abstract class VolctlCommand extends Command {
   protected readonly output = standardOutput()
   readonly #started = performance.now()
 
-  /** Colours of standard output. */
-  protected get paint(): Palette {
-    return palette(this.colourful(process.stdout))
+  /** Colours of standard output or standard error. */
+  protected async paintOf(stream: NodeJS.WriteStream): Promise<Palette> {
+    return await palette(this.#colourful(stream))
   }
 
   protected get verbose(): boolean {
@@ -60,10 +60,14 @@ export abstract class VolctlCommand extends Command {
   }
 
   /** Prints the answer in the chosen form; `draw` makes the two forms for people. */
-  protected async answer(value: unknown, format: OutputFormat, draw: (wide: boolean) => string): Promise<void> {
+  protected async answer(
+    value: unknown,
+    format: OutputFormat,
+    draw: (wide: boolean, paint: Palette) => string,
+  ): Promise<void> {
     if (format === 'json') this.output.write(toJson(value))
     else if (format === 'yaml') this.output.write(await toYaml(value))
-    else this.output.write(draw(format === 'wide'))
+    else this.output.write(draw(format === 'wide', await this.paintOf(process.stdout)))
     await this.output.flush()
   }
 
@@ -79,12 +83,12 @@ export abstract class VolctlCommand extends Command {
     // Else oclif adds a warning of its own to a usage error.
     this.parsed = true
     const error = explainError(thrown, this.id)
-    process.stderr.write(errorText(error, this.#structured(), palette(this.colourful(process.stderr))))
+    process.stderr.write(errorText(error, this.#structured(), await this.paintOf(process.stderr)))
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit
   }
 
-  protected colourful(stream: NodeJS.WriteStream): boolean {
+  #colourful(stream: NodeJS.WriteStream): boolean {
     const wanted = !this.argv.includes('--no-color') && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
     return wanted && stream.isTTY === true
   }

@@ -27,7 +27,7 @@ const hashOf = (path: string): string => createHash('sha256').update(readFileSyn
 
 it('two builds give the same bytes', async () => {
   const bundles = await Promise.all(['a', 'b'].map((name) => buildBundle(join(directory, name))))
-  expect(new Set([...bundles, join(dist, 'volctl.cjs')].map(hashOf)).size).toBe(1)
+  expect(new Set(bundles.map(hashOf)).size).toBe(1)
 })
 
 it('the bundle says nothing of the machine that built it', () => {

@@ -53,7 +53,7 @@ export class ActualInputs {
   /** Mounts at or below a directory that lies in a pod's directory or in plugins/, in table order. */
   mountsWithin(relative: string): readonly MountInfo[] {
     const [top = '', uid = ''] = relative.split('/', 2)
-    const key = top === 'pods' ? uid : top
+    const key = top === 'pods' ? `pods/${uid}` : top
     let within = this.#within.get(key)
     if (within === undefined) {
       const mounts = top === 'pods' ? this.podMounts(uid) : this.#pluginMounts

@@ -273,4 +273,5 @@ function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: Rea
   return dirs
     .flatMap((dir) => inputs.mountsWithin(dir))
     .filter((mount) => !known.has(inputs.relative(inputs.plain(mount.mountPoint))))
+    .toSorted((a, b) => a.index - b.index)
 }

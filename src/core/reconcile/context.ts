@@ -4,13 +4,26 @@ import type { BlockVolume, StagedVolume } from '../actual/devices.ts'
 import type { DesiredState } from '../desired/desired-state.ts'
 import type { CsiSocket } from '../model/snapshot.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
+import type { ApiObjects } from './api-objects.ts'
 import type { Wait } from './draft.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 import type { VolumeUsers } from './volume-users.ts'
 import type { Witnesses } from './witnesses.ts'
 
+/** A state file's directory, relative to the root directory, and the volume that it names. */
+export interface DiskRecord {
+  readonly path: string
+  readonly volume: { readonly driver: string; readonly handle: string; readonly from: string }
+}
+
+export interface OnDisk {
+  readonly all: readonly DiskRecord[]
+  of(uniqueName: string): readonly DiskRecord[]
+}
+
 export interface PlanContext {
   readonly inputs: ActualInputs
+  readonly objects: ApiObjects
   readonly options: PlanOptions
   readonly classes: PodClasses
   readonly witnesses: Witnesses
@@ -19,10 +32,7 @@ export interface PlanContext {
   readonly blocks: readonly BlockVolume[]
   readonly users: VolumeUsers
   /** Every CSI volume that a state file on this node names, pods and staging directories alike. */
-  readonly onDisk: readonly {
-    readonly path: string
-    readonly volume: { driver: string; handle: string; from: string }
-  }[]
+  readonly onDisk: OnDisk
   readonly kubelet: PlanInputs['kubelet']
   /** Milliseconds since the epoch: when the snapshot was taken. */
   readonly now: number

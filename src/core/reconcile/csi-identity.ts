@@ -111,7 +111,7 @@ export function identifyBlock(context: PlanContext, block: BlockVolume): Identif
 
 /** What PersistentVolume `name` says, translated from in-tree where it must be. */
 function identityOfPersistentVolume(context: PlanContext, name: string): CsiIdentity | undefined {
-  const volume = context.inputs.snapshot.api?.persistentVolumes.find((each) => each.metadata.name === name)
+  const volume = context.objects.persistentVolume(name)
   const csi = volume === undefined ? undefined : csiSourceOf(volume)
   return csi === undefined
     ? undefined

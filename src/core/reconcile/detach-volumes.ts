@@ -12,7 +12,7 @@ import { type PlanContext, waitForKubelet } from './context.ts'
 import type { CsiIdentity } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from './device-obstacles.ts'
 import type { Draft, Findings, Obstacle, Wait } from './draft.ts'
-import { describeCsiVolume, persistentVolumesOf } from './volume-facts.ts'
+import { describeCsiVolume } from './volume-facts.ts'
 
 export function detachVolumes(context: PlanContext, findings: Findings): void {
   const { api, nodeName } = context.inputs.snapshot
@@ -88,12 +88,12 @@ function identifyAttachment(context: PlanContext, attachment: VolumeAttachment):
   const { api, nodeName } = context.inputs.snapshot
   const { attacher: driver, source } = attachment.spec
   const fits = (handle: string): boolean => attachmentName(handle, driver, nodeName) === attachment.metadata.name
-  const volume = api?.persistentVolumes.find((each) => each.metadata.name === source.persistentVolumeName)
+  const volume = context.objects.persistentVolume(source.persistentVolumeName ?? '')
   const handle = volume === undefined ? source.inlineVolumeSpec?.csi?.volumeHandle : csiSourceOf(volume)?.volumeHandle
   if (handle !== undefined && fits(handle)) {
     return { driver, handle, from: `PersistentVolume ${source.persistentVolumeName ?? '(inline)'}` }
   }
-  for (const { volume: known } of context.onDisk) {
+  for (const { volume: known } of context.onDisk.all) {
     if (known.driver === driver && fits(known.handle)) return { driver, handle: known.handle, from: known.from }
   }
   const status = api?.node?.status
@@ -108,13 +108,9 @@ function predecessorsOf(
   uniqueName: string | undefined,
   persistentVolume: string | undefined,
 ): Draft[] {
-  return findings.operations.filter(
-    (draft) =>
-      (uniqueName !== undefined && draft.volume?.uniqueName === uniqueName) ||
-      (draft.reason === 'LeakedSubPath' &&
-        persistentVolume !== undefined &&
-        draft.volume?.persistentVolume === persistentVolume),
-  )
+  const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
+  const leaked = persistentVolume === undefined ? [] : findings.leakedOf(persistentVolume)
+  return [...new Set([...named, ...leaked])]
 }
 
 function waitFor(context: PlanContext, attachment: VolumeAttachment, user: string | undefined): Wait | undefined {
@@ -146,10 +142,7 @@ function waitFor(context: PlanContext, attachment: VolumeAttachment, user: strin
 /** Something of the volume is on this node, and this plan does not undo it. */
 function stillOnNode(context: PlanContext, findings: Findings, uniqueName: string | undefined): Wait | undefined {
   if (uniqueName === undefined) return undefined
-  const left = context.onDisk.find(
-    ({ path, volume }) =>
-      csiUniqueName(volume.driver, volume.handle) === uniqueName && !findings.touches(context.inputs.absolute(path)),
-  )
+  const left = context.onDisk.of(uniqueName).find(({ path }) => !findings.touches(context.inputs.absolute(path)))
   return left === undefined
     ? undefined
     : { code: 'PodStillRunning', message: `${left.path} is still on record, and no operation of this plan undoes it` }
@@ -177,9 +170,9 @@ function obstacleOf(
   }
   const general = deviceObstacle(context, identity)
   if (general !== undefined) return general
-  const others = persistentVolumesOf(context, identity).filter(
-    (each) => each.metadata.name !== attachment.spec.source.persistentVolumeName,
-  )
+  const others = context.objects
+    .persistentVolumesOf(identity)
+    .filter((each) => each.metadata.name !== attachment.spec.source.persistentVolumeName)
   if (others.length > 0) {
     return {
       code: 'SecondVolume',
@@ -197,9 +190,8 @@ function obstacleOf(
   return undefined
 }
 
-function whatTheControllerWaitsFor({ inputs }: PlanContext, uniqueName: string | undefined): string {
-  const status = inputs.snapshot.api?.node?.status
-  return uniqueName !== undefined && (status?.volumesInUse ?? []).includes(uniqueName)
+function whatTheControllerWaitsFor({ objects }: PlanContext, uniqueName: string | undefined): string {
+  return uniqueName !== undefined && objects.isInUse(uniqueName)
     ? 'the controller waits for node.status.volumesInUse, which a kubelet that is down does not renew'
     : 'the controller has not detached it yet'
 }

@@ -2,7 +2,7 @@
 import type { UnresolvedVolume } from '../desired/desired-state.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Obstacle } from './draft.ts'
-import { allowsSeveralNodes, attachedElsewhere, persistentVolumesOf } from './volume-facts.ts'
+import { allowsSeveralNodes } from './volume-facts.ts'
 
 /**
  * S4: a volume of an existing pod that could not be resolved may be any of the staged ones.
@@ -14,8 +14,8 @@ export function deviceObstacle(
 ): Obstacle | undefined {
   const unknown = unresolvedObstacle(context.desired.unresolved)
   if (unknown !== undefined || identity === undefined) return unknown
-  const elsewhere = attachedElsewhere(context, identity)
-  if (elsewhere.length === 0 || persistentVolumesOf(context, identity).some(allowsSeveralNodes)) return undefined
+  const elsewhere = context.objects.attachedElsewhere(identity)
+  if (elsewhere.length === 0 || context.objects.persistentVolumesOf(identity).some(allowsSeveralNodes)) return undefined
   return {
     code: 'TwoWriters',
     message: `it is also attached to ${elsewhere.join(', ')}, against its access mode`,

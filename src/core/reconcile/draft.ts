@@ -40,6 +40,8 @@ export class Findings {
   readonly problems: Problem[] = []
   complete = true
   readonly #byPod = new Map<string, Draft[]>()
+  readonly #byVolume = new Map<string, Draft[]>()
+  readonly #leaked = new Map<string, Draft[]>()
   readonly #byMount = new Map<number, Draft>()
   readonly #paths = new Set<string>()
   readonly #waitingPods = new Set<string>()
@@ -48,10 +50,19 @@ export class Findings {
     this.operations.push(draft)
     for (const id of draft.removes) this.#byMount.set(id, draft)
     for (const path of draft.paths) this.#paths.add(path)
-    if (draft.pod === undefined) return
-    const list = this.#byPod.get(draft.pod.uid)
-    if (list === undefined) this.#byPod.set(draft.pod.uid, [draft])
-    else list.push(draft)
+    note(this.#byPod, draft.pod?.uid, draft)
+    note(this.#byVolume, draft.volume?.uniqueName, draft)
+    if (draft.reason === 'LeakedSubPath') note(this.#leaked, draft.volume?.persistentVolume, draft)
+  }
+
+  /** Operations on the volume of this unique name. */
+  ofVolume(uniqueName: string): readonly Draft[] {
+    return this.#byVolume.get(uniqueName) ?? []
+  }
+
+  /** Operations on leaked sub-paths of a PersistentVolume: no unique name is known of those. */
+  leakedOf(persistentVolume: string): readonly Draft[] {
+    return this.#leaked.get(persistentVolume) ?? []
   }
 
   ofPod(uid: string): readonly Draft[] {
@@ -80,6 +91,13 @@ export class Findings {
   problem(severity: Severity, code: ProblemCode, message: string, about: Problem['about'] = {}, hint?: string): void {
     this.problems.push({ severity, code, message, ...(hint === undefined ? {} : { hint }), about })
   }
+}
+
+function note(drafts: Map<string, Draft[]>, key: string | undefined, draft: Draft): void {
+  if (key === undefined) return
+  const list = drafts.get(key)
+  if (list === undefined) drafts.set(key, [draft])
+  else list.push(draft)
 }
 
 /** The mounts an operation is decided on, for apply to compare with (S26, S27). */

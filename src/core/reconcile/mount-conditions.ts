@@ -3,7 +3,7 @@ import type { VolumeToMount } from '../desired/desired-state.ts'
 import { matchesNode } from '../desired/node-affinity.ts'
 import { type PlanContext, registeredDriver, waitForKubelet } from './context.ts'
 import type { Obstacle, Wait } from './draft.ts'
-import { allowsSeveralNodes, attachedElsewhere, attachmentOf, knowsOtherNodes } from './volume-facts.ts'
+import { allowsSeveralNodes, knowsOtherNodes } from './volume-facts.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   return (
@@ -34,12 +34,11 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   if (volume.attachability === 'unknown') {
     return { code: 'AttachabilityUnknown', message: `whether ${volume.specName} has to be attached could not be read` }
   }
-  const status = context.inputs.snapshot.api?.node?.status
-  if (!(status?.volumesAttached ?? []).some((each) => each.name === volume.uniqueName)) {
+  if (!context.objects.isAttached(volume.uniqueName)) {
     return { code: 'NotAttached', message: `${volume.uniqueName} is not in node.status.volumesAttached` }
   }
   if (volume.driver !== undefined && volume.handle !== undefined) {
-    const attachment = attachmentOf(context, { driver: volume.driver, handle: volume.handle })
+    const attachment = context.objects.attachmentOf({ driver: volume.driver, handle: volume.handle })
     if (attachment === undefined)
       return { code: 'NotAttached', message: `${volume.uniqueName} has no VolumeAttachment that can be read` }
     if (attachment.metadata.deletionTimestamp !== undefined) {
@@ -53,7 +52,7 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
       }
     }
   }
-  if (!(status?.volumesInUse ?? []).includes(volume.uniqueName)) {
+  if (!context.objects.isInUse(volume.uniqueName)) {
     return {
       code: 'NotReportedInUse',
       message: `${volume.uniqueName} is attached and not yet in node.status.volumesInUse, which only the kubelet writes`,
@@ -84,7 +83,7 @@ function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
       hint: 'Use a credential that may list volumeattachments (--kubeconfig).',
     }
   }
-  const elsewhere = attachedElsewhere(context, { driver, handle })
+  const elsewhere = context.objects.attachedElsewhere({ driver, handle })
   return elsewhere.length === 0
     ? undefined
     : {

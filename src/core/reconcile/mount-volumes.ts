@@ -61,9 +61,8 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   const first = staging.get(volume.uniqueName)
   const withStage = volume.deviceMountable && first === undefined && !isStaged(context, volume)
   const steps = mountSteps(context, volume, withStage)
-  const predecessors = findings.operations.filter(
-    (draft) => draft.volume?.uniqueName === volume.uniqueName && draft.kind.startsWith('Un') && isExclusive(volume),
-  )
+  const before = isExclusive(volume) ? findings.ofVolume(volume.uniqueName) : []
+  const predecessors = before.filter((draft) => draft.kind.startsWith('Un'))
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
   const draft: Draft = {
     kind,

@@ -5,9 +5,11 @@ import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
+import { csiUniqueName } from '../names.ts'
 import type { NodeState } from '../node-state.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
-import type { PlanContext } from './context.ts'
+import { ApiObjects } from './api-objects.ts'
+import type { DiskRecord, OnDisk, PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
 import { classifyPods } from './pod-classes.ts'
 import { judgeStaticSources } from './static-sources.ts'
@@ -35,6 +37,7 @@ export function makeContext(state: NodeState, options: PlanOptions, findings: Fi
   const boot = Date.parse(snapshot.bootTime ?? '')
   return {
     inputs,
+    objects: new ApiObjects(snapshot),
     options,
     classes,
     witnesses,
@@ -64,8 +67,8 @@ const NO_API: ApiSnapshot = {
   errors: [],
 }
 
-function stateFilesOnDisk({ tree, snapshot }: ActualInputs): PlanContext['onDisk'] {
-  return (snapshot.tree ?? []).flatMap((entry) => {
+function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
+  const all = (snapshot.tree ?? []).flatMap((entry): DiskRecord[] => {
     if (!entry.path.endsWith('/vol_data.json')) return []
     const data = readStateFile(tree.get(entry.path))?.data
     return data === undefined
@@ -77,6 +80,8 @@ function stateFilesOnDisk({ tree, snapshot }: ActualInputs): PlanContext['onDisk
           },
         ]
   })
+  const byName = Map.groupBy(all, ({ volume }) => csiUniqueName(volume.driver, volume.handle))
+  return { all, of: (uniqueName) => byName.get(uniqueName) ?? [] }
 }
 
 function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['kubelet'] {

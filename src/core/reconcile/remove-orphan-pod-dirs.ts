@@ -2,6 +2,7 @@
  * Last step: directories of pods that are gone (R601-R615, contract RemoveOrphanPodDir).
  * All or nothing, and only names that the kubelet itself makes; anything else keeps the directory and is named.
  */
+import { isWithinAny, parentOf } from '../actual/tree.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context.ts'
@@ -100,15 +101,15 @@ function reasonToKeep(context: PlanContext, pod: PodClass, mine: readonly Draft[
 /** Entries of the pod's directory that its other operations do not remove, parents first. */
 function remaining({ inputs }: PlanContext, pod: PodClass, mine: readonly Draft[]): TreeEntry[] {
   const gonePaths = new Set<string>()
-  const emptied: string[] = []
+  const emptied = new Set<string>()
   for (const step of mine.flatMap((draft) => draft.steps)) {
     const path = inputs.relative(step.target)
     if (step.op === 'rmdir' || step.op === 'unlink' || step.op === 'NodeUnpublishVolume') gonePaths.add(path)
-    if (step.op === 'deleteContent' || step.op === 'umount') emptied.push(`${path}/`)
+    if (step.op === 'deleteContent' || step.op === 'umount') emptied.add(path)
   }
   return inputs.tree
     .descendants(`pods/${pod.uid}`)
-    .filter((entry) => !gonePaths.has(entry.path) && !emptied.some((prefix) => entry.path.startsWith(prefix)))
+    .filter((entry) => !gonePaths.has(entry.path) && !isWithinAny(parentOf(entry.path), emptied))
 }
 
 /** Directories, and files by the names that the kubelet gives them (contract; N4, P149). */

@@ -157,7 +157,7 @@ function hasMount(context: PlanContext, uniqueName: string): boolean {
 }
 
 function pathOf(context: PlanContext, uniqueName: string): string {
-  const record = context.onDisk.find(({ volume }) => csiUniqueName(volume.driver, volume.handle) === uniqueName)
+  const [record] = context.onDisk.of(uniqueName)
   return record === undefined ? '' : context.inputs.absolute(record.path)
 }
 

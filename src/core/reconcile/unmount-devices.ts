@@ -33,9 +33,8 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
   const target = inputs.absolute(staged.target)
   const references = referencesTo(context, findings, staged.layers, target)
   if (references.kind === 'inUse') return
-  const predecessors = findings.operations.filter(
-    (draft) => uniqueName !== undefined && draft.volume?.uniqueName === uniqueName && !draft.kind.startsWith('Mount'),
-  )
+  const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
+  const predecessors = named.filter((draft) => !draft.kind.startsWith('Mount'))
   const after = [...new Set([...predecessors, ...(references.kind === 'free' ? references.after : [])])]
   const volume = describeCsiVolume(context, {
     name: nameOf(staged, after[0]?.volume?.name, identity),

@@ -54,9 +54,8 @@ function leakedSubPaths(context: PlanContext, pod: PodClass, volumes: readonly P
 }
 
 function unmountLeakedSubPaths(context: PlanContext, findings: Findings, pod: PodClass, subPaths: SubPaths): void {
-  const { inputs } = context
   const volumeName = subPaths.volumeName
-  const persistentVolume = inputs.snapshot.api?.persistentVolumes.find((each) => each.metadata.name === volumeName)
+  const persistentVolume = context.objects.persistentVolume(volumeName)
   const volume = {
     name: volumeName,
     plugin: persistentVolume?.spec.csi === undefined ? 'unknown' : 'kubernetes.io/csi',

@@ -80,7 +80,7 @@ export class Progress implements Disposable {
     const width = (this.#screen.columns ?? 80) - 1
     const most = Math.max((this.#screen.rows ?? 24) - 3, 1)
     const all = [...this.#running.values()].map(({ event, since, step }) =>
-      `  ${formatDuration(this.#now() - since).padStart(6)}  ${subject(event)}  ${step}`.slice(0, width),
+      `  ${formatDuration(this.#now() - since).padStart(6)}  ${subject(event)}  ${step}`.slice(0, width).trimEnd(),
     )
     const shown = all.slice(0, most)
     const more = all.length > most ? `, ${all.length - most} more running` : ''

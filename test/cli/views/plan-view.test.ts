@@ -152,7 +152,7 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
   expect(text).toContain('Not complete')
 })
 
-it('colour is decided by the palette alone', () => {
+it('colour is decided by the palette alone', async () => {
   expect(renderPlan(busy, PLAIN, 'wide')).not.toContain('\u001b')
-  expect(renderPlan(busy, palette(true), 'wide')).toContain('\u001b[')
+  expect(renderPlan(busy, await palette(true), 'wide')).toContain('\u001b[')
 })

@@ -1,10 +1,9 @@
 /** Signals, a second apply, a kubelet that comes, a terminal: each on a broken node of its own. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { ApplyEvent } from '../../../src/core/apply/events.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { type Run, runVolctl, VOLCTL } from '../../helpers/scene/volctl.ts'
+import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
+import { onTerminal } from './on-terminal.ts'
 import { APPLY, planOf, withScene, writeReport } from './scenario.ts'
 
 export interface Interrupted extends Run {
@@ -55,24 +54,7 @@ function hostSays(scene: Scene, kubelet: object): void {
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), kubelet }))
 }
 
-/** On a terminal, by script(1), which types what it is given. */
-async function onTerminal(scene: Scene, typed: string | undefined): Promise<Run> {
-  const command = `${VOLCTL} apply --orphans`
-  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, ...scene.env, TERM: 'xterm', NO_COLOR: '' },
-  })
-  let stdout = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    const asked = stdout.includes('for a yes: ')
-    stdout += text
-    // \x03 is what Ctrl-C types.
-    if (!asked && stdout.includes('for a yes: ')) child.stdin.write(typed === undefined ? '\x03' : `${typed}\n`)
-  })
-  const [status] = (await once(child, 'close')) as [number | null]
-  return { status: status ?? undefined, stdout, stderr: '' }
-}
-
+const CTRL_C = '\x03'
 const late = 'late NodeUnpublishVolume=1500:once'
 const report: InterruptionsReport = {
   once: await interrupted(late, (_, pid) => process.kill(pid, 'SIGINT')),
@@ -83,9 +65,13 @@ const report: InterruptionsReport = {
   hangUp: await interrupted(late, (_, pid) => process.kill(pid, 'SIGHUP')),
   kubelet: await interrupted(late, (scene) => hostSays(scene, { running: true, mayReturn: true })),
   second: await secondApply(),
-  unanswered: await onBroken((scene) => onTerminal(scene, undefined)),
-  answeredNo: await onBroken((scene) => onTerminal(scene, 'y')),
-  answeredYes: await onBroken((scene) => onTerminal(scene, 'yes')),
+  unanswered: await onBroken((scene) => onTerminal(scene, () => CTRL_C)),
+  answeredNo: await onBroken((scene) => onTerminal(scene, () => 'y\n')),
+  answeredYes: await onBroken((scene) => {
+    // Long enough for the progress to be drawn.
+    scene.driver.setFaults('late NodeUnstageVolume=600')
+    return onTerminal(scene, () => 'yes\n')
+  }),
 }
 writeReport(report)
 

@@ -151,30 +151,27 @@ export interface ScenePod {
   readonly name: string
   readonly uid: string
   readonly volumes: readonly SceneVolume[]
+  readonly others: readonly OtherVolume[]
 }
 
-/** A pod with its claims, a configMap, a secret, two emptyDirs, one of them in memory, and a hostPath. */
-export function pod({ name, uid, volumes }: ScenePod, hostPath: string): object {
+/** Volumes that no PersistentVolume stands behind; `memory` and `scratch` are emptyDirs, `logs` is a hostPath. */
+export type OtherVolume = 'settings' | 'password' | 'scratch' | 'memory' | 'logs'
+
+export function pod({ name, uid, volumes, others }: ScenePod, hostPath: string): object {
   const claims = volumes.map((volume) => ({
     name: volume.name,
     persistentVolumeClaim: { claimName: volume.name },
   }))
-  const others = [
-    { name: 'settings', configMap: { name: 'settings', defaultMode: 420 } },
-    { name: 'password', secret: { secretName: 'password', defaultMode: 420 } },
-    { name: 'scratch', emptyDir: {} },
-    { name: 'memory', emptyDir: { medium: 'Memory' } },
-    { name: 'logs', hostPath: { path: hostPath, type: '' } },
-  ]
+  const podVolumes = [...claims, ...others.map((each) => ({ name: each, ...sourceOf(each, hostPath) }))]
   const blocks = volumes.filter(({ kind }) => kind === 'block').map((volume) => volume.name)
-  const all = [...claims, ...others].map((volume) => volume.name)
+  const all = podVolumes.map((volume) => volume.name)
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace: NAMESPACE, uid, creationTimestamp: created(60) },
     spec: {
       nodeName: NODE,
-      volumes: [...claims, ...others],
+      volumes: podVolumes,
       containers: [
         {
           name: 'main',
@@ -197,3 +194,18 @@ const mountOf = (name: string): object => ({
   mountPath: `/${name}`,
   ...(name === 'logs' ? { subPath: 'shop' } : {}),
 })
+
+function sourceOf(name: OtherVolume, hostPath: string): object {
+  switch (name) {
+    case 'settings':
+      return { configMap: { name: 'settings', defaultMode: 420 } }
+    case 'password':
+      return { secret: { secretName: 'password', defaultMode: 420 } }
+    case 'scratch':
+      return { emptyDir: {} }
+    case 'memory':
+      return { emptyDir: { medium: 'Memory' } }
+    case 'logs':
+      return { hostPath: { path: hostPath, type: '' } }
+  }
+}

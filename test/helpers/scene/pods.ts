@@ -1,8 +1,9 @@
 /** The pods and volumes of the scene. */
-import type { ScenePod, SceneVolume } from './api-objects.ts'
+import type { OtherVolume, ScenePod, SceneVolume } from './api-objects.ts'
 
 const fileSystem = (name: string): SceneVolume => ({ name, kind: 'filesystem' })
 
+const OTHERS: readonly OtherVolume[] = ['settings', 'password', 'scratch', 'memory', 'logs']
 /** One volume, two pods: one lives on, one is deleted. */
 const COMMON = fileSystem('common')
 export const ARCHIVE: SceneVolume = { name: 'archive', kind: 'local' }
@@ -24,23 +25,24 @@ export interface Cast {
 
 export function cast(withBlockVolumes: boolean): Cast {
   return {
-    web: { name: 'web-0', uid: uid(1), volumes: [fileSystem('web'), COMMON] },
+    web: { name: 'web-0', uid: uid(1), volumes: [fileSystem('web'), COMMON], others: OTHERS },
     db: {
       name: 'db-0',
       uid: uid(2),
       volumes: [fileSystem('db'), COMMON, ARCHIVE, ...(withBlockVolumes ? [RAW] : [])],
+      others: OTHERS,
     },
-    batch: { name: 'batch-0', uid: uid(3), volumes: [fileSystem('batch')] },
+    batch: { name: 'batch-0', uid: uid(3), volumes: [fileSystem('batch')], others: OTHERS },
   }
 }
 
-/** The same with the least that still has every kind of boundary: a scene that is built many times. */
+/** The same with the least that still has every kind of operation, for what is done many times. */
 export function smallCast(): Cast {
   const { web, db, batch } = cast(false)
   return {
-    web: { ...web, volumes: [COMMON] },
-    db: { ...db, volumes: [COMMON, ARCHIVE] },
-    batch,
+    web: { ...web, volumes: [COMMON], others: ['password'] },
+    db: { ...db, volumes: [COMMON, ARCHIVE], others: ['password', 'scratch'] },
+    batch: { ...batch, others: ['settings', 'logs'] },
   }
 }
 

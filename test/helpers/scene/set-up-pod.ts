@@ -2,7 +2,16 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mapBlockVolume, mountVolume } from '../csi-driver/kubelet-steps.ts'
 import type { CsiDriver } from '../csi-driver/start.ts'
-import { handleOf, NODE, PASSWORD, pvOf, type ScenePod, type SceneVolume, SETTINGS } from './api-objects.ts'
+import {
+  handleOf,
+  NODE,
+  type OtherVolume,
+  PASSWORD,
+  pvOf,
+  type ScenePod,
+  type SceneVolume,
+  SETTINGS,
+} from './api-objects.ts'
 import {
   makeConfigMap,
   makeEmptyDir,
@@ -28,14 +37,20 @@ export function makeHostSources(directory: string): HostSources {
 }
 
 /** A pod as a kubelet leaves it when it runs. */
-export async function setUpPod(driver: CsiDriver, { uid, volumes }: ScenePod, sources: HostSources): Promise<void> {
-  const podDirectory = makePodDirectory(driver.rootDir, uid)
-  for (const volume of volumes) await setUpVolume(driver, podDirectory, uid, volume, sources)
-  makeConfigMap(podDirectory, 'settings', SETTINGS)
-  makeSecret(podDirectory, 'password', PASSWORD)
-  writeFileSync(join(makeEmptyDir(podDirectory, 'scratch', 'disk'), 'notes.txt'), 'scratch\n')
-  writeFileSync(join(makeEmptyDir(podDirectory, 'memory', 'memory'), 'cache.bin'), Buffer.alloc(4096, 1))
-  makeSubPath(podDirectory, 'logs', join(sources.hostPath, 'shop'))
+export async function setUpPod(driver: CsiDriver, pod: ScenePod, sources: HostSources): Promise<void> {
+  const podDirectory = makePodDirectory(driver.rootDir, pod.uid)
+  for (const volume of pod.volumes) await setUpVolume(driver, podDirectory, pod.uid, volume, sources)
+  for (const other of pod.others) setUpOther(podDirectory, other, sources)
+}
+
+function setUpOther(podDirectory: string, name: OtherVolume, { hostPath }: HostSources): void {
+  if (name === 'settings') makeConfigMap(podDirectory, name, SETTINGS)
+  else if (name === 'password') makeSecret(podDirectory, name, PASSWORD)
+  else if (name === 'logs') makeSubPath(podDirectory, name, join(hostPath, 'shop'))
+  else {
+    const directory = makeEmptyDir(podDirectory, name, name === 'memory' ? 'memory' : 'disk')
+    writeFileSync(join(directory, 'notes.txt'), `${name} of a pod\n`)
+  }
 }
 
 async function setUpVolume(

@@ -1,0 +1,164 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/apply/events.ts'
+import { closing, eventLine } from '../../../src/core/views/apply-lines.ts'
+import { PLAIN } from '../../../src/core/views/palette.ts'
+import { Progress, type Screen } from '../../../src/core/views/progress.ts'
+import { anOperation, aPlan } from '../plan-builder.ts'
+
+const event = (given: Partial<ApplyEvent>): ApplyEvent => ({
+  type: 'done',
+  time: '2026-11-01T12:00:00Z',
+  message: '',
+  id: 'op-1',
+  kind: 'UnmountVolume',
+  pod: { namespace: 'shop', name: 'web-0', uid: 'uid-1' },
+  volume: 'pv-a',
+  ...given,
+})
+
+describe('a line for each operation that ends', () => {
+  it.each([
+    { name: 'done', given: { elapsedMs: 120 }, line: 'done     UnmountVolume       shop/web-0  pv-a  120ms\n' },
+    {
+      name: 'failed',
+      given: { type: 'failed' as const, code: 'DriverRefused', message: 'busy\u001b[2J', hint: 'Look at its log.' },
+      line: 'failed   UnmountVolume       shop/web-0  pv-a\n         DriverRefused: busy\\x1b[2J\n         Look at its log.\n',
+    },
+    {
+      name: 'a note',
+      given: { type: 'note' as const, message: 'took over the lock' },
+      line: 'note     took over the lock\n',
+    },
+    { name: 'start', given: { type: 'start' as const }, line: undefined },
+    { name: 'left', given: { type: 'left' as const }, line: undefined },
+  ])('$name', ({ given, line }) => expect(eventLine(event(given), PLAIN)).toBe(line))
+})
+
+const outcome = (state: Outcome['state'], deleted?: Outcome['deleted']): Outcome => ({
+  id: state,
+  kind: 'UnmountVolume',
+  state,
+  message: '',
+  elapsedMs: 1,
+  ...(deleted === undefined ? {} : { deleted }),
+})
+const result = (given: Partial<ApplyResult>): ApplyResult => ({
+  outcomes: [],
+  left: [],
+  interrupted: false,
+  exit: 0,
+  ...given,
+})
+
+describe('the end says what was done, what was not, and what is left', () => {
+  it('all of it', () =>
+    expect(
+      closing(result({ outcomes: [outcome('done', { files: 2, bytes: 2048 }), outcome('done')] }), PLAIN),
+    ).toMatchInlineSnapshot(`
+      "
+      Apply: 2 done. Deleted 2 files, 2.0 KiB.
+      Nothing is left to do.
+      "
+    `))
+
+  it('part of it', () =>
+    expect(
+      closing(
+        result({
+          outcomes: [outcome('done'), outcome('failed'), outcome('skipped')],
+          left: [
+            anOperation(),
+            anOperation({
+              kind: 'UnmountDevice',
+              blocked: { code: 'HeldBy', message: 'pid 7 holds it', hint: 'End it.' },
+            }),
+          ],
+          after: aPlan({
+            waiting: [{ kind: 'MountVolume', code: 'NotAttached', message: 'x', rule: 'S22' }],
+          }),
+          exit: 3,
+        }),
+        PLAIN,
+      ),
+    ).toMatchInlineSnapshot(`
+      "
+      Apply: 1 done, 1 failed, 1 skipped.
+      Left: 1 unmount, 1 device. 1 waiting.
+
+      Left:
+        UnmountVolume: pod shop/web-0 is not in the API and nothing of it runs; volume pv-a is mounted
+        UnmountDevice, HeldBy: pid 7 holds it
+            End it.
+      "
+    `))
+
+  it('interrupted', () =>
+    expect(
+      closing(result({ outcomes: [outcome('interrupted')], left: undefined, interrupted: true, exit: 130 }), PLAIN),
+    ).toMatchInlineSnapshot(`
+      "
+      Apply: 1 interrupted.
+      Interrupted: what was not started stays as it was.
+      What is left was not read: run volctl plan.
+      "
+    `))
+})
+
+/** A terminal that keeps the lines that a person would see. */
+class FakeTerminal implements Screen {
+  readonly columns = 60
+  readonly rows = 6
+  lines: string[] = ['']
+
+  write(text: string): void {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes are what is tested.
+    for (const [, up, erase, plain = ''] of text.matchAll(/\u001b\[(\d+)A\r(\u001b\[0J)|([^\u001b]+)/g)) {
+      if (erase !== undefined) this.lines = [...this.lines.slice(0, this.lines.length - 1 - Number(up)), '']
+      else {
+        const [first = '', ...more] = plain.split('\n')
+        this.lines = [...this.lines.slice(0, -1), (this.lines.at(-1) ?? '') + first, ...more]
+      }
+    }
+  }
+}
+
+describe('progress on a terminal', () => {
+  it('a line for each running operation, with its time and step; ended ones scroll away above', () => {
+    vi.useFakeTimers()
+    const terminal = new FakeTerminal()
+    let now = 0
+    {
+      using progress = new Progress(terminal, 3, () => now)
+      progress.follow(event({ type: 'start' }))
+      progress.follow(event({ type: 'start', id: 'op-2', volume: 'pv-b' }))
+      progress.follow(event({ type: 'step', id: 'op-2', step: { op: 'NodeUnpublishVolume', target: '/x' } }))
+      now = 12_000
+      vi.advanceTimersByTime(200)
+      expect(terminal.lines).toEqual([
+        '     12s  UnmountVolume       shop/web-0  pv-a',
+        '     12s  UnmountVolume       shop/web-0  pv-b  NodeUnpubli',
+        '  0 of 3 operations ended',
+        '',
+      ])
+      progress.follow(event({ type: 'done' }))
+      progress.above(() => terminal.write('done pv-a\n'))
+      expect(terminal.lines).toEqual([
+        'done pv-a',
+        '     12s  UnmountVolume       shop/web-0  pv-b  NodeUnpubli',
+        '  1 of 3 operations ended',
+        '',
+      ])
+    }
+    expect(terminal.lines).toEqual(['done pv-a', ''])
+    vi.useRealTimers()
+  })
+
+  it('never more lines than the screen has', () => {
+    const terminal = new FakeTerminal()
+    using progress = new Progress(terminal, 50, () => 0)
+    for (let i = 0; i < 50; i++) progress.follow(event({ type: 'start', id: `op-${i}` }))
+    progress.above(() => undefined)
+    expect(terminal.lines).toHaveLength(5)
+    expect(terminal.lines.at(-2)).toBe('  0 of 50 operations ended, 47 more running')
+  })
+})

@@ -1,0 +1,103 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loopDevicesWork } from '../helpers/csi-driver/start.ts'
+import { noMounts } from '../helpers/namespace.ts'
+
+const DEMO = join(import.meta.dirname, '..', '..', 'scripts', 'demo.ts')
+
+let temporary: string
+beforeEach(() => {
+  temporary = realpathSync(mkdtempSync(join(tmpdir(), 'volctl-demo-test-')))
+})
+afterEach(() => rmSync(temporary, { recursive: true, force: true }))
+
+interface Shown {
+  readonly status: number | null
+  readonly text: string
+}
+
+/** Runs the demo with a temporary directory of its own; `onText` hears all that was printed so far. */
+async function demo(
+  onText: (text: string, child: ChildProcess) => void = () => undefined,
+  path = process.env.PATH,
+): Promise<Shown> {
+  const child = spawn(process.execPath, ['--no-warnings', DEMO], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, PATH: path, TMPDIR: temporary },
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (more: string) => {
+      text += more
+      onText(text, child)
+    })
+  }
+  // Not before everything that it started has let go of its output, too.
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, text }
+}
+
+function expectNothingLeft(): void {
+  expect(readdirSync(temporary)).toEqual([])
+  expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(temporary)
+  if (loopDevicesWork()) expect(execFileSync('losetup', ['--list'], { encoding: 'utf8' })).not.toContain(temporary)
+}
+
+const commands = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('$ '))
+
+describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
+  it('shows the main job, ends with nothing left to do, and leaves nothing behind', { timeout: 120_000 }, async () => {
+    const { status, text } = await demo()
+    expect(status, text).toBe(0)
+    expect(commands(text)).toEqual(['$ volctl plan', '$ volctl apply --orphans', '$ volctl plan'])
+    for (const reason of ['PodGone', 'LeakedSubPath', 'StagedWithoutPod', 'NotWanted']) expect(text).toContain(reason)
+    expect(text).toMatch(/Nothing is left to do\..*Nothing to do: .*The content of every volume is what it was\./s)
+    expectNothingLeft()
+  })
+
+  it.each([
+    { when: 'while the node is made', mark: 'A node is made', signal: 'SIGINT' },
+    { when: 'while the node breaks', mark: 'The node breaks', signal: 'SIGTERM' },
+    { when: 'while volctl repairs it', mark: '$ volctl apply', signal: 'SIGINT' },
+  ] as const)('interrupted $when, it leaves nothing behind', { timeout: 120_000 }, async ({ mark, signal }) => {
+    let sent = false
+    const { status, text } = await demo((shown, child) => {
+      if (sent || !shown.includes(mark)) return
+      sent = true
+      child.kill(signal)
+    })
+    expect(status, text).toBe(130)
+    expect(text).toContain('Interrupted: cleaning up.')
+    expectNothingLeft()
+  })
+})
+
+describe('the demo where mounts are forbidden', () => {
+  it('says so, and shows the plan of a recorded node', async () => {
+    const bin = join(temporary, 'bin')
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'unshare'), '#!/bin/sh\necho "unshare: Operation not permitted" >&2\nexit 1\n')
+    chmodSync(join(bin, 'unshare'), 0o755)
+    const { status, text } = await demo(undefined, `${bin}:${process.env.PATH}`)
+    expect(status, text).toBe(0)
+    expect(text).toContain('No real mounts can be made here')
+    expect(commands(text)).toEqual([
+      '$ volctl plan --snapshot test/fixtures/captures/forcedel-killed/before.json',
+      '$ volctl plan --orphans --snapshot test/fixtures/captures/forcedel-killed/before.json',
+    ])
+    expect(text).toContain('RemoveOrphanPodDir')
+  })
+})

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { ApplyEvent } from '../../src/core/apply/events.ts'
+import { cannotMount, runScenario } from './run-scenario.ts'
+import type { Appeared, PodAppearsReport } from './scenarios/pod-appears.ts'
+
+const noTerminal = spawnSync('script', ['--version']).status === 0 ? undefined : 'there is no script(1) here'
+const cannot = cannotMount ?? noTerminal
+
+describe.skipIf(cannot !== undefined)(`a container appears after the plan${cannot ? `: ${cannot}` : ''}`, () => {
+  let report: PodAppearsReport
+  beforeAll(async () => {
+    report = await runScenario('pod-appears')
+  }, 120_000)
+
+  const ofPod = ({ pod }: Appeared, paths: readonly string[]): string[] => paths.filter((path) => path.includes(pod))
+
+  describe('while the person is asked', () => {
+    it('nothing of that pod is touched, the rest is done', () => {
+      const { before, end, apply } = report.atThePrompt
+      expect(ofPod(report.atThePrompt, end.files)).toEqual(ofPod(report.atThePrompt, before.files))
+      expect(ofPod(report.atThePrompt, end.mounts)).toEqual(ofPod(report.atThePrompt, before.mounts))
+      expect(end.contents).toEqual(before.contents)
+      // Detached are the forgotten and the idle volume, not that of the pod.
+      expect(end.detached).toHaveLength(2)
+      expect(apply.status).toBe(3)
+      expect(apply.stdout).toContain('NoLongerPlanned')
+    })
+
+    it('the next plan leaves it alone as well, and says why', () => {
+      const { plan, status } = report.atThePrompt.after
+      expect(plan.operations).toEqual([])
+      expect(plan.problems.map(({ code }) => code)).toEqual(['PodGoneButRunning'])
+      expect(status).toBe(1)
+    })
+  })
+
+  it('while apply is at work: what has not begun yet is refused', () => {
+    const { apply, end, pod } = report.meanwhile
+    const events = apply.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as ApplyEvent)
+    const called = events.findIndex(({ step }) => step?.op === 'NodeUnpublishVolume')
+    const later = events.slice(called).filter((event) => event.pod?.uid === pod && event.type !== 'start')
+    expect(later.map(({ type, kind, volume }) => ({ type, kind, volume }))).toEqual([
+      { type: 'refused', kind: 'UnmountVolume', volume: 'settings' },
+      { type: 'skipped', kind: 'RemoveOrphanPodDir', volume: undefined },
+    ])
+    expect(end.files).toContain(`pods/${pod}/volumes/kubernetes.io~configmap/settings/app.conf`)
+    expect(apply.status).toBe(3)
+  })
+})

@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Scene } from '../../helpers/scene/scene.ts'
+import { type Run, VOLCTL } from '../../helpers/scene/volctl.ts'
+
+/** Runs `apply --orphans` on a terminal, by script(1), and types this when it asks. */
+export async function onTerminal(scene: Scene, type: () => string): Promise<Run> {
+  const command = `${VOLCTL} apply --orphans`
+  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...scene.env, TERM: 'xterm', NO_COLOR: '' },
+  })
+  let stdout = ''
+  let asked = false
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    if (asked || !stdout.includes('for a yes: ')) return
+    asked = true
+    child.stdin.write(type())
+  })
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status: status ?? undefined, stdout, stderr: '' }
+}
