@@ -3,6 +3,7 @@ import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { explainDecisions } from '../core/reconcile/decisions.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/volctl-command.ts'
@@ -50,8 +51,8 @@ export default class Plan extends VolctlCommand {
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const plan = planNode(state, options)
     this.detail(`planned ${plan.operations.length} operations`)
-    for (const { id, kind, rule, message } of this.verbose ? plan.operations : []) {
-      this.detail(`${rule}: ${kind} ${id}: ${message}`)
+    for (const { path, rule, why } of this.verbose ? explainDecisions(state, options, plan) : []) {
+      this.detail(`${rule}: ${path}: ${why}`)
     }
     await this.answer(plan, flags.output as OutputFormat, (wide, paint) =>
       renderPlan(plan, paint, wide ? 'wide' : 'table'),
