@@ -5,7 +5,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Result, renderRow, verdict } from './bench/row.ts'
 import { planMountsRows } from './bench/rows/plan-mounts.ts'
@@ -23,6 +23,9 @@ const ROWS: Readonly<Record<string, (directory: (name: string) => string) => Pro
 const NEED_NAMESPACE = new Set(['plan-mounts', 'unmount', 'plan-pods'])
 
 const wanted = process.argv.slice(2)
+console.log(
+  `Node.js ${process.versions.node}, Linux ${release()}, ${availableParallelism()} CPUs, load ${loadavg()[0]?.toFixed(1)}\n`,
+)
 const unknown = wanted.find((name) => !(name in ROWS))
 if (unknown !== undefined) throw new Error(`no row ${unknown}: there are ${Object.keys(ROWS).join(', ')}`)
 const temporary = mkdtempSync(join(tmpdir(), 'volctl-bench-'))

@@ -8,7 +8,7 @@ import type { Result, Row } from '../row.ts'
 import { type SceneContent, startScene } from '../scene.ts'
 
 const PODS = 250
-const CONFIG_MAPS = 25
+const CONFIG_MAPS = 10
 const PAIRS = 15
 
 const SETTINGS = { 'app.yaml': 'listen: 8080\nlevel: info\n' }
@@ -20,7 +20,7 @@ export async function planPodsRows(directory: (name: string) => string): Promise
   const row: Row = {
     name: `plan of a healthy node with ${PODS} pods, over TLS`,
     peer: '`kubectl get pods -A` with the same field selector, on the same server',
-    scene: `${PODS} living pods with a configMap, a secret, a projected token and an emptyDir each (${4 * PODS} volumes)`,
+    scene: `${PODS} living pods of 9 kB each, with a projected token; every second has a configMap and an emptyDir, every fourth a secret`,
     credential: 'a client certificate of an administrator, for both',
     output: "plan's table and kubectl's table to /dev/null",
     cache: "directories and files in the page cache, the package's compile cache, kubectl's discovery cache",
@@ -43,41 +43,48 @@ function healthyNode(layout: LayoutBuilder): SceneContent {
   const pods: ApiObject[] = []
   for (let index = 0; index < PODS; index++) {
     const uid = podUid('living', index)
-    const number = index % CONFIG_MAPS
-    layout.directory(uid, 'volumes/kubernetes.io~configmap/config')
-    layout.payload(uid, 'volumes/kubernetes.io~configmap/config', SETTINGS)
-    layout.readyMarker(uid, 'wrapped_config')
-    layout.tmpfs(uid, 'volumes/kubernetes.io~secret/password')
-    layout.payload(uid, 'volumes/kubernetes.io~secret/password', PASSWORD)
-    layout.tmpfs(uid, 'volumes/kubernetes.io~projected/kube-api-access')
-    layout.payload(uid, 'volumes/kubernetes.io~projected/kube-api-access', {
-      ...CA,
-      token: 'x.y.z',
-      namespace: 'default',
-    })
-    layout.directory(uid, 'volumes/kubernetes.io~empty-dir/cache')
-    layout.readyMarker(uid, 'cache')
-    pods.push(livingPod(index, { full: true, volumes: volumesOf(number) }))
+    const add = [addToken, ...(index % 2 === 0 ? [addConfig, addCache] : []), ...(index % 4 === 0 ? [addPassword] : [])]
+    pods.push(livingPod(index, { full: true, volumes: add.map((volume) => volume(layout, uid, index % CONFIG_MAPS)) }))
   }
   return { pods, objects: configuration(), layout }
 }
 
-function volumesOf(number: number): object[] {
-  return [
-    { name: 'config', configMap: { name: `config-${number}` } },
-    { name: 'password', secret: { secretName: `password-${number}` } },
-    {
-      name: 'kube-api-access',
-      projected: {
-        sources: [
-          { serviceAccountToken: { path: 'token', expirationSeconds: 3607 } },
-          { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
-          { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
-        ],
-      },
+/** On disk as the kubelet leaves it; returns what the pod says of it. */
+type AddVolume = (layout: LayoutBuilder, uid: string, number: number) => object
+
+const addToken: AddVolume = (layout, uid) => {
+  layout.tmpfs(uid, 'volumes/kubernetes.io~projected/kube-api-access')
+  const files = { ...CA, token: 'x.y.z', namespace: 'default' }
+  layout.payload(uid, 'volumes/kubernetes.io~projected/kube-api-access', files)
+  return {
+    name: 'kube-api-access',
+    projected: {
+      sources: [
+        { serviceAccountToken: { path: 'token', expirationSeconds: 3607 } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
+      ],
     },
-    { name: 'cache', emptyDir: {} },
-  ]
+  }
+}
+
+const addConfig: AddVolume = (layout, uid, number) => {
+  layout.directory(uid, 'volumes/kubernetes.io~configmap/config')
+  layout.payload(uid, 'volumes/kubernetes.io~configmap/config', SETTINGS)
+  layout.readyMarker(uid, 'wrapped_config')
+  return { name: 'config', configMap: { name: `config-${number}` } }
+}
+
+const addPassword: AddVolume = (layout, uid, number) => {
+  layout.tmpfs(uid, 'volumes/kubernetes.io~secret/password')
+  layout.payload(uid, 'volumes/kubernetes.io~secret/password', PASSWORD)
+  return { name: 'password', secret: { secretName: `password-${number}` } }
+}
+
+const addCache: AddVolume = (layout, uid) => {
+  layout.directory(uid, 'volumes/kubernetes.io~empty-dir/cache')
+  layout.readyMarker(uid, 'cache')
+  return { name: 'cache', emptyDir: {} }
 }
 
 function configuration(): ApiObject[] {
