@@ -54,7 +54,7 @@ describe('a plan that is the more careful', () => {
   const operationsOf = (run: Run): Plan['operations'] => (JSON.parse(run.stdout) as Plan).operations
   const undoing = /^(Unm|Clean|Detach|Remove)/
 
-  it.each(['mountinfo', 'runtime', 'api'])('without %s nothing is undone', async (section) => {
+  it.each(['mountinfo', 'tree', 'runtime', 'processes', 'api'])('without %s nothing is undone', async (section) => {
     const run = await plan(({ [section as keyof NodeSnapshot]: _, ...rest }) => rest, '-o', 'json')
     expect(run.status, run.stderr).toBe(0)
     const undone = operationsOf(run).filter(({ kind, blocked }) => undoing.test(kind) && blocked === undefined)

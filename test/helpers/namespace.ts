@@ -27,8 +27,8 @@ export const unshareArguments: readonly string[] = unshareArgs ?? AS_USER
  * Runs one scenario of a worker file (see scenario.ts) and returns what it found; a scenario that throws, or a process
  * that it leaves behind, fails the test.
  */
-export async function inNamespace<T>(worker: URL, scenario: string, ...given: readonly string[]): Promise<T> {
-  const args = [...unshareArguments, process.execPath, '--no-warnings', fileURLToPath(worker), scenario, ...given]
+export async function inNamespace<T>(worker: URL, scenario: string): Promise<T> {
+  const args = [...unshareArguments, process.execPath, '--no-warnings', fileURLToPath(worker), scenario]
   const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''
   let stderr = ''

@@ -142,6 +142,10 @@ describe('O8: staged or mapped, with no pod directory', () => {
   it('an empty globalmount without a state file is nothing (R025, T135)', () => {
     expect(plan(node().dir('plugins/kubernetes.io/csi/other.test/abc/globalmount')).operations).toEqual([])
   })
+  it('an empty directory that an unfinished unstage has left is removed (R837)', () => {
+    const [operation] = plan(node().dir('plugins/kubernetes.io/csi/other.test/abc')).operations
+    expect(operation?.steps.map((step) => step.op)).toEqual(['rmdir'])
+  })
   it('a state file without a mount is unstaged by its driver', () => {
     const built = node().staged('vol-1', '7:1')
     built.mounts.splice(

@@ -74,7 +74,7 @@ describe('S3 only absence is evidence', () => {
     expect(made.operations).toEqual([])
     expect(made.complete).toBe(false)
   })
-  it.each(['api', 'mountinfo', 'tree', 'runtime', 'blockDevices'] as const)(
+  it.each(['api', 'mountinfo', 'tree', 'runtime', 'processes', 'blockDevices'] as const)(
     'without the section %s nothing is unmounted',
     (section) => {
       const built = orphan()

@@ -14,7 +14,7 @@ import { filterOperations } from './filter-operations.ts'
 import { blockDeadDrivers, machineOf, refuseOutage, refuseWrongMachine } from './guards.ts'
 import { mountOrAttachVolumes } from './mount-volumes.ts'
 import { makeContext } from './plan-context.ts'
-import { podListIsComplete } from './pod-classes.ts'
+import { podListIsComplete, sectionUnseen } from './pod-classes.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { reportProblems } from './report-problems.ts'
 import { unmapDevices, unmapVolumes } from './unmap-block.ts'
@@ -30,15 +30,8 @@ export function planNode(state: NodeState, options: PlanOptions): Plan {
   const { inputs, classes, witnesses } = context
   noteMissingSections(context, findings)
 
-  unmountVolumes(context, findings)
-  unmapVolumes(context, findings)
-  mountOrAttachVolumes(context, findings)
-  unmountDevices(context, findings)
-  unmapDevices(context, findings)
-  unmountOtherDevices(context, findings)
-  blockDeadDrivers(inputs, findings.operations, options, classes.all.filter((pod) => pod.class === 'Gone').length)
-  detachVolumes(context, findings)
-  removeOrphanPodDirs(context, findings)
+  // Of a node that was seen in part only, nothing can be told: every phase would take what it does not see for absent.
+  if (sectionUnseen(inputs) === undefined && podListIsComplete(inputs)) runPass(context, findings)
   reportProblems(context, findings)
 
   const machine = machineOf(inputs)
@@ -85,6 +78,20 @@ const SECTIONS = [
   'blockDevices',
   'csiSockets',
 ] as const
+
+function runPass(context: PlanContext, findings: Findings): void {
+  const { inputs, options, classes } = context
+  unmountVolumes(context, findings)
+  unmapVolumes(context, findings)
+  mountOrAttachVolumes(context, findings)
+  unmountDevices(context, findings)
+  unmapDevices(context, findings)
+  unmountOtherDevices(context, findings)
+  const gone = classes.all.filter((pod) => pod.class === 'Gone').length
+  blockDeadDrivers(inputs, findings.operations, options, gone)
+  detachVolumes(context, findings)
+  removeOrphanPodDirs(context, findings)
+}
 
 /** A section that is not there is a source that failed: said, and the plan is not complete (contract, Snapshot). */
 function noteMissingSections({ inputs }: PlanContext, findings: Findings): void {

@@ -105,7 +105,7 @@ export function classifyPods(
 }
 
 /** Without the mount table or the disk nothing can be told from live data; without the loop devices no map can be undone. */
-function sectionUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
+export function sectionUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
   if (mounts.size === 0) return 'the mount table was not read'
   if (snapshot.tree === undefined) return "the kubelet's directories were not read"
   return snapshot.blockDevices === undefined ? 'the loop devices were not read' : undefined

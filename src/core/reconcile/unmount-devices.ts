@@ -3,7 +3,7 @@
  * The kubelet forgets them once no pod directory leads to them (R517); volctl finds them by their own directories.
  */
 import type { StagedVolume } from '../actual/devices.ts'
-import { csiUniqueName } from '../names.ts'
+import { csiGlobalDir, csiUniqueName } from '../names.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
 import { type CsiIdentity, identifyStaged } from './csi-identity.ts'
@@ -22,7 +22,10 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
   const { inputs } = context
   const mounted = staged.layers.length > 0
   // An empty globalmount without a state file is what a driver without staging leaves (R025, C50).
-  if (staged.stateFile === undefined && !mounted && staged.foreign.length === 0) return
+  if (staged.stateFile === undefined && !mounted && staged.foreign.length === 0) {
+    if (!staged.hasTarget && staged.content.length === 0) removeEmptyDirectory(context, findings, staged)
+    return
+  }
   const identified = identifyStaged(context, staged)
   const identity = 'identity' in identified ? identified.identity : undefined
   const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
@@ -86,6 +89,26 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
     removes: new Set(staged.layers.map((layer) => layer.id)),
     ...(leaked ? { kubeletWould: 'never find it again; the controller may detach the device while it is staged' } : {}),
     ...(blocked === undefined ? {} : { blocked }),
+  })
+}
+
+/** What an unstage that was killed before its last step leaves (R837): no name of a volume, and nothing in it. */
+function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: StagedVolume): void {
+  const wanted = context.desired.volumes.some(
+    ({ driver, handle }) => driver !== undefined && handle !== undefined && csiGlobalDir(driver, handle) === staged.dir,
+  )
+  if (wanted || waitForKubelet(context) !== undefined) return
+  const target = context.inputs.absolute(staged.dir)
+  findings.add({
+    kind: 'UnmountDevice',
+    reason: 'StagedWithoutPod',
+    message: `${target} is an empty directory that an unfinished unstage has left`,
+    volume: { name: staged.key, plugin: 'kubernetes.io/csi', driver: staged.driverDir, mode: 'Filesystem' },
+    steps: [{ op: 'rmdir', target }],
+    paths: [target],
+    after: [],
+    rule: 'R837',
+    removes: new Set(),
   })
 }
 

@@ -59,10 +59,14 @@ function blindnessOf(
     const message = `the container runtime${runtime.endpoint ? ` at ${runtime.endpoint}` : ''} did not answer${runtime.error ? ` (${runtime.error})` : ''}`
     return { code: 'RuntimeNotAnswering', message, hint }
   }
-  if (runtime.source === 'none') {
-    if (snapshot.processes !== undefined) return undefined
-    return { code: 'NoWitness', message: 'neither a container runtime nor the process table could be asked', hint }
+  if (snapshot.processes === undefined) {
+    return {
+      code: 'NoWitness',
+      message: 'the process table was not read, which is always the second witness',
+      hint: 'Read it as root.',
+    }
   }
+  if (runtime.source === 'none') return undefined
   const living = snapshot.processes === undefined || snapshot.kubelet?.running === true ? apiRunning(snapshot.api) : []
   const known = processes.size > 0 ? [...processes] : living
   if (known.length === 0 || known.some(aliveByRuntime)) return undefined
