@@ -1,5 +1,5 @@
 /**
- * Builds dist/: volctl.cjs, one minified file with the manifest of the commands inside, and the launcher's compile
+ * Builds dist/: volctl.cjs, one minified file with the manifest of the commands inside, and the launcher's code
  * cache. Two builds of the same source give the same volctl.cjs, byte for byte.
  */
 import { execFileSync } from 'node:child_process'
@@ -41,21 +41,11 @@ export async function buildBundle(dist: string): Promise<string> {
   return outfile
 }
 
-/** Lets each command's code be compiled once, so that the package carries what V8 made of it. */
-function fillCompileCache(launcher: string): void {
-  const snapshot = join(root, 'test', 'fixtures', 'captures', 'healthy', 'node.json')
-  for (const args of [
-    ['--version'],
-    ['plan', '--help'],
-    ['plan', '--snapshot', snapshot],
-    ['plan', '-o', 'json', '--snapshot', snapshot],
-  ]) {
-    try {
-      execFileSync(process.execPath, [launcher, ...args], { stdio: 'ignore' })
-    } catch {
-      // Only the loading of the code matters.
-    }
-  }
+/** Runs a plan, so that the package carries what V8 made of the code that a plan needs. */
+function makeCodeCache(dist: string): void {
+  const snapshot = join(root, 'test', 'fixtures', 'captures', 'forcedel-killed', 'before.json')
+  const maker = join(root, 'scripts', 'make-code-cache.cjs')
+  execFileSync(process.execPath, [maker, dist, 'plan', '--orphans', '--snapshot', snapshot], { stdio: 'ignore' })
 }
 
 if (import.meta.main) {
@@ -64,11 +54,12 @@ if (import.meta.main) {
   const fresh = `${dist}.new-${process.pid}`
   const stale = `${dist}.old-${process.pid}`
   try {
-    mkdirSync(join(fresh, 'compile-cache'), { recursive: true, mode: 0o755 })
+    mkdirSync(fresh, { recursive: true, mode: 0o755 })
     writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
     const bundle = await buildBundle(fresh)
     cpSync(join(root, 'scripts', 'launch.cjs'), join(fresh, 'launch.cjs'))
-    fillCompileCache(join(fresh, 'launch.cjs'))
+    cpSync(join(root, 'scripts', 'load-bundle.cjs'), join(fresh, 'load-bundle.cjs'))
+    makeCodeCache(fresh)
     if (existsSync(dist)) renameSync(dist, stale)
     renameSync(fresh, dist)
     console.error(`built dist/volctl.cjs, ${Math.round(statSync(join(dist, basename(bundle))).size / 1024)} KiB`)

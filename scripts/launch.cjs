@@ -1,4 +1,4 @@
-// Copied to dist/: turns the compile cache on and loads the bundle. What stands before the version check must be
+// Copied to dist/: loads the bundle, with a code cache where it may be trusted. What stands before the version check must be
 // readable by an old Node.js, to tell it that it is too old.
 if (Number(process.versions.node.split('.')[0]) < 22) {
   console.error(`volctl: needs Node.js 22 or newer, this is ${process.versions.node}.`)
@@ -6,21 +6,21 @@ if (Number(process.versions.node.split('.')[0]) < 22) {
   process.exit(1)
 }
 
-const { lstatSync } = require('node:fs')
-const { enableCompileCache } = require('node:module')
+const { lstatSync, readFileSync } = require('node:fs')
 const { join } = require('node:path')
+const { loadBundle } = require('./load-bundle.cjs')
 
 /** V8 does not verify cached code: a root tool must not run what somebody else could have put there. */
-function onlyOursCanWrite(directory) {
-  const stats = lstatSync(directory, { throwIfNoEntry: false })
-  if (stats === undefined || !stats.isDirectory()) return false
+function onlyOursCanWrite(path) {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined || stats.isSymbolicLink()) return false
   const owned = stats.uid === 0 || stats.uid === process.geteuid()
   return owned && (stats.mode & 0o022) === 0
 }
 
-const cache = join(__dirname, 'compile-cache')
-if (onlyOursCanWrite(cache)) enableCompileCache({ directory: cache, portable: true })
+const cache = join(__dirname, 'code-cache')
+const trusted = onlyOursCanWrite(__dirname) && onlyOursCanWrite(cache)
 // A root tool does not read a user's theme. The version of Node.js has been looked at above.
 process.env.VOLCTL_DISABLE_THEME = '1'
 process.env.OCLIF_DISABLE_ENGINE_WARNING = '1'
-require('./volctl.cjs')
+loadBundle(trusted ? readFileSync(cache) : undefined)

@@ -20,7 +20,7 @@ export async function planMountsRows(directory: (name: string) => string): Promi
     scene: sceneOf(MANY),
     credential: 'a token with the rights of volctl-plan, which may list',
     output: 'plan -o json to a file; cat to /dev/null',
-    cache: "directories and files in the page cache, the package's compile cache",
+    cache: "directories and files in the page cache, the package's code cache",
   }
   const plan = planned(many, join(directory('many'), 'plan.json'))
   const cat = many.inside(['cat', '/proc/self/mountinfo'])

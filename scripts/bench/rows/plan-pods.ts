@@ -23,7 +23,7 @@ export async function planPodsRows(directory: (name: string) => string): Promise
     scene: `${PODS} living pods of 9 kB each, with a projected token; every second has a configMap and an emptyDir, every fourth a secret`,
     credential: 'a client certificate of an administrator, for both',
     output: "plan's table and kubectl's table to /dev/null",
-    cache: "directories and files in the page cache, the package's compile cache, kubectl's discovery cache",
+    cache: "directories and files in the page cache, the package's code cache, kubectl's discovery cache",
     demand: { atMost: 0.7 },
   }
   const kubectl = debianKubectl(directory('kubectl'))

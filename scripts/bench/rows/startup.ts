@@ -12,7 +12,7 @@ export async function startupRows(): Promise<Result[]> {
     scene: 'none: the version is printed',
     credential: 'none',
     output: '/dev/null',
-    cache: "files in the page cache, the package's compile cache",
+    cache: "files in the page cache, the package's code cache",
     demand: { atMost: 3 },
   }
   const node: Timed = { command: [process.execPath, '-e', '0'] }

@@ -24,7 +24,7 @@ export async function unmountRows(directory: (name: string) => string): Promise<
       scene: `${MOUNTS} tmpfs mounts, secrets of ${GONE_PODS} pods that are gone, and one pod that lives; no driver`,
       credential: 'a token with the rights of volctl-plan and volctl-apply',
       output: '/dev/null',
-      cache: "directories and files in the page cache, the package's compile cache",
+      cache: "directories and files in the page cache, the package's code cache",
       demand: { atLeast: 7 },
       measured,
     },

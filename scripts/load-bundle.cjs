@@ -1,0 +1,26 @@
+// Copied to dist/: loads the bundle with V8's code cache. Kept apart from the launcher, since the build makes the
+// cache with the same function: after a whole plan has run, so that it holds what a plan needs and not only what is
+// compiled at load.
+const { readFileSync } = require('node:fs')
+const Module = require('node:module')
+const { join } = require('node:path')
+const vm = require('node:vm')
+
+/**
+ * @param {Buffer | undefined} cachedData made from the same bundle by the same Node.js; V8 drops any other
+ * @returns {vm.Script} which has run
+ */
+exports.loadBundle = (cachedData) => {
+  const filename = join(__dirname, 'volctl.cjs')
+  const script = new vm.Script(Module.wrap(readFileSync(filename, 'utf8')), {
+    filename,
+    cachedData,
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  })
+  const bundle = new Module(filename, module)
+  bundle.filename = filename
+  script
+    .runInThisContext()
+    .call(bundle.exports, bundle.exports, Module.createRequire(filename), bundle, filename, __dirname)
+  return script
+}

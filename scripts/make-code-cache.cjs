@@ -1,0 +1,11 @@
+// Used by the build: runs one command line and writes what V8 has compiled by then. node make-code-cache.cjs DIST ARGS…
+const { writeFileSync } = require('node:fs')
+const { join, resolve } = require('node:path')
+
+const dist = resolve(process.argv[2])
+process.argv.splice(1, 2, join(dist, 'launch.cjs'))
+process.env.VOLCTL_DISABLE_THEME = '1'
+process.env.OCLIF_DISABLE_ENGINE_WARNING = '1'
+let script
+process.on('exit', () => writeFileSync(join(dist, 'code-cache'), script.createCachedData(), { mode: 0o644 }))
+script = require(join(dist, 'load-bundle.cjs')).loadBundle(undefined)
