@@ -1,5 +1,4 @@
 import type { CsiSocket } from '../model/snapshot.ts'
-import { askPlugin, askRegistration } from './ask-socket.ts'
 import { resolveDuplicates } from './resolve-duplicates.ts'
 import { conventionalSockets, registrationSockets } from './socket-files.ts'
 import { reachable, type SocketRoot } from './socket-paths.ts'
@@ -31,18 +30,25 @@ export async function discoverCsiSockets(options: DiscoverOptions): Promise<read
     isMountPoint: options.isMountPoint ?? (() => false),
   }
   const registrations = registrationSockets(walk)
+  const conventional = conventionalSockets(walk)
+  // A node without a single socket needs neither gRPC nor its messages.
+  if (registrations.sockets.length + conventional.sockets.length === 0) return unreadable(registrations, conventional)
+  const { askPlugin, askRegistration } = await import('./ask-socket.ts')
   const asked = await Promise.all(registrations.sockets.map((file) => askRegistration(options, file, deadlineMs)))
   const registered = resolveDuplicates(asked.filter((answer) => answer !== undefined))
   const named = new Set(registered.map(({ endpoint }) => endpoint))
-  const conventional = conventionalSockets(walk)
   const others = await Promise.all(
     conventional.sockets.filter(({ path }) => !named.has(path)).map(({ path }) => askPlugin(options, path, deadlineMs)),
   )
   const names = new Set(registered.filter((socket) => socket.registered).map(({ driver }) => driver))
-  const unread = [...registrations.unread, ...conventional.unread]
   return [
     ...registered,
     ...others.filter((socket) => socket.driver === undefined || !names.has(socket.driver)),
-    ...unread.map(({ path, error }) => ({ path, registered: false, error })),
+    ...unreadable(registrations, conventional),
   ]
+}
+
+/** Directories that could not be read, in which there may be more sockets. */
+function unreadable(...walks: readonly { readonly unread: readonly { path: string; error: string }[] }[]): CsiSocket[] {
+  return walks.flatMap(({ unread }) => unread.map(({ path, error }) => ({ path, registered: false, error })))
 }

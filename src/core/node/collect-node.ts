@@ -8,7 +8,7 @@
  */
 import type { KubeClient } from '../api/kube-client.ts'
 import type { Pod } from '../model/objects.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../model/snapshot.ts'
+import type { ApiSnapshot, CsiSocket, NodeSnapshot } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
 import { loopDevices } from './block-devices.ts'
@@ -59,11 +59,11 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const staticPods = readStaticPods(node.staticPods)
   const blockDevices = loopDevices()
 
-  const { discoverCsiSockets } = await import('../csi/discover-csi-sockets.ts')
   const asked = [
+    // The slowest first; what the others need is loaded while it waits for its connection.
     askApi(options, node),
     node.runtime(),
-    discoverCsiSockets({ rootDir: node.rootDir, isMountPoint: tree.isMountPoint }),
+    askDrivers(node.rootDir, tree.isMountPoint),
     deadMounts(mounts, node.rootDir),
     node.kubeletState(),
   ] as const
@@ -100,6 +100,11 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     csiSockets,
   }
   return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readOwnMountTable() }
+}
+
+async function askDrivers(rootDir: string, isMountPoint: (path: string) => boolean): Promise<readonly CsiSocket[]> {
+  const { discoverCsiSockets } = await import('../csi/discover-csi-sockets.ts')
+  return discoverCsiSockets({ rootDir, isMountPoint })
 }
 
 /**
