@@ -1,5 +1,8 @@
-/** Names and paths of volumes, as the kubelet computes them (volume-manager.md 0.1-0.4, csi.md 1-2). */
+/** Names and paths of volumes, as the kubelet computes them (R001-R019, C31-C33). */
 import { createHash } from 'node:crypto'
+
+/** What the user names of nodes begin with (N29). */
+export const NODE_USER = 'system:node:'
 
 /** `kubernetes.io/csi` to `kubernetes.io~csi` (R002). */
 export function escapeQualifiedName(name: string): string {

@@ -2,11 +2,12 @@
  * What lies under plugins/: staged file systems, block maps, global mounts of other plugins.
  * The kubelet never looks there after a restart (R517, C82, O8); volctl does.
  */
+import { compareText } from '../compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
-import { baseName, compareText, parentOf } from './tree.ts'
+import { baseName, parentOf } from './tree.ts'
 
 /** One staging directory of a CSI file system volume: plugins/kubernetes.io/csi/DRIVER/HASH (C10), or pv/NAME (C11). */
 export interface StagedVolume {

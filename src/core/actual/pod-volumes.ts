@@ -4,12 +4,13 @@
  * Found by listing, as the kubelet's reconstruction does (R502), and by the mount table, which also knows what lies
  * hidden or has no directory left. No judgement here: that is `reconcile/`.
  */
+import { compareText } from '../compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { unescapeQualifiedName } from '../names.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
-import { baseName, compareText, isWithinAny } from './tree.ts'
+import { baseName, isWithinAny } from './tree.ts'
 
 export interface SubPathLeaf {
   /** Relative to the root directory: pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX. */

@@ -1,3 +1,4 @@
+import { compareText } from '../compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 
 /** The kubelet's directories, indexed by directory, relative to the root directory. Built once, never changed. */
@@ -97,11 +98,6 @@ function isChild(path: string, parent: string): boolean {
 }
 
 const SLASH = 0x2f
-
-/** Byte order of code units: the same on every machine, whatever its locale. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
 
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/')

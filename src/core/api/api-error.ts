@@ -144,3 +144,13 @@ export function errorFromTransport(error: unknown, server: string, deadlineMs: n
     hint: 'Check that the API server is up and that the server address in the kubeconfig is right.',
   })
 }
+
+/** Undefined where the API does not say, whatever the failure; any other error goes on upwards. */
+export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}

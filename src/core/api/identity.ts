@@ -1,22 +1,18 @@
-import { ApiError } from './api-error.ts'
+import { NODE_USER } from '../names.ts'
+import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-
-const NODE_USER = 'system:node:'
 
 /** The user the API server takes us for (N36); undefined where it does not say. */
 export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
-  try {
-    const review = await client.review<{ status?: { userInfo?: { username?: string } } }>(
+  const review = await unlessRefused(
+    client.review<{ status?: { userInfo?: { username?: string } } }>(
       '/apis/authentication.k8s.io/v1/selfsubjectreviews',
       body,
       { signal },
-    )
-    return review.status?.userInfo?.username
-  } catch (error) {
-    if (error instanceof ApiError) return undefined
-    throw error
-  }
+    ),
+  )
+  return review?.status?.userInfo?.username
 }
 
 /** `kubelet` for a node's identity (N29), else where the credential came from. */
@@ -40,15 +36,10 @@ export async function mayI(
   signal?: AbortSignal,
 ): Promise<boolean | undefined> {
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } }
-  try {
-    const review = await client.review<{ status?: { allowed?: boolean } }>(
-      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-      body,
-      { signal },
-    )
-    return review.status?.allowed === true
-  } catch (error) {
-    if (error instanceof ApiError) return undefined
-    throw error
-  }
+  const review = await unlessRefused(
+    client.review<{ status?: { allowed?: boolean } }>('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', body, {
+      signal,
+    }),
+  )
+  return review && review.status?.allowed === true
 }

@@ -1,3 +1,4 @@
+import { compareText } from '../compare-text.ts'
 import type { ApiObject } from '../model/objects.ts'
 import type { ApiReadError } from '../model/snapshot.ts'
 import { ApiError } from './api-error.ts'
@@ -72,6 +73,6 @@ export class ObjectReader {
   sortedErrors(): ApiReadError[] {
     const text = (error: ApiReadError): string =>
       `${error.resource} ${error.name ? keyText({ ...error, name: error.name }) : ''}`
-    return this.errors.toSorted((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0))
+    return this.errors.toSorted((a, b) => compareText(text(a), text(b)))
   }
 }

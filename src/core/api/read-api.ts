@@ -1,6 +1,7 @@
 import type { ConfigMap, CsiNode, Node, Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
-import { ApiError } from './api-error.ts'
+import { NODE_USER } from '../names.ts'
+import { ApiError, unlessRefused } from './api-error.ts'
 import { credentialWord, mayI, whoAmI } from './identity.ts'
 import type { KubeClient, ObjectList } from './kube-client.ts'
 import { type CheckedPods, checkedPods, getNode, listNodePods } from './node-objects.ts'
@@ -91,7 +92,7 @@ async function secondLook(
   kubeletPods: Promise<ObjectList<Pod>> | undefined,
 ): Promise<CheckedPods> {
   const { client, kubeletClient, nodeName, signal } = options
-  if (!kubeletClient || !kubeletPods || user === `system:node:${nodeName}`) return { list: pods }
+  if (!kubeletClient || !kubeletPods || user === `${NODE_USER}${nodeName}`) return { list: pods }
   try {
     return await checkedPods(client, kubeletClient, nodeName, [pods, await kubeletPods], signal)
   } catch (error) {
@@ -102,11 +103,7 @@ async function secondLook(
 
 /** When the kubelet last said that it lives (S29); undefined where it cannot be read. */
 async function leaseRenewTime(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<string | undefined> {
-  try {
-    const path = objectPath(LEASES, { namespace: 'kube-node-lease', name: nodeName })
-    return (await client.get<{ spec?: { renewTime?: string } }>(path, { signal })).spec?.renewTime
-  } catch (error) {
-    if (error instanceof ApiError) return undefined
-    throw error
-  }
+  const path = objectPath(LEASES, { namespace: 'kube-node-lease', name: nodeName })
+  const lease = await unlessRefused(client.get<{ spec?: { renewTime?: string } }>(path, { signal }))
+  return lease?.spec?.renewTime
 }

@@ -4,6 +4,7 @@
  * They are read after the pods (N48). What a list lacks, or shows unfinished, is asked for by name once more: a claim
  * younger than the list must not look absent (S3, S4).
  */
+import { compareText } from '../compare-text.ts'
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type {
   ApiObject,
@@ -90,8 +91,7 @@ async function completed<T extends ApiObject>(
 }
 
 function sorted<T extends ApiObject>(objects: readonly T[]): T[] {
-  const text = (object: T): string => keyText(object.metadata)
-  return objects.toSorted((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0))
+  return objects.toSorted((a, b) => compareText(keyText(a.metadata), keyText(b.metadata)))
 }
 
 function volumeNames(claims: readonly PersistentVolumeClaim[], wanted: readonly ObjectKey[]): ObjectKey[] {

@@ -1,4 +1,6 @@
-import type { Pod, PodVolumeSource } from '../model/objects.ts'
+import { compareText } from '../compare-text.ts'
+import { claimReferenceOf } from '../desired/resolve-claim.ts'
+import type { Pod } from '../model/objects.ts'
 import { keyText, type ObjectKey } from './resources.ts'
 
 /** The objects that pods' volumes name; each once, sorted. */
@@ -10,6 +12,8 @@ export interface ReferencedObjects {
   readonly csiDrivers: readonly string[]
 }
 
+const GENERATED_FIRST = { ephemeralFirst: true }
+
 /** What must be read besides the pods: claims (generated ones too, N56), config maps and secrets, also projected ones. */
 export function referencedObjects(pods: readonly Pod[]): ReferencedObjects {
   const claims = new KeySet()
@@ -19,7 +23,7 @@ export function referencedObjects(pods: readonly Pod[]): ReferencedObjects {
   for (const pod of pods) {
     const namespace = pod.metadata.namespace ?? ''
     for (const volume of pod.spec.volumes ?? []) {
-      claims.add(namespace, claimName(pod, volume))
+      claims.add(namespace, claimReferenceOf(pod, volume, GENERATED_FIRST)?.name)
       configMaps.add(namespace, volume.configMap?.name)
       secrets.add(namespace, volume.secret?.secretName)
       if (volume.csi) csiDrivers.add(volume.csi.driver)
@@ -37,11 +41,6 @@ export function referencedObjects(pods: readonly Pod[]): ReferencedObjects {
   }
 }
 
-function claimName(pod: Pod, volume: PodVolumeSource): string | undefined {
-  if (volume.ephemeral) return `${pod.metadata.name}-${volume.name}`
-  return volume.persistentVolumeClaim?.claimName
-}
-
 class KeySet {
   readonly #keys = new Map<string, ObjectKey>()
 
@@ -50,6 +49,6 @@ class KeySet {
   }
 
   sorted(): ObjectKey[] {
-    return [...this.#keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key)
+    return [...this.#keys].sort(([a], [b]) => compareText(a, b)).map(([, key]) => key)
   }
 }

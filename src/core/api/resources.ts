@@ -6,7 +6,7 @@ export interface Resource {
 }
 
 export interface ObjectKey {
-  readonly namespace?: string
+  readonly namespace?: string | undefined
   readonly name: string
 }
 

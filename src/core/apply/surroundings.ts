@@ -1,4 +1,5 @@
 /** One reading of what is around an operation or batch; anything that changed a mount makes the next question read anew. */
+import { compareText } from '../compare-text.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { Host, OtherNamespace } from './host.ts'
 import { locate } from './location.ts'
@@ -38,7 +39,7 @@ export class Surroundings {
 
   /** Mounts strictly below a path. The table's own look-up reads every line; a batch asks thousands of times. */
   below(path: string): readonly MountInfo[] {
-    this.#below ??= this.table.under(this.#rootDir).toSorted((a, b) => compare(a.mountPoint, b.mountPoint))
+    this.#below ??= this.table.under(this.#rootDir).toSorted((a, b) => compareText(a.mountPoint, b.mountPoint))
     const prefix = `${path}/`
     const found: MountInfo[] = []
     for (let index = firstFrom(this.#below, prefix); index < this.#below.length; index++) {
@@ -54,10 +55,6 @@ export class Surroundings {
     const location = locate(this.table, path)
     return location === undefined ? undefined : mountedOnElsewhere(location, this.others)
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** Index of the first mount point that is not less than the text. */

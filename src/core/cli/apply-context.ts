@@ -125,6 +125,6 @@ function conflict(message: string): VolctlError {
 function isWanted({ snapshot, node }: CollectedNode, uniqueName: string, pods: readonly Pod[]): boolean {
   const { api } = snapshot
   if (api === undefined) return true
-  const wanted = controllerWantedVolumes(pods, { ...api, pods }, node.nodeName)
+  const wanted = controllerWantedVolumes(pods, api, node.nodeName)
   return wanted.names.has(uniqueName) || wanted.unresolved.some(({ cause }) => cause === 'Unknown')
 }

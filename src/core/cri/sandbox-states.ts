@@ -1,3 +1,4 @@
+import { compareText } from '../compare-text.ts'
 import { type Container, ContainerState, type PodSandbox, PodSandboxState } from '../grpc/gen/runtime/v1/runtime_pb.js'
 import type { SandboxState } from '../model/snapshot.ts'
 
@@ -33,7 +34,7 @@ export function sandboxStates(
   ]
   return entries
     .filter(({ state }) => state.uid !== '')
-    .sort((a, b) => compare(sortKey(a.state, a.id), sortKey(b.state, b.id)))
+    .sort((a, b) => compareText(sortKey(a.state, a.id), sortKey(b.state, b.id)))
     .map(({ state }) => state)
 }
 
@@ -67,7 +68,7 @@ function containerStates(containers: readonly Container[]): SandboxState['contai
       name: container.metadata?.name || (container.labels[Label.containerName] ?? ''),
       state: ContainerState[container.state] ?? UNKNOWN,
     }))
-    .sort((a, b) => compare(a.name, b.name) || compare(a.state, b.state))
+    .sort((a, b) => compareText(a.name, b.name) || compareText(a.state, b.state))
 }
 
 function partition<T>(values: readonly T[], test: (value: T) => boolean): [T[], T[]] {
@@ -76,8 +77,4 @@ function partition<T>(values: readonly T[], test: (value: T) => boolean): [T[], 
 
 function sortKey(state: SandboxState, id: string): string {
   return [state.namespace, state.name, state.uid, id].join('/')
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,5 +1,6 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { compareText } from '../compare-text.ts'
 import { errnoOf, errorMessage } from '../errors.ts'
 
 /** A unix socket below the root directory. */
@@ -47,7 +48,7 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
   } catch (error) {
     if (!ABSENT.includes(errnoOf(error) ?? '')) unread.push({ path: directory, error: errorMessage(error) })
   }
-  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const entry of entries.toSorted((a, b) => compareText(a.name, b.name))) {
     const path = `${directory}/${entry.name}`
     if (entry.isSocket() && !entry.name.startsWith('.')) sockets.push(...socketFile(walk.root, path))
     if (entry.isDirectory() && depth > 0 && entry.name !== 'kubernetes.io' && !walk.isMountPoint(path)) {

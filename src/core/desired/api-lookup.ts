@@ -5,6 +5,7 @@
  * that lists and no error could have hidden it, or when the API answered NotFound for exactly this object. Everything
  * else, errors of a shape that isn't understood included, is unknown.
  */
+import { keyText } from '../api/resources.ts'
 import type {
   ApiObject,
   ConfigMap,
@@ -14,6 +15,7 @@ import type {
   SecretDigest,
 } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
+import { NODE_USER } from '../names.ts'
 import { covers, isNotFoundOf, isRefusedList, type ReadFailure, readFailures } from './read-failures.ts'
 
 export type Lookup<T> =
@@ -43,9 +45,9 @@ function indexApi(api: ApiSnapshot): ApiLookup {
   const failures = readFailures(api.errors)
   const lists = listsObjects(api)
   const finder = <T extends ApiObject>(resource: string, list: readonly T[] | undefined, listed: boolean) => {
-    const byName = new Map((list ?? []).map((object) => [objectKey(object.metadata), object]))
+    const byName = new Map((list ?? []).map((object) => [keyText(object.metadata), object]))
     return (name: string, namespace?: string): Lookup<T> => {
-      const object = byName.get(objectKey({ name, namespace }))
+      const object = byName.get(keyText({ name, namespace }))
       if (object !== undefined) return { state: 'Found', object }
       return absence(failures, { resource, name, namespace }, listed && list !== undefined)
     }
@@ -67,7 +69,7 @@ function indexApi(api: ApiSnapshot): ApiLookup {
 
 /** The Node authorizer lets a node identity read single objects only: what it didn't read may well exist. */
 function listsObjects({ credential, user }: ApiSnapshot): boolean {
-  const isNodeIdentity = credential === 'kubelet' || (user?.startsWith('system:node:') ?? false)
+  const isNodeIdentity = credential === 'kubelet' || (user?.startsWith(NODE_USER) ?? false)
   return typeof credential === 'string' && credential !== '' && !isNodeIdentity
 }
 
@@ -84,8 +86,4 @@ function absence(
   if (doubt !== undefined) return { state: 'Unknown', reason: `could not be read: ${doubt.text}` }
   if (isNotFound || listed) return { state: 'Absent' }
   return { state: 'Unknown', reason: 'was not read' }
-}
-
-function objectKey({ namespace, name }: { namespace?: string | undefined; name: string }): string {
-  return `${namespace ?? ''}/${name}`
 }

@@ -6,6 +6,7 @@
  * left behind (performance, section 10).
  */
 import { spawn } from 'node:child_process'
+import { compareText } from '../compare-text.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 
@@ -61,7 +62,7 @@ async function probeAll(paths: readonly string[], options: ProbeOptions): Promis
     }
   }
   await Promise.all(Array.from({ length: Math.min(PARALLEL, paths.length) }, worker))
-  return dead.sort((a, b) => (a.path < b.path ? -1 : 1))
+  return dead.sort((a, b) => compareText(a.path, b.path))
 }
 
 function statfs(path: string): readonly [string, ...string[]] {

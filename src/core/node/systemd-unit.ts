@@ -6,6 +6,7 @@
  */
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { compareText } from '../compare-text.ts'
 import { readTextIfAny } from './read-text.ts'
 
 export interface ServiceUnit {
@@ -59,7 +60,7 @@ function dropIns(name: string, root: string): readonly string[] {
       if (file.endsWith('.conf') && !files.has(file)) files.set(file, join(root, directory, `${name}.d`, file))
     }
   }
-  return [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => readTextIfAny(path) ?? '')
+  return [...files].sort(([a], [b]) => compareText(a, b)).map(([, path]) => readTextIfAny(path) ?? '')
 }
 
 /** An empty value takes back what was said before. */

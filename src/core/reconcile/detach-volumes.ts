@@ -4,6 +4,7 @@
  * The node itself is the proof that nothing uses the volume; with a kubelet that runs, detaching is the controller's
  * work and is only shown. What only the machine can tell (superblocks, holders, open devices) is checked at apply.
  */
+import { compareText } from '../compare-text.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../desired/controller-wanted.ts'
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
@@ -19,7 +20,7 @@ export function detachVolumes(context: PlanContext, findings: Findings): void {
   if (api === undefined) return
   const wanted = controllerWantedVolumes(api.pods, api, nodeName)
   const mine = api.volumeAttachments.filter((attachment) => attachment.spec.nodeName === nodeName)
-  for (const attachment of mine.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
+  for (const attachment of mine.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))) {
     detachVolume(context, findings, attachment, wanted)
   }
 }

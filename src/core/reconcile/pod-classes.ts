@@ -3,8 +3,8 @@
  * process table knows. Everything destructive rests on this page (safety.md: Alive, Gone, Finished; S3, S9, S10).
  */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
-import { compareText } from '../actual/tree.ts'
-import { isMirrorPod, isTerminalPhase, onDiskUid, protectedUids } from '../desired/pods.ts'
+import { compareText } from '../compare-text.ts'
+import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
 import type { PodRef } from '../plan/plan.ts'
 import type { StaticSources } from './static-sources.ts'
@@ -80,7 +80,7 @@ export function classifyPods(
         // S10: protected as long as the mirror pod is there, which only the kubelet deletes (O27).
         return frozen('MirrorPodUid', 'its manifest is gone, and its mirror pod is still in the API')
       }
-      const ending = pod.metadata.deletionTimestamp !== undefined || isTerminalPhase(pod)
+      const ending = isTerminating(pod) || isTerminalPhase(pod)
       if (!ending || isMirrorPod(pod)) return { ...base, class: 'Desired' }
       if (unseen !== undefined) return frozen('SectionMissing', unseen)
       if (alive) return frozen('PodStillRunning', 'it is ending, and something of it still runs')

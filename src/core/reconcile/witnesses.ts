@@ -1,5 +1,6 @@
 /** The two witnesses of life: the container runtime and the process table (S9). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { onDiskUid } from '../desired/pods.ts'
 import type { ProblemCode } from '../plan/catalogue.ts'
 import type { Problem } from '../plan/plan.ts'
 
@@ -81,7 +82,7 @@ function blindnessOf(
 function apiRunning(api: ActualInputs['snapshot']['api']): string[] {
   return (api?.pods ?? [])
     .filter((pod) => pod.status?.containerStatuses?.some((status) => status.state?.running !== undefined))
-    .map((pod) => pod.metadata.annotations?.['kubernetes.io/config.mirror'] ?? pod.metadata.uid)
+    .map(onDiskUid)
 }
 
 /** Is everything that the kubelet made for this pod older than this boot: nothing of it can run then. */

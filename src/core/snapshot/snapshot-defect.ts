@@ -25,7 +25,8 @@ export function snapshotDefect(document: object): string | undefined {
     if (typeof fields[name] !== 'string' || fields[name] === '') return `${name} is missing`
   }
   if (!String(fields.rootDir).startsWith('/')) return 'rootDir is no absolute path'
-  for (const name of OPTIONAL_TEXTS) if (!absentOr(fields[name], 'string')) return `${name} is no text`
+  for (const name of OPTIONAL_TEXTS)
+    if (fields[name] !== undefined && typeof fields[name] !== 'string') return `${name} is no text`
   for (const name of LISTS) if (fields[name] !== undefined && !Array.isArray(fields[name])) return `${name} is no list`
   for (const name of OBJECTS) if (fields[name] !== undefined && !isObject(fields[name])) return `${name} is no object`
   return (
@@ -62,10 +63,6 @@ function apiDefect(api: unknown): string | undefined {
 function listDefect(fields: Fields, section: string, list: string): string | undefined {
   const value = fields[section]
   return value === undefined || Array.isArray((value as Fields)[list]) ? undefined : `${section}.${list} is missing`
-}
-
-function absentOr(value: unknown, type: 'string'): boolean {
-  return value === undefined || typeof value === type
 }
 
 function isObject(value: unknown): value is Fields {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, fchmodSync, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { errorMessage, VolctlError } from '../errors.ts'
+import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 
 /** Who may read a snapshot: it names claims, servers and volume handles. */
@@ -56,7 +56,7 @@ function writeAll(fd: number, bytes: Buffer): void {
       done += writeSync(fd, bytes, done)
     } catch (error) {
       // A pipe that its reader left in non-blocking mode.
-      if ((error as { code?: string }).code !== 'EAGAIN') throw error
+      if (errnoOf(error) !== 'EAGAIN') throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
   }

@@ -11,6 +11,7 @@
  * `scanTree` reads names, types, state files and digests; `complete` the attributes and contents of all but living pods.
  */
 import { type Dirent, readdirSync } from 'node:fs'
+import { compareText } from '../../compare-text.ts'
 import { VolctlError } from '../../errors.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
@@ -137,6 +138,6 @@ function readLevels(walk: TreeWalk, directory: Draft, levels: number, whole = fa
 function inDirectoryOrder(entries: readonly TreeEntry[]): readonly TreeEntry[] {
   return entries
     .map((entry) => ({ entry, key: entry.path === '.' ? '' : entry.path.replaceAll('/', '\0') }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .sort((a, b) => compareText(a.key, b.key))
     .map(({ entry }) => entry)
 }
