@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { isBatchable } from '../../src/core/apply/run-batch.ts'
+import { isBatchable } from '../../src/core/apply/batchable.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 

@@ -1,8 +1,9 @@
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
+import { isWithin } from '../path-within.ts'
 import { MountsWithin } from './mounts-within.ts'
-import { isWithin, Tree } from './tree.ts'
+import { Tree } from './tree.ts'
 
 /** The node's disk and mount table with the indices that reconstruction needs. Built once per plan. */
 export class ActualInputs {

@@ -116,8 +116,3 @@ export function isWithinAny(path: string, directories: ReadonlySet<string>): boo
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
-
-/** Is `path` equal to or below `prefix`, compared by component (P112). */
-export function isWithin(path: string, prefix: string): boolean {
-  return path === prefix || path.startsWith(prefix === '/' ? '/' : `${prefix}/`)
-}

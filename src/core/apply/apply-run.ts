@@ -1,6 +1,7 @@
 /** The state of one apply: who has what outcome, what is said, and whether anything new may still be started. */
 import { VolctlError } from '../errors.ts'
 import type { Operation, Plan, Step } from '../plan/plan.ts'
+import { isBatchable } from './batchable.ts'
 import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from './events.ts'
 import { Shared } from './freshness.ts'
 import type { Host } from './host.ts'
@@ -47,7 +48,7 @@ export class ApplyRun {
     this.#emit = emit
     this.host = context.host ?? linuxHost
     this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
-    this.schedule = new Schedule(operations)
+    this.schedule = new Schedule(operations, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
     this.#witness = new Shared(() => askWitness(context))
   }

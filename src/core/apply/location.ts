@@ -1,6 +1,7 @@
 /** Where a path really lies: in which file system, at which path inside it. The same in every mount namespace. */
 import { posix } from 'node:path'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { isWithin } from '../path-within.ts'
 
 export interface Location {
   /** "major:minor" */
@@ -27,13 +28,8 @@ function locationIn(mount: MountInfo, path: string): Location {
   return { dev: mount.dev, path: posix.join(mount.root, posix.relative(mount.mountPoint, path)) }
 }
 
-/** By path component. */
-export function isBelow(path: string, base: string): boolean {
-  return path === base || path.startsWith(base === '/' ? '/' : `${base}/`)
-}
-
-/** Paths of a mount's own view at which the location appears, if it does. */
+/** The path at which a mount of the location's own file system shows the location, if it does. */
 export function pathThrough(mount: MountInfo, location: Location): string | undefined {
-  if (mount.dev !== location.dev || !isBelow(location.path, mount.root)) return undefined
+  if (!isWithin(location.path, mount.root)) return undefined
   return posix.join(mount.mountPoint, posix.relative(mount.root, location.path))
 }

@@ -1,6 +1,6 @@
 /** Releasing the loop device that a kubelet put on a block volume's map (C19, C84). */
+import { isWithin } from '../path-within.ts'
 import type { Step } from '../plan/plan.ts'
-import { isBelow } from './location.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -9,7 +9,7 @@ export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
   const file = host.loopBackingFile(step.target)
   if (file === undefined) return
   const plain = file.replace(/ \(deleted\)$/, '')
-  if (!operation.paths.some((path) => isBelow(plain, path))) {
+  if (!operation.paths.some((path) => isWithin(plain, path))) {
     throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not of this volume`, {
       hint: 'Plan again: the device was given to somebody else.',
     })

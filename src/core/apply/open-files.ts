@@ -1,8 +1,10 @@
 /** Which processes hold a path: working directories, roots and open files, by readlink alone (a stat could hang). */
+
 import { readdirSync, readlinkSync } from 'node:fs'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { isWithin } from '../path-within.ts'
 import type { OtherNamespace } from './host.ts'
-import { isBelow, type Location, locate } from './location.ts'
+import { type Location, locate } from './location.ts'
 import { processIds, processName } from './other-namespaces.ts'
 
 export interface Holder {
@@ -32,7 +34,7 @@ export function holdersBelow(
     const namespace = namespaceOf(pid, proc)
     const theirs = namespace === undefined ? undefined : tables.get(namespace)
     for (const [what, link] of linksOf(pid, proc)) {
-      const holds = namespace === ours ? isBelow(link, path) : liesBelow(theirs, link, target)
+      const holds = namespace === ours ? isWithin(link, path) : liesBelow(theirs, link, target)
       if (holds) holders.push({ pid, process: processName(pid, proc), what, path: link })
     }
   }
@@ -55,7 +57,7 @@ function namespaceOf(pid: number, proc: string): string | undefined {
 function liesBelow(table: MountTable | undefined, link: string, target: Location | undefined): boolean {
   if (table === undefined || target === undefined) return false
   const location = locate(table, link)
-  return location !== undefined && location.dev === target.dev && isBelow(location.path, target.path)
+  return location !== undefined && location.dev === target.dev && isWithin(location.path, target.path)
 }
 
 function* linksOf(pid: number, proc: string): Generator<readonly [Holder['what'], string]> {

@@ -64,16 +64,30 @@ function requirePodAway(operation: Operation, uid: string, witness: Witness): vo
       hint: 'Stop its containers; then plan again.',
     })
   }
-  const pod = witness.apiPods.find((each) => onDiskUid(each) === uid || protectedUids(each).includes(uid))
-  if (pod === undefined && !witness.listed.has(uid)) return
+  const pods = podsOf(witness).get(uid)
+  if (pods === undefined && !witness.listed.has(uid)) return
   if (operation.kind === 'RemoveOrphanPodDir') {
     throw new OperationRefused('PodIsListed', `pod ${uid} is in the API`, {
       hint: 'Its directory stays until the API forgets it.',
     })
   }
-  if (pod === undefined || !isFinished(pod, witness)) {
+  if (pods === undefined || !pods.every((pod) => isFinished(pod, witness))) {
     throw new OperationRefused('PodIsListed', `pod ${uid} is in the API and not finished`, { hint: 'Plan again.' })
   }
+}
+
+const podsByUid = new WeakMap<Witness, ReadonlyMap<string, readonly Pod[]>>()
+
+/** Pods under every UID that may be theirs on disk (S10). Made once for a witness: a batch asks thousands of times. */
+function podsOf(witness: Witness): ReadonlyMap<string, readonly Pod[]> {
+  const known = podsByUid.get(witness)
+  if (known !== undefined) return known
+  const pods = new Map<string, Pod[]>()
+  for (const pod of witness.apiPods) {
+    for (const uid of new Set([onDiskUid(pod), ...protectedUids(pod)])) pods.set(uid, [...(pods.get(uid) ?? []), pod])
+  }
+  podsByUid.set(witness, pods)
+  return pods
 }
 
 function isFinished(pod: Pod, { alive }: Witness): boolean {

@@ -1,10 +1,11 @@
 /** Second users of what a device operation takes away (S24, C85). */
+
 import { posix } from 'node:path'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { isWithin } from '../path-within.ts'
 import type { Operation } from '../plan/plan.ts'
 import { describeMount, expectedIds } from './expected-mounts.ts'
 import type { Host } from './host.ts'
-import { isBelow } from './location.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -33,7 +34,7 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
     .map((step) => step.target)
     .filter((path) => path.startsWith('/'))
     .at(-1)
-  const loop = host.loops().find(({ backingFile }) => directory !== undefined && isBelow(backingFile, directory))
+  const loop = host.loops().find(({ backingFile }) => directory !== undefined && isWithin(backingFile, directory))
   const released = operation.steps.some(({ op, target }) => op === 'losetup -d' && target === loop?.device)
   if (loop !== undefined && !released) throw heldBy(operation, `${loop.device} is backed by ${loop.backingFile}`)
 }
@@ -42,7 +43,7 @@ function readersIn(table: MountTable, staged: MountInfo): MountInfo[] {
   const peers = new Set(groupsOf(staged))
   return table
     .ofDevice(staged.dev)
-    .filter((mount) => isBelow(posix.normalize(mount.root), staged.root))
+    .filter((mount) => isWithin(posix.normalize(mount.root), staged.root))
     .filter((mount) => mount.id !== staged.id && !groupsOf(mount).some((group) => peers.has(group)))
 }
 

@@ -2,7 +2,7 @@
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import type { ApplyContext } from './ports.ts'
-import { BATCH_OPERATIONS, isBatchable, runBatch } from './run-batch.ts'
+import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
 
 const DEFAULT_PARALLEL = 8
@@ -20,7 +20,7 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
   }
   const startWhatMayRun = (): void => {
     if (!batching) {
-      const batch = take(schedule.ready(), BATCH_OPERATIONS, isBatchable)
+      const batch = [...schedule.readyForBatch().take(BATCH_OPERATIONS)]
       // One operation alone gains nothing from a batch, and its steps are said one by one.
       if (batch.length > 1 && running.size < parallel) {
         batching = true
@@ -33,9 +33,8 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
         )
       }
     }
-    const alone = (operation: Operation): boolean => !batching || !isBatchable(operation)
     while (running.size < parallel) {
-      const [operation] = take(schedule.ready(), 1, alone)
+      const { value: operation } = (batching ? schedule.readyAlone() : schedule.ready()).next()
       if (operation === undefined) return
       schedule.start(operation)
       start([operation], runOperation(operation, run))
@@ -75,15 +74,6 @@ function settleWaiting(run: ApplyRun): void {
       run.settle(operation, 'refused', { code, message, ...(hint === undefined ? {} : { hint }) })
     }
   }
-}
-
-function take(ready: Iterable<Operation>, count: number, wanted: (operation: Operation) => boolean): Operation[] {
-  const taken: Operation[] = []
-  for (const operation of ready) {
-    if (wanted(operation)) taken.push(operation)
-    if (taken.length >= count) break
-  }
-  return taken
 }
 
 function aborted(signal: AbortSignal | undefined): Promise<void> | undefined {

@@ -8,7 +8,6 @@
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import { expectedIds, isExpected } from './expected-mounts.ts'
-import { cannotHang } from './file-systems.ts'
 import { removeStep } from './remove.ts'
 import { requireConditions } from './run-operation.ts'
 import { requireGone, umountLayer } from './umount-step.ts'
@@ -16,16 +15,6 @@ import { type Member, type Umount, umountAll } from './umount-together.ts'
 
 export const BATCH_OPERATIONS = 5000
 const BREATH = 200
-const BATCH_STEPS = new Set(['umount', 'unlink', 'rmdir'])
-
-/** Only steps that nothing can hold up: single removals, and umounts of file systems that cannot hang. */
-export function isBatchable({ pod, steps, expects }: Operation): boolean {
-  return (
-    pod !== undefined &&
-    steps.every(({ op, detail }) => BATCH_STEPS.has(op) && detail === undefined) &&
-    (expects ?? []).every(({ layers }) => layers.every(({ fsType }) => cannotHang(fsType)))
-  )
-}
 
 export async function runBatch(operations: readonly Operation[], apply: ApplyRun): Promise<void> {
   const around = apply.surroundings()

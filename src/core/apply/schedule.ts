@@ -27,6 +27,11 @@ export function keysOf({ pod, volume }: Operation): string[] {
 
 export class Schedule {
   readonly #waiting: Map<string, Operation>
+  /** The waiting ones that may share a batch, and the others: what an operation is does not change. */
+  readonly #batchable = new Map<string, Operation>()
+  readonly #single = new Map<string, Operation>()
+  /** Those that somebody has to wait for. */
+  readonly #needed: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
   readonly #settled = new Map<string, Verdict>()
   readonly #busy = new Map<string, number>()
@@ -36,14 +41,15 @@ export class Schedule {
   /** Something did not succeed since the last drop. */
   #failed = true
 
-  constructor(operations: readonly Operation[]) {
+  constructor(operations: readonly Operation[], isBatchable: (operation: Operation) => boolean = () => false) {
+    for (const operation of operations) {
+      const kind = isBatchable(operation) ? this.#batchable : this.#single
+      kind.set(operation.id, operation)
+    }
+    this.#needed = new Set(operations.flatMap(({ after }) => after))
     this.#waiting = new Map(operations.map((operation) => [operation.id, operation]))
     this.#known = new Set(this.#waiting.keys())
     this.#keys = new Map(operations.map((operation) => [operation.id, keysOf(operation)]))
-  }
-
-  get running(): number {
-    return this.#running.size
   }
 
   get waiting(): readonly Operation[] {
@@ -51,23 +57,37 @@ export class Schedule {
   }
 
   /** In plan order, as long as more are asked for; those that share a volume or a pod with a running one are left for later. */
-  *ready(): Generator<Operation> {
-    for (const operation of this.#waiting.values()) {
+  ready(): Generator<Operation> {
+    return this.#readyAmong(this.#waiting)
+  }
+
+  /** The same of those that may share a batch only. */
+  readyForBatch(): Generator<Operation> {
+    return this.#readyAmong(this.#batchable)
+  }
+
+  /** The same of those that run alone only. */
+  readyAlone(): Generator<Operation> {
+    return this.#readyAmong(this.#single)
+  }
+
+  *#readyAmong(operations: ReadonlyMap<string, Operation>): Generator<Operation> {
+    for (const operation of operations.values()) {
       if (this.#isReady(operation) && this.#keysOf(operation).every((key) => !this.#busy.has(key))) yield operation
     }
   }
 
   start(operation: Operation): void {
-    this.#waiting.delete(operation.id)
+    this.#forget(operation)
     this.#running.add(operation.id)
     for (const key of this.#keysOf(operation)) this.#busy.set(key, (this.#busy.get(key) ?? 0) + 1)
   }
 
   /** @param stuck a call was given up and may still be at work: nothing else is done to this volume or pod */
   settle(operation: Operation, verdict: Verdict, stuck = false): void {
-    this.#waiting.delete(operation.id)
+    this.#forget(operation)
     this.#settled.set(operation.id, verdict)
-    this.#failed ||= verdict.state !== 'done' || stuck
+    this.#failed ||= stuck || (verdict.state !== 'done' && this.#needed.has(operation.id))
     if (!this.#running.delete(operation.id)) return
     for (const key of this.#keysOf(operation)) {
       const left = (this.#busy.get(key) ?? 1) - 1
@@ -90,6 +110,12 @@ export class Schedule {
       }
     }
     return dropped
+  }
+
+  #forget({ id }: Operation): void {
+    this.#waiting.delete(id)
+    this.#batchable.delete(id)
+    this.#single.delete(id)
   }
 
   #keysOf({ id }: Operation): readonly string[] {

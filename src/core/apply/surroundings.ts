@@ -1,10 +1,13 @@
 /** One reading of what is around an operation or batch; anything that changed a mount makes the next question read anew. */
 import { compareText } from '../compare-text.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { isWithin } from '../path-within.ts'
 import type { Host, OtherNamespace } from './host.ts'
 import { locate } from './location.ts'
 import { mountedOnElsewhere } from './other-namespaces.ts'
 import type { ApplyContext } from './ports.ts'
+
+const FEW_QUESTIONS = 3
 
 export class Surroundings {
   readonly #context: ApplyContext
@@ -13,6 +16,8 @@ export class Surroundings {
   #table: MountTable | undefined
   #others: readonly OtherNamespace[] | undefined
   #below: readonly MountInfo[] | undefined
+  /** Questions about what is below a path since the table was read. */
+  #asked = 0
 
   constructor(context: ApplyContext, host: Host, rootDir: string) {
     this.#context = context
@@ -35,10 +40,20 @@ export class Surroundings {
     this.#table = undefined
     this.#others = undefined
     this.#below = undefined
+    this.#asked = 0
   }
 
-  /** Mounts strictly below a path. The table's own look-up reads every line; a batch asks thousands of times. */
+  /**
+   * Mounts strictly below a path in the root directory, sorted by path. The table's own look-up reads every line, which
+   * is right for the few questions of one operation; a batch asks thousands, and has them sorted once.
+   */
   below(path: string): readonly MountInfo[] {
+    if (this.#asked++ < FEW_QUESTIONS) {
+      return this.table
+        .under(path)
+        .filter((mount) => mount.mountPoint !== path && isWithin(mount.mountPoint, this.#rootDir))
+        .sort((a, b) => compareText(a.mountPoint, b.mountPoint))
+    }
     this.#below ??= this.table.under(this.#rootDir).toSorted((a, b) => compareText(a.mountPoint, b.mountPoint))
     const prefix = `${path}/`
     const found: MountInfo[] = []

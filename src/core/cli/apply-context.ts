@@ -10,6 +10,7 @@ import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
 import { VolctlError } from '../errors.ts'
 import { deadlineIn } from '../grpc/deadline.ts'
 import type { Pod } from '../model/objects.ts'
+import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { PlanOptions } from '../plan/plan.ts'
@@ -72,8 +73,14 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   ])
   const processes = node.processes()
   const apiPods = [...mine.items, ...(its?.items ?? [])]
-  const { processes: _, tree: __, ...rest } = snapshot
-  const now = { ...rest, runtime, tree: [], ...(processes === undefined ? {} : { processes }) }
+  // Field by field: the text of the mount table is made when it is asked for, and nothing here asks.
+  const { apiVersion, kind, capturedAt, nodeName, rootDir, api, kubelet } = snapshot
+  const now: NodeSnapshot = {
+    ...{ apiVersion, kind, capturedAt, nodeName, rootDir, runtime },
+    ...(api !== undefined && { api }),
+    ...(kubelet !== undefined && { kubelet }),
+    ...(processes !== undefined && { processes }),
+  }
   const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }))
   const [blind] = witnesses.problems
   if (blind !== undefined) {

@@ -11,6 +11,7 @@ export class MountRecord implements MountInfo {
   readonly index: number
   readonly #columns: MountColumns
   #mountPoint: string | undefined
+  #root: string | undefined
 
   constructor(columns: MountColumns, index: number) {
     this.#columns = columns
@@ -37,10 +38,8 @@ export class MountRecord implements MountInfo {
   }
 
   get root(): string {
-    const end = (this.#columns.mountPointStart[this.index] ?? 0) - 1
-    let start = end
-    while (start > 0 && this.#columns.bytes[start - 1] !== BLANK) start--
-    return decodeOctal(this.#columns.bytes, start, end)
+    this.#root ??= this.#rootText()
+    return this.#root
   }
 
   get options(): readonly string[] {
@@ -73,6 +72,13 @@ export class MountRecord implements MountInfo {
   toJSON(): MountInfo {
     const { id, parentId, dev, root, mountPoint, options, optionalFields, fsType, source, superOptions, index } = this
     return { id, parentId, dev, root, mountPoint, options, optionalFields, fsType, source, superOptions, index }
+  }
+
+  #rootText(): string {
+    const end = (this.#columns.mountPointStart[this.index] ?? 0) - 1
+    let start = end
+    while (start > 0 && this.#columns.bytes[start - 1] !== BLANK) start--
+    return decodeOctal(this.#columns.bytes, start, end)
   }
 
   /** Mount options and optional fields: what stands between the mount point and the separator. */

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { VolctlError } from '../errors.ts'
+import { isWithin } from '../path-within.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
-import { isWithin } from './path-within.ts'
 
 const PLUGIN_TREE = '/plugins/kubernetes.io/'
 

@@ -15,7 +15,7 @@ import { loopDevices } from './block-devices.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { hostIdentity } from './host-identity.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
-import { readOwnMountTable } from './read-mountinfo.ts'
+import { readMountTable } from './read-mountinfo.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
 
@@ -50,7 +50,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const node = locateNode({ rootDir: options.rootDir, nodeName: options.nodeName })
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
-  const mounts = readOwnMountTable()
+  const mounts = readMountTable()
   log(`mount table: ${mounts.size} mounts`)
   const tree = scanTree({ rootDir: node.rootDir, mounts, attributes: options.attributes })
   log(`directories: ${tree.podUids.length} pods`)
@@ -99,7 +99,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     blockDevices,
     csiSockets,
   }
-  return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readOwnMountTable() }
+  return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readMountTable() }
 }
 
 async function askDrivers(rootDir: string, isMountPoint: (path: string) => boolean): Promise<readonly CsiSocket[]> {

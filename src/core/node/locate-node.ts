@@ -3,22 +3,15 @@ import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { errnoOf, VolctlError } from '../errors.ts'
 import type { KubeletSnapshot, RuntimeSnapshot } from '../model/snapshot.ts'
-import { findKubelet } from './find-kubelet.ts'
+import { findKubelet, type KubeletChoice } from './find-kubelet.ts'
 import { canonicalNodeName, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
 import { type KubeletConfig, kubeletConfig } from './kubelet-config.ts'
 import { runningKubelets } from './kubelet-process.ts'
 import { kubeletState } from './kubelet-state.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
-import { scanProcesses } from './scan-processes.ts'
+import { scanKubelets, scanProcesses } from './scan-processes.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from './standing.ts'
 import { allowTestHost, readTestHost, type TestHost } from './test-host.ts'
-
-export interface NodeChoice {
-  /** --root-dir */
-  readonly rootDir?: string | undefined
-  /** --node */
-  readonly nodeName?: string | undefined
-}
 
 /** This host as a node. */
 export interface LocatedNode {
@@ -47,7 +40,7 @@ const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
  * @throws WrongNamespace where volctl has to enter the kubelet's mount namespace first (S6), SafetyRefusal for several
  * kubelets (S8) or a test's host on a real node (S7), VolctlError for a root directory that is not there
  */
-export function locateNode(choice: NodeChoice): LocatedNode {
+export function locateNode(choice: KubeletChoice): LocatedNode {
   const scan = scanProcesses()
   const running = runningKubelets(scan.kubelets)
   const testHost = readTestHost()
@@ -87,7 +80,7 @@ export function locateNode(choice: NodeChoice): LocatedNode {
       // Read again: a test's kubelet may have come back meanwhile.
       const told = testHost === undefined ? undefined : readTestHost()?.kubelet
       if (told !== undefined) return told
-      const now = runningKubelets(scanProcesses().kubelets)
+      const now = runningKubelets(scanKubelets())
       return kubeletState({
         running: now,
         chosen: now.find((each) => each.rootDir === kubelet?.rootDir) ?? kubelet,
@@ -154,7 +147,7 @@ async function askRuntimes(
   const told = testHost?.runtimeEndpoints
   const configured = config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint
   const required = told ?? (configured === undefined ? [] : [configured])
-  const endpoints = told ?? [...new Set([...required, ...WELL_KNOWN_RUNTIME_ENDPOINTS])]
+  const endpoints = told ?? [...required, ...WELL_KNOWN_RUNTIME_ENDPOINTS]
   const expected = testHost?.runtimeExpected ?? told === undefined
   return readRuntime({ endpoints, required: expected ? required : [], expected, deadlineMs: RUNTIME_DEADLINE_MS })
 }

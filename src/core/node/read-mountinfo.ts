@@ -42,14 +42,12 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
   if (wanted !== own)
     throw new WrongNamespace(reference, kubelet === undefined ? 'PID 1' : `the kubelet (pid ${kubelet})`)
   if (kubelet !== undefined) return
+  let ours: MountTable | undefined
   for (const pid of runtimes) {
     const namespace = namespaceOf(pid, proc)
     if (namespace === undefined || namespace === own) continue
-    const difference = firstDifference(
-      readTable(`${proc}/self/mountinfo`),
-      readTable(`${proc}/${pid}/mountinfo`),
-      rootDir,
-    )
+    ours ??= readMountTable(`${proc}/self/mountinfo`)
+    const difference = firstDifference(ours, readMountTable(`${proc}/${pid}/mountinfo`), rootDir)
     if (difference === undefined) continue
     throw new SafetyRefusal(
       'S6',
@@ -67,10 +65,10 @@ const FIRST_RELIABLE_KERNEL = [5, 8] as const
 const TRIES = 10
 
 /**
- * Our own namespace's table; one read is the floor of every plan. On kernels before 5.8 it is read until two reads in a
- * row agree (S27, P111).
+ * A namespace's table, ours unless another is named; one read is the floor of every plan. On kernels before 5.8 it is
+ * read until two reads in a row agree (S27, P111).
  */
-export function readOwnMountTable(kernel = release(), path = '/proc/self/mountinfo'): MountTable {
+export function readMountTable(path = '/proc/self/mountinfo', kernel = release()): MountTable {
   return parseMountinfo(stableRead(() => readBytes(path), kernel))
 }
 
@@ -110,10 +108,6 @@ function firstLacking(these: readonly string[] = [], those: readonly string[] = 
 
 function identity({ mountPoint, dev, root }: MountInfo): string {
   return `${mountPoint} (${dev} ${root})`
-}
-
-function readTable(path: string): MountTable {
-  return parseMountinfo(stableRead(() => readBytes(path), release()))
 }
 
 function readBytes(path: string): Buffer {

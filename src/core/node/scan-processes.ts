@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { errorMessage, VolctlError } from '../errors.ts'
 import { podUidsOfCgroup } from './pod-cgroups.ts'
 
 /** What one pass over /proc says: which pods have a process, and which processes may be a kubelet or a runtime. */
@@ -44,14 +45,47 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
     const cgroup = readIfAlive(`${proc}/${name}/cgroup`)
     const uids = podUidsOfCgroup(cgroup)
     for (const uid of uids) podUids.add(uid)
-    const comm = readIfAlive(`${proc}/${name}/comm`).trimEnd()
+    const comm = commOf(pid, proc)
     const kubelet = KUBELET_COMM.test(comm)
     if (!kubelet && !RUNTIME_COMM.test(comm)) continue
-    const args = readIfAlive(`${proc}/${name}/cmdline`).split('\0').slice(0, -1)
-    // No arguments: a zombie, which holds nothing any more.
-    if (args.length > 0) (kubelet ? kubelets : runtimes).push({ pid, comm, args })
+    const process = hostProcess(pid, comm, proc)
+    if (process !== undefined) (kubelet ? kubelets : runtimes).push(process)
   }
   return { podUids: [...podUids].sort(), kubelets, runtimes }
+}
+
+/**
+ * The processes that may be a kubelet, and nothing else: what is asked again before every change (S11).
+ *
+ * @throws VolctlError ProcUnreadable: "no kubelet" must never mean "could not look"
+ */
+export function scanKubelets(proc = '/proc'): readonly HostProcess[] {
+  let names: readonly string[]
+  try {
+    names = readdirSync(proc)
+  } catch (error) {
+    throw new VolctlError('ProcUnreadable', `${proc}: ${errorMessage(error)}`, {
+      cause: error,
+      hint: 'Run volctl as root, with /proc mounted.',
+    })
+  }
+  return names.flatMap((name) => {
+    const pid = Number(name)
+    if (!Number.isInteger(pid)) return []
+    const comm = commOf(pid, proc)
+    const found = KUBELET_COMM.test(comm) ? hostProcess(pid, comm, proc) : undefined
+    return found ?? []
+  })
+}
+
+function commOf(pid: number, proc: string): string {
+  return readIfAlive(`${proc}/${pid}/comm`).trimEnd()
+}
+
+/** Undefined for a zombie, which has no arguments and holds nothing any more. */
+function hostProcess(pid: number, comm: string, proc: string): HostProcess | undefined {
+  const args = readIfAlive(`${proc}/${pid}/cmdline`).split('\0').slice(0, -1)
+  return args.length > 0 ? { pid, comm, args } : undefined
 }
 
 function readIfAlive(path: string): string {

@@ -1,6 +1,7 @@
 /** Who else shows the file system of a staged mount: the references of R031, R032 and S24. */
-import { isWithin } from '../actual/tree.ts'
+
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { isWithin } from '../path-within.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Findings, Obstacle } from './draft.ts'
 import type { PodClass } from './pod-classes.ts'

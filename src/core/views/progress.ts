@@ -79,11 +79,15 @@ export class Progress implements Disposable {
     if (this.#running.size === 0) return []
     const width = (this.#screen.columns ?? 80) - 1
     const most = Math.max((this.#screen.rows ?? 24) - 3, 1)
-    const all = [...this.#running.values()].map(({ event, since, step }) =>
-      `  ${formatDuration(this.#now() - since).padStart(6)}  ${subject(event)}  ${step}`.slice(0, width).trimEnd(),
-    )
-    const shown = all.slice(0, most)
-    const more = all.length > most ? `, ${all.length - most} more running` : ''
+    // Thousands may be running (a batch): only what fits is made.
+    const shown = this.#running
+      .values()
+      .take(most)
+      .map(({ event, since, step }) =>
+        `  ${formatDuration(this.#now() - since).padStart(6)}  ${subject(event)}  ${step}`.slice(0, width).trimEnd(),
+      )
+    const hidden = this.#running.size - most
+    const more = hidden > 0 ? `, ${hidden} more running` : ''
     return [...shown, `  ${this.#ended} of ${this.#total} operations ended${more}`]
   }
 }

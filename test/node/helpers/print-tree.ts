@@ -1,10 +1,10 @@
 /** Reads the tree below a directory in this mount namespace, and prints it: for tests that need real mounts. */
 import { deadMounts } from '../../../src/core/node/dead-mounts.ts'
-import { readOwnMountTable } from '../../../src/core/node/read-mountinfo.ts'
+import { readMountTable } from '../../../src/core/node/read-mountinfo.ts'
 import { readTree } from '../../../src/core/node/tree/read-tree.ts'
 
 const [rootDir = '', living = ''] = process.argv.slice(2)
-const mounts = readOwnMountTable()
+const mounts = readMountTable()
 const began = performance.now()
 const entries = readTree({ rootDir, mounts, attributes: living === '' ? 'all' : 'plan' }, new Set(living.split(',')))
 const milliseconds = performance.now() - began
