@@ -149,6 +149,16 @@ export interface CsiSocket {
   readonly error?: string
 }
 
+/** A flexVolume driver that is installed where this node's kubelet looks (P85). */
+export interface FlexDriver {
+  /** vendor/driver, or the directory's name where it has no vendor. */
+  readonly name: string
+  /** Absolute. */
+  readonly executable: string
+  /** Why it cannot be run. */
+  readonly error?: string
+}
+
 export interface NodeSnapshot {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'NodeSnapshot'
@@ -171,4 +181,6 @@ export interface NodeSnapshot {
   readonly kubelet?: KubeletSnapshot
   readonly blockDevices?: readonly BlockDevice[]
   readonly csiSockets?: readonly CsiSocket[]
+  /** Absent: the directory of the drivers was not looked at. */
+  readonly flexDrivers?: readonly FlexDriver[]
 }

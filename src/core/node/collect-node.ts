@@ -13,6 +13,7 @@ import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
 import { loopDevices } from './block-devices.ts'
 import { deadMounts } from './dead-mounts.ts'
+import { flexDrivers } from './flex-drivers.ts'
 import { hostIdentity } from './host-identity.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readMountTable } from './read-mountinfo.ts'
@@ -58,6 +59,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const host = { ...hostIdentity(), ...testIdentity(node) }
   const staticPods = readStaticPods(node.staticPods)
   const blockDevices = loopDevices()
+  const installed = flexDrivers(node)
 
   const asked = [
     // The slowest first; what the others need is loaded while it waits for its connection.
@@ -98,6 +100,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     kubelet,
     blockDevices,
     csiSockets,
+    ...(installed !== undefined && { flexDrivers: installed }),
   }
   return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readMountTable() }
 }

@@ -25,6 +25,8 @@ export interface TestHost {
   readonly lockFile?: string
   readonly journalDir?: string
   readonly kubeconfig?: string
+  /** Drivers of flexVolumes; absent: there is no such directory. */
+  readonly volumePluginDir?: string
 }
 
 /** The fake host of this run, if the variable is set. Whether it may be used is `allowTestHost`'s to say. */
