@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/apply/events.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/apply/ports.ts'
+import type { DeviceSource } from '../../src/core/desired/device-source.ts'
 import type { Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
 import { FakeHost } from './fake-host.ts'
@@ -66,6 +67,7 @@ export class Fixture {
   kubelet = { running: false, mayReturn: false }
   witness: Witness = { listed: new Set(), alive: new Set(), apiPods: [] }
   wanted = new Set<string>()
+  sources: readonly DeviceSource[] | undefined = []
   attachment: VolumeAttachment | undefined
   pods: Pod[] = []
   /** What the driver does beside answering; throws to fail. */
@@ -111,6 +113,7 @@ export class Fixture {
       csi: () => (this.driver === undefined ? undefined : csi),
       cluster,
       wantedByController: (name) => this.wanted.has(name),
+      wantedSources: () => this.sources,
       host: this.host,
       lockFile: `${this.directory}/lock`,
       journalDir: `${this.directory}/journal`,

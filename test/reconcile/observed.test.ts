@@ -418,26 +418,6 @@ it('O32: a local volume of a pod that is gone goes the way of failed reconstruct
   ])
 })
 
-describe('S25: sessions are not half undone', () => {
-  const iscsi = 'plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-iqn.test-lun-0'
-  const flex = 'plugins/kubernetes.io/flexvolume/v/d/mounts/f'
-  it.each([
-    ['iSCSI', iscsi],
-    ['flexVolume', flex],
-  ])('a global mount of %s that nobody needs is blocked', (_name, path) => {
-    expect(blocks(plan(node().mount(path, { dev: '8:16', fsType: 'ext4' })))).toEqual(['PluginUnsupported'])
-  })
-  it.each([
-    ['iSCSI', iscsi, 'kubernetes.io~iscsi'],
-    ['flexVolume', flex, 'v~d'],
-  ])('one of %s on a node whose living pods have such a volume is left alone', (_name, path, plugin) => {
-    const built = node()
-      .mount(path, { dev: '8:16', fsType: 'ext4' })
-      .mount(`pods/${uid(1)}/volumes/${plugin}/x`, { dev: '8:32', fsType: 'ext4' })
-    expect(plan(built).operations).toEqual([])
-  })
-})
-
 it('O28: changed content is shown, and written only when asked for (S23)', () => {
   const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
   const built = node()

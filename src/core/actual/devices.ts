@@ -6,6 +6,8 @@ import { compareText } from '../compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
+import { exists, foreignMounts, mapFileOf, namesBelow } from './map-files.ts'
+import { sessionBlockVolumes } from './session-blocks.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 import { baseName, parentOf } from './tree.ts'
 
@@ -105,7 +107,6 @@ const CSI_BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
 /** Where plugins other than CSI keep their block maps (R022, P83). */
 const OTHER_BLOCK: readonly { readonly plugin: string; readonly base: string }[] = [
   { plugin: 'kubernetes.io/local-volume', base: 'plugins/kubernetes.io~local-volume/volumeDevices' },
-  { plugin: 'kubernetes.io/fc', base: 'plugins/kubernetes.io/fc/volumeDevices' },
 ]
 
 /** Every block volume, from the global side and from the pods' symlinks, sorted. */
@@ -118,10 +119,10 @@ export function blockVolumes(inputs: ActualInputs): BlockVolume[] {
       volumes.push(otherBlockVolume(inputs, plugin, `${base}/${name}`, name, links))
     }
   }
-  return volumes
+  return [...volumes, ...sessionBlockVolumes(inputs, links)]
 }
 
-type PodLinks = ReadonlyMap<string, ReadonlyMap<string, string>>
+export type PodLinks = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /** "plugin/name" to pod UID to the symlink's path. */
 function podSymlinks(inputs: ActualInputs): PodLinks {
@@ -231,48 +232,4 @@ function otherBlockVolume(
     foreign: foreignMounts(inputs, [dir], known),
     unexpected: inputs.tree.descendants(dir).filter((entry) => !known.has(entry.path) && entry.type !== 'dir'),
   }
-}
-
-function mapFileOf(
-  inputs: ActualInputs,
-  mapDir: string,
-  podUid: string,
-): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
-  const path = `${mapDir}/${podUid}`
-  const absolute = inputs.absolute(path)
-  return {
-    mapFile: exists(inputs, path) ? path : undefined,
-    mapLayers: inputs.at(path),
-    loops: (inputs.snapshot.blockDevices ?? [])
-      .filter((device) => device.backingFile?.replace(/\s*\(deleted\)\s*$/, '') === absolute)
-      .map((device) => device.name)
-      .toSorted(compareText),
-  }
-}
-
-function exists(inputs: ActualInputs, path: string): boolean {
-  return inputs.tree.has(path) || inputs.at(path).length > 0
-}
-
-function namesBelow(inputs: ActualInputs, dir: string): string[] {
-  const prefix = `${inputs.absolute(dir)}/`
-  const mounted = inputs
-    .mountsWithin(dir)
-    .map((mount) => inputs.plain(mount.mountPoint))
-    .filter((path) => path.startsWith(prefix) && !path.slice(prefix.length).includes('/'))
-    .map((path) => path.slice(prefix.length))
-  return [
-    ...inputs.tree
-      .children(dir)
-      .filter((entry) => entry.type !== 'dir')
-      .map((entry) => baseName(entry.path)),
-    ...mounted,
-  ]
-}
-
-function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {
-  return dirs
-    .flatMap((dir) => inputs.mountsWithin(dir))
-    .filter((mount) => !known.has(inputs.relative(inputs.plain(mount.mountPoint))))
-    .toSorted((a, b) => a.index - b.index)
 }

@@ -55,7 +55,7 @@ async function callOnce(step: Step, run: StepContext): Promise<unknown> {
  * A driver that took some layers of a stack and left others has done its part: the rest goes layer by layer, as long
  * as each is this volume's. One that says OK and took nothing has not, and its answer is not believed.
  */
-async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
+export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
   const left = layersAt(step.target, run)
   if (left.length === 0) return
   const expected = expectedIds(run.operation)
@@ -74,8 +74,9 @@ function layersAt(path: string, run: StepContext) {
   return run.around.table.at(path)
 }
 
+/** A flexVolume's driver is its plugin. */
 function driverOf({ volume }: Operation): string {
-  return volume?.driver ?? 'unknown'
+  return volume?.driver ?? volume?.plugin ?? 'unknown'
 }
 
 function driverFailure(step: Step, run: StepContext, error: unknown): VolctlError {

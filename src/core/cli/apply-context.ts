@@ -7,6 +7,7 @@ import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
 import { VolctlError } from '../errors.ts'
 import { deadlineIn } from '../grpc/deadline.ts'
 import type { Pod } from '../model/objects.ts'
@@ -45,6 +46,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     csi: (driver) => csiNode(latest, driver, timeoutMs),
     cluster: cluster(first),
     wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
+    wantedSources: (pods) => wantedSources(latest, pods),
     parallel,
     timeoutMs,
     signal,
@@ -134,4 +136,12 @@ function isWanted({ snapshot, node }: CollectedNode, uniqueName: string, pods: r
   if (api === undefined) return true
   const wanted = controllerWantedVolumes(pods, api, node.nodeName)
   return wanted.names.has(uniqueName) || wanted.unresolved.some(({ cause }) => cause === 'Unknown')
+}
+
+/** By the same rule, as devices go: what a pod wants it may also be about to mount (S25). */
+function wantedSources({ snapshot, node }: CollectedNode, pods: readonly Pod[]): readonly DeviceSource[] | undefined {
+  const { api } = snapshot
+  if (api === undefined) return undefined
+  const { volumes, unresolved } = controllerWantedVolumes(pods, api, node.nodeName)
+  return unresolved.some(({ cause }) => cause === 'Unknown') ? undefined : volumes.map(deviceSourceOf)
 }

@@ -59,7 +59,8 @@ export const planFlags = {
   'driver-gone': Flags.string({
     ...guard,
     helpValue: 'NAME',
-    summary: 'This CSI driver will not come back: unmount without it, and say what will not happen. Repeatable.',
+    summary:
+      'This CSI or flexVolume driver will not come back: unmount without it, and say what is not done. Repeatable.',
   }),
   handle: Flags.string({
     ...guard,

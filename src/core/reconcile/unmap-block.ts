@@ -1,5 +1,6 @@
 /** Raw block volumes: the pod's part, then the device's (R451, R452, C84-C86; O8, O22). */
 import type { BlockMapping, BlockVolume } from '../actual/devices.ts'
+import { deviceSourceOf, isDeviceOf } from '../desired/device-source.ts'
 import { csiUniqueName } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
@@ -9,6 +10,7 @@ import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall } from './driver-call.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { gone } from './pod-facts.ts'
+import { globalUniqueName, releaseSteps } from './unmount-other-devices.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 
 /** Step 1 for block volumes: what pods that are gone have mapped. */
@@ -119,7 +121,10 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
   const call = identity === undefined ? undefined : driverCall(context, identity, block.stateFile, false)
   const steps = csi
     ? csiSteps(context, block, identity, call?.kind)
-    : [{ op: 'rmdir' as const, target: inputs.absolute(block.dir) }]
+    : [
+        ...releaseSteps(block.plugin, inputs.absolute(block.dir)),
+        { op: 'rmdir' as const, target: inputs.absolute(block.dir) },
+      ]
   const [stray] = block.unexpected
   const blocked =
     foreignObstacle(context, block.foreign) ??
@@ -131,7 +136,6 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
           hint: 'Look at it; move it away or delete it yourself, then plan again.',
         } satisfies Obstacle)) ??
     identityObstacle(identified) ??
-    sessionObstacle(block) ??
     deviceObstacle(context, identity) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     predecessorObstacle(after)
@@ -182,17 +186,11 @@ function csiSteps(
 function isWanted(context: PlanContext, block: BlockVolume, uniqueName: string | undefined): boolean {
   if (uniqueName !== undefined && context.users.of(uniqueName).length > 0) return true
   if (context.users.of(`${block.plugin}/${block.name}`).length > 0) return true
-  return context.desired.volumes.some((volume) => volume.plugin === block.plugin && volume.specName === block.name)
-}
-
-/** S25: what has to be flushed after the unmap is not half undone. */
-function sessionObstacle({ plugin }: BlockVolume): Obstacle | undefined {
-  if (plugin !== 'kubernetes.io/fc') return undefined
-  return {
-    code: 'PluginUnsupported',
-    message: `${plugin} needs its device to be flushed after the unmap, which this version does not do`,
-    hint: 'Flush and remove the device by hand.',
-  }
+  return context.desired.volumes.some(
+    (volume) =>
+      (volume.plugin === block.plugin && volume.specName === block.name) ||
+      isDeviceOf(deviceSourceOf(volume), block.plugin, block.name),
+  )
 }
 
 function identityObstacle(identified: Identified | undefined): Obstacle | undefined {
@@ -208,7 +206,8 @@ function refOf(
 ): VolumeRef {
   const identity = identified !== undefined && 'identity' in identified ? identified.identity : undefined
   if (block.plugin !== 'kubernetes.io/csi') {
-    return { name: block.name, uniqueName: `${block.plugin}/${block.name}`, plugin: block.plugin, mode: 'Block' }
+    const uniqueName = globalUniqueName(block.plugin, block.dir, block.name)
+    return { name: block.name, uniqueName, plugin: block.plugin, mode: 'Block' }
   }
   return describeCsiVolume(context, {
     name: block.name,

@@ -110,6 +110,7 @@ export function apply(
       listNodePods: nothing,
     },
     wantedByController: () => false,
+    wantedSources: () => [],
     lockFile: `${root}.lock`,
     journalDir: `${root}.journal`,
     timeoutMs: 20_000,
