@@ -57,18 +57,26 @@ export class FakeStorage {
     }
     mkdirSync(`${at}/target${id}:0:0`, { recursive: true })
     for (const [lun, disk] of Object.entries(luns)) {
-      mkdirSync(`${at}/target${id}:0:0/${id}:0:0:${lun}/block/${disk}`, { recursive: true })
-      this.disk(disk)
+      const device = `${at}/target${id}:0:0/${id}:0:0:${lun}`
+      mkdirSync(`${device}/block/${disk}`, { recursive: true })
+      this.disk(disk, { device })
     }
     return this
   }
 
   /** @returns its "major:minor" */
-  disk(name: string, { scsi = true } = {}): string {
+  disk(name: string, { scsi = true, device = undefined as string | undefined } = {}): string {
     const dev = this.#device(name, `8:${this.#nextMinor}`)
     this.#nextMinor += 16
+    if (device !== undefined) symlinkSync(device, `${this.sys}/block/${name}/device`)
     if (scsi) this.#write(`${this.sys}/block/${name}/device/delete`, '')
     return dev
+  }
+
+  /** The kernel is at work on what a path of this host failed with. */
+  recovering(host: number): this {
+    this.#write(`${this.sys}/class/scsi_host/host${host}/state`, 'recovery\n')
+    return this
   }
 
   partition(disk: string, name: string, dev: string): this {
@@ -99,6 +107,10 @@ export class FakeStorage {
     mkdirSync(`${this.dev}/disk/${directory}`, { recursive: true })
     symlinkSync(`../../${name}`, `${this.dev}/disk/${directory}/${link}`)
     return this
+  }
+
+  renumber(name: string, dev: string): void {
+    this.#write(`${this.sys}/block/${name}/dev`, `${dev}\n`)
   }
 
   /** Its "major:minor". */

@@ -324,6 +324,38 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     expect(log).toEqual([])
   })
 
+  it('whose SCSI host is being recovered: nobody opens it to find out', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).recovering(1)
+    const asked: string[] = []
+    fixture.host.deviceUse = (dev) => {
+      asked.push(dev)
+      return { exists: true, users: [] }
+    }
+    const { states, messages } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed HeldBy' })
+    expect(messages[0]).toContain('recovering the SCSI host of sdb')
+    expect(asked).toEqual([])
+  })
+
+  it('another device than this LUN was mounted: it is unmounted, and nothing is released', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).disk('sdq')
+    const { states, commands } = await run(unmountDevice('a', { disk: 'sdq' }))
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(commands).toEqual([])
+  })
+
+  it('a name that is given to another device meanwhile is left alone', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    const { programs } = fixture.host
+    fixture.host.programs = (program, args, input) => {
+      if (program === 'blockdev') storage.renumber('sdb', '8:240')
+      return programs(program, args, input)
+    }
+    const { states, commands } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(commands).toEqual(['blockdev --flushbufs /dev/sdb'])
+  })
+
   it('also while another LUN of the session is used', async () => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
     storage.map('dm-4', ['sdb'], 'CRYPT-x')

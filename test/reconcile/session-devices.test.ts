@@ -184,6 +184,11 @@ describe('flexVolume', () => {
     expect(steps(plan(withDriver(node().mount(pod, DISK))))).toEqual(want)
     expect(steps(plan(withDriver(node().dir(pod))))).toEqual(want)
   })
+  it('a driver is not let loose on files that lie in an unmounted volume (S13)', () => {
+    const made = plan(withDriver(node().file(`${pod}/data`, 'x')))
+    expect(made.operations).toEqual([])
+    expect(made.problems.map(({ code }) => code)).toContain('DataUnderMountPoint')
+  })
   it('a driver that is not installed blocks what is mounted', () => {
     expect(blocks(plan(node().mount(dir, DISK).mount(pod, DISK)))).toEqual(['FlexDriverMissing', 'FlexDriverMissing'])
   })

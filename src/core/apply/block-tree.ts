@@ -16,6 +16,10 @@ export interface BlockNode {
   readonly isMultipath: boolean
   /** It has the file that takes a SCSI device away. */
   readonly isScsi: boolean
+  /** HOST:CHANNEL:ID:LUN */
+  readonly scsiAddress?: string
+  /** The kernel is recovering its SCSI host: to open it would be to wait for that. */
+  readonly isRecovering: boolean
 }
 
 /** One session of the kernel's initiator. */

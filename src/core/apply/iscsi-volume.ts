@@ -4,6 +4,7 @@ import { type IscsiDisk, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } fr
 import type { IscsiSession } from './block-tree.ts'
 import { usersOfDisks } from './disk-users.ts'
 import { describeMount } from './expected-mounts.ts'
+import { mountedDisks } from './mounted-disks.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -55,14 +56,21 @@ export async function lookAtIscsi(disk: IscsiDisk, directory: string, run: StepC
   const luns = sessions.flatMap((session) => session.luns)
   const disks = luns.filter(({ lun }) => lun === disk.lun).flatMap((each) => each.disks)
   const others = luns.filter(({ lun }) => lun !== disk.lun)
-  let sharedWith: string | undefined
-  for (const { lun, disks: names } of others) {
-    const [user] = await usersOfDisks(names, run)
-    if (user === undefined) continue
-    sharedWith = `LUN ${lun} of the same session is in use (${user})`
-    break
-  }
-  return { disk, sessions, disks, otherDisks: others.flatMap((each) => each.disks), sharedWith }
+  requireMountedThere(disks, disk, directory, run)
+  const otherDisks = others.flatMap((each) => each.disks)
+  const [user] = await usersOfDisks(otherDisks, run)
+  const used = others.find((each) => user !== undefined && each.disks.includes(user.disk))
+  const sharedWith = user === undefined ? undefined : `LUN ${used?.lun} of the same session is in use (${user.who})`
+  return { disk, sessions, disks, otherDisks, sharedWith }
+}
+
+/** What was mounted must be this very LUN, whatever the record says. @throws StepFailed ForeignDevice */
+function requireMountedThere(disks: readonly string[], disk: IscsiDisk, directory: string, run: StepContext): void {
+  const stranger = [...mountedDisks(run)].find((name) => !disks.includes(name))
+  if (stranger === undefined) return
+  throw new StepFailed('ForeignDevice', `${stranger}, which was mounted, is not LUN ${disk.lun} of ${disk.iqn}`, {
+    hint: byHand(directory),
+  })
 }
 
 /** Names are compared whole: a target whose name begins like this one's is another (S25). */

@@ -17,12 +17,15 @@ const HINT = 'End that use; then plan again: the directory is kept, and tells wh
 export async function removeDisks(disks: readonly string[], run: StepContext): Promise<void> {
   const { blockTree } = run.host
   const here = disks.filter((name) => blockTree.node(name) !== undefined)
+  const seen = new Map(here.map((name) => [name, identityOf(name, run)]))
   await requireDisksUnused(here, run)
   for (const map of mapsOver(here, run)) await flushMap(map, run)
   for (const disk of here) {
+    // What it could not flush nobody can write any more: the file system is unmounted, the map closed (P81).
     await command(run, 'blockdev', ['--flushbufs', `/dev/${disk}`])
     run.around.changed()
     await requireDisksUnused([disk], run)
+    requireSame(disk, seen.get(disk), run)
     const file = blockTree.deletePath(disk)
     run.say(`1 to ${file}`)
     // By a child: on a path that is dead the write waits for the device.
@@ -32,11 +35,23 @@ export async function removeDisks(disks: readonly string[], run: StepContext): P
   }
 }
 
+/** A name may be given to another device while a map is flushed; number and SCSI address then differ. */
+function identityOf(name: string, { host }: StepContext): string | undefined {
+  const node = host.blockTree.node(name)
+  return node === undefined ? undefined : `${node.dev} ${node.scsiAddress}`
+}
+
+function requireSame(name: string, seen: string | undefined, run: StepContext): void {
+  const now = identityOf(name, run)
+  if (now === undefined || now === seen) return
+  throw new StepFailed('ForeignDevice', `${name} is another device than a moment ago`, { hint: 'Plan again.' })
+}
+
 /** @throws StepFailed HeldBy */
 export async function requireDisksUnused(disks: readonly string[], run: StepContext): Promise<void> {
   const [user] = await usersOfDisks(disks, run)
   if (user === undefined) return
-  throw new StepFailed('HeldBy', `${disks.join(', ')} is still in use: ${user}`, { hint: HINT })
+  throw new StepFailed('HeldBy', `${disks.join(', ')} is still in use: ${user.who}`, { hint: HINT })
 }
 
 /** Maps made of these disks and of nothing else; all of a map's paths are this volume's, or it is left alone. */

@@ -59,7 +59,8 @@ export async function runSteps(
         await callFlexDriver(step, run)
         break
       case 'deleteScsiDevices':
-        leave(await (run.operation.volume?.plugin === FC_PLUGIN ? deleteFcDevices : deleteIscsiDevices)(step, run))
+        if (run.operation.volume?.plugin === FC_PLUGIN) await deleteFcDevices(step, run)
+        else leave(await deleteIscsiDevices(step, run))
         break
       case 'iscsiLogout':
         leave(await logOutOfIscsi(step, run))

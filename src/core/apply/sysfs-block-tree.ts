@@ -27,6 +27,7 @@ export class SysfsBlockTree implements BlockTree {
     const at = this.#block(name)
     const dev = textIn(`${at}/dev`)
     if (dev === undefined) return undefined
+    const address = this.#scsiAddress(name)
     const isPartition = existsSync(`${at}/partition`)
     return {
       name,
@@ -37,6 +38,8 @@ export class SysfsBlockTree implements BlockTree {
       slaves: namesIn(`${at}/slaves`),
       isMultipath: textIn(`${at}/dm/uuid`)?.startsWith('mpath-') === true,
       isScsi: existsSync(this.deletePath(name)),
+      ...(address === undefined ? {} : { scsiAddress: address }),
+      isRecovering: textIn(`${this.#sys}/class/scsi_host/host${address?.split(':')[0]}/state`) === 'recovery',
     }
   }
 
@@ -64,6 +67,15 @@ export class SysfsBlockTree implements BlockTree {
 
   deletePath(name: string): string {
     return `${this.#sys}/block/${name}/device/delete`
+  }
+
+  #scsiAddress(name: string): string | undefined {
+    try {
+      const found = posix.basename(realpathSync(`${this.#sys}/block/${name}/device`))
+      return /^\d+(?::\d+){3}$/.test(found) ? found : undefined
+    } catch (error) {
+      return ifAbsent(error, undefined)
+    }
   }
 
   /** Partitions have no directory of their own directly below /sys/block. */

@@ -4,7 +4,7 @@ import { uniquePodVolumeName, uniqueVolumeName } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context.ts'
 import { expectedMount, type Findings } from './draft.ts'
-import { type FlexCall, flexCall, isFlexPlugin } from './flex-driver.ts'
+import { flexCall, isFlexPlugin } from './flex-driver.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import type { PodClass } from './pod-classes.ts'
 import { gone, podTimes } from './pod-facts.ts'
@@ -16,9 +16,11 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
   const work = subPathWork(context, volume.subPaths)
   const mounted = volume.layers.length > 0
   const call = isFlexPlugin(context, volume.plugin) ? flexCall(context, volume.plugin) : undefined
-  // A driver is asked also where nothing is mounted: what it set up may be no mount (P88).
-  const asks = call?.kind === 'call' && inputs.tree.has(volume.dir)
-  if (!mounted && !asks && work.removes.length === 0 && volume.foreign.length === 0) {
+  // A driver is asked also where nothing is mounted: what it set up may be no mount (P88). Not where files lie in the
+  // directory: they may be somebody's data, and nobody knows what it does to them (S13).
+  const isEmpty = volume.content.every((entry) => entry.type === 'dir')
+  const driver = call?.kind === 'call' && (mounted || (isEmpty && inputs.tree.has(volume.dir))) ? call : undefined
+  if (!mounted && driver === undefined && work.removes.length === 0 && volume.foreign.length === 0) {
     reportData(context, findings, pod, volume)
     return
   }
@@ -40,11 +42,11 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
     return
   }
   const dir = inputs.absolute(volume.dir)
-  const keepsFiles = !mounted && !asks && volume.content.some((entry) => entry.type !== 'dir')
+  const keepsFiles = !mounted && volume.content.some((entry) => entry.type !== 'dir')
   if (keepsFiles) reportData(context, findings, pod, volume)
   const steps: Step[] = [
     ...work.steps,
-    ...ownSteps(context, dir, volume, call),
+    ...ownSteps(context, dir, volume, driver?.executable),
     ...(keepsFiles ? [] : [{ op: 'rmdir' as const, target: dir }]),
   ]
   const blocked =
@@ -70,10 +72,10 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
 }
 
 /** The driver's call, or the kernel alone where there is none or the person said how (--force-unmount, --lazy). */
-function ownSteps(context: PlanContext, dir: string, volume: PodVolume, call: FlexCall | undefined): Step[] {
+function ownSteps(context: PlanContext, dir: string, volume: PodVolume, executable: string | undefined): Step[] {
   const umounts = umountSteps(context, dir, volume.layers)
   const told = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
-  return call?.kind === 'call' && !told ? [{ op: 'flexUnmount', target: dir, detail: call.executable }] : umounts
+  return executable !== undefined && !told ? [{ op: 'flexUnmount', target: dir, detail: executable }] : umounts
 }
 
 function reportDriverGone(findings: Findings, pod: PodClass, volume: PodVolume, dir: string): void {
