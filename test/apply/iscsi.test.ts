@@ -189,6 +189,19 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     expect(log).toEqual([])
   })
 
+  it('who wants it becomes unknown meanwhile: the record is kept, for the next time', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    const { programs } = fixture.host
+    fixture.host.programs = (program, args, input) => {
+      fixture.sources = undefined
+      return programs(program, args, input)
+    }
+    const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'failed UnresolvedVolume' })
+    expect(commands).toEqual([`blockdev --flushbufs /dev/sdb`, `tee -- ${storage.sys}/block/sdb/device/delete <<< 1`])
+    expect(log).toHaveLength(3)
+  })
+
   it('two LUNs of one session, taken down together: the last one logs out, once both are unmounted', async () => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
     const { states, commands } = await run(

@@ -1,5 +1,5 @@
 /** Releasing an iSCSI LUN: its SCSI devices, then its sessions, as far as nobody else needs them (P76, P78, P84, P160, S25). */
-import { VolctlError } from '../errors.ts'
+import { errorMessage, VolctlError } from '../errors.ts'
 import type { IscsiDisk } from '../iscsi-disk.ts'
 import type { Step } from '../plan/plan.ts'
 import { type IscsiVolume, lookAtIscsi, readIscsiDisk } from './iscsi-volume.ts'
@@ -47,11 +47,27 @@ function stays({ sessions, disks }: IscsiVolume, reason: string): string {
   return `its iSCSI session${what === '' ? '' : ` (${what})`} stays: ${reason}`
 }
 
-/** A pod that wants a LUN of this target, mounted yet or not, would have to log in again. */
-async function wantedBy({ iqn }: IscsiDisk, run: StepContext): Promise<string | undefined> {
-  const sources = await wantedSources(await askWitness(run.context), run.context)
-  if (sources === undefined)
-    return 'a volume of a pod of this node could not be resolved, and may be of the same target'
+/**
+ * A pod that wants a LUN of this target, mounted yet or not, would have to log in again. Its own tear-down comes back
+ * for the session; where it is not known who wants what nobody would, so that the record is kept.
+ *
+ * @throws StepFailed AlivenessUnknown, UnresolvedVolume
+ */
+async function wantedBy({ iqn }: IscsiDisk, { context }: StepContext): Promise<string | undefined> {
+  let sources: Awaited<ReturnType<typeof wantedSources>>
+  try {
+    sources = await wantedSources(await askWitness(context), context)
+  } catch (error) {
+    throw new StepFailed('AlivenessUnknown', `who wants the session could not be found out: ${errorMessage(error)}`, {
+      cause: error,
+      hint: 'Plan again when the witnesses answer.',
+    })
+  }
+  if (sources === undefined) {
+    throw new StepFailed('UnresolvedVolume', `a volume of a pod of this node may be of target ${iqn}`, {
+      hint: 'Plan again: the plan says which volume could not be resolved.',
+    })
+  }
   const other = sources.find(({ iscsi }) => iscsi?.iqn === iqn)
   return other === undefined ? undefined : `a pod of this node wants LUN ${other.iscsi?.lun} of the same target`
 }

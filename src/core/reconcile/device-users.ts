@@ -1,5 +1,6 @@
 /** Does a living pod need the device behind a global directory of iSCSI, FC or a flexVolume driver (S5, R815, R817)? */
 import { baseName } from '../actual/tree.ts'
+import type { VolumeSpec } from '../desired/desired-state.ts'
 import { deviceSourceOf, isDeviceOf } from '../desired/device-source.ts'
 import { escapeQualifiedName } from '../names.ts'
 import type { PlanContext } from './context.ts'
@@ -14,7 +15,9 @@ import { isLiving } from './volume-users.ts'
  */
 export function isDeviceWanted(context: PlanContext, plugin: string, name: string, mounted: boolean): boolean {
   const { desired } = context
-  if (desired.volumes.some((volume) => isDeviceOf(deviceSourceOf(volume), plugin, name))) return true
+  const isIt = (volume: VolumeSpec): boolean =>
+    volume.plugin === plugin && isDeviceOf(deviceSourceOf(volume), plugin, name)
+  if (desired.volumes.some(isIt)) return true
   return context.classes.all.some((pod) => isLiving(pod) && hasUnknownVolume(context, pod.uid, plugin, name, mounted))
 }
 

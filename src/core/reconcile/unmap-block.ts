@@ -188,8 +188,8 @@ function isWanted(context: PlanContext, block: BlockVolume, uniqueName: string |
   if (context.users.of(`${block.plugin}/${block.name}`).length > 0) return true
   return context.desired.volumes.some(
     (volume) =>
-      (volume.plugin === block.plugin && volume.specName === block.name) ||
-      isDeviceOf(deviceSourceOf(volume), block.plugin, block.name),
+      volume.plugin === block.plugin &&
+      (volume.specName === block.name || isDeviceOf(deviceSourceOf(volume), block.plugin, block.name)),
   )
 }
 
