@@ -263,6 +263,15 @@ describe('names are compared whole, never by their beginning (S25, P78)', () => 
   })
 })
 
+it('another session of the target through another interface is not ended, and keeps its idle LUNs', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
+  storage.session(2, { iqn: IQN, portal: PORTAL, iface: 'eth9' }, { 1: 'sdd' })
+  const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+  expect(states).toEqual({ a: 'done' })
+  expect(commands).toEqual([...remove('sdb'), ...remove('sdc'), node('--logout'), node('-o delete')])
+  expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdd']])
+})
+
 describe('what tells which LUN it is', () => {
   const target = `${BASE}/iface-default/${PORTAL}-${IQN}-lun-0`
   it.each([

@@ -2,7 +2,7 @@
 import { errorMessage, VolctlError } from '../errors.ts'
 import type { IscsiDisk } from '../iscsi-disk.ts'
 import type { Step } from '../plan/plan.ts'
-import { type IscsiVolume, lookAtIscsi, readIscsiDisk } from './iscsi-volume.ts'
+import { type IscsiVolume, isThrough, lookAtIscsi, readIscsiDisk } from './iscsi-volume.ts'
 import { StepFailed } from './operation-error.ts'
 import { askWitness, wantedSources } from './preconditions.ts'
 import { removeDisks, requireDisksUnused } from './remove-disks.ts'
@@ -96,9 +96,7 @@ async function iscsiadm(args: readonly string[], run: StepContext): Promise<void
 /** Truth is sysfs: iscsiadm also says "no records" of a session whose record somebody deleted. */
 function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext): void {
   const now = new Set(host.blockTree.iscsiSessions().map(({ name }) => name))
-  const left = sessions.find(
-    ({ name, iface }) => now.has(name) && (iface === undefined || disk.iface === undefined || iface === disk.iface),
-  )
+  const left = sessions.find((session) => now.has(session.name) && isThrough(session, disk))
   if (left === undefined) return
   throw new StepFailed('SessionLeft', `${left.name} of ${disk.iqn} is still logged in`, {
     hint: `End it by hand (iscsiadm -m session -r ${left.name.slice('session'.length)} -u); then plan again.`,

@@ -44,7 +44,7 @@ export interface IscsiVolume {
   readonly sessions: readonly IscsiSession[]
   /** The kernel's names of this LUN. */
   readonly disks: readonly string[]
-  /** Those of the other LUNs, which go with the sessions. */
+  /** Those of the other LUNs, which go with the sessions that are ended. */
   readonly otherDisks: readonly string[]
   /** Why session and devices have to stay: somebody uses another LUN of it. */
   readonly sharedWith: string | undefined
@@ -57,11 +57,20 @@ export async function lookAtIscsi(disk: IscsiDisk, directory: string, run: StepC
   const disks = luns.filter(({ lun }) => lun === disk.lun).flatMap((each) => each.disks)
   const others = luns.filter(({ lun }) => lun !== disk.lun)
   requireMountedThere(disks, disk, directory, run)
-  const otherDisks = others.flatMap((each) => each.disks)
-  const [user] = await usersOfDisks(otherDisks, run)
+  const [user] = await usersOfDisks(
+    others.flatMap((each) => each.disks),
+    run,
+  )
   const used = others.find((each) => user !== undefined && each.disks.includes(user.disk))
   const sharedWith = user === undefined ? undefined : `LUN ${used?.lun} of the same session is in use (${user.who})`
+  const ending = sessions.filter((session) => isThrough(session, disk)).flatMap((session) => session.luns)
+  const otherDisks = ending.filter(({ lun }) => lun !== disk.lun).flatMap((each) => each.disks)
   return { disk, sessions, disks, otherDisks, sharedWith }
+}
+
+/** A log-out ends only the sessions through the volume's interface, where that is known (P76). */
+export function isThrough({ iface }: IscsiSession, disk: IscsiDisk): boolean {
+  return iface === undefined || disk.iface === undefined || iface === disk.iface
 }
 
 /** What was mounted must be this very LUN, whatever the record says. @throws StepFailed ForeignDevice */
