@@ -7,6 +7,7 @@
  * the directories of pods that the list shows to live are not read at all (see read-tree.ts).
  */
 import type { KubeClient } from '../api/kube-client.ts'
+import { expectedFiles } from '../desired/atomic-content.ts'
 import type { Pod } from '../model/objects.ts'
 import type { ApiSnapshot, CsiSocket, NodeSnapshot } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
@@ -75,7 +76,9 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
   )
-  const entries = tree.complete(livingPods(api.pods))
+  const entries = tree.complete(
+    new Map(Iterator.from(livingPods(api.pods)).map(([uid, pod]) => [uid, (name) => expectedFiles(name, pod, api)])),
+  )
   log(`directories complete: ${entries.length} entries`)
 
   const snapshot: NodeSnapshot = {
@@ -111,18 +114,19 @@ async function askDrivers(rootDir: string, isMountPoint: (path: string) => boole
  * On-disk UIDs of the pods that the API lists and that have not ended: a Finished pod's volumes are treated like a Gone
  * pod's, so that everything is read of it. A static pod's directory bears the UID in its mirror's annotations (R226).
  */
-export function livingPods(pods: readonly Pod[]): ReadonlySet<string> {
-  const uids = new Set<string>()
-  for (const { metadata, status } of pods) {
+export function livingPods(pods: readonly Pod[]): ReadonlyMap<string, Pod> {
+  const living = new Map<string, Pod>()
+  for (const pod of pods) {
+    const { metadata, status } = pod
     if (metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed')
       continue
-    uids.add(metadata.uid)
+    living.set(metadata.uid, pod)
     for (const key of ['kubernetes.io/config.mirror', 'kubernetes.io/config.hash']) {
       const uid = metadata.annotations?.[key]
-      if (uid !== undefined) uids.add(uid)
+      if (uid !== undefined) living.set(uid, pod)
     }
   }
-  return uids
+  return living
 }
 
 interface Asked {

@@ -1,8 +1,7 @@
 /** A pod's volumes, raw block volumes and sub-paths, as far as every pod's are read. */
 import { posix } from 'node:path'
-import type { PodScan } from './pod-directory.ts'
-import { digestFile } from './read-small-file.ts'
-import { type Draft, lstatEntry } from './tree-entry.ts'
+import type { Generation, PodScan } from './pod-directory.ts'
+import { type Draft, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
@@ -56,23 +55,26 @@ function readVolume(walk: TreeWalk, pod: PodScan, plugin: string, volume: Draft)
   }
 }
 
-/** Links by name, the target of `..data`, and of each generation's files a digest. */
+/** Links by name, the target of `..data`, and each generation's files. */
 function readAtomic(walk: TreeWalk, pod: PodScan, volume: Draft): void {
   for (const entry of listed(walk, pod, volume)) {
     const name = posix.basename(entry.path)
-    if (entry.type === 'link' && name === '..data') lstatEntry(entry, walk.absolute(entry.path))
+    if (entry.type === 'link' && name === '..data') readTarget(entry, walk.absolute(entry.path))
     else if (entry.type === 'dir' && walk.mayEnter(entry)) {
-      if (GENERATION.test(name)) digestBelow(walk, pod, entry)
-      else walkContent(walk, walk.absolute(entry.path), entry)
+      if (GENERATION.test(name)) {
+        const generation = { volume: posix.basename(volume.path), path: entry.path, files: [] }
+        pod.generations.push(generation)
+        readGeneration(walk, pod, entry, generation)
+      } else walkContent(walk, walk.absolute(entry.path), entry)
     }
   }
 }
 
-function digestBelow(walk: TreeWalk, pod: PodScan, directory: Draft): void {
+function readGeneration(walk: TreeWalk, pod: PodScan, directory: Draft, generation: Generation): void {
   for (const entry of listed(walk, pod, directory)) {
     if (!walk.mayEnter(entry)) continue
-    if (entry.type === 'file') digestFile(entry, walk.absolute(entry.path))
-    else if (entry.type === 'dir') digestBelow(walk, pod, entry)
+    if (entry.type === 'file') generation.files.push(entry)
+    else if (entry.type === 'dir') readGeneration(walk, pod, entry, generation)
   }
 }
 

@@ -8,7 +8,8 @@
  * Reading has two parts, because the disk must be read before the API's pod list (R804: a pod directory that appears
  * after the list must not look like one of a pod that is gone), and because with the list most of the work can be left
  * out: no decision looks at the attributes of a living pod's directories, nor at the content of its emptyDirs.
- * `scanTree` reads names, types, state files and digests; `complete` the attributes and contents of all but living pods.
+ * `scanTree` reads names, types and state files; `complete` the attributes and contents of all but living pods, and of
+ * those the digests of what can be compared with the API.
  */
 import { type Dirent, readdirSync } from 'node:fs'
 import { compareText } from '../../compare-text.ts'
@@ -17,7 +18,7 @@ import type { TreeEntry } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { blockDeviceNames } from '../block-devices.ts'
 import { MountPoints } from './mount-points.ts'
-import { completePod, type PodScan, scanPodDirectory } from './pod-directory.ts'
+import { completeLivingPod, completePod, type ExpectedFiles, type PodScan, scanPodDirectory } from './pod-directory.ts'
 import { readPodVolumes } from './pod-volumes.ts'
 import { type Draft, errorText, lstatEntry } from './tree-entry.ts'
 import { TreeWalk } from './tree-walk.ts'
@@ -38,8 +39,8 @@ export interface TreeScan {
   readonly podUids: readonly string[]
   /** By the mount table of the scan; relative to the root directory. */
   isMountPoint(path: string): boolean
-  /** @param livingPods on-disk UIDs of the pods that the API lists and that have not ended; ignored with `all` */
-  complete(livingPods: ReadonlySet<string>): readonly TreeEntry[]
+  /** @param livingPods by on-disk UID, pods that the API lists and that have not ended; ignored with `all` */
+  complete(livingPods: ReadonlyMap<string, ExpectedFiles>): readonly TreeEntry[]
 }
 
 /** Levels below plugins/kubernetes.io* that the kubelet itself makes: csi/volumeDevices/PV/data/vol_data.json. */
@@ -67,15 +68,23 @@ export function scanTree(options: ReadTreeOptions): TreeScan {
     podUids: pods.map((pod) => pod.uid),
     isMountPoint: (path) => mountPoints.at(path) !== undefined,
     complete: (livingPods) => {
-      for (const pod of pods) completePod(walk, pod, options.attributes === 'plan' && livingPods.has(pod.uid))
+      const whole = options.attributes === 'all'
+      for (const pod of pods) {
+        const expected = whole ? undefined : livingPods.get(pod.uid)
+        if (expected === undefined) completePod(walk, pod, whole)
+        else completeLivingPod(walk, pod, expected)
+      }
       const entries = walk.entries()
-      return options.attributes === 'all' ? inDirectoryOrder(entries) : entries
+      return whole ? inDirectoryOrder(entries) : entries
     },
   }
 }
 
 /** Both parts at once. */
-export function readTree(options: ReadTreeOptions, livingPods: ReadonlySet<string> = new Set()): readonly TreeEntry[] {
+export function readTree(
+  options: ReadTreeOptions,
+  livingPods: ReadonlyMap<string, ExpectedFiles> = new Map(),
+): readonly TreeEntry[] {
   return scanTree(options).complete(livingPods)
 }
 
