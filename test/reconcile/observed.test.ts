@@ -1,4 +1,4 @@
-/** What volctl does where a real kubelet was seen to be careless (observed.md), row by row. */
+/** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'

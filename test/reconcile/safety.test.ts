@@ -1,4 +1,4 @@
-/** The safety rules that a plan decides (safety.md), each named after its rule. */
+/** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'

@@ -1,6 +1,6 @@
 /**
  * What a kubelet does around a driver's calls, to set up the state that volctl finds: directories, state files, loop
- * devices (csi.md C133, C134).
+ * devices (C133, C134).
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
