@@ -19,7 +19,7 @@ import { closing, eventLine } from '../core/views/apply-lines.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { Progress } from '../core/views/progress.ts'
 import { toJsonLine } from '../core/views/structured.ts'
-import { OUTPUT_FORMATS, type OutputFormat, outputFlag, VolctlCommand } from '../core/volctl-command.ts'
+import { OUTPUT_FORMATS, type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/volctl-command.ts'
 
 const DEFAULT_TIMEOUT = '2m'
 const DEFAULT_PARALLEL = '8'
@@ -48,6 +48,7 @@ export default class Apply extends VolctlCommand {
       helpValue: 'DUR',
       summary: `For one operation; one that hangs is given up and named (default ${DEFAULT_TIMEOUT}).`,
     }),
+    verbose: verboseFlag('Say on standard error what was read, how long it took, and each step of the operations.'),
     ...apiFlags,
     ...nodeFlags,
     ...planFlags,
