@@ -10,7 +10,6 @@ import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { SafetyRefusal } from '../core/errors.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { Plan } from '../core/plan/plan.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
@@ -128,9 +127,7 @@ export default class Apply extends VolctlCommand {
     else await this.answer(applyDocument(plan, result), format, () => closing(result, paint))
     this.finish(result.exit)
     await this.output.flush()
-    const { refused } = result
-    if (refused === undefined) return
-    const { rule, code, message, hint } = refused
-    throw new SafetyRefusal(rule, code, message, hint === undefined ? {} : { hint })
+    const refusal = refusalOf(result)
+    if (refusal !== undefined) throw refusal
   }
 }
