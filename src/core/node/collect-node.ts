@@ -7,6 +7,7 @@
  * the directories of pods that the list shows to live are not read at all (see read-tree.ts).
  */
 import type { KubeClient } from '../api/kube-client.ts'
+import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
 import type { ApiSnapshot, CsiSocket, NodeSnapshot } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
@@ -109,20 +110,10 @@ async function askDrivers(rootDir: string, isMountPoint: (path: string) => boole
 
 /**
  * On-disk UIDs of the pods that the API lists and that have not ended: a Finished pod's volumes are treated like a Gone
- * pod's, so that everything is read of it. A static pod's directory bears the UID in its mirror's annotations (R226).
+ * pod's, so that everything is read of it.
  */
 export function livingPods(pods: readonly Pod[]): ReadonlySet<string> {
-  const uids = new Set<string>()
-  for (const { metadata, status } of pods) {
-    if (metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed')
-      continue
-    uids.add(metadata.uid)
-    for (const key of ['kubernetes.io/config.mirror', 'kubernetes.io/config.hash']) {
-      const uid = metadata.annotations?.[key]
-      if (uid !== undefined) uids.add(uid)
-    }
-  }
-  return uids
+  return new Set(pods.filter((pod) => !isTerminating(pod) && !isTerminalPhase(pod)).flatMap(namedUids))
 }
 
 interface Asked {
