@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareText } from '../compare-text.ts'
-import { errnoOf, errorMessage } from '../errors.ts'
+import { errorMessage, isMissing } from '../errors.ts'
 
 /** A unix socket below the root directory. */
 export interface SocketFile {
@@ -46,7 +46,7 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
   try {
     entries = readdirSync(join(walk.root, directory), { withFileTypes: true })
   } catch (error) {
-    if (!ABSENT.includes(errnoOf(error) ?? '')) unread.push({ path: directory, error: errorMessage(error) })
+    if (!isMissing(error)) unread.push({ path: directory, error: errorMessage(error) })
   }
   for (const entry of entries.toSorted((a, b) => compareText(a.name, b.name))) {
     const path = `${directory}/${entry.name}`
@@ -59,8 +59,6 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
   }
   return { sockets, unread }
 }
-
-const ABSENT: readonly string[] = ['ENOENT', 'ENOTDIR']
 
 /** A socket may go away between the listing and this look. */
 function socketFile(root: string, path: string): SocketFile[] {
