@@ -97,7 +97,7 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
 
 function csiNode({ snapshot, node }: CollectedNode, driver: string, timeoutMs: number): CsiNode | undefined {
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
-  const path = socket === undefined ? undefined : endpointPath({ rootDir: node.rootDir }, socket)
+  const path = socket === undefined ? undefined : endpointPath(node.rootDir, socket)
   if (path === undefined) return undefined
   const client = new CsiNodeClient(driver, path)
   return {
