@@ -4,9 +4,10 @@
  * when it is first touched. test/cli/volctl.test.ts runs all of what touches them.
  */
 import type { Plugin } from 'esbuild'
+import { type LazyPackages, loadLazily } from './esbuild-lazy.ts'
 
-/** Names that oclif's files import, by package; `default` where they take the package itself. */
-const LAZY: Readonly<Record<string, readonly string[]>> = {
+/** What oclif's files import. */
+const LAZY: LazyPackages = {
   ansis: ['default'],
   'clean-stack': ['default'],
   'cli-spinners': ['default'],
@@ -27,25 +28,7 @@ export function oclifPlugin(): Plugin {
   return {
     name: 'oclif',
     setup(build) {
-      const packages = new RegExp(`^(${Object.keys(LAZY).join('|')})$`)
-      build.onResolve({ filter: packages }, ({ path, importer, resolveDir }) =>
-        OCLIF.test(importer) ? { path, namespace: 'oclif-lazy', pluginData: resolveDir } : null,
-      )
-      build.onLoad({ filter: /.*/, namespace: 'oclif-lazy' }, ({ path, pluginData }) => ({
-        contents: gettersOf(path, LAZY[path] ?? []),
-        resolveDir: String(pluginData),
-        loader: 'js',
-      }))
+      loadLazily(build, 'oclif-lazy', OCLIF, LAZY)
     },
   }
-}
-
-function gettersOf(name: string, keys: readonly string[]): string {
-  const real = `require('${name}')`
-  const getters = keys.map((key) => {
-    // As oclif's __importDefault reads it.
-    const value = key === 'default' ? `${real}.__esModule ? ${real}.default : ${real}` : `${real}.${key}`
-    return `Object.defineProperty(exports, '${key}', { enumerable: true, get: () => ${value} })`
-  })
-  return [`Object.defineProperty(exports, '__esModule', { value: true })`, ...getters].join('\n')
 }

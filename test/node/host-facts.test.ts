@@ -211,7 +211,6 @@ describe('checkMountNamespace', () => {
 
 describe('reentry', () => {
   const program = {
-    execPath: '/usr/bin/node',
     execArgv: ['--no-warnings'],
     argv: ['/opt/volctl/bin/volctl', 'plan', '-o', 'json'],
   }

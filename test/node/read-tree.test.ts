@@ -10,8 +10,9 @@ import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { livingPods } from '../../src/core/node/collect-node.ts'
 import { readTree, scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { noMounts } from '../helpers/namespace.ts'
 import { fixture } from './helpers/fixture.ts'
-import { inNamespace, NO_MOUNTS } from './helpers/in-namespace.ts'
+import { inNamespace } from './helpers/in-namespace.ts'
 
 const NONE = parseMountinfo('1 0 8:1 / / rw - ext4 /dev/vda1 rw\n')
 const paths = (entries: readonly TreeEntry[]) => entries.map((entry) => entry.path)
@@ -212,7 +213,7 @@ interface Printed {
   readonly mounts: number
 }
 
-describe.skipIf(NO_MOUNTS !== undefined)(`with real mounts${NO_MOUNTS === undefined ? '' : ` (${NO_MOUNTS})`}`, () => {
+describe.skipIf(noMounts !== undefined)(`with real mounts${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
   const volumes = 'pods/u/volumes'
   const run = (root: string, script: string, ...args: string[]): Printed =>
     JSON.parse(

@@ -1,7 +1,5 @@
-/** The safety rules that a plan decides (safety.md), each named after its rule. */
+/** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
-import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import {
   BEFORE_BOOT,
   DRIVER,
@@ -13,16 +11,7 @@ import {
   uid,
   volumeData,
 } from '../helpers/node-builder.ts'
-import { planOptions } from '../helpers/plan-options.ts'
-
-const GONE = uid(9)
-const plan = (built: NodeBuilder, options: Partial<PlanOptions> = {}): Plan =>
-  planNode(built.build(), planOptions(options))
-const kinds = (made: Plan): string[] =>
-  made.operations.filter((each) => each.blocked === undefined).map((each) => each.kind)
-const blocks = (made: Plan): (string | undefined)[] =>
-  made.operations.filter((each) => each.blocked).map((each) => each.blocked?.code)
-const codes = (made: Plan): string[] => made.problems.map((each) => each.code)
+import { blocks, codes, GONE, kinds, plan } from './planned.ts'
 
 /** A pod that is gone, with a memory-backed secret volume still mounted. */
 const orphan = (built = node()): NodeBuilder => built.mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)

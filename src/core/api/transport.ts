@@ -31,7 +31,7 @@ export function createTransport(server: URL, connection: ConnectionOptions): Tra
   const loopback = isLoopback(server.hostname)
   const agent = connection.agent ?? keepAliveAgent(secure, loopback, connection)
   const headers: Record<string, string | string[]> = { ...connection.headers, Accept: 'application/json' }
-  // On loopback compressing costs more than it saves (performance.md section 2).
+  // On loopback compressing costs more than it saves.
   if (!loopback && connection.compression) headers['Accept-Encoding'] = 'gzip'
   const base: RequestOptions = { agent, ...(connection.auth !== undefined && { auth: connection.auth }) }
   const send = secure ? request : plainRequest

@@ -8,6 +8,7 @@
  */
 import type { KubeClient } from '../api/kube-client.ts'
 import { expectedFiles } from '../desired/atomic-content.ts'
+import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
 import type { ApiSnapshot, CsiSocket, NodeSnapshot } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
@@ -112,21 +113,11 @@ async function askDrivers(rootDir: string, isMountPoint: (path: string) => boole
 
 /**
  * On-disk UIDs of the pods that the API lists and that have not ended: a Finished pod's volumes are treated like a Gone
- * pod's, so that everything is read of it. A static pod's directory bears the UID in its mirror's annotations (R226).
+ * pod's, so that everything is read of it.
  */
 export function livingPods(pods: readonly Pod[]): ReadonlyMap<string, Pod> {
-  const living = new Map<string, Pod>()
-  for (const pod of pods) {
-    const { metadata, status } = pod
-    if (metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed')
-      continue
-    living.set(metadata.uid, pod)
-    for (const key of ['kubernetes.io/config.mirror', 'kubernetes.io/config.hash']) {
-      const uid = metadata.annotations?.[key]
-      if (uid !== undefined) living.set(uid, pod)
-    }
-  }
-  return living
+  const living = pods.filter((pod) => !isTerminating(pod) && !isTerminalPhase(pod))
+  return new Map(living.flatMap((pod) => namedUids(pod).map((uid) => [uid, pod] as const)))
 }
 
 interface Asked {

@@ -3,7 +3,7 @@ import type { BlockMapping, BlockVolume } from '../actual/devices.ts'
 import { csiUniqueName } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
-import { type CsiIdentity, type Identified, identifyBlock } from './csi-identity.ts'
+import { type CsiIdentity, type Identified, identifyBlock, identityObstacle } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall } from './driver-call.ts'
@@ -193,11 +193,6 @@ function sessionObstacle({ plugin }: BlockVolume): Obstacle | undefined {
     message: `${plugin} needs its device to be flushed after the unmap, which this version does not do`,
     hint: 'Flush and remove the device by hand.',
   }
-}
-
-function identityObstacle(identified: Identified | undefined): Obstacle | undefined {
-  if (identified === undefined || 'identity' in identified) return undefined
-  return { code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint }
 }
 
 function refOf(
