@@ -38,18 +38,18 @@ describe('the tree of a real node, built anew', async () => {
   }
   const blockDevices = new Set(['loop0', 'loop3'])
 
-  it('is the same, entry by entry', () => {
-    const entries = readTree({ rootDir: root, mounts, attributes: 'all', blockDevices })
+  it('is the same, entry by entry', async () => {
+    const entries = await readTree({ rootDir: root, mounts, attributes: 'all', blockDevices })
     expect(entries.map(comparable)).toEqual(captured.map(comparable))
   })
 
-  it('for a plan has the same names and types, without what lives, and the digests that can be compared', () => {
+  it('for a plan has the same names and types, without what lives, and the digests that can be compared', async () => {
     const { api } = snapshot
     if (api === undefined) throw new Error('a capture has the API')
     const pods = livingPods(api.pods)
     const living = new Map([...pods].map(([uid, pod]) => [uid, (name: string) => expectedFiles(name, pod, api)]))
     expect([...pods.keys()]).toEqual(expect.arrayContaining([...(snapshot.processes ?? [])]))
-    const planned = readTree({ rootDir: root, mounts, attributes: 'plan', blockDevices }, living)
+    const planned = await readTree({ rootDir: root, mounts, attributes: 'plan', blockDevices }, living)
     const byPath = new Map(planned.map((entry) => [entry.path, entry]))
     const digested: string[] = []
     for (const entry of captured.map(comparable)) {
@@ -94,7 +94,7 @@ async function listen(path: string): Promise<void> {
 
 describe('readTree', () => {
   const POD = 'pods/11111111-2222-3333-4444-555555555555'
-  it('gives content only of state files, digests only of generations', () => {
+  it('gives content only of state files, digests only of generations', async () => {
     using root = fixture({
       [`${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`]: '{"a":1}',
       [`${POD}/volumes/kubernetes.io~empty-dir/e/vol_data.json`]: 'user data',
@@ -104,7 +104,7 @@ describe('readTree', () => {
       [`${POD}/volumes/kubernetes.io~configmap/c/stray`]: 'value',
       [`${POD}/stray-file`]: 'x',
     })
-    const entries = readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
+    const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
     expect(entries.filter((entry) => entry.content !== undefined)).toMatchObject([
       { path: `${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`, content: '{"a":1}', mode: '644', size: 7 },
     ])
@@ -120,7 +120,7 @@ describe('readTree', () => {
     expect(at(entries, `${POD}/stray-file`)).toMatchObject({ type: 'file', size: 1 })
   })
 
-  it('caps what it reads', () => {
+  it('caps what it reads', async () => {
     using root = fixture({
       [`${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`]: ' '.repeat(64 * 1024 + 1),
       [`${POD}/volumes/kubernetes.io~configmap/c/..2026_11_21_02_04_30.1/large`]: 'x'.repeat(2 * 1024 * 1024 + 1),
@@ -131,7 +131,7 @@ describe('readTree', () => {
       if (i % 1000 === 0) mkdirSync(join(many, `${i}`), { recursive: true })
       else writeFileSync(join(many, `${i - (i % 1000)}`, `${i}`), '')
     }
-    const entries = readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
+    const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
     const state = at(entries, `${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`)
     expect(state).toMatchObject({ size: 65_537, error: 'larger than 65536 bytes' })
     expect(state).not.toHaveProperty('content')
@@ -143,19 +143,19 @@ describe('readTree', () => {
     expect(paths(entries).filter((path) => path.startsWith(`${volume}/`))).toHaveLength(10_000)
   })
 
-  it('does not wait for a fifo in the place of a state file', () => {
+  it('does not wait for a fifo in the place of a state file', async () => {
     using root = fixture({ [`${POD}/volumes/kubernetes.io~csi/pv/x`]: '' })
     const fifo = join(root.path, POD, 'volumes/kubernetes.io~csi/pv/vol_data.json')
     execFileSync('mkfifo', [fifo])
     expect(
       at(
-        readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' }),
+        await readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' }),
         `${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`,
       ),
     ).toMatchObject({ type: 'fifo' })
   })
 
-  it('follows no link', () => {
+  it('follows no link', async () => {
     using elsewhere = fixture({ 'secret/vol_data.json': 'never' })
     using root = fixture({
       [`${POD}/volumes/kubernetes.io~csi/x`]: '',
@@ -164,7 +164,7 @@ describe('readTree', () => {
     symlinkSync(join(elsewhere.path, 'secret'), join(root.path, POD, 'volumes/kubernetes.io~csi/pv'))
     symlinkSync('/', join(root.path, POD, 'volumes/kubernetes.io~empty-dir/e/root'))
     symlinkSync(elsewhere.path, join(root.path, 'pods/link'))
-    const entries = readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
+    const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
     expect(at(entries, `${POD}/volumes/kubernetes.io~csi/pv`)).toMatchObject({
       type: 'link',
       target: join(elsewhere.path, 'secret'),
@@ -173,16 +173,16 @@ describe('readTree', () => {
     expect(paths(entries).filter((path) => path.includes('vol_data'))).toEqual([])
   })
 
-  it('has only pods that were there at the scan, though completed later', () => {
+  it('has only pods that were there at the scan, though completed later', async () => {
     using root = fixture({ [`${POD}/etc-hosts`]: '' })
-    const scan = scanTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' })
+    const scan = await scanTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' })
     mkdirSync(join(root.path, 'pods/later'))
     rmSync(join(root.path, POD, 'etc-hosts'))
     expect(scan.podUids).toEqual([POD.slice(5)])
     expect(paths(scan.complete(new Map()))).toEqual(expect.not.arrayContaining(['pods/later', `${POD}/etc-hosts`]))
   })
 
-  it('keeps the marker of a living pod', () => {
+  it('keeps the marker of a living pod', async () => {
     const marker = `${POD}/plugins/kubernetes.io~empty-dir/wrapped_c/ready`
     using root = fixture({
       [`${POD}/volumes/kubernetes.io~configmap/c/..2026_11_21_02_04_30.1/key`]: '',
@@ -191,15 +191,17 @@ describe('readTree', () => {
       [marker]: '',
       [`${POD}/containers/c/abcd`]: '',
     })
-    const entries = readTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' }, living(POD.slice(5)))
+    const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' }, living(POD.slice(5)))
     expect(paths(entries)).toEqual(expect.arrayContaining([marker, `${POD}/plugins/kubernetes.io~empty-dir/e/ready`]))
     expect(paths(entries).filter((path) => path.includes('precious') || path.includes('containers/'))).toEqual([])
   })
 
-  it('says what is wrong with the root directory', () => {
+  it('says what is wrong with the root directory', async () => {
     using root = fixture({ file: '' })
-    expect(() => readTree({ rootDir: '/nowhere', mounts: NONE, attributes: 'all' })).toThrow(/no such directory/)
-    expect(() => readTree({ rootDir: join(root.path, 'file'), mounts: NONE, attributes: 'all' })).toThrow(
+    await expect(readTree({ rootDir: '/nowhere', mounts: NONE, attributes: 'all' })).rejects.toThrow(
+      /no such directory/,
+    )
+    await expect(readTree({ rootDir: join(root.path, 'file'), mounts: NONE, attributes: 'all' })).rejects.toThrow(
       /no directory/,
     )
   })

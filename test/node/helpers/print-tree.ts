@@ -7,7 +7,7 @@ const [rootDir = '', living = ''] = process.argv.slice(2)
 const mounts = readMountTable()
 const began = performance.now()
 const pods = new Map(living.split(',').map((uid) => [uid, () => undefined]))
-const entries = readTree({ rootDir, mounts, attributes: living === '' ? 'all' : 'plan' }, pods)
+const entries = await readTree({ rootDir, mounts, attributes: living === '' ? 'all' : 'plan' }, pods)
 const milliseconds = performance.now() - began
 const dead = await deadMounts(mounts, rootDir, { deadlineMs: 1000 })
 process.stdout.write(JSON.stringify({ entries, dead, milliseconds, mounts: mounts.under(rootDir).length }), () =>
