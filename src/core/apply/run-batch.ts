@@ -13,7 +13,7 @@ import { requireConditions } from './run-operation.ts'
 import { requireGone, umountLayer } from './umount-step.ts'
 import { type Member, type Umount, umountAll } from './umount-together.ts'
 
-export const BATCH_OPERATIONS = 2500
+export const BATCH_OPERATIONS = 5000
 const BREATH = 200
 
 export async function runBatch(operations: readonly Operation[], apply: ApplyRun): Promise<void> {
