@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
 import type { GrpcCode } from '../../src/core/grpc/grpc-status.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { readLazilyDetached } from '../../src/core/node/lazily-detached.ts'
 import type { ExpectedMount, Step } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
@@ -178,6 +179,13 @@ describe('umount', () => {
     expect((await run(steps, expects)).state).toBe('failed DetachedLazily')
     expect(fixture.host.log).toEqual([`umount lazy ${DIR}`])
     expect(fixture.journal()).toContainEqual(expect.objectContaining({ type: 'lazy', path: DIR }))
+    const remembered = readLazilyDetached({
+      directory: `${fixture.directory}/journal`,
+      bootID: planOf([]).bootID,
+      mounts: parseMountinfo(''),
+      isSuperblockGone: () => false,
+    })
+    expect(remembered).toMatchObject([{ path: DIR }])
   })
 })
 

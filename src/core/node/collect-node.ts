@@ -10,6 +10,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { KubeClient } from '../api/kube-client.ts'
 import type { DiskRead } from '../api/read-api.ts'
+import { isSuperblockGone } from '../apply/device-use.ts'
+import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
 import { expectedFiles } from '../desired/atomic-content.ts'
 import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
@@ -19,6 +21,7 @@ import type { NodeState } from '../node-state.ts'
 import { loopDevices } from './block-devices.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { hostIdentity } from './host-identity.ts'
+import { readLazilyDetached } from './lazily-detached.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readStaticPods } from './static-pods.ts'
@@ -61,6 +64,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const host = { ...hostIdentity(), ...testIdentity(node) }
   const staticPods = readStaticPods(node.staticPods)
   const blockDevices = loopDevices()
+  const directory = node.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
+  const lazilyDetached = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
 
   // After the API's connection has begun: the scan lets its answers in.
   const scan = nextTurn().then(() => scanTree({ rootDir: node.rootDir, mounts, attributes: options.attributes }))
@@ -113,6 +118,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     kubelet,
     blockDevices,
     csiSockets,
+    ...(lazilyDetached.length > 0 && { lazilyDetached }),
   }
   return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readMountTable() }
 }

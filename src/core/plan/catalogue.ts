@@ -40,6 +40,7 @@ export const BLOCK_CODES = {
   PluginUnsupported: 'this version does not undo the volumes of this plugin on the device level',
   NodeAffinity: "the volume's node affinity does not match this node",
   NotDead: '--lazy is for dead mounts only',
+  DetachedLazily: "the volume's file system was detached lazily, and may still be in use",
 } as const
 
 export const WAITING_CODES = {
