@@ -22,6 +22,15 @@ const LAZY: LazyPackages = {
   'wrap-ansi': ['default'],
 }
 
+/**
+ * What oclif loads for itself alone, and a node never needs: its traces for DEBUG=oclif, and a look for Windows'
+ * subsystem, which would only give the platform another name.
+ */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  debug: 'module.exports = () => () => undefined',
+  'wsl-utils': 'exports.isWsl = false',
+}
+
 const OCLIF = /[\\/]@oclif[\\/]core[\\/]/
 
 export function oclifPlugin(): Plugin {
@@ -29,6 +38,10 @@ export function oclifPlugin(): Plugin {
     name: 'oclif',
     setup(build) {
       loadLazily(build, 'oclif-lazy', OCLIF, LAZY)
+      build.onResolve({ filter: /^(debug|wsl-utils)$/ }, ({ path, importer }) =>
+        OCLIF.test(importer) ? { path, namespace: 'oclif-left-out' } : null,
+      )
+      build.onLoad({ filter: /.*/, namespace: 'oclif-left-out' }, ({ path }) => ({ contents: LEFT_OUT[path] ?? '' }))
     },
   }
 }
