@@ -67,14 +67,15 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const directory = node.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
   const lazilyDetached = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
 
-  // After the API's connection has begun: the scan lets its answers in.
-  const scan = nextTurn().then(() => scanTree({ rootDir: node.rootDir, mounts, attributes: options.attributes }))
+  // After the API's connection has begun, and while the others are asked: the scan lets their answers in.
+  const begun = nextTurn()
+  const scan = begun.then(() => scanTree({ rootDir: node.rootDir, mounts, attributes: options.attributes }))
   const local = [
     scan,
-    scan.then(() => node.runtime()),
+    begun.then(() => node.runtime()),
     scan.then(({ isMountPoint }) => askDrivers(node.rootDir, isMountPoint)),
-    scan.then(() => deadMounts(mounts, node.rootDir)),
-    scan.then(() => node.kubeletState()),
+    begun.then(() => deadMounts(mounts, node.rootDir)),
+    begun.then(() => node.kubeletState()),
   ] as const
   const disk = { podUids: async () => (await scan).podUids, read: () => Promise.all(local) }
   // Without the directories there is no plan, and no use in waiting for the API.
