@@ -1,7 +1,7 @@
 /** One pod's directory (N4): what is read at once, and what only if the pod does not live. */
 import { posix } from 'node:path'
 import type { ExpectedFile } from '../../desired/atomic-content.ts'
-import { digestFile } from './read-small-file.ts'
+import { readAtomicVolume, readShownGeneration } from './atomic-volume.ts'
 import type { Draft } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
@@ -14,18 +14,10 @@ export interface PodScan {
   readonly contents: Draft[]
   /** Names of unmounted volumes of which a `ready` marker tells that they are set up (P21). */
   readonly marked: { readonly plugin: string; readonly meta: string }[]
-  /** What atomic writers wrote: its digests are taken last. */
-  readonly generations: Generation[]
+  /** Volume directories that an atomic writer filled, not listed yet. */
+  readonly atomic: Draft[]
   /** The top level of the pod's directory. */
   readonly top: readonly Draft[]
-}
-
-/** One directory ..YYYY_MM_DD_HH_MM_SS.random of a volume. */
-export interface Generation {
-  /** Name of the volume. */
-  readonly volume: string
-  readonly path: string
-  readonly files: Draft[]
 }
 
 /** Of a living pod's volume: what its files should be, by path below `..data`. What says no digest is not read. */
@@ -38,7 +30,7 @@ export function scanPodDirectory(walk: TreeWalk, directory: Draft): PodScan {
     entries: [directory, ...top],
     contents: [],
     marked: [],
-    generations: [],
+    atomic: [],
     top,
   }
 }
@@ -51,23 +43,17 @@ const VOLUMES = new Set(['volumes', 'volumeDevices', 'volume-subpaths'])
 /** The second part of reading a living pod: the markers of its unmounted volumes, and what may be compared. */
 export function completeLivingPod(walk: TreeWalk, pod: PodScan, expected: ExpectedFiles): void {
   for (const { plugin, meta } of pod.marked) readMarker(walk, `pods/${pod.uid}/plugins/${plugin}/${meta}`)
-  for (const { volume, path, files } of pod.generations) {
-    const wanted = expected(volume)
-    for (const file of files) {
-      const want = wanted?.get(file.path.slice(path.length + 1))
-      if (want === undefined || 'any' in want) continue
-      if ('digest' in want) digestFile(file, walk.absolute(file.path))
-      else walk.attributes(file)
-    }
+  for (const volume of pod.atomic) {
+    const files = expected(posix.basename(volume.path))
+    if (walk.isMountPoint(volume)) readShownGeneration(walk, volume, files)
+    else readAtomicVolume(walk, volume, { expected: files })
   }
 }
 
-/** The second part of reading any other pod. @param digests take those of what atomic writers wrote, too */
+/** The second part of reading any other pod. @param digests take those of what atomic writers wrote */
 export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): void {
+  for (const volume of pod.atomic) pod.entries.push(...readAtomicVolume(walk, volume, digests ? 'all' : 'none'))
   for (const entry of pod.entries) walk.attributes(entry)
-  if (digests) {
-    for (const { files } of pod.generations) for (const file of files) digestFile(file, walk.absolute(file.path))
-  }
   for (const volume of pod.contents) walkContent(walk, walk.absolute(volume.path), volume)
   for (const entry of pod.top) {
     const name = posix.basename(entry.path)

@@ -9,7 +9,7 @@
  * after the list must not look like one of a pod that is gone), and because with the list most of the work can be left
  * out: no decision looks at the attributes of a living pod's directories, nor at the content of its emptyDirs.
  * `scanTree` reads names, types and state files; `complete` the attributes and contents of all but living pods, and of
- * those the digests of what can be compared with the API.
+ * those what can be compared with the API.
  */
 import { type Dirent, readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
