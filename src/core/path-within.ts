@@ -1,7 +1,18 @@
+import { posix } from 'node:path'
+
 /**
- * Whether `path` is `base` or lies below it: by component, lexically, without touching the disk (P112). `/a/bc` is not
- * within `/a/b`. Both are plain paths, without `..` and trailing slashes, as mountinfo and our own trees have them.
+ * Whether `path` is `base` or lies below it: by path component, lexically, without touching the disk (P112).
+ * `/a/bc` is not within `/a/b`; a name that merely begins with two dots (`..2026_11_21`) is.
  */
 export function isWithin(path: string, base: string): boolean {
-  return path === base || path.startsWith(base === '/' ? '/' : `${base}/`)
+  const directory = plain(base)
+  const entry = plain(path)
+  return entry === directory || entry.startsWith(directory === '/' ? '/' : `${directory}/`)
+}
+
+/** Nearly every path is plain already, and this is asked of every mount. */
+function plain(path: string): string {
+  if (!path.includes('/.') && !path.includes('//') && !path.endsWith('/')) return path
+  const normal = posix.normalize(path)
+  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
 }

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { releaseSteps } from '../../src/core/reconcile/unmount-other-devices.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 import { FakeStorage } from './fake-storage.ts'
 
@@ -38,7 +39,7 @@ function unmountDevice(mounted?: { dev: string; source?: string; fsType?: string
 
 async function run(...operations: Operation[]) {
   const result = await fixture.apply(planOf(operations))
-  return { states: fixture.states(result), log: fixture.host.log }
+  return { states: statesOf(result), log: fixture.host.log }
 }
 
 const remove = (disk: string): string[] => [

@@ -1,6 +1,7 @@
 /** The calls of flexVolume drivers (P87, P88). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CommandResult } from '../../src/core/apply/host.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
 
 const DRIVER = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/v~d/d'
@@ -30,7 +31,7 @@ async function run(op: 'flexUnmount' | 'flexUnmountDevice', target: string, moun
   const planned = operation('a', { volume, steps, expects: layers.slice(-1) })
   const { pod: _, ...device } = { ...planned, kind: 'UnmountDevice' as const }
   const result = await fixture.apply(planOf([op === 'flexUnmount' ? planned : device]))
-  return { state: fixture.states(result).a, message: result.outcomes[0]?.message, log: fixture.host.log }
+  return { state: statesOf(result).a, message: result.outcomes[0]?.message, log: fixture.host.log }
 }
 
 describe.each([

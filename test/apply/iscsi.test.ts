@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { releaseSteps } from '../../src/core/reconcile/unmount-other-devices.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 import { FakeStorage } from './fake-storage.ts'
 
@@ -69,7 +70,7 @@ function unmountDevice(id: string, given: Given = {}): Operation {
 async function run(...operations: Operation[]) {
   const result = await fixture.apply(planOf(operations))
   return {
-    states: fixture.states(result),
+    states: statesOf(result),
     messages: result.outcomes.map(({ message }) => message),
     commands: fixture.host.log.filter((line) => !/^(?:umount|rmdir|unlink) /.test(line)),
     log: fixture.host.log,

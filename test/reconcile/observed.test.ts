@@ -1,17 +1,9 @@
-/** What volctl does where a real kubelet was seen to be careless (observed.md), row by row. */
+/** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
-import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { planOptions } from '../helpers/plan-options.ts'
+import { blocks, GONE, kinds, plan } from './planned.ts'
 
-const GONE = uid(9)
-const plan = (built: NodeBuilder, options: Partial<PlanOptions> = {}): Plan =>
-  planNode(built.build(), planOptions(options))
-const kinds = (made: Plan): string[] =>
-  made.operations.filter((each) => each.blocked === undefined).map((each) => each.kind)
-const blocks = (made: Plan): (string | undefined)[] =>
-  made.operations.filter((each) => each.blocked).map((each) => each.blocked?.code)
 const claim = (name: string) => ({ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } })
 
 /** A living pod with one CSI volume as it should be. */

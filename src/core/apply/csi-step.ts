@@ -1,5 +1,5 @@
 /** The driver's call, and a look at what it left (S16, R441, R832, O23, C119, C125). */
-import { VolctlError } from '../errors.ts'
+import { errorMessage, VolctlError } from '../errors.ts'
 import type { Operation, Step } from '../plan/plan.ts'
 import { pause, withDeadline } from './deadline.ts'
 import { grpcStatusOf, hintFor } from './driver-errors.ts'
@@ -83,11 +83,14 @@ function driverFailure(step: Step, run: StepContext, error: unknown): VolctlErro
   const status = grpcStatusOf(error)
   if (status === undefined && error instanceof VolctlError) return error
   const { code, hint } = hintFor(status)
-  const words = error instanceof Error ? error.message : String(error)
   const stuck = status === 'DEADLINE_EXCEEDED' || status === 'CANCELLED'
-  return new StepFailed(code, `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${words}`, {
-    cause: error,
-    hint,
-    stuck,
-  })
+  return new StepFailed(
+    code,
+    `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${errorMessage(error)}`,
+    {
+      cause: error,
+      hint,
+      stuck,
+    },
+  )
 }

@@ -8,6 +8,7 @@ import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
 import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
+import { namedUids } from '../desired/pods.ts'
 import { VolctlError } from '../errors.ts'
 import { deadlineIn } from '../grpc/deadline.ts'
 import type { Pod } from '../model/objects.ts'
@@ -90,21 +91,15 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   }
   const seen = [...(processes ?? []), ...runtime.pods.map(({ uid }) => uid)]
   return {
-    listed: new Set(apiPods.flatMap(uidsOnDisk)),
+    listed: new Set(apiPods.flatMap(namedUids)),
     alive: new Set(seen.filter((uid) => witnesses.isAlive(uid))),
     apiPods: mine.items,
   }
 }
 
-/** A static pod's directory bears the UID in its mirror pod's annotations (S10). */
-function uidsOnDisk({ metadata: { uid, annotations } }: Pod): string[] {
-  const named = ['kubernetes.io/config.mirror', 'kubernetes.io/config.hash'].flatMap((key) => annotations?.[key] ?? [])
-  return [uid, ...named]
-}
-
 function csiNode({ snapshot, node }: CollectedNode, driver: string, timeoutMs: number): CsiNode | undefined {
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
-  const path = socket === undefined ? undefined : endpointPath({ rootDir: node.rootDir }, socket)
+  const path = socket === undefined ? undefined : endpointPath(node.rootDir, socket)
   if (path === undefined) return undefined
   const client = new CsiNodeClient(driver, path)
   return {

@@ -14,8 +14,14 @@ export const planFlags = {
     summary:
       'Include what only makes sense for pods that are gone for good: their emptyDir data and their directories.',
   }),
-  remount: Flags.boolean({ ...scope, summary: 'Carry out RemountVolume operations.' }),
-  expand: Flags.boolean({ ...scope, summary: 'Carry out ExpandVolume operations.' }),
+  remount: Flags.boolean({
+    ...scope,
+    summary: 'Plan RemountVolume operations as asked for; this version does not carry them out.',
+  }),
+  expand: Flags.boolean({
+    ...scope,
+    summary: 'Plan ExpandVolume operations as asked for; this version does not carry them out.',
+  }),
   only: Flags.string({
     ...scope,
     helpValue: 'LIST',

@@ -137,6 +137,16 @@ export interface BlockDevice {
   readonly readOnly?: boolean
 }
 
+/** A file system that volctl detached lazily in this boot, and that is not shown to be gone (S20). */
+export interface LazilyDetached {
+  /** Where it was mounted. */
+  readonly path: string
+  /** "major:minor" */
+  readonly dev: string
+  /** Unique name of its volume, else its name. */
+  readonly volume?: string
+}
+
 export interface CsiSocket {
   /** Relative to the root directory where it lies below it, else absolute. */
   readonly path: string
@@ -183,4 +193,6 @@ export interface NodeSnapshot {
   readonly csiSockets?: readonly CsiSocket[]
   /** Absent: the directory of the drivers was not looked at. */
   readonly flexDrivers?: readonly FlexDriver[]
+  /** Absent: there is none. */
+  readonly lazilyDetached?: readonly LazilyDetached[]
 }

@@ -40,6 +40,7 @@ export const BLOCK_CODES = {
   FlexDriverMissing: 'the driver of a flexVolume is not installed here; give --driver-gone',
   NodeAffinity: "the volume's node affinity does not match this node",
   NotDead: '--lazy is for dead mounts only',
+  DetachedLazily: "the volume's file system was detached lazily, and may still be in use",
 } as const
 
 export const WAITING_CODES = {
@@ -71,7 +72,6 @@ export const PROBLEM_CODES = {
   RuntimeNotAnswering: 'the container runtime does not answer',
   RuntimeUnproven: 'the container runtime knows none of the pods that live',
   NoWitness: 'nothing could say who is alive',
-  WitnessesDisagree: 'the process table shows a pod that the runtime does not',
   StaticPodsUnmatched: 'static pods are not matched to mirror pods and directories',
   SectionMissing: 'the snapshot lacks a section',
   ReadFailed: 'the API did not give an object',
@@ -85,12 +85,9 @@ export const PROBLEM_CODES = {
   DeadMount: 'a mount does not answer',
   OrphanDirKept: 'the directory of a pod that is gone is kept',
   OrphanPodDir: 'directories of pods that are gone could be removed',
-  StateFileCorrupt: 'a state file tells nothing',
   OutageSuspected: 'the API may have lost pods',
-  TreeUnreadable: 'a part of the disk could not be read',
   KubeletUnknown: 'whether a kubelet runs is not known',
   DriverGone: 'what will not happen because a driver was declared gone',
-  StagedDirUnknown: 'a staging directory could not be told',
 } as const
 
 /** How an operation, or an apply as a whole, may end other than well; errno names of the kernel may appear as well. */

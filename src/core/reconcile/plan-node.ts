@@ -12,6 +12,7 @@ import { detachVolumes } from './detach-volumes.ts'
 import { Findings, finishOperations } from './draft.ts'
 import { filterOperations } from './filter-operations.ts'
 import { blockDeadDrivers, machineOf, refuseOutage, refuseWrongMachine } from './guards.ts'
+import { blockLazilyDetached } from './lazily-detached.ts'
 import { mountOrAttachVolumes } from './mount-volumes.ts'
 import { makeContext } from './plan-context.ts'
 import { podListIsComplete, sectionUnseen } from './pod-classes.ts'
@@ -90,6 +91,7 @@ function runPass(context: PlanContext, findings: Findings): void {
   const gone = classes.all.filter((pod) => pod.class === 'Gone').length
   blockDeadDrivers(inputs, findings.operations, options, gone)
   detachVolumes(context, findings)
+  blockLazilyDetached(inputs, findings.operations)
   removeOrphanPodDirs(context, findings)
 }
 

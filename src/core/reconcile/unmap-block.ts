@@ -4,7 +4,7 @@ import { deviceSourceOf, isDeviceOf } from '../desired/device-source.ts'
 import { csiUniqueName } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
-import { type CsiIdentity, type Identified, identifyBlock } from './csi-identity.ts'
+import { type CsiIdentity, type Identified, identifyBlock, identityObstacle } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall } from './driver-call.ts'
@@ -191,11 +191,6 @@ function isWanted(context: PlanContext, block: BlockVolume, uniqueName: string |
       volume.plugin === block.plugin &&
       (volume.specName === block.name || isDeviceOf(deviceSourceOf(volume), block.plugin, block.name)),
   )
-}
-
-function identityObstacle(identified: Identified | undefined): Obstacle | undefined {
-  if (identified === undefined || 'identity' in identified) return undefined
-  return { code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint }
 }
 
 function refOf(

@@ -8,6 +8,7 @@ import { type PlanContext, waitForKubelet } from './context.ts'
 import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
 import { isDeviceWanted } from './device-users.ts'
 import { type Draft, expectedMount, type Findings, type Obstacle } from './draft.ts'
+import { reportDriverGone } from './driver-call.ts'
 import { type FlexCall, flexCall } from './flex-driver.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { referencesTo } from './references.ts'
@@ -52,7 +53,8 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
     deviceObstacle(context, undefined) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     predecessorObstacle(after)
-  if (call?.kind === 'gone' && layers.length > 0) reportDriverGone(findings, plugin, target)
+  if (call?.kind === 'gone' && layers.length > 0)
+    reportDriverGone(findings, plugin, 'unmountdevice', { volume: name, path: target })
   const steps = stepsOf(context, global, target, call)
   findings.add({
     kind: 'UnmountDevice',
@@ -129,13 +131,4 @@ function contentObstacle(context: PlanContext, { plugin, path, content }: Global
     message: `${context.inputs.absolute(stray.path)} ${why}`,
     hint: 'Look at it; move it away or delete it yourself, then plan again.',
   }
-}
-
-function reportDriverGone(findings: Findings, plugin: string, target: string): void {
-  findings.problem(
-    'warning',
-    'DriverGone',
-    `driver ${plugin} is declared gone: unmountdevice of ${target} is not called; what else the driver would undo stays`,
-    { path: target },
-  )
 }

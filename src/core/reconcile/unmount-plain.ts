@@ -4,6 +4,7 @@ import { uniquePodVolumeName, uniqueVolumeName } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context.ts'
 import { expectedMount, type Findings } from './draft.ts'
+import { reportDriverGone } from './driver-call.ts'
 import { flexCall, isFlexPlugin } from './flex-driver.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import type { PodClass } from './pod-classes.ts'
@@ -54,7 +55,9 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
     foreignObstacle(context, volume.foreign) ??
     layerObstacle(context, dir, volume.layers) ??
     (mounted && call?.kind === 'blocked' ? call.blocked : undefined)
-  if (mounted && call?.kind === 'gone') reportDriverGone(findings, pod, volume, dir)
+  if (mounted && call?.kind === 'gone') {
+    reportDriverGone(findings, volume.plugin, 'unmount', { pod: pod.uid, volume: volume.name, path: dir })
+  }
   findings.add({
     kind,
     reason: kind === 'CleanOrphanVolume' ? 'NotReconstructable' : pod.class === 'Finished' ? 'PodFinished' : 'PodGone',
@@ -76,15 +79,6 @@ function ownSteps(context: PlanContext, dir: string, volume: PodVolume, executab
   const umounts = umountSteps(context, dir, volume.layers)
   const told = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
   return executable !== undefined && !told ? [{ op: 'flexUnmount', target: dir, detail: executable }] : umounts
-}
-
-function reportDriverGone(findings: Findings, pod: PodClass, volume: PodVolume, dir: string): void {
-  findings.problem(
-    'warning',
-    'DriverGone',
-    `driver ${volume.plugin} is declared gone: unmount of ${dir} is not called; what else the driver would undo stays`,
-    { pod: pod.uid, volume: volume.name, path: dir },
-  )
 }
 
 /** O12: data in a directory that nothing is mounted on is kept and named. */

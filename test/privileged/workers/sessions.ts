@@ -12,10 +12,11 @@ import { SysfsBlockTree } from '../../../src/core/apply/sysfs-block-tree.ts'
 import { readTree } from '../../../src/core/node/tree/read-tree.ts'
 import type { Operation } from '../../../src/core/plan/plan.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
 import { node } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
-import { apply, expectNow, makeDir, operation, readMounts, states, tmpfs, volumeDir } from './real-node.ts'
+import { apply, expectNow, makeDir, operation, readMounts, tmpfs, volumeDir } from './real-node.ts'
 
 const PORTAL = 'san-1:3260'
 const IQN = 'iqn.2003-01.test:disk'
@@ -70,10 +71,10 @@ function hostOf(directory: string): Host {
 }
 
 /** What a plan of this root directory has to do on devices. */
-function planned(root: string): readonly Operation[] {
+async function planned(root: string): Promise<readonly Operation[]> {
   const mounts = readMounts()
   const { snapshot } = node().build()
-  const tree = readTree({ rootDir: root, mounts, attributes: 'all' })
+  const tree = await readTree({ rootDir: root, mounts, attributes: 'all' })
   const plan = planNode({ snapshot: { ...snapshot, rootDir: root, tree }, mounts }, planOptions())
   return plan.operations.filter(({ kind }) => kind === 'UnmountDevice')
 }
@@ -117,23 +118,23 @@ await runScenario({
       standIns(`${directory}/bin`, `${directory}/sys`, `${directory}/log`)
       sh('mount', device, target)
       const steps = (operations: readonly Operation[]) => operations.flatMap((each) => each.steps.map(({ op }) => op))
-      const first = steps(planned(root))
+      const first = steps(await planned(root))
       writeFileSync(`${directory}/bin/kill`, '')
       const child = spawn(process.execPath, ['--no-warnings', fileURLToPath(import.meta.url), 'applyOnce'])
       const signal = await new Promise((resolve) => child.on('exit', (_, name) => resolve(name)))
       sh('rm', `${directory}/bin/kill`)
       const between = { mounted: readMounts().at(target).length, record: existsSync(`${target}/iscsi.json`) }
-      const again = planned(root)
+      const again = await planned(root)
       const result = await apply(root, again, { host: hostOf(directory) })
       return {
         first,
         signal,
         between,
         second: steps(again),
-        states: Object.values(states(result)),
+        states: Object.values(statesOf(result)),
         exists: existsSync(target),
         log: readFileSync(`${directory}/log`, 'utf8').replaceAll(directory, '').trim().split('\n'),
-        left: planned(root).length,
+        left: (await planned(root)).length,
       }
     } finally {
       sh('losetup', '-d', device)
@@ -143,7 +144,7 @@ await runScenario({
   /** The process that is killed. */
   async applyOnce(directory) {
     const root = `${directory}/kubelet`
-    return states(await apply(root, planned(root), { host: hostOf(directory) }))
+    return statesOf(await apply(root, await planned(root), { host: hostOf(directory) }))
   },
 
   /** Drivers that are real programs: one that unmounts, one that cannot, one that prints something else. */
@@ -171,7 +172,7 @@ await runScenario({
     })
     const result = await apply(root, operations)
     return {
-      states: states(result),
+      states: statesOf(result),
       said: result.outcomes
         .find(({ id }) => id === 'garbage')
         ?.message.split(': ')
