@@ -15,6 +15,7 @@ import { Schedule } from './schedule.ts'
 import type { StepContext } from './step-context.ts'
 import { Surroundings } from './surroundings.ts'
 import { VolumeRecords } from './volume-records.ts'
+import { WaitingBudget } from './waiting-budget.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
@@ -95,7 +96,7 @@ export class ApplyRun {
       context: this.#context,
       host: this.host,
       journal: this.#journal,
-      timeoutMs: this.timeoutMs,
+      waiting: new WaitingBudget(this.timeoutMs),
       signal: this.#context.signal,
       record: this.#records.of(operation),
       say: (message) => this.#emit(operationEvent('step', operation, message)),

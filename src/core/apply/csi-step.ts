@@ -26,18 +26,20 @@ export async function callDriver(step: Step, run: StepContext): Promise<void> {
 async function callUntilNotPending(step: Step, run: StepContext): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
-      await withDeadline(callOnce(step, run), run.timeoutMs, `${driverOf(run.operation)}: ${step.op}`)
+      await run.waiting.spend((ms) =>
+        withDeadline(callOnce(step, run, ms), ms, `${driverOf(run.operation)}: ${step.op}`),
+      )
       return
     } catch (error) {
       const wait = RETRY_MS[attempt]
       if (grpcStatusOf(error) !== 'ABORTED' || wait === undefined || run.signal?.aborted)
         throw driverFailure(step, run, error)
-      await pause(wait, run.signal)
+      await run.waiting.spend(() => pause(wait, run.signal))
     }
   }
 }
 
-async function callOnce(step: Step, run: StepContext): Promise<unknown> {
+async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promise<unknown> {
   const { volume } = run.operation
   const driver: CsiNode | undefined = await run.context.csi(driverOf(run.operation))
   if (driver === undefined || volume?.handle === undefined) {
@@ -47,8 +49,8 @@ async function callOnce(step: Step, run: StepContext): Promise<unknown> {
   }
   const volumeId = volume.handle
   return step.op === 'NodeUnpublishVolume'
-    ? driver.nodeUnpublishVolume({ volumeId, targetPath: step.target })
-    : driver.nodeUnstageVolume({ volumeId, stagingTargetPath: step.target })
+    ? driver.nodeUnpublishVolume({ volumeId, targetPath: step.target }, deadlineMs)
+    : driver.nodeUnstageVolume({ volumeId, stagingTargetPath: step.target }, deadlineMs)
 }
 
 /**

@@ -14,17 +14,19 @@ const POLL_MS = 500
 
 /** @returns what is still waited for, if anything */
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
-  const { operation, context, timeoutMs } = run
+  const { operation, context, waiting } = run
   const bound = operation.attachment
   if (bound === undefined)
     throw new OperationRefused('AttachmentChanged', 'the plan does not say which attachment it means')
-  const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, timeoutMs, 'the API server')
-  const [attachment, node, pods, kubelet] = await Promise.all([
-    ask(context.cluster.getVolumeAttachment(bound.name)),
-    ask(context.cluster.getNode()),
-    ask(context.cluster.listNodePods()),
-    askKubelet(context),
-  ])
+  const [attachment, node, pods, kubelet] = await waiting.spend((ms) => {
+    const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, ms, 'the API server')
+    return Promise.all([
+      ask(context.cluster.getVolumeAttachment(bound.name)),
+      ask(context.cluster.getNode()),
+      ask(context.cluster.listNodePods()),
+      askKubelet(context),
+    ])
+  })
   if (ownsNode(kubelet)) {
     throw new OperationRefused(
       'KubeletRunning',
@@ -57,12 +59,14 @@ function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node:
 }
 
 async function deleteAttachment(
-  { context, timeoutMs }: StepContext,
+  { context, waiting }: StepContext,
   { name, uid, resourceVersion }: { name: string; uid: string; resourceVersion?: string },
 ): Promise<void> {
   const preconditions = { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) }
   try {
-    await withDeadline(context.cluster.deleteVolumeAttachment(name, preconditions), timeoutMs, 'the API server')
+    await waiting.spend((ms) =>
+      withDeadline(context.cluster.deleteVolumeAttachment(name, preconditions), ms, 'the API server'),
+    )
   } catch (error) {
     const { status, code } = error as { status?: unknown; code?: unknown }
     if (status === 404 || code === 'NotFound') return
@@ -87,14 +91,16 @@ async function waitUntilGone(
     if (waiting === undefined) return undefined
     if (waiting !== said) run.say(waiting)
     said = waiting
-    if (performance.now() >= until || run.signal?.aborted) return waiting
-    await pause(Math.min(POLL_MS, waitMs), run.signal)
+    if (performance.now() >= until || run.waiting.isSpent || run.signal?.aborted) return waiting
+    await run.waiting.spend((ms) => pause(Math.min(POLL_MS, waitMs, ms), run.signal))
   }
 }
 
-async function stillThere({ context, timeoutMs }: StepContext, name: string, uid: string): Promise<string | undefined> {
+async function stillThere({ context, waiting }: StepContext, name: string, uid: string): Promise<string | undefined> {
   try {
-    const attachment = await withDeadline(context.cluster.getVolumeAttachment(name), timeoutMs, 'the API server')
+    const attachment = await waiting.spend((ms) =>
+      withDeadline(context.cluster.getVolumeAttachment(name), ms, 'the API server'),
+    )
     if (attachment === undefined || attachment.metadata.uid !== uid) return undefined
     const { finalizers = [] } = attachment.metadata
     const error = attachment.status?.detachError?.message

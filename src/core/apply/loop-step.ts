@@ -14,7 +14,7 @@ export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
       hint: 'Plan again: the device was given to somebody else.',
     })
   }
-  const result = await host.releaseLoop(step.target, run.timeoutMs)
+  const result = await run.waiting.spend((ms) => host.releaseLoop(step.target, ms))
   // A device that somebody has open is only marked for release, and says OK.
   if (host.loopBackingFile(step.target) === undefined) return
   const words = result.stderr.trim()

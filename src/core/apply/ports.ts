@@ -18,8 +18,8 @@ export interface Witness {
 
 /** A CSI driver's node service; a rejection carries the driver's gRPC status. */
 export interface CsiNode {
-  nodeUnpublishVolume(request: { readonly volumeId: string; readonly targetPath: string }): Promise<unknown>
-  nodeUnstageVolume(request: { readonly volumeId: string; readonly stagingTargetPath: string }): Promise<unknown>
+  nodeUnpublishVolume(request: { volumeId: string; targetPath: string }, deadlineMs: number): Promise<unknown>
+  nodeUnstageVolume(request: { volumeId: string; stagingTargetPath: string }, deadlineMs: number): Promise<unknown>
 }
 
 /** What detaching asks of the API server. */
@@ -56,7 +56,7 @@ export interface ApplyContext {
   readonly host?: Host
   /** Operations in flight at once (default 8). */
   readonly parallel?: number
-  /** For every single call of an operation that may hang (default two minutes). */
+  /** How long one operation may wait for calls that may hang, all together (default two minutes). */
   readonly timeoutMs?: number
   /** How long a detach waits for the attacher (default 30 s). */
   readonly detachWaitMs?: number

@@ -10,12 +10,12 @@ export async function command(
   args: readonly string[],
   input?: string,
 ): Promise<CommandResult> {
-  const result = await run.host.run(program, args, run.timeoutMs, input)
+  const result = await run.waiting.spend((ms) => run.host.run(program, args, ms, input))
   if (!result.timedOut) return result
   const left =
     result.abandonedPid === undefined ? '' : `; pid ${result.abandonedPid} cannot be killed and was left behind`
   const words = `${program} ${args.join(' ')}`
-  throw new StepFailed('TimedOut', `${words} did not end within ${run.timeoutMs / 1000} s${left}`, {
+  throw new StepFailed('TimedOut', `${words} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
     hint: 'The storage may be away: bring it back, and plan again.',
     stuck: true,
   })

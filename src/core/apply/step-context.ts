@@ -3,6 +3,7 @@ import type { Host } from './host.ts'
 import type { Journal } from './journal.ts'
 import type { ApplyContext } from './ports.ts'
 import type { Surroundings } from './surroundings.ts'
+import type { WaitingBudget } from './waiting-budget.ts'
 
 /** What a step of one operation works with. */
 export interface StepContext {
@@ -13,7 +14,7 @@ export interface StepContext {
   readonly host: Host
   readonly journal: Journal
   readonly around: Surroundings
-  readonly timeoutMs: number
+  readonly waiting: WaitingBudget
   readonly signal: AbortSignal | undefined
   /** Said while it waits. */
   readonly say: (message: string) => void

@@ -20,7 +20,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   const how = howToUmount(step, layer)
   await requireForceAllowed(how, layer, run)
   if (how === 'lazy') rememberLazy(layer, run)
-  const result = await run.host.umount([step.target], how, run.timeoutMs)
+  const result = await run.waiting.spend((ms) => run.host.umount([step.target], how, ms))
   run.around.changed()
   requireGone(layer, result, run)
   if (how === 'lazy' && !run.host.superblockGone(layer.dev, layer.fsType)) {
@@ -45,10 +45,14 @@ export function requireGone(layer: MountInfo, result: CommandResult, run: StepCo
       result.abandonedPid === undefined
         ? ''
         : `; umount (pid ${result.abandonedPid}) cannot be killed and was left behind`
-    throw new StepFailed('TimedOut', `umount ${layer.mountPoint} did not end within ${run.timeoutMs / 1000} s${left}`, {
-      hint: 'Its server may be away: bring it back, or see --force-unmount and --lazy.',
-      stuck: true,
-    })
+    throw new StepFailed(
+      'TimedOut',
+      `umount ${layer.mountPoint} did not end within ${run.waiting.limitMs / 1000} s${left}`,
+      {
+        hint: 'Its server may be away: bring it back, or see --force-unmount and --lazy.',
+        stuck: true,
+      },
+    )
   }
   const words =
     result.stderr
@@ -90,8 +94,8 @@ function requireSoleConnection(layer: MountInfo, { around, operation }: StepCont
 }
 
 /** S20: only what is shown to be dead, and held by nobody. */
-async function requireDeadAndUnheld(layer: MountInfo, { host, around, timeoutMs }: StepContext): Promise<void> {
-  if (!(await host.isDead(layer.mountPoint, Math.min(timeoutMs, 5000)))) {
+async function requireDeadAndUnheld(layer: MountInfo, { host, around, waiting }: StepContext): Promise<void> {
+  if (!(await waiting.spend((ms) => host.isDead(layer.mountPoint, Math.min(ms, 5000))))) {
     throw new StepFailed('NotDead', `${layer.mountPoint} answers: it is not dead`, {
       hint: 'Unmount it plainly, without --lazy.',
     })

@@ -44,7 +44,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     readMounts: () => latest.readMounts(),
     kubeletState: () => latest.node.kubeletState(),
     witness: () => askWitnesses(latest),
-    csi: (driver) => csiNode(latest, driver, timeoutMs),
+    csi: (driver) => csiNode(latest, driver),
     cluster: cluster(first),
     wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
     wantedSources: (pods) => wantedSources(latest, pods),
@@ -97,14 +97,14 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   }
 }
 
-function csiNode({ snapshot, node }: CollectedNode, driver: string, timeoutMs: number): CsiNode | undefined {
+function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | undefined {
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
   const path = socket === undefined ? undefined : endpointPath(node.rootDir, socket)
   if (path === undefined) return undefined
   const client = new CsiNodeClient(driver, path)
   return {
-    nodeUnpublishVolume: (request) => client.nodeUnpublishVolume(request, { deadline: deadlineIn(timeoutMs) }),
-    nodeUnstageVolume: (request) => client.nodeUnstageVolume(request, { deadline: deadlineIn(timeoutMs) }),
+    nodeUnpublishVolume: (request, ms) => client.nodeUnpublishVolume(request, { deadline: deadlineIn(ms) }),
+    nodeUnstageVolume: (request, ms) => client.nodeUnstageVolume(request, { deadline: deadlineIn(ms) }),
   }
 }
 
