@@ -9,6 +9,7 @@ import type { PodVolume } from '../actual/pod-volumes.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import { csiGlobalDir, sha256Hex, unescapeQualifiedName } from '../names.ts'
+import { ownValue } from '../own-value.ts'
 import type { PlanContext } from './context.ts'
 
 export interface CsiIdentity {
@@ -119,7 +120,8 @@ function identityOfPersistentVolume(context: PlanContext, name: string): CsiIden
 }
 
 function givenHandle(context: PlanContext, name: string): Identified | undefined {
-  const handle = context.options.handles[name] ?? context.options.handles[unescapeQualifiedName(name)]
+  const handle =
+    ownValue(context.options.handles, name) ?? ownValue(context.options.handles, unescapeQualifiedName(name))
   if (handle === undefined) return undefined
   const staged = context.staged.find((each) => each.key === sha256Hex(handle))
   const driver = staged?.driverDir ?? identityOfPersistentVolume(context, name)?.driver
