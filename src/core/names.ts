@@ -43,6 +43,13 @@ export function csiUniqueName(driver: string, handle: string): string {
   return `${CSI_PLUGIN}/${driver}^${handle}`
 }
 
+/** The reverse; undefined for the names of other plugins. */
+export function parseCsiUniqueName(name: string): { driver: string; handle: string } | undefined {
+  const separator = name.indexOf('^')
+  if (!name.startsWith(`${CSI_PLUGIN}/`) || separator < 0) return undefined
+  return { driver: name.slice(CSI_PLUGIN.length + 1, separator), handle: name.slice(separator + 1) }
+}
+
 export const CSI_PLUGIN = 'kubernetes.io/csi'
 
 /** Directory of a staged CSI file system, relative to the root directory (C10). */
