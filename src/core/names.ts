@@ -1,5 +1,5 @@
 /** Names and paths of volumes, as the kubelet computes them (R001-R019, C31-C33). */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** What the user names of nodes begin with (N29). */
 export const NODE_USER = 'system:node:'
@@ -15,7 +15,7 @@ export function unescapeQualifiedName(name: string): string {
 }
 
 export function sha256Hex(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 /** Name of the VolumeAttachment of a volume on a node (R007, C33). */
