@@ -43,10 +43,10 @@ export class ApiObjects {
     return this.#volumesByHandle.get(csiUniqueName(driver, handle)) ?? []
   }
 
-  /** A node's attachment of a volume (R007), by default this node's. */
-  attachmentOf({ driver, handle }: Handle, nodeName = this.#nodeName): VolumeAttachment | undefined {
+  /** This node's attachment of a volume (R007). */
+  attachmentOf({ driver, handle }: Handle): VolumeAttachment | undefined {
     this.#attachmentsByName ??= byFirstName(this.#attachments)
-    return this.#attachmentsByName.get(attachmentName(handle, driver, nodeName))
+    return this.#attachmentsByName.get(attachmentName(handle, driver, this.#nodeName))
   }
 
   /** Nodes other than this one that have the volume attached (S30), sorted; empty where nothing is known. */

@@ -35,9 +35,12 @@ function detachVolume(
   const identity = identifyAttachment(context, attachment)
   const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
   if (uniqueName !== undefined && wanted.names.has(uniqueName)) return
-  const users = uniqueName === undefined ? [] : context.users.of(uniqueName)
-  if (users.some((user) => user.pod.class === 'Desired')) return
   const persistentVolume = attachment.spec.source.persistentVolumeName
+  const users = [
+    ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),
+    ...(persistentVolume === undefined ? [] : context.users.ofPersistentVolume(persistentVolume)),
+  ]
+  if (users.some((user) => user.pod.class === 'Desired')) return
   const after = predecessorsOf(findings, uniqueName, persistentVolume)
   const volume = describeCsiVolume(context, {
     name: after[0]?.volume?.name ?? persistentVolume ?? identity?.handle ?? attachment.metadata.name,
