@@ -146,6 +146,14 @@ describe('S9: what runs counts, with or without a directory', () => {
       ['DetachVolume', 'MayBeInUse'],
     ])
   })
+  it('without the process table nobody can say that no such pod is there', () => {
+    const built = idle()
+    built.override = { processes: undefined } as never
+    expect(blocked(planned(built))).toEqual([
+      ['UnmountDevice', 'MayBeInUse'],
+      ['DetachVolume', 'MayBeInUse'],
+    ])
+  })
   it('nor the global mount of another plugin', () => {
     const built = node()
       .running(OLD)

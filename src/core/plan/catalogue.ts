@@ -32,7 +32,7 @@ export const BLOCK_CODES = {
   HeldBy: 'something else uses the mount or the device',
   TwoWriters: 'the volume is attached elsewhere against its access mode',
   UnresolvedVolume: 'a volume of an existing pod could not be resolved, and this may be it',
-  MayBeInUse: 'a pod that runs, or may, has a volume that cannot be told, and this may be it',
+  MayBeInUse: 'a pod that runs, or may, has volumes that cannot be told, and this may be one',
   PredecessorBlocked: 'an operation that has to come first is blocked',
   OutageSuspected: 'the API may have lost pods; give --accept-outage',
   Forbidden: 'the credential lacks the right',

@@ -24,10 +24,17 @@ export function deviceObstacle(
 }
 
 /**
- * S9, S21: a pod that must not be disturbed has a volume that nothing tells.
+ * S9, S21: a pod that must not be disturbed has a volume that nothing tells, or may be there without being seen.
  * @param driver of a CSI volume; undefined for other plugins
  */
-function untoldObstacle({ users }: PlanContext, driver: string | undefined): Obstacle | undefined {
+function untoldObstacle({ users, inputs }: PlanContext, driver: string | undefined): Obstacle | undefined {
+  if (inputs.snapshot.processes === undefined) {
+    return {
+      code: 'MayBeInUse',
+      message: 'the process table was not read: a pod that has no directory here any more may run on it',
+      hint: 'Read it as root; then plan again.',
+    }
+  }
   const untold = users.unknown.find(({ of }) => {
     if (of === 'any') return true
     return driver !== undefined && (of === 'csi' || of.driver === driver)
