@@ -1,6 +1,6 @@
 /** Volumes of pods that must not be disturbed, where their records are lost (S9, S21, R817, R827): not known is in use. */
 import { describe, expect, it } from 'vitest'
-import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, only, planned, unblocked, waits } from '../helpers/planned.ts'
 
 const OLD = uid(9)
@@ -166,6 +166,19 @@ describe('S9: what runs counts, with or without a directory', () => {
   })
   it('volumes of other plugins alone hold up nothing', () => {
     const built = idle().running(OLD).mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
+    expect(unblocked(planned(built))).toEqual(['UnmountDevice', 'DetachVolume'])
+  })
+  it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
+    [
+      'a sub-path',
+      (built) => built.mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/s', fsType: 'ext4' }),
+    ],
+    [
+      'a block map with a state file',
+      (built) => mappedBlock(built, OLD).file(`${BLOCK}/pv-1/data/vol_data.json`, volumeData('pv-1', 'vol-1')),
+    ],
+  ])('nor a removed directory where %s tells the volume', (_name, change) => {
+    const built = change(idle().running(OLD).dir(CSI).dir(`pods/${OLD}/volumeDevices/kubernetes.io~csi`))
     expect(unblocked(planned(built))).toEqual(['UnmountDevice', 'DetachVolume'])
   })
   it('nor does a sandbox that is over', () => {

@@ -17,8 +17,9 @@ export interface UnknownVolume {
 /**
  * Of a pod that runs and that the API does not list, only its directory tells the volumes. The kubelet makes `volumes`
  * for every pod; it takes a volume's directory away before the containers end, and leaves the one of the plugin (O2).
+ * @param tells whether a sub-path or a block map is left that a CSI volume's name is known by
  */
-export function untoldVolumes({ tree }: ActualInputs, pod: PodClass): UnknownVolume[] {
+export function untoldVolumes({ tree }: ActualInputs, pod: PodClass, tells: boolean): UnknownVolume[] {
   if (pod.pod !== undefined || !pod.alive) return []
   const base = `pods/${pod.uid}`
   const volumes = `${base}/volumes`
@@ -29,7 +30,7 @@ export function untoldVolumes({ tree }: ActualInputs, pod: PodClass): UnknownVol
   if (!tree.isDir(volumes)) return [{ pod, what: 'no directory tells its volumes', of: 'any' }]
   return plugins.flatMap(({ path }): UnknownVolume[] => {
     const family = teardownFamily(unescapeQualifiedName(baseName(path)))
-    if ((family !== 'csi' && family !== 'mount') || tree.children(path).length > 0) return []
+    if ((family === 'csi' ? tells : family !== 'mount') || tree.children(path).length > 0) return []
     return [{ pod, what: `${path} is empty: what it had is not known`, of: family === 'csi' ? 'csi' : 'any' }]
   })
 }

@@ -35,6 +35,7 @@ export function findVolumeUsers(
   blocks: readonly BlockVolume[],
 ): VolumeUsers {
   const living = classes.all.filter(isLiving)
+  const mapping = new Set(blocks.flatMap(({ mappings }) => mappings.map(({ podUid }) => podUid)))
   const found = new Found(objects, desired)
   for (const volume of desired.volumes) {
     const pod = classes.of(volume.podUid)
@@ -44,8 +45,9 @@ export function findVolumeUsers(
   }
   for (const pod of living) {
     notePlugins(inputs, found, pod)
-    for (const trace of csiTraces(inputs, pod.uid)) found.noteTrace(pod, trace, inputs.absolute(trace.path))
-    found.unknown.push(...untoldVolumes(inputs, pod))
+    const traces = csiTraces(inputs, pod.uid)
+    for (const trace of traces) found.noteTrace(pod, trace, inputs.absolute(trace.path))
+    found.unknown.push(...untoldVolumes(inputs, pod, traces.length > 0 || mapping.has(pod.uid)))
   }
   for (const block of blocks) {
     for (const mapping of block.mappings) {
