@@ -1,5 +1,5 @@
 /** Names and paths of volumes, as the kubelet computes them (R001-R019, C31-C33). */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** What the user names of nodes begin with (N29). */
 export const NODE_USER = 'system:node:'
@@ -15,7 +15,7 @@ export function unescapeQualifiedName(name: string): string {
 }
 
 export function sha256Hex(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 /** Name of the VolumeAttachment of a volume on a node (R007, C33). */
@@ -41,6 +41,13 @@ export function uniquePodVolumeName(plugin: string, podUid: string, specName: st
 /** `kubernetes.io/csi/<driver>^<handle>` (C31). */
 export function csiUniqueName(driver: string, handle: string): string {
   return `${CSI_PLUGIN}/${driver}^${handle}`
+}
+
+/** The reverse; undefined for the names of other plugins. */
+export function parseCsiUniqueName(name: string): { driver: string; handle: string } | undefined {
+  const separator = name.indexOf('^')
+  if (!name.startsWith(`${CSI_PLUGIN}/`) || separator < 0) return undefined
+  return { driver: name.slice(CSI_PLUGIN.length + 1, separator), handle: name.slice(separator + 1) }
 }
 
 export const CSI_PLUGIN = 'kubernetes.io/csi'

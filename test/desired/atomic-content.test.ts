@@ -155,6 +155,8 @@ describe('P50: downward API', () => {
     ['metadata.labels', { size: 'a="yz"\nb="x"'.length }],
     ["metadata.labels['a']", { size: 2 }],
     ["metadata.labels['none']", { size: 0 }],
+    ["metadata.labels['constructor']", { size: 0 }],
+    ["metadata.annotations['toString']", { size: 0 }],
     ["metadata.annotations['note']", { size: 5 }],
     ["metadata.annotations['lines']", { any: true }],
     // The kubelet adds its own annotations in memory, and snapshots leave one out.

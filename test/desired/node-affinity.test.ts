@@ -23,6 +23,7 @@ describe('R430#2: required node affinity of a PersistentVolume', () => {
     { name: 'NotIn, no label', terms: [term('rack', 'NotIn', 'a')], want: true },
     { name: 'Exists', terms: [term('zone', 'Exists')], want: true },
     { name: 'Exists, no label', terms: [term('rack', 'Exists')], want: false },
+    { name: 'Exists, a name of every object', terms: [term('constructor', 'Exists')], want: false },
     { name: 'DoesNotExist', terms: [term('rack', 'DoesNotExist')], want: true },
     { name: 'DoesNotExist, label', terms: [term('zone', 'DoesNotExist')], want: false },
     { name: 'Gt', terms: [term('size', 'Gt', '4')], want: true },

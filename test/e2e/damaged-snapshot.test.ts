@@ -73,6 +73,8 @@ describe('a plan that is the more careful', () => {
     expect(blocked.map((operation) => [operation.kind, operation.blocked?.code])).toEqual([
       ['UnmapVolume', 'IdentityUnconfirmed'],
       ['UnmapDevice', 'IdentityUnconfirmed'],
+      // S21: it is still mapped.
+      ['DetachVolume', 'PredecessorBlocked'],
     ])
     const handles = (run: Run): (string | undefined)[] =>
       operationsOf(run).flatMap(({ kind, volume }) => (kind === 'UnmountDevice' ? [volume?.handle] : []))

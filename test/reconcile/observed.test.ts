@@ -1,7 +1,7 @@
 /** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
-import type { PlanOptions } from '../../src/core/plan/plan.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
+import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocks, GONE, kinds, plan } from './planned.ts'
 
 const claim = (name: string) => ({ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } })
@@ -243,6 +243,31 @@ it('O12: a CSI driver is not even asked while data lies under its target', () =>
   const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
   const built = node().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1')).file(`${dir}/mount/db`, 'precious')
   expect(blocks(plan(built, { orphans: true }))).toEqual(['DataUnderMountPoint'])
+})
+
+describe('C17: published without a mount', () => {
+  const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
+  const published = (type: 'link' | 'block' | 'file', size = 0): NodeBuilder =>
+    node()
+      .file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1'))
+      .entry({ path: `${dir}/mount`, type, size, mtime: HOUR_AGO })
+  const ops = (made: Plan) => made.operations.map((each) => [each.kind, each.steps.map((step) => step.op)])
+  it.each(['link', 'block', 'file'] as const)('a %s on the target is what the driver takes away', (type) => {
+    const made = plan(published(type), { orphans: true })
+    expect(ops(made)[0]).toEqual(['UnmountVolume', ['NodeUnpublishVolume', 'unlink', 'rmdir']])
+    expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(made.problems).toEqual([])
+  })
+  it('without the driver it stays, and so does the directory', () => {
+    const built = published('link')
+    built.override = { csiSockets: [] }
+    const made = plan(built, { orphans: true, driverGone: [DRIVER] })
+    expect(ops(made)).toEqual([['UnmountVolume', ['unlink']]])
+    expect(made.problems.map((each) => each.code)).toEqual(['DriverGone', 'UnexpectedFile', 'OrphanDirKept'])
+  })
+  it('a file with something in it is data: the driver is not even asked (O12)', () => {
+    expect(blocks(plan(published('file', 8), { orphans: true }))).toEqual(['DataUnderMountPoint'])
+  })
 })
 
 describe('O16 to O18: sub-paths', () => {

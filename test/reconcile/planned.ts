@@ -1,5 +1,5 @@
 /** What is planned for a node that a test has built, in short. */
-import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
+import type { Operation, OperationKind, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { type NodeBuilder, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -12,7 +12,7 @@ export function plan(built: NodeBuilder, options: Partial<PlanOptions> = {}): Pl
 }
 
 /** Kinds of the operations that would be carried out. */
-export function kinds({ operations }: Plan): string[] {
+export function kinds({ operations }: Plan): OperationKind[] {
   return operations.filter((each) => each.blocked === undefined).map((each) => each.kind)
 }
 
@@ -24,4 +24,21 @@ export function blocks({ operations }: Plan): (string | undefined)[] {
 /** Codes of the problems. */
 export function codes({ problems }: Plan): string[] {
   return problems.map((each) => each.code)
+}
+
+/** Kind and block code of what is blocked. */
+export function blocked({ operations }: Plan): [OperationKind, string][] {
+  return operations.flatMap((each) => (each.blocked === undefined ? [] : [[each.kind, each.blocked.code]]))
+}
+
+/** Kind and code of what waits. */
+export function waits({ waiting }: Plan): [OperationKind, string][] {
+  return waiting.map((each) => [each.kind, each.code])
+}
+
+/** @throws where there is not exactly one */
+export function only({ operations }: Plan, kind: OperationKind): Operation {
+  const found = operations.filter((each) => each.kind === kind)
+  if (found.length !== 1 || found[0] === undefined) throw new Error(`${found.length} operations of kind ${kind}`)
+  return found[0]
 }

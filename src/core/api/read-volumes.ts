@@ -14,7 +14,7 @@ import type {
   PersistentVolumeClaim,
   VolumeAttachment,
 } from '../model/objects.ts'
-import { attachmentName, CSI_PLUGIN } from '../names.ts'
+import { attachmentName, parseCsiUniqueName } from '../names.ts'
 import { ApiError } from './api-error.ts'
 import type { ObjectReader } from './object-reader.ts'
 import { ATTACHMENTS, CLAIMS, CSI_DRIVERS, keyText, type ObjectKey, type Resource, VOLUMES } from './resources.ts'
@@ -131,11 +131,7 @@ function attachedVolumes(node: Node | undefined): { driver: string; handle: stri
     ...(node?.status?.volumesAttached ?? []).map(({ name }) => name),
     ...(node?.status?.volumesInUse ?? []),
   ]
-  return names.flatMap((name) => {
-    const separator = name.indexOf('^')
-    if (!name.startsWith(`${CSI_PLUGIN}/`) || separator < 0) return []
-    return [{ driver: name.slice(CSI_PLUGIN.length + 1, separator), handle: name.slice(separator + 1) }]
-  })
+  return names.flatMap((name) => parseCsiUniqueName(name) ?? [])
 }
 
 function uniqueNames(names: readonly (string | undefined)[]): ObjectKey[] {

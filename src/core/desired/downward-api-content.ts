@@ -1,5 +1,6 @@
 /** What a downward API item writes, as far as the API object alone can tell (P50). */
 import type { DownwardApiItem, Pod } from '../model/objects.ts'
+import { ownValue } from '../own-value.ts'
 import type { ExpectedFile } from './atomic-content.ts'
 import { onDiskUid, podNamespace } from './pods.ts'
 
@@ -23,8 +24,8 @@ export function downwardApiFile({ fieldRef }: DownwardApiItem, pod: Pod): Expect
   if (fieldPath === 'metadata.uid') return sizeOf(onDiskUid(pod))
   if (fieldPath === 'metadata.labels') return sizeOfMap(labels)
   const [, field, key = ''] = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(fieldPath) ?? []
-  if (field === 'labels') return sizeOf(labels[key] ?? '')
-  if (field === 'annotations' && !OUT_OF_SIGHT.test(key)) return sizeOf(annotations[key] ?? '')
+  if (field === 'labels') return sizeOf(ownValue(labels, key) ?? '')
+  if (field === 'annotations' && !OUT_OF_SIGHT.test(key)) return sizeOf(ownValue(annotations, key) ?? '')
   return ANY
 }
 

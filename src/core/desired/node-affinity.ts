@@ -1,5 +1,6 @@
 /** Whether a PersistentVolume may be used on a node: its required node affinity (R430 step 2). */
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
+import { ownValue } from '../own-value.ts'
 
 /** Without a required affinity every node fits; otherwise one term must match, all of it. */
 export function matchesNode(pv: PersistentVolume, node: Node): boolean {
@@ -13,7 +14,7 @@ function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTe
   if (matchExpressions.length + matchFields.length === 0) return false
   const labels = node.metadata.labels ?? {}
   return (
-    matchExpressions.every((requirement) => matchesLabel(requirement, labels[requirement.key])) &&
+    matchExpressions.every((requirement) => matchesLabel(requirement, ownValue(labels, requirement.key))) &&
     matchFields.every((requirement) => matchesField(requirement, node))
   )
 }

@@ -3,8 +3,9 @@ import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../names.ts'
+import { AttachedElsewhere } from './attached-elsewhere.ts'
 
-interface Handle {
+export interface Handle {
   readonly driver: string
   readonly handle: string
 }
@@ -18,7 +19,7 @@ export class ApiObjects {
   #volumesByName: ReadonlyMap<string, PersistentVolume> | undefined
   #volumesByHandle: ReadonlyMap<string, PersistentVolume[]> | undefined
   #attachmentsByName: ReadonlyMap<string, VolumeAttachment> | undefined
-  #otherNodes: ReadonlyMap<string, ReadonlySet<string>> | undefined
+  #elsewhere: AttachedElsewhere | undefined
 
   constructor({ api, nodeName }: NodeSnapshot) {
     this.#volumes = api?.persistentVolumes ?? []
@@ -42,21 +43,19 @@ export class ApiObjects {
     return this.#volumesByHandle.get(csiUniqueName(driver, handle)) ?? []
   }
 
-  /** A node's attachment of a volume (R007), by default this node's. */
-  attachmentOf({ driver, handle }: Handle, nodeName = this.#nodeName): VolumeAttachment | undefined {
+  /** This node's attachment of a volume (R007). */
+  attachmentOf({ driver, handle }: Handle): VolumeAttachment | undefined {
     this.#attachmentsByName ??= byFirstName(this.#attachments)
-    return this.#attachmentsByName.get(attachmentName(handle, driver, nodeName))
+    return this.#attachmentsByName.get(attachmentName(handle, driver, this.#nodeName))
   }
 
   /** Nodes other than this one that have the volume attached (S30), sorted; empty where nothing is known. */
-  attachedElsewhere(volume: Handle): string[] {
-    this.#otherNodes ??= this.#nodesByAttacher()
-    return [...(this.#otherNodes.get(volume.driver) ?? [])]
-      .filter((nodeName) => {
-        const attachment = this.attachmentOf(volume, nodeName)
-        return attachment?.spec.nodeName === nodeName && attachment.status?.attached === true
-      })
-      .toSorted()
+  attachedElsewhere(volume: Handle): readonly string[] {
+    this.#elsewhere ??= new AttachedElsewhere(
+      this.#attachments.filter(({ spec, status }) => spec.nodeName !== this.#nodeName && status?.attached === true),
+      (name) => this.persistentVolume(name),
+    )
+    return this.#elsewhere.nodesOf(volume)
   }
 
   /** Is it in node.status.volumesAttached? */
@@ -67,17 +66,6 @@ export class ApiObjects {
   /** Is it in node.status.volumesInUse? */
   isInUse(uniqueName: string): boolean {
     return this.#inUse.has(uniqueName)
-  }
-
-  #nodesByAttacher(): ReadonlyMap<string, ReadonlySet<string>> {
-    const nodes = new Map<string, Set<string>>()
-    for (const { spec } of this.#attachments) {
-      if (spec.nodeName === this.#nodeName) continue
-      const known = nodes.get(spec.attacher)
-      if (known === undefined) nodes.set(spec.attacher, new Set([spec.nodeName]))
-      else known.add(spec.nodeName)
-    }
-    return nodes
   }
 }
 

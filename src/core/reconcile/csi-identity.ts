@@ -8,9 +8,14 @@ import type { BlockVolume, StagedVolume } from '../actual/devices.ts'
 import type { PodVolume } from '../actual/pod-volumes.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
-import { csiGlobalDir, sha256Hex, unescapeQualifiedName } from '../names.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { csiGlobalDir, csiUniqueName, unescapeQualifiedName } from '../names.ts'
+import { isWithin } from '../path-within.ts'
 import type { PlanContext } from './context.ts'
 import type { Obstacle } from './draft.ts'
+import { givenForBlock, givenForFileSystem, givenWithHash } from './given-handle.ts'
+import { knownHandleOf } from './known-handles.ts'
+import { stagedShownBy } from './staged-devices.ts'
 
 export interface CsiIdentity {
   readonly driver: string
@@ -35,18 +40,19 @@ export function identifyPodVolume(context: PlanContext, volume: PodVolume): Iden
   }
   const lost =
     stateFile === undefined ? 'its vol_data.json is lost' : `its vol_data.json tells nothing: ${stateFile.corrupt}`
-  const given = givenHandle(context, volume.name)
+  const shown = mountOf(volume)
+  const given = givenForFileSystem(context, volume.name, shown)
   if (given !== undefined) return given
-  return byDevice(context, volume, lost) ?? byConfirmedName(context, volume, lost)
+  return shown === undefined ? byConfirmedName(context, volume, lost) : byDevice(context, volume, shown, lost)
 }
 
-function byDevice(context: PlanContext, volume: PodVolume, lost: string): Identified | undefined {
-  const top = volume.layers.at(-1)
-  if (top === undefined) return undefined
-  const same = context.staged.filter((staged) =>
-    staged.layers.some((layer) => layer.dev === top.dev && sameRoot(layer.root, top.root)),
-  )
-  const identities = same.map((staged) => identifyStaged(context, staged))
+/** A sub-path shows the volume's device where the target does not any more. */
+function mountOf({ layers, subPaths }: PodVolume): MountInfo | undefined {
+  return layers.at(-1) ?? subPaths?.leaves.find((leaf) => leaf.layers.length > 0)?.layers.at(-1)
+}
+
+function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo, lost: string): Identified {
+  const identities = stagedShownBy(context, shown).map((staged) => identifyStaged(context, staged))
   const found = identities.flatMap((each) => ('identity' in each ? [each.identity] : []))
   const [first] = found
   if (first !== undefined && found.length === identities.length && found.every((each) => sameVolume(each, first))) {
@@ -55,46 +61,57 @@ function byDevice(context: PlanContext, volume: PodVolume, lost: string): Identi
   return unconfirmed(
     context,
     volume.name,
-    `${lost}, and no staged volume on device ${top.dev} confirms driver and handle`,
+    `${lost}, and no staged volume on device ${shown.dev} confirms driver and handle`,
   )
 }
 
-function sameRoot(staged: string, published: string): boolean {
-  return staged === published || staged === '/' || published.startsWith(`${staged}/`)
-}
-
-/** Nothing is mounted, so there is no device to compare: the PV's name, confirmed by the staging directory (O6). */
+/**
+ * Nothing is mounted, so there is no device to compare: the PV of that name, confirmed by its staging directory (O6).
+ * Only where nobody else accounts for what is staged: a PV that another pod has, or had, may have been made anew since
+ * this directory was (S17).
+ */
 function byConfirmedName(context: PlanContext, volume: PodVolume, lost: string): Identified {
   const named = identityOfPersistentVolume(context, unescapeQualifiedName(volume.name))
   if (named !== undefined) {
     const dir = csiGlobalDir(named.driver, named.handle)
     const data = readStateFile(context.inputs.tree.get(`${dir}/vol_data.json`))?.data
-    if (data?.volumeHandle === named.handle && data.driverName === named.driver) {
-      return { identity: { ...named, from: `PersistentVolume ${volume.name}, confirmed by the staging directory` } }
+    if (data !== undefined && sameVolume(named, { driver: data.driverName, handle: data.volumeHandle })) {
+      if (!isHadByAnotherPod(context, named, dir)) {
+        return { identity: { ...named, from: `PersistentVolume ${volume.name}, confirmed by the staging directory` } }
+      }
+      const message = `${lost}, and PersistentVolume ${volume.name}, which another pod has, may not be the one that this directory was made for`
+      return unconfirmed(context, volume.name, message)
     }
   }
   return unconfirmed(context, volume.name, `${lost}, and nothing on disk confirms driver and handle`)
 }
 
+function isHadByAnotherPod(context: PlanContext, { driver, handle }: CsiIdentity, stagingDir: string): boolean {
+  const { inputs, onDisk, users, staged } = context
+  const uniqueName = csiUniqueName(driver, handle)
+  if (users.of(uniqueName).length > 0 || onDisk.of(uniqueName).some(({ path }) => path !== stagingDir)) return true
+  const layers = staged.find(({ dir }) => dir === stagingDir)?.layers ?? []
+  const shown = layers.flatMap(({ dev }) => inputs.mounts.ofDevice(dev))
+  return shown.some((mount) => isWithin(mount.mountPoint, inputs.absolute('pods')))
+}
+
 /** Identity of a staged file system volume. */
 export function identifyStaged(context: PlanContext, staged: StagedVolume): Identified {
   const { stateFile, driverDir, key } = staged
-  const confirms = (driver: string, handle: string): boolean =>
-    driverDir === 'pv' || (driver === driverDir && sha256Hex(handle) === key)
   if (stateFile?.data !== undefined) {
     const { driverName: driver, volumeHandle: handle } = stateFile.data
-    if (confirms(driver, handle)) return { identity: { driver, handle, from: 'vol_data.json' } }
+    if (driverDir === 'pv' || csiGlobalDir(driver, handle) === staged.dir) {
+      return { identity: { driver, handle, from: 'vol_data.json' } }
+    }
     return {
       unconfirmed: `vol_data.json in ${staged.dir} names ${driver}^${handle}, which is not what the directory's name is the hash of`,
       hint: 'Find out which volume is staged there before anything is undone.',
     }
   }
-  const candidates = [
-    ...handlesOnDisk(context),
-    ...handlesGiven(context, driverDir),
-    ...handlesOfPersistentVolumes(context),
-  ]
-  const match = candidates.find((each) => confirms(each.driver, each.handle) && driverDir !== 'pv')
+  const handle = givenWithHash(context, key)
+  const match =
+    knownHandleOf(context, staged.dir) ??
+    (handle === undefined ? undefined : { driver: driverDir, handle, from: '--handle' })
   if (match !== undefined) return { identity: { ...match, from: `${match.from}, confirmed by the directory's hash` } }
   return {
     unconfirmed: `the staging directory ${staged.dir} has no readable vol_data.json, and no known handle has its hash`,
@@ -109,7 +126,7 @@ export function identifyBlock(context: PlanContext, block: BlockVolume): Identif
     const { driverName: driver, volumeHandle: handle } = stateFile.data
     return { identity: { driver, handle, from: 'vol_data.json' } }
   }
-  const given = givenHandle(context, block.name)
+  const given = givenForBlock(context, block.name)
   if (given !== undefined) return given
   const lost =
     stateFile === undefined ? 'its vol_data.json is lost' : `its vol_data.json tells nothing: ${stateFile.corrupt}`
@@ -125,44 +142,6 @@ function identityOfPersistentVolume(context: PlanContext, name: string): CsiIden
     : { driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${name}` }
 }
 
-function givenHandle(context: PlanContext, name: string): Identified | undefined {
-  const handle = context.options.handles[name] ?? context.options.handles[unescapeQualifiedName(name)]
-  if (handle === undefined) return undefined
-  const staged = context.staged.find((each) => each.key === sha256Hex(handle))
-  const driver = staged?.driverDir ?? identityOfPersistentVolume(context, name)?.driver
-  if (driver === undefined) {
-    return {
-      unconfirmed: `the handle of ${name} was given, and neither a staging directory nor a PersistentVolume names its driver`,
-      hint: 'Stage information is needed to know the driver; ask the storage system which driver serves this handle.',
-    }
-  }
-  return { identity: { driver, handle, from: '--handle' } }
-}
-
-function handlesGiven(context: PlanContext, driver: string): CsiIdentity[] {
-  return Object.values(context.options.handles).map((handle) => ({ driver, handle, from: '--handle' }))
-}
-
-function handlesOnDisk({ inputs }: PlanContext): CsiIdentity[] {
-  return inputs.tree.childDirs('pods').flatMap((uid) =>
-    inputs.tree.childDirs(`pods/${uid}/volumes/kubernetes.io~csi`).flatMap((name) => {
-      const data = readStateFile(inputs.tree.get(`pods/${uid}/volumes/kubernetes.io~csi/${name}/vol_data.json`))?.data
-      return data === undefined
-        ? []
-        : [{ driver: data.driverName, handle: data.volumeHandle, from: `vol_data.json of pod ${uid}` }]
-    }),
-  )
-}
-
-function handlesOfPersistentVolumes(context: PlanContext): CsiIdentity[] {
-  return (context.inputs.snapshot.api?.persistentVolumes ?? []).flatMap((volume) => {
-    const csi = csiSourceOf(volume)
-    return csi === undefined
-      ? []
-      : [{ driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${volume.metadata.name}` }]
-  })
-}
-
 function unconfirmed(context: PlanContext, name: string, message: string): Identified {
   const named = identityOfPersistentVolume(context, unescapeQualifiedName(name))
   const guess = named === undefined ? 'HANDLE' : named.handle
@@ -172,6 +151,6 @@ function unconfirmed(context: PlanContext, name: string, message: string): Ident
   }
 }
 
-function sameVolume(a: CsiIdentity, b: CsiIdentity): boolean {
+function sameVolume(a: Pick<CsiIdentity, 'driver' | 'handle'>, b: Pick<CsiIdentity, 'driver' | 'handle'>): boolean {
   return a.driver === b.driver && a.handle === b.handle
 }

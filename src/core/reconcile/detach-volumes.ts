@@ -6,52 +6,67 @@
  */
 import { compareText } from '../compare-text.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../desired/controller-wanted.ts'
-import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
-import { attachmentName, csiUniqueName } from '../names.ts'
+import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../names.ts'
+import type { VolumeMode } from '../plan/plan.ts'
+import { identifyAttachment } from './attachment-identity.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
 import type { CsiIdentity } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from './device-obstacles.ts'
 import type { Draft, Findings, Obstacle, Wait } from './draft.ts'
 import { describeCsiVolume } from './volume-facts.ts'
+import { type VolumeTrace, VolumeTraces } from './volume-traces.ts'
+
+/** What every attachment is compared with. */
+interface NodeFacts {
+  readonly wanted: ControllerWanted
+  readonly traces: VolumeTraces
+  readonly unidentified: readonly Draft[]
+}
 
 export function detachVolumes(context: PlanContext, findings: Findings): void {
   const { api, nodeName } = context.inputs.snapshot
   if (api === undefined) return
-  const wanted = controllerWantedVolumes(api.pods, api, nodeName)
+  const node: NodeFacts = {
+    wanted: controllerWantedVolumes(api.pods, api, nodeName),
+    traces: new VolumeTraces(context),
+    unidentified: findings.operations.filter(isUnidentified),
+  }
   const mine = api.volumeAttachments.filter((attachment) => attachment.spec.nodeName === nodeName)
   for (const attachment of mine.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))) {
-    detachVolume(context, findings, attachment, wanted)
+    detachVolume(context, findings, attachment, node)
   }
+  if (isManaged(context) || !findings.operations.some(({ kind }) => kind === 'DetachVolume')) return
+  findings.problem(
+    'info',
+    'NotManaged',
+    `node ${nodeName} has no annotation ${MANAGED}: its attachments are not managed by the controller (N9)`,
+  )
 }
 
-function detachVolume(
-  context: PlanContext,
-  findings: Findings,
-  attachment: VolumeAttachment,
-  wanted: ControllerWanted,
-): void {
-  const { inputs } = context
+function detachVolume(context: PlanContext, findings: Findings, attachment: VolumeAttachment, node: NodeFacts): void {
   const identity = identifyAttachment(context, attachment)
   const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
-  if (uniqueName !== undefined && wanted.names.has(uniqueName)) return
-  const users = uniqueName === undefined ? [] : context.users.of(uniqueName)
-  if (users.some((user) => user.pod.class === 'Desired')) return
+  if (uniqueName !== undefined && node.wanted.names.has(uniqueName)) return
   const persistentVolume = attachment.spec.source.persistentVolumeName
-  const after = predecessorsOf(findings, uniqueName, persistentVolume)
-  const volume = describeCsiVolume(context, {
-    name: after[0]?.volume?.name ?? persistentVolume ?? identity?.handle ?? attachment.metadata.name,
-    mode: after[0]?.volume?.mode ?? 'Filesystem',
-    identity,
-    uniqueName,
-  })
-  const wait = waitFor(context, attachment, users[0]?.pod.uid) ?? stillOnNode(context, findings, uniqueName)
+  const users = [
+    ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),
+    ...(persistentVolume === undefined ? [] : context.users.ofPersistentVolume(persistentVolume)),
+  ]
+  if (users.some((user) => user.pod.class === 'Desired')) return
+  const traces = node.traces.of(identity, persistentVolume)
+  const after = predecessorsOf(context, findings, uniqueName, persistentVolume, traces)
+  const volume = describeCsiVolume(context, { ...nameOf(context, attachment, identity, after), identity, uniqueName })
+  const wait = waitFor(context, attachment, users[0]?.pod.uid) ?? stillOnNode(context, findings, traces)
   if (wait !== undefined) {
     findings.wait('DetachVolume', wait, 'S21', { volume })
     return
   }
   const blocked =
-    obstacleOf(context, identity, attachment) ?? unresolvedObstacle(wanted.unresolved) ?? predecessorObstacle(after)
+    obstacleOf(context, identity, attachment) ??
+    unresolvedObstacle(node.wanted.unresolved) ??
+    predecessorObstacle(after) ??
+    untoldObstacle(node.unidentified, after)
   const name = attachment.metadata.name
   findings.add({
     kind: 'DetachVolume',
@@ -73,45 +88,46 @@ function detachVolume(
     },
     ...(blocked === undefined ? {} : { blocked }),
   })
-  if (inputs.snapshot.api?.node?.metadata.annotations?.[MANAGED] === undefined) {
-    findings.problem(
-      'info',
-      'ReadFailed',
-      `node ${inputs.snapshot.nodeName} has no annotation ${MANAGED}: its attachments are not managed by the controller (N9)`,
-    )
+}
+
+/** Of a block volume name and mode as on disk: an apply looks for loop devices on its maps by them (C19). */
+function nameOf(
+  { objects }: PlanContext,
+  { metadata, spec }: VolumeAttachment,
+  identity: CsiIdentity | undefined,
+  after: readonly Draft[],
+): { name: string; mode: VolumeMode } {
+  const persistentVolume = spec.source.persistentVolumeName
+  const known = (after.find(({ volume }) => volume?.mode === 'Block') ?? after[0])?.volume
+  const isBlock = objects.persistentVolume(persistentVolume ?? '')?.spec.volumeMode === 'Block'
+  return {
+    name: known?.name ?? persistentVolume ?? identity?.handle ?? metadata.name,
+    mode: known?.mode ?? (isBlock ? 'Block' : 'Filesystem'),
   }
 }
 
 const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
 
-/** Driver and handle: by the PV, an inline spec, a state file, or a name in the node's status with the same hash (R007). */
-function identifyAttachment(context: PlanContext, attachment: VolumeAttachment): CsiIdentity | undefined {
-  const { api, nodeName } = context.inputs.snapshot
-  const { attacher: driver, source } = attachment.spec
-  const fits = (handle: string): boolean => attachmentName(handle, driver, nodeName) === attachment.metadata.name
-  const volume = context.objects.persistentVolume(source.persistentVolumeName ?? '')
-  const handle = volume === undefined ? source.inlineVolumeSpec?.csi?.volumeHandle : csiSourceOf(volume)?.volumeHandle
-  if (handle !== undefined && fits(handle)) {
-    return { driver, handle, from: `PersistentVolume ${source.persistentVolumeName ?? '(inline)'}` }
-  }
-  for (const { volume: known } of context.onDisk.all) {
-    if (known.driver === driver && fits(known.handle)) return { driver, handle: known.handle, from: known.from }
-  }
-  const status = api?.node?.status
-  const prefix = csiUniqueName(driver, '')
-  const names = [...(status?.volumesAttached ?? []).map((each) => each.name), ...(status?.volumesInUse ?? [])]
-  const name = names.find((each) => each.startsWith(prefix) && fits(each.slice(prefix.length)))
-  return name === undefined ? undefined : { driver, handle: name.slice(prefix.length), from: "the node's status" }
+function isManaged({ inputs }: PlanContext): boolean {
+  const node = inputs.snapshot.api?.node
+  return node === null || node?.metadata.annotations?.[MANAGED] !== undefined
 }
 
+/**
+ * Operations on the volume under its unique name, and on all that bears its PersistentVolume's name, identified or not:
+ * what is blocked for lack of an identity holds the detach as well.
+ */
 function predecessorsOf(
+  { inputs }: PlanContext,
   findings: Findings,
   uniqueName: string | undefined,
   persistentVolume: string | undefined,
+  traces: readonly VolumeTrace[],
 ): Draft[] {
   const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
-  const leaked = persistentVolume === undefined ? [] : findings.leakedOf(persistentVolume)
-  return [...new Set([...named, ...leaked])]
+  const leaked = persistentVolume === undefined ? [] : findings.leakedOf(escapeQualifiedName(persistentVolume))
+  const found = traces.flatMap(({ within }) => within.flatMap((path) => findings.on(inputs.absolute(path))))
+  return [...new Set([...named, ...leaked, ...found])]
 }
 
 function waitFor(context: PlanContext, attachment: VolumeAttachment, user: string | undefined): Wait | undefined {
@@ -141,12 +157,36 @@ function waitFor(context: PlanContext, attachment: VolumeAttachment, user: strin
 }
 
 /** Something of the volume is on this node, and this plan does not undo it. */
-function stillOnNode(context: PlanContext, findings: Findings, uniqueName: string | undefined): Wait | undefined {
-  if (uniqueName === undefined) return undefined
-  const left = context.onDisk.of(uniqueName).find(({ path }) => !findings.touches(context.inputs.absolute(path)))
-  return left === undefined
-    ? undefined
-    : { code: 'PodStillRunning', message: `${left.path} is still on record, and no operation of this plan undoes it` }
+function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readonly VolumeTrace[]): Wait | undefined {
+  const left = traces.find(({ within }) => !within.some((path) => findings.touches(inputs.absolute(path))))
+  if (left === undefined) return undefined
+  const path = inputs.absolute(left.path)
+  return {
+    code: 'StillOnRecord',
+    message: `${path} is still here, and no operation of this plan takes it away`,
+    hint: `Find out what it is (findmnt ${path}) and who needs it; undo it, then plan again.`,
+  }
+}
+
+/**
+ * S21: nothing here tells the device of the volume, and a mount or map here tells nothing of its own volume. Where the
+ * device is known, an apply compares it with every mount instead.
+ */
+function untoldObstacle(unidentified: readonly Draft[], after: readonly Draft[]): Obstacle | undefined {
+  const [untold] = unidentified
+  if (untold === undefined || after.some(({ removes }) => removes.size > 0)) return undefined
+  return {
+    code: 'IdentityUnconfirmed',
+    message: `${untold.volume?.name}${untold.pod === undefined ? '' : ` of pod ${untold.pod.uid}`} is mounted or mapped here, and which volume it is could not be told: it may be this one`,
+    ...(untold.blocked?.hint === undefined ? {} : { hint: untold.blocked.hint }),
+  }
+}
+
+/** Leaked sub-paths aside: their directory's name is all that is known of them, and is looked for by itself. */
+function isUnidentified({ volume, reason, kind, removes }: Draft): boolean {
+  if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined || reason === 'LeakedSubPath') return false
+  // A staging directory's name is the hash of its handle, so that it is known not to be another volume's.
+  return kind === 'UnmapDevice' || (kind !== 'UnmountDevice' && removes.size > 0)
 }
 
 function obstacleOf(
@@ -155,9 +195,9 @@ function obstacleOf(
   attachment: VolumeAttachment,
 ): Obstacle | undefined {
   const { api } = context.inputs.snapshot
-  if (api?.node?.metadata.annotations?.[MANAGED] === undefined && api?.node !== null) {
+  if (!isManaged(context)) {
     return {
-      code: 'Forbidden',
+      code: 'NotManaged',
       message: "this node's attachments are not managed by the attach/detach controller",
       hint: 'Detach the volume with the tools of its storage system.',
     }

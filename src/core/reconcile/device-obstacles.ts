@@ -5,14 +5,14 @@ import type { Draft, Obstacle } from './draft.ts'
 import { allowsSeveralNodes } from './volume-facts.ts'
 
 /**
- * S4: a volume of an existing pod that could not be resolved may be any of the staged ones.
+ * S4: a volume of an existing pod that could not be resolved may be any of the staged ones; so may one that is lost.
  * S30: a volume that is attached elsewhere against its access mode is left as it is.
  */
 export function deviceObstacle(
   context: PlanContext,
   identity: { readonly driver: string; readonly handle: string } | undefined,
 ): Obstacle | undefined {
-  const unknown = unresolvedObstacle(context.desired.unresolved)
+  const unknown = unresolvedObstacle(context.desired.unresolved) ?? untoldObstacle(context, identity?.driver)
   if (unknown !== undefined || identity === undefined) return unknown
   const elsewhere = context.objects.attachedElsewhere(identity)
   if (elsewhere.length === 0 || context.objects.persistentVolumesOf(identity).some(allowsSeveralNodes)) return undefined
@@ -20,6 +20,31 @@ export function deviceObstacle(
     code: 'TwoWriters',
     message: `it is also attached to ${elsewhere.join(', ')}, against its access mode`,
     hint: 'Find out which node may have it before anything is undone here.',
+  }
+}
+
+/**
+ * S9, S21: a pod that must not be disturbed has a volume that nothing tells, or may be there without being seen.
+ * @param driver of a CSI volume; undefined for other plugins
+ */
+function untoldObstacle({ users, inputs }: PlanContext, driver: string | undefined): Obstacle | undefined {
+  if (inputs.snapshot.processes === undefined) {
+    return {
+      code: 'MayBeInUse',
+      message: 'the process table was not read: a pod that has no directory here any more may run on it',
+      hint: 'Read it as root; then plan again.',
+    }
+  }
+  const untold = users.unknown.find(({ of }) => {
+    if (of === 'any') return true
+    return driver !== undefined && (of === 'csi' || of.driver === driver)
+  })
+  if (untold === undefined) return undefined
+  const { pod, what } = untold
+  return {
+    code: 'MayBeInUse',
+    message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has a volume that cannot be told (${what}): this may be it`,
+    hint: 'Stop the containers of that pod, or restore what is lost; then plan again.',
   }
 }
 

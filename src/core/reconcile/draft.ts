@@ -48,16 +48,16 @@ export class Findings {
   readonly #byVolume = new Map<string, Draft[]>()
   readonly #leaked = new Map<string, Draft[]>()
   readonly #byMount = new Map<number, Draft>()
-  readonly #paths = new Set<string>()
+  readonly #byPath = new Map<string, Draft[]>()
   readonly #waitingPods = new Set<string>()
 
   add(draft: Draft): void {
     this.operations.push(draft)
     for (const id of draft.removes) this.#byMount.set(id, draft)
-    for (const path of draft.paths) this.#paths.add(path)
+    for (const path of draft.paths) note(this.#byPath, path, draft)
     note(this.#byPod, draft.pod?.uid, draft)
     note(this.#byVolume, draft.volume?.uniqueName, draft)
-    if (draft.reason === 'LeakedSubPath') note(this.#leaked, draft.volume?.persistentVolume, draft)
+    if (draft.reason === 'LeakedSubPath') note(this.#leaked, draft.volume?.name, draft)
   }
 
   /** Operations on the volume of this unique name. */
@@ -65,7 +65,7 @@ export class Findings {
     return this.#byVolume.get(uniqueName) ?? []
   }
 
-  /** Operations on leaked sub-paths of a PersistentVolume: no unique name is known of those. */
+  /** Operations on leaked sub-paths under a PersistentVolume's name, the only thing that is known of those (O17). */
   leakedOf(persistentVolume: string): readonly Draft[] {
     return this.#leaked.get(persistentVolume) ?? []
   }
@@ -79,9 +79,14 @@ export class Findings {
     return this.#byMount.get(mountId)
   }
 
+  /** Operations on this path. */
+  on(path: string): readonly Draft[] {
+    return this.#byPath.get(path) ?? []
+  }
+
   /** Is there an operation on this path? */
   touches(path: string): boolean {
-    return this.#paths.has(path)
+    return this.#byPath.has(path)
   }
 
   isPodWaiting(uid: string): boolean {

@@ -35,16 +35,17 @@ export function makeContext(state: NodeState, options: PlanOptions, findings: Fi
   )
   const desired = desiredStateOfPods(wanting, snapshot.api ?? NO_API)
   const boot = Date.parse(snapshot.bootTime ?? '')
+  const objects = new ApiObjects(snapshot)
   return {
     inputs,
-    objects: new ApiObjects(snapshot),
+    objects,
     options,
     classes,
     witnesses,
     desired,
     staged: stagedVolumes(inputs),
     blocks,
-    users: findVolumeUsers(inputs, classes, desired, blocks),
+    users: findVolumeUsers(inputs, objects, classes, desired, blocks),
     onDisk: stateFilesOnDisk(inputs),
     kubelet: kubeletState(snapshot.kubelet),
     now: Date.parse(snapshot.capturedAt),

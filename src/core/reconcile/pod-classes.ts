@@ -49,7 +49,15 @@ export function classifyPods(
     listed.set(onDiskUid(pod), pod)
     for (const uid of protectedUids(pod)) shielded.add(uid)
   }
-  const uids = new Set<string>([...listed.keys(), ...tree.childDirs('pods'), ...inputs.podsWithMounts(), ...blockUids])
+  // S9: what runs counts without a directory as well: the kubelet takes it away before the containers end (O2).
+  const running = [...(snapshot.runtime?.pods ?? []).map(({ uid }) => uid), ...(snapshot.processes ?? [])]
+  const uids = new Set<string>([
+    ...listed.keys(),
+    ...tree.childDirs('pods'),
+    ...inputs.podsWithMounts(),
+    ...blockUids,
+    ...running.filter((uid) => witnesses.isAlive(uid)),
+  ])
   const names = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
   const listComplete = podListIsComplete(inputs)
 

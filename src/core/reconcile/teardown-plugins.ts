@@ -1,5 +1,6 @@
 /** How the volumes of each plugin come down, as far as plans differ (R437, P22, P42). */
 import type { TreeEntry } from '../model/snapshot.ts'
+import { ownValue } from '../own-value.ts'
 
 export type TeardownFamily = 'csi' | 'emptyDir' | 'projected' | 'mount' | 'nothing'
 
@@ -17,7 +18,7 @@ const FAMILIES: Readonly<Record<string, TeardownFamily>> = {
 
 /** Names volctl does not know are plain mounts: unmounted, and removed when empty (R514). */
 export function teardownFamily(plugin: string): TeardownFamily {
-  return FAMILIES[plugin] ?? 'mount'
+  return ownValue(FAMILIES, plugin) ?? 'mount'
 }
 
 /** Plugins whose directory tells the kubelet which volume it was (R507); the others go the way of R514. */

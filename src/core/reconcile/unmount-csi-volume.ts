@@ -40,14 +40,14 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
 
   const target = inputs.absolute(volume.target)
   const dir = inputs.absolute(volume.dir)
-  const strays = strayFiles(volume)
   const call = identity === undefined ? undefined : driverCall(context, identity, volume.stateFile, mounted)
+  const withoutDriver = call?.kind === 'gone' || call?.kind === 'absentSinceBoot'
+  // A link, device or file that was published on the target itself is the driver's to take away (C17, C123).
+  const strays = strayFiles(volume).filter((entry) => withoutDriver || entry.path !== volume.target)
   const steps: Step[] = [...work.steps]
   if (call?.kind === 'gone') steps.push(...umountSteps(context, target, volume.layers))
   else if (call?.kind !== 'absentSinceBoot') steps.push({ op: 'NodeUnpublishVolume', target })
-  if (call?.kind === 'gone' || call?.kind === 'absentSinceBoot') {
-    if (inputs.tree.has(volume.target)) steps.push({ op: 'rmdir', target })
-  }
+  if (withoutDriver && inputs.tree.isDir(volume.target)) steps.push({ op: 'rmdir', target })
   if (volume.stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(volume.stateFile.path) })
   if (strays.length === 0) steps.push({ op: 'rmdir', target: dir })
   const paths = [...new Set([...work.paths, target, ...steps.map((step) => step.target)])]
@@ -112,10 +112,14 @@ function messageOf(
   return `${gone(pod)}; ${state}`
 }
 
-/** Files below a target that nothing is mounted on: a driver might delete them, so it is not even asked (O12). */
+/** Files on or below a target that nothing is mounted on: a driver might delete them, so it is not even asked (O12). */
 function dataObstacle(context: PlanContext, volume: PodVolume): Obstacle | undefined {
   if (volume.layers.length > 0) return undefined
-  const data = volume.content.filter((entry) => entry.path.startsWith(`${volume.target}/`) && entry.type !== 'dir')
+  const data = volume.content.filter(
+    ({ path, type, size }) =>
+      (path.startsWith(`${volume.target}/`) && type !== 'dir') ||
+      (path === volume.target && type === 'file' && size !== 0),
+  )
   const [first] = data
   if (first === undefined) return undefined
   return {

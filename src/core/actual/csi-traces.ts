@@ -1,0 +1,55 @@
+/**
+ * The names under which a pod's directory shows CSI file system volumes, however little is left of them.
+ *
+ * The name is the PersistentVolume's, or the pod volume's where it is inline (C9): no proof of a volume, but the only
+ * thing that is left of one whose records are lost (O2, O5, O17).
+ */
+import type { ActualInputs } from './actual-inputs.ts'
+import { readStateFile, type StateFile } from './state-file.ts'
+import { baseName } from './tree.ts'
+
+export interface CsiTrace {
+  readonly podUid: string
+  /** Name of the directory. */
+  readonly name: string
+  readonly kind: 'volume' | 'subPath'
+  /** Relative: the target, or a mounted sub-path. */
+  readonly path: string
+  readonly stateFile: StateFile | undefined
+  /** A mount, a state file, or what a driver published instead of a mount (C17). False: empty directories at most. */
+  readonly setUp: boolean
+}
+
+export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
+  const { tree } = inputs
+  const volumes = `pods/${podUid}/volumes`
+  const csi = `${volumes}/kubernetes.io~csi`
+  const names = new Set(tree.childDirs(csi))
+  const subPaths = new Map<string, string>()
+  for (const mount of inputs.podMounts(podUid)) {
+    const path = inputs.relative(inputs.plain(mount.mountPoint))
+    const [, , kind, second = '', third = ''] = path.split('/')
+    if (kind === 'volumes' && second === 'kubernetes.io~csi') names.add(third)
+    if (kind === 'volume-subpaths' && !subPaths.has(second)) subPaths.set(second, path)
+  }
+  const ofOthers = new Set(
+    tree.children(volumes).flatMap(({ path }) => (path === csi ? [] : tree.children(path).map(nameOf))),
+  )
+  return [
+    ...[...names].map((name): CsiTrace => {
+      const dir = `${csi}/${name}`
+      const stateFile = readStateFile(tree.get(`${dir}/vol_data.json`))
+      const target = tree.get(`${dir}/mount`)
+      const published = target !== undefined && target.type !== 'dir'
+      const setUp = stateFile !== undefined || published || inputs.mountsWithin(dir).length > 0
+      return { podUid, name, kind: 'volume', path: `${dir}/mount`, stateFile, setUp }
+    }),
+    ...[...subPaths]
+      .filter(([name]) => names.has(name) || !ofOthers.has(name))
+      .map(([name, path]): CsiTrace => ({ podUid, name, kind: 'subPath', path, stateFile: undefined, setUp: true })),
+  ]
+}
+
+function nameOf({ path }: { readonly path: string }): string {
+  return baseName(path)
+}

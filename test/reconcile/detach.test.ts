@@ -1,0 +1,138 @@
+/** A detach comes last: while anything of the volume is left here that the plan does not take away, it is not done (S21, O7). */
+import { describe, expect, it } from 'vitest'
+import { csiGlobalDir } from '../../src/core/names.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { blocked, kinds, only, plan, waits } from './planned.ts'
+
+const GONE = uid(9)
+const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
+const attached = (name = 'pv-1'): NodeBuilder => node().persistentVolume(name, { handle: 'vol-1' })
+const withoutVolume = (built: NodeBuilder): NodeBuilder => {
+  built.volumes.length = 0
+  return built
+}
+
+const mappedBlock = (built: NodeBuilder, podUid = GONE): NodeBuilder => {
+  const device = { dev: '0:6', root: '/loop7', fsType: 'devtmpfs', type: 'file' as const }
+  return built
+    .mount(`${BLOCK}/pv-1/dev/${podUid}`, device)
+    .mount(`${BLOCK}/publish/pv-1/${podUid}`, device)
+    .link(`pods/${podUid}/volumeDevices/kubernetes.io~csi/pv-1`, `${ROOT}/${BLOCK}/publish/pv-1/${podUid}`)
+}
+
+describe('what bears the name of its PersistentVolume comes first', () => {
+  it.each<[string, NodeBuilder]>([
+    ['a mounted volume of a pod that is gone', attached().published(GONE, 'pv-1', '7:1', { stateFile: false })],
+    [
+      'one of a pod that has ended',
+      attached().pod(GONE, 'job', [], { phase: 'Succeeded' }).published(GONE, 'pv-1', '7:1', { stateFile: false }),
+    ],
+    [
+      'one with an empty state file that is not mounted',
+      attached().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, ''),
+    ],
+    ['a block volume', mappedBlock(attached())],
+    ['the block volume of a pod whose PersistentVolume is gone', withoutVolume(mappedBlock(attached()))],
+    [
+      'a sub-path with something foreign on it',
+      attached()
+        .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/s', fsType: 'ext4' })
+        .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '8:1', fsType: 'ext4' }),
+    ],
+  ])('%s', (_name, built) => {
+    const made = plan(built)
+    const detach = only(made, 'DetachVolume')
+    expect(detach.blocked?.code).toBe('PredecessorBlocked')
+    expect(detach.after).toContain(made.operations[0]?.id)
+  })
+  it('of a block volume it bears name and mode, by which an apply finds its loop devices', () => {
+    expect(only(plan(mappedBlock(attached())), 'DetachVolume').volume).toMatchObject({ name: 'pv-1', mode: 'Block' })
+    const idle = node().persistentVolume('pv-1', { mode: 'Block' })
+    expect(only(plan(idle), 'DetachVolume').volume).toMatchObject({ name: 'pv-1', mode: 'Block' })
+  })
+  it('a leaked sub-path, the PersistentVolume gone (O17)', () => {
+    const built = attached().mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/s', fsType: 'ext4' })
+    const made = plan(withoutVolume(built))
+    expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
+    expect(only(made, 'DetachVolume').after).toEqual([only(made, 'UnmountVolume').id])
+  })
+  it('a directory of that name whose state file names another volume is not it', () => {
+    const made = plan(attached().published(GONE, 'pv-1', '7:1', { handle: 'old' }))
+    expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
+    expect(only(made, 'DetachVolume').after).toEqual([])
+  })
+  it('an inline volume that claims its handle is undone before', () => {
+    const dir = `pods/${GONE}/volumes/kubernetes.io~csi/i`
+    const made = plan(attached().file(`${dir}/vol_data.json`, volumeData('i', 'vol-1', 'Ephemeral')))
+    expect(only(made, 'DetachVolume').after).toEqual([only(made, 'UnmountVolume').id])
+  })
+})
+
+describe('what the plan leaves is waited for', () => {
+  it('a staged mount, its state file lost, that a living pod shows', () => {
+    const built = attached()
+      .staged('vol-1', '7:1', { stateFile: false })
+      .livingPod(uid(2), 'app')
+      .mount(`pods/${uid(2)}/volume-subpaths/x/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
+    const made = plan(built)
+    expect(made.operations).toEqual([])
+    expect(waits(made)).toEqual([['DetachVolume', 'StillOnRecord']])
+    expect(made.waiting[0]?.message).toContain('globalmount')
+  })
+  it('what a driver published without a mount, its state file lost (C17)', () => {
+    const path = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
+    expect(waits(plan(attached().link(path, '/mnt/x')))).toEqual([['DetachVolume', 'StillOnRecord']])
+  })
+  it.each<[string, (built: NodeBuilder, dir: string) => NodeBuilder]>([
+    ['a stray file beside it', (built, dir) => built.file(`${dir}/notes.txt`, 'x')],
+    ['its target is a link', (built, dir) => built.link(`${dir}/mount`, '/mnt/x')],
+  ])('not a state file that an operation removes: %s', (_name, change) => {
+    const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
+    const made = plan(change(attached().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1')), dir))
+    expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
+    expect(only(made, 'DetachVolume').after).toEqual([only(made, 'UnmountVolume').id])
+  })
+  it('nor empty directories that bear its name', () => {
+    const built = attached()
+      .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
+      .dir(`${csiGlobalDir(DRIVER, 'vol-1')}/globalmount`)
+    expect(kinds(plan(built))).toEqual(['DetachVolume'])
+  })
+})
+
+describe('a volume that cannot be told, whatever its name', () => {
+  const unknown = (built: NodeBuilder): NodeBuilder => built.published(GONE, 'other', '7:2', { stateFile: false })
+  it('blocks the detach of one whose device nothing here tells', () => {
+    expect(blocked(plan(unknown(attached())))).toEqual([
+      ['CleanOrphanVolume', 'IdentityUnconfirmed'],
+      ['DetachVolume', 'IdentityUnconfirmed'],
+    ])
+  })
+  it('so does a block volume', () => {
+    const built = mappedBlock(node().persistentVolume('pv-2', { handle: 'vol-2' }))
+    expect(only(plan(built), 'DetachVolume').blocked?.code).toBe('IdentityUnconfirmed')
+  })
+  it('not of one that is unmounted from a device of its own', () => {
+    const made = plan(unknown(attached()).staged('vol-1', '7:1'))
+    expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
+  })
+  it('nor does one that is not mounted', () => {
+    const built = attached().file(`pods/${GONE}/volumes/kubernetes.io~csi/other/vol_data.json`, '')
+    expect(kinds(plan(built))).toEqual(['DetachVolume'])
+  })
+})
+
+describe('a node whose attachments the controller does not manage (N9)', () => {
+  it('is said once, and no attachment is deleted', () => {
+    const built = node().persistentVolume('pv-1').persistentVolume('pv-2')
+    const state = built.build()
+    const managed = state.snapshot.api?.node
+    built.overrideApi = { node: { ...managed, metadata: { name: 'node-1', uid: 'n' } } }
+    const made = plan(built)
+    expect(blocked(made)).toEqual([
+      ['DetachVolume', 'NotManaged'],
+      ['DetachVolume', 'NotManaged'],
+    ])
+    expect(made.problems.map((each) => [each.severity, each.code])).toEqual([['info', 'NotManaged']])
+  })
+})
