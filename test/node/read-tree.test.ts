@@ -188,6 +188,12 @@ describe('readTree', () => {
     expect(paths(scan.complete(new Map()))).toEqual(expect.not.arrayContaining(['pods/later', `${POD}/etc-hosts`]))
   })
 
+  it('takes a directory called like a method of objects for what it is', async () => {
+    using root = fixture({ [`${POD}/constructor/x`]: '' })
+    const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
+    expect(paths(entries)).toContain(`${POD}/constructor/x`)
+  })
+
   it('keeps the marker of a living pod', async () => {
     const marker = `${POD}/plugins/kubernetes.io~empty-dir/wrapped_c/ready`
     using root = fixture({

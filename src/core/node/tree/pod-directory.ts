@@ -1,6 +1,7 @@
 /** One pod's directory (N4): what is read at once, and what only if the pod does not live. */
 import { posix } from 'node:path'
 import type { ExpectedFile } from '../../desired/atomic-content.ts'
+import { ownValue } from '../../own-value.ts'
 import { readAtomicVolume, readShownGeneration } from './atomic-volume.ts'
 import type { Draft } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
@@ -58,7 +59,7 @@ export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): voi
   for (const entry of pod.top) {
     const name = posix.basename(entry.path)
     if (entry.type !== 'dir' || VOLUMES.has(name) || !walk.mayEnter(entry)) continue
-    readLevels(walk, entry, LEVELS[name] ?? 0)
+    readLevels(walk, entry, ownValue(LEVELS, name) ?? 0)
   }
 }
 

@@ -1,5 +1,6 @@
 /** A pod's volumes, raw block volumes and sub-paths, as far as every pod's are read. */
 import { posix } from 'node:path'
+import { ownValue } from '../../own-value.ts'
 import type { PodScan } from './pod-directory.ts'
 import type { Draft } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
@@ -22,8 +23,9 @@ export function readPodVolumes(walk: TreeWalk, pod: PodScan): void {
   for (const directory of pod.top) {
     if (directory.type !== 'dir' || !walk.mayEnter(directory)) continue
     const name = posix.basename(directory.path)
+    const levels = ownValue(LEVELS, name)
     if (name === 'volumes') readVolumes(walk, pod, directory)
-    else if (LEVELS[name] !== undefined) readLevels(walk, pod, directory, LEVELS[name])
+    else if (levels !== undefined) readLevels(walk, pod, directory, levels)
   }
 }
 
