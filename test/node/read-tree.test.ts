@@ -191,7 +191,7 @@ describe('readTree', () => {
   it('takes a directory called like a method of objects for what it is', async () => {
     using root = fixture({ [`${POD}/constructor/x`]: '' })
     const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'all' })
-    expect(paths(entries)).toContain(`${POD}/constructor/x`)
+    expect(paths(entries).filter((path) => path === `${POD}/constructor/x`)).toHaveLength(1)
   })
 
   it('keeps the marker of a living pod', async () => {
