@@ -130,7 +130,7 @@ describe('detaching (S21)', () => {
 })
 
 describe('the device of a volume that was staged', () => {
-  async function after(change: () => void): Promise<string | undefined> {
+  async function detachAfter(change: () => void): Promise<string | undefined> {
     const before = unstage()
     change()
     return statesOf(await fixture.apply(planOf([before, detach(['unstage'])]))).detach
@@ -154,8 +154,25 @@ describe('the device of a volume that was staged', () => {
       want: 'refused HeldBy',
     },
   ])('$name: $want', async ({ change, want }) => {
-    expect(await after(change)).toBe(want)
+    expect(await detachAfter(change)).toBe(want)
     expect(deletions()).toHaveLength(want === 'done' ? 1 : 0)
+  })
+
+  it.each([
+    { name: 'a number that another disk has by then is not held by its users', sequence: '18', want: 'done' },
+    { name: 'the same disk is held', sequence: '17', want: 'refused HeldBy' },
+    { name: 'a disk of which nothing is known any more is held', sequence: undefined, want: 'refused HeldBy' },
+  ])('$name', async ({ sequence, want }) => {
+    const change = () => {
+      use(['somebody who has /dev/sdb open'])()
+      fixture.host.diskSequences.set('8:16', '17')
+      fixture.driver = () => {
+        fixture.host.mounts = fixture.host.mounts.filter(({ dev }) => dev !== '8:16')
+        if (sequence === undefined) fixture.host.diskSequences.clear()
+        else fixture.host.diskSequences.set('8:16', sequence)
+      }
+    }
+    expect(await detachAfter(change)).toBe(want)
   })
 
   it('is skipped when the driver refuses to unstage', async () => {

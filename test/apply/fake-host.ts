@@ -31,6 +31,7 @@ export class FakeHost implements Host {
   readonly dead = new Set<string>()
   readonly backingFiles = new Map<string, string>()
   readonly uses = new Map<string, DeviceUse>()
+  readonly diskSequences = new Map<string, string>()
   namespaces: OtherNamespace[] = []
   holders: Holder[] = []
   blockTree: BlockTree = new SysfsBlockTree('/nonexistent', '/nonexistent')
@@ -129,6 +130,7 @@ export class FakeHost implements Host {
   holdersBelow = (): Holder[] => this.holders
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
   openersOf = (devs: ReadonlySet<string>): Opener[] => this.openers.filter(({ dev }) => devs.has(dev))
+  diskSequence = (dev: string): string | undefined => this.diskSequences.get(dev)
   deviceNumber = (path: string): string | undefined => (path.startsWith('/dev/loop') ? `7:${path.slice(9)}` : undefined)
   loops = () => [...this.backingFiles].map(([device, backingFile]) => ({ device, backingFile }))
   superblockGone = (): boolean => false

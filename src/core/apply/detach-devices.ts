@@ -3,7 +3,8 @@ import type { Operation } from '../plan/plan.ts'
 import { describeMount } from './expected-mounts.ts'
 import type { Host } from './host.ts'
 import { OperationRefused } from './operation-error.ts'
-import type { StepContext, VolumeRecord } from './step-context.ts'
+import type { StepContext } from './step-context.ts'
+import type { VolumeRecord } from './volume-record.ts'
 
 /**
  * A device that cannot be found means blocked, unless nothing of the volume was on record here since boot, or the
@@ -23,7 +24,9 @@ export function requireDevicesUnused(run: StepContext): void {
       },
     )
   }
-  for (const dev of record.devices) {
+  for (const [dev, sequence] of record.devices) {
+    // The volume's disk is gone, and its number is another's: a kernel does not give a number away that is in use.
+    if (sequence !== undefined && isAnotherDisk(host.diskSequence(dev), sequence)) continue
     const here = around.table.ofDevice(dev)[0]
     if (here !== undefined) throw heldBy(operation, describeMount(here))
     const elsewhere = around.others.find(({ table }) => table.ofDevice(dev).length > 0)
@@ -43,12 +46,17 @@ export function noteDevices(operation: Operation, record: VolumeRecord, host: Ho
   for (const { layers } of operation.expects ?? []) {
     for (const { dev, root, fsType } of layers) {
       const device = fsType === 'devtmpfs' ? host.deviceNumber(`/dev${root}`) : dev
-      if (device !== undefined) record.devices.add(device)
+      if (device !== undefined) record.note(device)
     }
   }
   const named = /^(\d+:\d+)\b/.exec(operation.volume?.device ?? '')?.[1]
   const isNodeBind = (operation.expects ?? []).some(({ layers }) => layers.some((layer) => layer.fsType === 'devtmpfs'))
-  if (named !== undefined && !isNodeBind) record.devices.add(named)
+  if (named !== undefined && !isNodeBind) record.note(named)
+}
+
+/** No number at all says nothing: the disk may be gone, and its file system still mounted. */
+function isAnotherDisk(now: string | undefined, before: string): boolean {
+  return now !== undefined && now !== before
 }
 
 /** A loop on a file below the volume's own block map. */

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
+import { readTextIfAny } from '../node/read-text.ts'
 
 export interface DeviceUse {
   /** False: no such block device (any more); nothing on it can be in use. */
@@ -49,6 +50,12 @@ function openExclusively(uevent: string): string | undefined {
     if (code === 'ENOENT' || code === 'ENXIO' || code === 'ENODEV' || code === 'ENOMEDIUM') return undefined
     return code === 'EBUSY' ? `somebody who has /dev/${name} open` : `/dev/${name} could not be opened (${code})`
   }
+}
+
+/** Of a partition the disk's, one directory up. */
+export function readDiskSequence(dev: string, sys = '/sys'): string | undefined {
+  const device = `${sys}/dev/block/${dev}`
+  return readTextIfAny(`${device}/diskseq`) ?? readTextIfAny(`${device}/../diskseq`)
 }
 
 export function readDeviceNumber(path: string): string | undefined {

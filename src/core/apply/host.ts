@@ -61,6 +61,8 @@ export interface Host {
   readonly blockTree: BlockTree
   /** Processes that have one of these devices ("major:minor") open. */
   openersOf(devs: ReadonlySet<string>, table: MountTable, others: readonly OtherNamespace[]): readonly Opener[]
+  /** The kernel's number for the disk behind a device, never given twice in one boot; undefined before Linux 5.15. */
+  diskSequence(dev: string): string | undefined
   /** "major:minor" of a device node, where there is one. */
   deviceNumber(path: string): string | undefined
   /** Names and backing files of loop devices. */

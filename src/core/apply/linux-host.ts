@@ -13,7 +13,14 @@ import {
 import { errnoOf } from '../errors.ts'
 import { deleteContent } from './delete-content.ts'
 import { openersOf } from './device-openers.ts'
-import { isSuperblockGone, readBackingFile, readDeviceNumber, readDeviceUse, readLoops } from './device-use.ts'
+import {
+  isSuperblockGone,
+  readBackingFile,
+  readDeviceNumber,
+  readDeviceUse,
+  readDiskSequence,
+  readLoops,
+} from './device-use.ts'
 import type { FoundFile, Host, UmountHow } from './host.ts'
 import { holdersBelow } from './open-files.ts'
 import { readOtherNamespaces } from './other-namespaces.ts'
@@ -49,6 +56,7 @@ export const linuxHost: Host = {
   otherNamespaces: () => readOtherNamespaces(),
   holdersBelow,
   deviceUse: (dev) => readDeviceUse(dev),
+  diskSequence: readDiskSequence,
   deviceNumber: readDeviceNumber,
   loops: () => readLoops(),
   superblockGone: (dev, fsType) => isSuperblockGone(dev, fsType),

@@ -6,7 +6,7 @@ import type { StepContext } from './step-context.ts'
 /** Empty: nothing was mounted, or its device is gone already. @throws StepFailed ForeignDevice */
 export function mountedDisks({ record, operation, host }: StepContext): Set<string> {
   const { blockTree } = host
-  const names = [...record.devices].flatMap((dev) => {
+  const names = [...record.devices.keys()].flatMap((dev) => {
     // btrfs has a number of its own; its source is one of its devices.
     if (!dev.startsWith('0:')) return blockTree.nameOf(dev) ?? []
     const source = /^\d+:\d+ (.+)$/.exec(operation.volume?.device ?? '')?.[1] ?? dev

@@ -3,6 +3,7 @@ import type { Host } from './host.ts'
 import type { Journal } from './journal.ts'
 import type { ApplyContext } from './ports.ts'
 import type { Surroundings } from './surroundings.ts'
+import type { VolumeRecord } from './volume-record.ts'
 import type { WaitingBudget } from './waiting-budget.ts'
 
 /** What a step of one operation works with. */
@@ -20,11 +21,4 @@ export interface StepContext {
   readonly say: (message: string) => void
   /** Devices seen and calls answered so far in this apply, by volume. */
   readonly record: VolumeRecord
-}
-
-/** What this apply has learnt of a volume, for the detach that comes after (S21). */
-export interface VolumeRecord {
-  readonly devices: Set<string>
-  unstaged: boolean
-  touched: boolean
 }

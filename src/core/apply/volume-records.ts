@@ -2,12 +2,14 @@
 import type { Operation, Plan } from '../plan/plan.ts'
 import { noteDevices } from './detach-devices.ts'
 import type { Host } from './host.ts'
-import type { VolumeRecord } from './step-context.ts'
+import { VolumeRecord } from './volume-record.ts'
 
 export class VolumeRecords {
   readonly #plan: Plan
   readonly #host: Host
   readonly #records = new Map<string, VolumeRecord>()
+  /** Of devices, when first seen. */
+  readonly #sequences = new Map<string, string | undefined>()
 
   constructor(plan: Plan, host: Host) {
     this.#plan = plan
@@ -17,7 +19,7 @@ export class VolumeRecords {
   /** The record of the operation's volume, with the devices that the operation was decided on. */
   of(operation: Operation): VolumeRecord {
     const key = operation.volume?.uniqueName ?? operation.id
-    const record = this.#records.get(key) ?? { devices: new Set<string>(), unstaged: false, touched: false }
+    const record = this.#records.get(key) ?? new VolumeRecord((dev) => this.#sequenceOf(dev))
     this.#records.set(key, record)
     if (operation.kind !== 'DetachVolume') {
       record.touched = true
@@ -28,5 +30,12 @@ export class VolumeRecords {
     const before = new Set(operation.after)
     for (const each of this.#plan.operations) if (before.has(each.id)) noteDevices(each, record, this.#host)
     return record
+  }
+
+  #sequenceOf(dev: string): string | undefined {
+    // Anonymous devices (tmpfs, network file systems) are no disks, and a batch has thousands.
+    if (dev.startsWith('0:')) return undefined
+    if (!this.#sequences.has(dev)) this.#sequences.set(dev, this.#host.diskSequence(dev))
+    return this.#sequences.get(dev)
   }
 }
