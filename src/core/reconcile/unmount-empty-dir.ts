@@ -2,12 +2,12 @@
 import type { PodVolume } from '../actual/pod-volumes.ts'
 import { parentOf } from '../actual/tree.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { uniquePodVolumeName } from '../names.ts'
 import type { Operation, Step, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { foreignObstacle, layerObstacle, layersBelowDead, umountSteps } from './layers.ts'
+import { memoryBehind, memoryObstacle, UNCOUNTED } from './memory-data.ts'
 import type { PodClass } from './pod-classes.ts'
 import { gone, podTimes } from './pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
@@ -21,13 +21,14 @@ export function unmountEmptyDir(context: PlanContext, findings: Findings, pod: P
     unmountDead(context, findings, pod, volume)
     return
   }
-  const deletes = mounted ? UNCOUNTED : countOf(files)
-  const hasData = mounted || files.length > 0
+  const memory = mounted ? volume.layers : memoryBehind(context, pod.uid, volume.subPaths)
+  const deletes = memory.length > 0 ? UNCOUNTED : countOf(files)
+  const hasData = memory.length > 0 || files.length > 0
   const guard: Obstacle | undefined =
     !hasData || context.options.orphans
       ? undefined
-      : mounted
-        ? memoryObstacle(volume, volume.layers)
+      : memory.length > 0
+        ? memoryObstacle(volume.name, memory)
         : {
             code: 'DeletesData',
             message: `emptyDir ${volume.name} holds ${files.length} file${files.length === 1 ? '' : 's'} (${deletes.bytes} bytes)`,
@@ -44,26 +45,14 @@ export function unmountEmptyDir(context: PlanContext, findings: Findings, pod: P
 /** O20: a dead mount over an emptyDir shows no data, and what lies below it is not known: gone with --orphans only. */
 function unmountDead(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const { orphans } = context.options
-  const hidden = layersBelowDead(volume.layers)
+  const hidden = [...layersBelowDead(volume.layers), ...memoryBehind(context, pod.uid, volume.subPaths)]
   tearDown(context, findings, pod, volume, 'emptyDir', {
     onRecord: true,
     content: [],
     deletes: orphans || hidden.length > 0 ? UNCOUNTED : undefined,
-    guard: orphans || hidden.length === 0 ? undefined : memoryObstacle(volume, hidden),
+    guard: orphans || hidden.length === 0 ? undefined : memoryObstacle(volume.name, hidden),
     below: orphans ? 'delete' : 'keep',
   })
-}
-
-/** What is in a mount cannot be counted without entering it. */
-const UNCOUNTED = { files: 0, bytes: 0, counted: false } as const
-
-/** S13: data in memory ends with its last mount. */
-function memoryObstacle(volume: PodVolume, layers: readonly MountInfo[]): Obstacle {
-  return {
-    code: 'DeletesData',
-    message: `the ${layers.at(-1)?.fsType} of emptyDir ${volume.name} may hold data, which is gone once it is unmounted`,
-    hint: 'Give --orphans to delete it with the pod.',
-  }
 }
 
 /** secret, configMap, downwardAPI, projected: the kubelet's own files go; anybody else's stop it (S13, O13). */
