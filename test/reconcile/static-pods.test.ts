@@ -1,0 +1,50 @@
+/** S10: whose directory a static pod's may be, and what is left of one that has ended. */
+import { describe, expect, it } from 'vitest'
+import type { StaticPodsSnapshot } from '../../src/core/model/snapshot.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { free, planned } from '../helpers/planned.ts'
+
+const OLD = '0123456789abcdef0123456789abcdef'
+const NEW = 'fedcba9876543210fedcba9876543210'
+
+/** A manifest that its mirror pod and the directory of the same hash match, and the directory of another one. */
+const beside = (directory: string, manifest: Partial<StaticPodsSnapshot['manifests'][number]> = {}): NodeBuilder => {
+  const own = manifest.uid ?? OLD
+  const built = node()
+    .dir(`pods/${own}`)
+    .file(`pods/${directory}/volumes/kubernetes.io~empty-dir/e/data`, 'precious')
+    .file(`pods/${directory}/plugins/kubernetes.io~empty-dir/e/ready`)
+  built.pods.push({
+    metadata: {
+      name: 'etcd-node-1',
+      namespace: 'kube-system',
+      uid: uid(5),
+      annotations: { 'kubernetes.io/config.mirror': own, 'kubernetes.io/config.hash': own },
+    },
+    spec: { nodeName: 'node-1' },
+    status: { phase: 'Running' },
+  })
+  built.override = {
+    staticPods: {
+      path: '/m',
+      readable: true,
+      manifests: [{ file: '/m/etcd.yaml', namespace: 'kube-system', name: 'etcd', ...manifest }],
+    },
+  }
+  return built
+}
+
+describe('S10 a manifest whose hash nobody can tell', () => {
+  it('may have been edited: the directory of another hash is frozen (R227, R230)', () => {
+    const made = planned(beside(NEW), { orphans: true })
+    expect(made.operations).toEqual([])
+    expect(made.problems.map((each) => [each.code, each.about.pod])).toContainEqual(['MayBeStatic', NEW])
+  })
+  it.each([
+    { name: 'a UUID is nobody’s hash', built: beside(uid(9)) },
+    { name: 'nor is another name', built: beside('not-a-uid') },
+    { name: 'a manifest that names its UID has no hash', built: beside(NEW, { uid: uid(4) }) },
+  ])('$name', ({ built }) => {
+    expect(free(planned(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+  })
+})
