@@ -74,7 +74,7 @@ export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
     }
   }
   for (const mount of inputs.podMounts(podUid)) {
-    const [, , kind, plugin, name] = inputs.relative(mount.mountPoint).split('/')
+    const [, , kind, plugin, name] = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
     if (kind !== 'volumes' || plugin === undefined || name === undefined) continue
     found.set(`${volumesDir}/${plugin}/${name}`, { plugin: unescapeQualifiedName(plugin), name })
   }

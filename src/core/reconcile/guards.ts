@@ -36,11 +36,14 @@ export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['ma
     }
   }
   if (machine.matches) return undefined
-  const info = api.node.status?.nodeInfo
+  const info = api.node?.status?.nodeInfo
   return {
     rule: 'S1',
     code: 'WrongMachine',
-    message: `node ${nodeName} of ${api.server} is another machine: its machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'} are not this host's ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
+    message:
+      api.node === undefined
+        ? `node ${nodeName} of ${api.server} was not read: whether it is this machine is not known`
+        : `node ${nodeName} of ${api.server} is another machine: its machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'} are not this host's ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
     hint: 'Check --context and --node: this may be the API of another cluster with a node of the same name.',
   }
 }

@@ -47,7 +47,7 @@ export function planNode(state: NodeState, options: PlanOptions): Plan {
     kind: 'Plan',
     scope: 'node',
     node: snapshot.nodeName,
-    rootDir: snapshot.rootDir,
+    rootDir: inputs.rootDir,
     ...(snapshot.bootID === undefined ? {} : { bootID: snapshot.bootID }),
     createdAt: snapshot.capturedAt,
     volctlVersion: options.volctlVersion,
