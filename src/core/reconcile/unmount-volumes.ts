@@ -13,8 +13,9 @@ import { gone, podTimes } from './pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
 import { teardownFamily } from './teardown-plugins.ts'
 import { unmountCsiVolume } from './unmount-csi-volume.ts'
-import { unmountEmptyDir, unmountProjected } from './unmount-empty-dir.ts'
+import { unmountEmptyDir } from './unmount-empty-dir.ts'
 import { unmountPlain } from './unmount-plain.ts'
+import { unmountProjected } from './unmount-projected.ts'
 
 /** Adds the unmount operations of every Gone and Finished pod. */
 export function unmountVolumes(context: PlanContext, findings: Findings): void {

@@ -1,0 +1,53 @@
+/** S13: what could not be read whole is neither counted nor taken for the kubelet's own. */
+import { describe, expect, it } from 'vitest'
+import { HOUR_AGO, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { blocked, free, planned } from '../helpers/planned.ts'
+
+const GONE = uid(9)
+const PROJECTED = `pods/${GONE}/volumes/kubernetes.io~configmap/v`
+const EMPTY_DIR = `pods/${GONE}/volumes/kubernetes.io~empty-dir/v`
+const unreadable = (built: NodeBuilder, path: string, error: string): NodeBuilder =>
+  built.entry({ path, type: 'dir', error, mtime: HOUR_AGO })
+
+/** Content as the kubelet's atomic writer leaves it. */
+const written = (): NodeBuilder =>
+  node()
+    .file(`${PROJECTED}/..2026_11_21_02_15_54.36/key`, 'v')
+    .link(`${PROJECTED}/..data`, '..2026_11_21_02_15_54.36')
+    .link(`${PROJECTED}/key`, '..data/key')
+
+describe('a directory that could not be read whole', () => {
+  it.each([
+    ['in a configMap', () => unreadable(written(), `${PROJECTED}/sub`, 'EIO')],
+    ['a configMap itself', () => unreadable(written(), PROJECTED, 'more than 10000 entries')],
+    [
+      'in a configMap that is empty but for its marker',
+      () =>
+        unreadable(
+          node().file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`),
+          `${PROJECTED}/sub`,
+          'EIO',
+        ),
+    ],
+  ])('%s: nothing is deleted, with or without --orphans', (_name, made) => {
+    for (const orphans of [false, true]) {
+      const plan = planned(made(), { orphans })
+      expect(blocked(plan)).toEqual(['UnmountVolume TreeUnreadable'])
+      expect(free(plan)).toEqual([])
+    }
+  })
+  it('an emptyDir itself: deleted with --orphans, and not counted', () => {
+    const built = unreadable(node(), EMPTY_DIR, 'more than 10000 entries')
+    for (const name of ['a', 'b']) built.file(`${EMPTY_DIR}/${name}`, 'x')
+    expect(blocked(planned(built))).toEqual(['UnmountVolume DeletesData'])
+    const plan = planned(built, { orphans: true })
+    expect(free(plan)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(plan.operations[0]?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
+  })
+  it('in an emptyDir that shows no file: the same', () => {
+    const built = unreadable(node(), `${EMPTY_DIR}/sub`, 'EIO')
+    built.file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/v/ready`)
+    expect(blocked(planned(built))).toEqual(['UnmountVolume DeletesData'])
+    expect(planned(built, { orphans: true }).operations[0]?.deletes).toMatchObject({ counted: false })
+  })
+})
