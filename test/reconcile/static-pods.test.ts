@@ -48,3 +48,49 @@ describe('S10 a manifest whose hash nobody can tell', () => {
     expect(free(planned(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
   })
 })
+
+describe('R220 a static pod that has run to its end', () => {
+  const completed = (status: object = { phase: 'Succeeded' }): NodeBuilder => {
+    const built = node().dir(`pods/${OLD}`)
+    built.pods.push({
+      metadata: {
+        name: 'job-node-1',
+        namespace: 'default',
+        uid: uid(5),
+        annotations: { 'kubernetes.io/config.mirror': OLD, 'kubernetes.io/config.hash': OLD },
+      },
+      spec: {
+        nodeName: 'node-1',
+        volumes: [{ name: 's', secret: { secretName: 'x' } }],
+        containers: [{ name: 'c', volumeMounts: [{ name: 's' }] }],
+      },
+      status,
+    })
+    const manifests = [{ file: '/m/job.yaml', namespace: 'default', name: 'job' }]
+    built.override = { staticPods: { path: '/m', readable: true, manifests } }
+    return built
+  }
+  const secret = `pods/${OLD}/volumes/kubernetes.io~secret/s`
+
+  it('wants nothing mounted', () => {
+    expect(planned(completed()).operations).toEqual([])
+    expect(planned(completed({ phase: 'Running' })).operations.map((each) => each.kind)).toEqual(['MountVolume'])
+  })
+  it('loses its volumes and keeps its directory', () => {
+    const made = planned(completed().mount(secret), { orphans: true })
+    expect(made.operations.map((each) => [each.kind, each.reason])).toEqual([['UnmountVolume', 'PodFinished']])
+  })
+  it('is left alone while anything of it lives, or nobody can tell', () => {
+    expect(planned(completed().mount(secret).running(OLD)).operations).toEqual([])
+    const blind = completed().mount(secret)
+    blind.sandboxes = []
+    expect(planned(blind).operations).toEqual([])
+  })
+  it('a mirror pod that is deleted says nothing of the pod behind it', () => {
+    const built = completed({ phase: 'Running' }).mount(secret)
+    const pod = built.pods.pop()
+    if (pod !== undefined)
+      built.pods.push({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-11-21T10:30:00Z' } })
+    expect(planned(built, { orphans: true }).operations).toEqual([])
+  })
+})
