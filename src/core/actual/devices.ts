@@ -102,6 +102,9 @@ export interface BlockVolume {
 
 const CSI_BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
 
+/** Directories of all CSI block volumes; one that bears such a name lies in the same place (C10). */
+export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
+
 /** Where plugins other than CSI keep their block maps (R022, P83). */
 const OTHER_BLOCK: readonly { readonly plugin: string; readonly base: string }[] = [
   { plugin: 'kubernetes.io/local-volume', base: 'plugins/kubernetes.io~local-volume/volumeDevices' },
@@ -142,15 +145,23 @@ function podSymlinks(inputs: ActualInputs): PodLinks {
 }
 
 function csiBlockNames(inputs: ActualInputs, links: PodLinks): string[] {
-  const names = new Set<string>()
-  for (const name of inputs.tree.childDirs(CSI_BLOCK)) if (name !== 'staging' && name !== 'publish') names.add(name)
-  for (const kind of ['staging', 'publish'])
-    for (const name of inputs.tree.childDirs(`${CSI_BLOCK}/${kind}`)) names.add(name)
+  const { tree } = inputs
+  const isVolume = (shared: string): boolean =>
+    tree.has(`${CSI_BLOCK}/${shared}/data/vol_data.json`) || links.has(`kubernetes.io/csi/${shared}`)
+  const collisions = new Set(SHARED_DIRECTORIES.filter(isVolume))
+  /** Is publish/data, say, a part of the volume called publish, and not the volume called data published. */
+  const isPartOf = (shared: string, name: string): boolean =>
+    collisions.has(shared) && (name === 'data' || name === 'dev')
+  const names = new Set<string>(collisions)
+  for (const name of tree.childDirs(CSI_BLOCK)) if (!SHARED_DIRECTORIES.includes(name)) names.add(name)
+  for (const shared of SHARED_DIRECTORIES)
+    for (const name of tree.childDirs(`${CSI_BLOCK}/${shared}`)) if (!isPartOf(shared, name)) names.add(name)
   for (const mount of inputs.pluginMounts()) {
     const parts = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
     if (parts.slice(0, 4).join('/') !== CSI_BLOCK) continue
-    const name = parts[4] === 'publish' || parts[4] === 'staging' ? parts[5] : parts[4]
-    if (name !== undefined) names.add(name)
+    const [, , , , top, below] = parts
+    const name = top !== undefined && SHARED_DIRECTORIES.includes(top) ? below : top
+    if (name !== undefined && !(top !== undefined && name === below && isPartOf(top, name))) names.add(name)
   }
   for (const key of links.keys())
     if (key.startsWith('kubernetes.io/csi/')) names.add(key.slice('kubernetes.io/csi/'.length))
@@ -165,8 +176,8 @@ function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): Bl
   const stateFile = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))
   const uids = new Set([
     ...(links.get(`kubernetes.io/csi/${name}`)?.keys() ?? []),
-    ...namesBelow(inputs, mapDir),
-    ...namesBelow(inputs, publishDir),
+    ...uidsBelow(inputs, mapDir),
+    ...uidsBelow(inputs, publishDir),
   ])
   const mappings = [...uids].toSorted(compareText).map((podUid) => ({
     podUid,
@@ -178,7 +189,9 @@ function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): Bl
   const known = new Set<string>([dir, mapDir, `${dir}/data`, stagingPath, publishDir])
   if (stateFile !== undefined) known.add(stateFile.path)
   for (const { podUid } of mappings) known.add(`${mapDir}/${podUid}`).add(`${publishDir}/${podUid}`)
-  const ours = [dir, stagingPath, publishDir]
+  // Others have their own directories in a shared one.
+  const own = SHARED_DIRECTORIES.includes(name) ? [`${dir}/data`, mapDir] : [dir]
+  const ours = [...own, stagingPath, publishDir]
   return {
     plugin: 'kubernetes.io/csi',
     name,
@@ -211,7 +224,7 @@ function otherBlockVolume(
   links: PodLinks,
 ): BlockVolume {
   const byPod = links.get(`${plugin}/${name}`)
-  const uids = new Set([...(byPod?.keys() ?? []), ...namesBelow(inputs, dir)])
+  const uids = new Set([...(byPod?.keys() ?? []), ...uidsBelow(inputs, dir)])
   const known = new Set([dir, ...[...uids].map((uid) => `${dir}/${uid}`)])
   return {
     plugin,
@@ -254,20 +267,20 @@ function exists(inputs: ActualInputs, path: string): boolean {
   return inputs.tree.has(path) || inputs.at(path).length > 0
 }
 
-function namesBelow(inputs: ActualInputs, dir: string): string[] {
+const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** UIDs of pods that have a file or a mount in a map directory; any other name there is nobody's map. */
+function uidsBelow(inputs: ActualInputs, dir: string): string[] {
   const prefix = `${inputs.absolute(dir)}/`
   const mounted = inputs
     .mountsWithin(dir)
     .map((mount) => inputs.plain(mount.mountPoint))
-    .filter((path) => path.startsWith(prefix) && !path.slice(prefix.length).includes('/'))
+    .filter((path) => path.startsWith(prefix))
     .map((path) => path.slice(prefix.length))
-  return [
-    ...inputs.tree
-      .children(dir)
-      .filter((entry) => entry.type !== 'dir')
-      .map((entry) => baseName(entry.path)),
-    ...mounted,
-  ]
+  const files = inputs.tree.children(dir).filter((entry) => entry.type !== 'dir')
+  return [...files.map((entry) => baseName(entry.path)), ...mounted].filter(
+    (name) => UID.test(name) || inputs.tree.isDir(`pods/${name}`),
+  )
 }
 
 function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {

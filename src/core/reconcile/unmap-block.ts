@@ -1,5 +1,5 @@
 /** Raw block volumes: the pod's part, then the device's (R451, R452, C84-C86; O8, O22). */
-import type { BlockMapping, BlockVolume } from '../actual/devices.ts'
+import { type BlockMapping, type BlockVolume, SHARED_DIRECTORIES } from '../actual/devices.ts'
 import { csiUniqueName } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
@@ -174,7 +174,7 @@ function csiSteps(
   remove('rmdir', block.mapDir)
   remove('unlink', `${block.dir}/data/vol_data.json`)
   remove('rmdir', `${block.dir}/data`)
-  remove('rmdir', block.dir)
+  if (!SHARED_DIRECTORIES.includes(block.name)) remove('rmdir', block.dir)
   return steps
 }
 
