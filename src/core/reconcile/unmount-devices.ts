@@ -23,7 +23,8 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
   const mounted = staged.layers.length > 0
   // An empty globalmount without a state file is what a driver without staging leaves (R025, C50).
   if (staged.stateFile === undefined && !mounted && staged.foreign.length === 0) {
-    if (!staged.hasTarget && staged.content.length === 0) removeEmptyDirectory(context, findings, staged)
+    if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)
+      removeEmptyDirectory(context, findings, staged)
     return
   }
   const identified = identifyStaged(context, staged)
@@ -90,6 +91,11 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
     ...(leaked ? { kubeletWould: 'never find it again; the controller may detach the device while it is staged' } : {}),
     ...(blocked === undefined ? {} : { blocked }),
   })
+}
+
+/** S12: drivers keep directories of their own there; the kubelet's bear a hash, or lie in the old layout (C10, C11). */
+function isMadeByKubelet({ driverDir, key }: StagedVolume): boolean {
+  return driverDir === 'pv' || /^[0-9a-f]{64}$/.test(key)
 }
 
 /** What an unstage that was killed before its last step leaves (R837): no name of a volume, and nothing in it. */
