@@ -65,6 +65,7 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
     deviceObstacle(context, identity) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
+    (call?.kind === 'call' && mounted ? noStagingObstacle(context, identity, target) : undefined) ??
     predecessorObstacle(after)
   if (call?.kind === 'gone') {
     findings.problem(
@@ -91,6 +92,20 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
     ...(leaked ? { kubeletWould: 'never find it again; the controller may detach the device while it is staged' } : {}),
     ...(blocked === undefined ? {} : { blocked }),
   })
+}
+
+/** S16, R444: no call of such a driver takes the mount away, and so the kernel may not either. */
+function noStagingObstacle(
+  context: PlanContext,
+  identity: CsiIdentity | undefined,
+  target: string,
+): Obstacle | undefined {
+  if (identity === undefined || stages(registeredDriver(context, identity.driver))) return undefined
+  return {
+    code: 'ForeignMount',
+    message: `CSI driver ${identity.driver} does not stage volumes, so that what is mounted on ${target} is not known to be its own`,
+    hint: `Find out who mounted it, maybe an older version of the driver (findmnt ${target}); unmount it yourself if nothing needs it.`,
+  }
 }
 
 /** S12: drivers keep directories of their own there; the kubelet's bear a hash, or lie in the old layout (C10, C11). */
