@@ -1,14 +1,16 @@
 import type { NodeSnapshot } from '../model/snapshot.ts'
+import { DeviceMounts } from '../mountinfo/device-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { MountsWithin } from '../mountinfo/mounts-within.ts'
 import type { NodeState } from '../node-state.ts'
 import { isWithin, plainPath } from '../path-within.ts'
-import { MountsWithin } from './mounts-within.ts'
 import { Tree } from './tree.ts'
 
 /** The node's disk and mount table with the indices that reconstruction needs. Built once per plan. */
 export class ActualInputs {
   readonly snapshot: NodeSnapshot
   readonly mounts: MountTable
+  readonly devices: DeviceMounts
   readonly tree: Tree
   readonly rootDir: string
   readonly #byPod = new Map<string, MountInfo[]>()
@@ -19,6 +21,7 @@ export class ActualInputs {
   constructor(state: NodeState) {
     this.snapshot = state.snapshot
     this.mounts = state.mounts
+    this.devices = new DeviceMounts(state.mounts)
     // Mounts and steps are told by their text.
     this.rootDir = plainPath(state.snapshot.rootDir)
     this.tree = new Tree(state.snapshot.tree ?? [])
