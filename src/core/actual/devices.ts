@@ -94,10 +94,16 @@ export interface BlockVolume {
   readonly stagingPath: string | undefined
   readonly publishDir: string | undefined
   readonly mappings: readonly BlockMapping[]
-  /** Mounts below any of these directories that belong to no mapping. */
+  /** Mounts below the other directories that belong to no mapping. */
   readonly foreign: readonly MountInfo[]
-  /** Files below any of these directories that the kubelet does not make. */
+  /** Files below the other directories that the kubelet does not make. */
   readonly unexpected: readonly TreeEntry[]
+  /** Mounts and files in the staging path, which is the driver's; CSI only. */
+  readonly staging: {
+    readonly path: string
+    readonly mounts: readonly MountInfo[]
+    readonly files: readonly TreeEntry[]
+  }
 }
 
 const CSI_BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
@@ -191,7 +197,7 @@ function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): Bl
   for (const { podUid } of mappings) known.add(`${mapDir}/${podUid}`).add(`${publishDir}/${podUid}`)
   // Others have their own directories in a shared one.
   const own = SHARED_DIRECTORIES.includes(name) ? [`${dir}/data`, mapDir] : [dir]
-  const ours = [...own, stagingPath, publishDir]
+  const ours = [...own, publishDir]
   return {
     plugin: 'kubernetes.io/csi',
     name,
@@ -205,6 +211,11 @@ function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): Bl
     unexpected: ours
       .flatMap((path) => inputs.tree.descendants(path))
       .filter((entry) => !known.has(entry.path) && entry.type !== 'dir'),
+    staging: {
+      path: stagingPath,
+      mounts: inputs.mountsWithin(stagingPath),
+      files: inputs.tree.descendants(stagingPath).filter((entry) => entry.type !== 'dir'),
+    },
   }
 }
 
@@ -243,6 +254,7 @@ function otherBlockVolume(
     })),
     foreign: foreignMounts(inputs, [dir], known),
     unexpected: inputs.tree.descendants(dir).filter((entry) => !known.has(entry.path) && entry.type !== 'dir'),
+    staging: { path: dir, mounts: [], files: [] },
   }
 }
 

@@ -7,8 +7,10 @@ import { type CsiIdentity, type Identified, identifyBlock } from './csi-identity
 import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall } from './driver-call.ts'
+import { driverStaging } from './driver-staging.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { gone } from './pod-facts.ts'
+import { referencesTo } from './references.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 
 /** Step 1 for block volumes: what pods that are gone have mapped. */
@@ -106,23 +108,30 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
   const identity = identified !== undefined && 'identity' in identified ? identified.identity : undefined
   const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
   if (isWanted(context, block, uniqueName)) return
-  const after = findings.operations.filter(
+  const unmaps = findings.operations.filter(
     (draft) =>
       draft.kind === 'UnmapVolume' && draft.volume?.name === block.name && draft.volume.plugin === block.plugin,
   )
+  const { staging } = block
+  const call =
+    identity === undefined ? undefined : driverCall(context, identity, block.stateFile, staging.mounts.length > 0)
+  const own = driverStaging(context, { ...staging, identity, call, predecessors: unmaps })
+  const references = referencesTo(context, findings, own.mounts, inputs.absolute(staging.path))
+  if (references.kind === 'inUse') return
+  const after = [...new Set([...unmaps, ...(references.kind === 'free' ? references.after : [])])]
   const volume = refOf(context, block, identified, undefined)
   const wait = waitForKubelet(context)
   if (wait !== undefined) {
     findings.wait('UnmapDevice', wait, 'S11', { volume })
     return
   }
-  const call = identity === undefined ? undefined : driverCall(context, identity, block.stateFile, false)
   const steps = csi
     ? csiSteps(context, block, identity, call?.kind)
     : [{ op: 'rmdir' as const, target: inputs.absolute(block.dir) }]
-  const [stray] = block.unexpected
+  const [stray] = [...block.unexpected, ...own.strangers]
   const blocked =
-    foreignObstacle(context, block.foreign) ??
+    foreignObstacle(context, [...block.foreign, ...own.foreign]) ??
+    own.obstacle ??
     (stray === undefined
       ? undefined
       : ({
@@ -133,6 +142,7 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
     identityObstacle(identified) ??
     sessionObstacle(block) ??
     deviceObstacle(context, identity) ??
+    (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     predecessorObstacle(after)
   const leaked = after.length === 0
@@ -144,11 +154,12 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
       : `no pod of this node wants block volume ${block.name} once the operations before are done`,
     volume,
     steps,
-    paths: [...new Set(steps.map((step) => step.target))],
+    paths: [...new Set([...steps.map((step) => step.target), ...own.expects.map(({ path }) => path)])],
     after,
     rule: leaked ? 'R820' : 'R452',
     ...(leaked ? { kubeletWould: 'never find it' } : {}),
-    removes: new Set(),
+    ...(own.expects.length === 0 ? {} : { expects: own.expects }),
+    removes: new Set(own.mounts.map((mount) => mount.id)),
     ...(blocked === undefined ? {} : { blocked }),
   })
 }
