@@ -2,13 +2,15 @@
  * Builds dist/: volctl.cjs, one minified file with the manifest of the commands inside, and the launcher's code
  * cache. Two builds of the same source give the same volctl.cjs, byte for byte.
  */
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { clientNodePlugin } from './esbuild-client-node.ts'
 import { oclifPlugin } from './esbuild-oclif.ts'
 import { commandManifest } from './manifest.ts'
+import { startWarmNode } from './warm-up.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -41,11 +43,13 @@ export async function buildBundle(dist: string): Promise<string> {
   return outfile
 }
 
-/** Runs a plan, so that the package carries what V8 made of the code that a plan needs. */
-function makeCodeCache(dist: string): void {
-  const snapshot = join(root, 'test', 'fixtures', 'captures', 'forcedel-killed', 'before.json')
+/** Runs a plan of a live node, so that the package carries what V8 made of the code that a plan needs. */
+async function makeCodeCache(dist: string): Promise<void> {
   const maker = join(root, 'scripts', 'make-code-cache.cjs')
-  execFileSync(process.execPath, [maker, dist, 'plan', '--orphans', '--snapshot', snapshot], { stdio: 'ignore' })
+  await using node = await startWarmNode(join(root, 'test', 'fixtures', 'captures', 'forcedel-killed', 'before.json'))
+  const env = { ...process.env, ...node.env }
+  // Not the synchronous call: the node's API server ends with the pipe that is read here.
+  await promisify(execFile)(process.execPath, [maker, dist, 'plan', '--orphans'], { env })
 }
 
 if (import.meta.main) {
@@ -59,7 +63,7 @@ if (import.meta.main) {
     const bundle = await buildBundle(fresh)
     cpSync(join(root, 'scripts', 'launch.cjs'), join(fresh, 'launch.cjs'))
     cpSync(join(root, 'scripts', 'load-bundle.cjs'), join(fresh, 'load-bundle.cjs'))
-    makeCodeCache(fresh)
+    await makeCodeCache(fresh)
     if (existsSync(dist)) renameSync(dist, stale)
     renameSync(fresh, dist)
     console.error(`built dist/volctl.cjs, ${Math.round(statSync(join(dist, basename(bundle))).size / 1024)} KiB`)

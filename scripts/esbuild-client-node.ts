@@ -8,10 +8,11 @@
  *   - undici, which only client-node's own requests use and volctl never makes, is left outside the bundle.
  * This depends on client-node's internals: test/api/esbuild-client-node.test.ts bundles it and tries each way to log in.
  */
-import type { OnLoadResult, Plugin } from 'esbuild'
+import type { Plugin } from 'esbuild'
+import { type LazyPackages, loadLazily } from './esbuild-lazy.ts'
 
-/** Names that client-node's files import, by package. */
-const LAZY: Readonly<Record<string, readonly string[]>> = {
+/** What client-node's files import. */
+const LAZY: LazyPackages = {
   hpagent: ['HttpProxyAgent', 'HttpsProxyAgent'],
   'jsonpath-plus': ['JSONPath'],
   'openid-client': ['customFetch', 'discovery', 'refreshTokenGrant'],
@@ -19,8 +20,6 @@ const LAZY: Readonly<Record<string, readonly string[]>> = {
   'socks-proxy-agent': ['SocksProxyAgent'],
   undici: ['Agent', 'ProxyAgent', 'fetch'],
 }
-
-const OUTSIDE = new Set(['undici'])
 
 const CLIENT_NODE = /[\\/]@kubernetes[\\/]client-node[\\/]dist[\\/]/
 
@@ -36,23 +35,8 @@ export function clientNodePlugin(): Plugin {
         resolveDir: String(pluginData),
       }))
 
-      const packages = new RegExp(`^(${Object.keys(LAZY).join('|')})$`)
-      build.onResolve({ filter: packages }, ({ path, importer, resolveDir, namespace }) => {
-        if (namespace === 'client-node-lazy') return OUTSIDE.has(path) ? { path, external: true } : null
-        return CLIENT_NODE.test(importer) ? { path, namespace: 'client-node-lazy', pluginData: resolveDir } : null
-      })
-      build.onLoad({ filter: /.*/, namespace: 'client-node-lazy' }, ({ path, pluginData }) =>
-        lazy(path, String(pluginData)),
-      )
+      loadLazily(build, 'client-node-lazy', CLIENT_NODE, LAZY)
+      build.onResolve({ filter: /^undici$/, namespace: 'client-node-lazy' }, ({ path }) => ({ path, external: true }))
     },
   }
-}
-
-/** A CommonJS module whose exports are getters: an import of one of them compiles to a use at the place of use. */
-function lazy(name: string, resolveDir: string): OnLoadResult {
-  const getters = (LAZY[name] ?? []).map(
-    (key) => `Object.defineProperty(exports, '${key}', { enumerable: true, get: () => require('${name}').${key} })`,
-  )
-  const marker = `Object.defineProperty(exports, '__esModule', { value: true })`
-  return { contents: [marker, ...getters].join('\n'), resolveDir, loader: 'js' }
 }

@@ -4,9 +4,10 @@
  * when it is first touched. test/cli/volctl.test.ts runs all of what touches them.
  */
 import type { Plugin } from 'esbuild'
+import { type LazyPackages, loadLazily } from './esbuild-lazy.ts'
 
-/** Names that oclif's files import, by package; `default` where they take the package itself. */
-const LAZY: Readonly<Record<string, readonly string[]>> = {
+/** What oclif's files import. */
+const LAZY: LazyPackages = {
   ansis: ['default'],
   'clean-stack': ['default'],
   'cli-spinners': ['default'],
@@ -21,31 +22,26 @@ const LAZY: Readonly<Record<string, readonly string[]>> = {
   'wrap-ansi': ['default'],
 }
 
+/**
+ * What oclif loads for itself alone, and a node never needs: its traces for DEBUG=oclif, and a look for Windows'
+ * subsystem, which would only give the platform another name.
+ */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  debug: 'module.exports = () => () => undefined',
+  'wsl-utils': 'exports.isWsl = false',
+}
+
 const OCLIF = /[\\/]@oclif[\\/]core[\\/]/
 
 export function oclifPlugin(): Plugin {
   return {
     name: 'oclif',
     setup(build) {
-      const packages = new RegExp(`^(${Object.keys(LAZY).join('|')})$`)
-      build.onResolve({ filter: packages }, ({ path, importer, resolveDir }) =>
-        OCLIF.test(importer) ? { path, namespace: 'oclif-lazy', pluginData: resolveDir } : null,
+      loadLazily(build, 'oclif-lazy', OCLIF, LAZY)
+      build.onResolve({ filter: /^(debug|wsl-utils)$/ }, ({ path, importer }) =>
+        OCLIF.test(importer) ? { path, namespace: 'oclif-left-out' } : null,
       )
-      build.onLoad({ filter: /.*/, namespace: 'oclif-lazy' }, ({ path, pluginData }) => ({
-        contents: gettersOf(path, LAZY[path] ?? []),
-        resolveDir: String(pluginData),
-        loader: 'js',
-      }))
+      build.onLoad({ filter: /.*/, namespace: 'oclif-left-out' }, ({ path }) => ({ contents: LEFT_OUT[path] ?? '' }))
     },
   }
-}
-
-function gettersOf(name: string, keys: readonly string[]): string {
-  const real = `require('${name}')`
-  const getters = keys.map((key) => {
-    // As oclif's __importDefault reads it.
-    const value = key === 'default' ? `${real}.__esModule ? ${real}.default : ${real}` : `${real}.${key}`
-    return `Object.defineProperty(exports, '${key}', { enumerable: true, get: () => ${value} })`
-  })
-  return [`Object.defineProperty(exports, '__esModule', { value: true })`, ...getters].join('\n')
 }

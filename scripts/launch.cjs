@@ -20,7 +20,4 @@ function onlyOursCanWrite(path) {
 
 const cache = join(__dirname, 'code-cache')
 const trusted = onlyOursCanWrite(__dirname) && onlyOursCanWrite(cache)
-// A root tool does not read a user's theme. The version of Node.js has been looked at above.
-process.env.VOLCTL_DISABLE_THEME = '1'
-process.env.OCLIF_DISABLE_ENGINE_WARNING = '1'
 loadBundle(trusted ? readFileSync(cache) : undefined)

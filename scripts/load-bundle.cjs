@@ -11,6 +11,9 @@ const vm = require('node:vm')
  * @returns {vm.Script} which has run
  */
 exports.loadBundle = (cachedData) => {
+  // A root tool does not read a user's theme. The launcher has looked at the version of Node.js.
+  process.env.VOLCTL_DISABLE_THEME = '1'
+  process.env.OCLIF_DISABLE_ENGINE_WARNING = '1'
   const filename = join(__dirname, 'volctl.cjs')
   const script = new vm.Script(Module.wrap(readFileSync(filename, 'utf8')), {
     filename,

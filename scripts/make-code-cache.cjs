@@ -4,8 +4,6 @@ const { join, resolve } = require('node:path')
 
 const dist = resolve(process.argv[2])
 process.argv.splice(1, 2, join(dist, 'launch.cjs'))
-process.env.VOLCTL_DISABLE_THEME = '1'
-process.env.OCLIF_DISABLE_ENGINE_WARNING = '1'
 let script
 process.on('exit', () => writeFileSync(join(dist, 'code-cache'), script.createCachedData(), { mode: 0o644 }))
 script = require(join(dist, 'load-bundle.cjs')).loadBundle(undefined)

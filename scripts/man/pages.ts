@@ -22,10 +22,7 @@ function mainPage(commands: readonly Command.Cached[]): string {
   const written = sectionsOf('volctl')
   return [
     head('VOLCTL'),
-    section(
-      'NAME',
-      `volctl \\- ${inline(pjson.description.replace(/^./, (c) => c.toLowerCase()).replace(/\.$/, ''))}\n`,
-    ),
+    section('NAME', `volctl \\- ${inline(firstSentence(pjson.description))}\n`),
     section('SYNOPSIS', `.B volctl\n.I COMMAND\n[\\fIFLAGS\\fR]\n`),
     section('DESCRIPTION', written('DESCRIPTION')),
     section('COMMANDS', commands.map((each) => definition(pageName(each), each.summary ?? '')).join('')),
@@ -39,6 +36,7 @@ function mainPage(commands: readonly Command.Cached[]): string {
 
 function commandPage(command: Command.Cached): string {
   const written = sectionsOf(command.id)
+  const others = written('SEE ALSO')
   const usage = [command.usage ?? command.id].flat().join(' ')
   return [
     head(`VOLCTL-${command.id.toUpperCase()}`),
@@ -48,7 +46,7 @@ function commandPage(command: Command.Cached): string {
     section('OPTIONS', Object.values(command.flags).toSorted(byName).map(option).join('')),
     section('EXIT STATUS', exitStatuses(command.id as keyof (typeof EXIT_MEANINGS)[0])),
     section('EXAMPLES', examples(command)),
-    section('SEE ALSO', `.BR volctl (8)\n${written('SEE ALSO')}`),
+    section('SEE ALSO', others === '' ? '.BR volctl (8)\n' : `.BR volctl (8),\n${others}`),
   ].join('')
 }
 

@@ -10,7 +10,6 @@ import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { SafetyRefusal } from '../core/errors.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { Plan } from '../core/plan/plan.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
@@ -19,7 +18,7 @@ import { closing, eventLine } from '../core/views/apply-lines.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { Progress } from '../core/views/progress.ts'
 import { toJsonLine } from '../core/views/structured.ts'
-import { OUTPUT_FORMATS, type OutputFormat, outputFlag, VolctlCommand } from '../core/volctl-command.ts'
+import { OUTPUT_FORMATS, type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/volctl-command.ts'
 
 const DEFAULT_TIMEOUT = '2m'
 const DEFAULT_PARALLEL = '8'
@@ -48,6 +47,7 @@ export default class Apply extends VolctlCommand {
       helpValue: 'DUR',
       summary: `For one operation; one that hangs is given up and named (default ${DEFAULT_TIMEOUT}).`,
     }),
+    verbose: verboseFlag('Say on standard error what was read, how long it took, and each step of the operations.'),
     ...apiFlags,
     ...nodeFlags,
     ...planFlags,
@@ -127,9 +127,7 @@ export default class Apply extends VolctlCommand {
     else await this.answer(applyDocument(plan, result), format, () => closing(result, paint))
     this.finish(result.exit)
     await this.output.flush()
-    const { refused } = result
-    if (refused === undefined) return
-    const { rule, code, message, hint } = refused
-    throw new SafetyRefusal(rule, code, message, hint === undefined ? {} : { hint })
+    const refusal = refusalOf(result)
+    if (refusal !== undefined) throw refusal
   }
 }

@@ -6,7 +6,7 @@ import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { explainDecisions } from '../core/reconcile/decisions.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
-import { type OutputFormat, outputFlag, VolctlCommand } from '../core/volctl-command.ts'
+import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/volctl-command.ts'
 
 export default class Plan extends VolctlCommand {
   static override summary = 'Print what one reconcile pass would do on this node. Changes nothing.'
@@ -40,6 +40,7 @@ export default class Plan extends VolctlCommand {
     'detailed-exitcode': Flags.boolean({
       summary: 'Exit with 2 when there are operations, see EXIT STATUS in the manual.',
     }),
+    verbose: verboseFlag('Say on standard error what was read, how long it took, and each decision with its rule.'),
     ...apiFlags,
     ...nodeFlags,
     ...planFlags,

@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs'
 import { Flags } from '@oclif/core'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
-import { writeSnapshot } from '../core/snapshot/write-snapshot.ts'
+import { snapshotText, writeSnapshot } from '../core/snapshot/write-snapshot.ts'
 import { VolctlCommand } from '../core/volctl-command.ts'
 
 export default class Snapshot extends VolctlCommand {
@@ -32,11 +32,11 @@ export default class Snapshot extends VolctlCommand {
     leaveNode(node)
     const { output } = flags
     if (output === undefined || output === '-') {
-      this.output.write(`${JSON.stringify(node.snapshot, undefined, 1)}\n`)
+      this.output.write(snapshotText(node.snapshot))
       await this.output.flush()
     } else if (isSpecial(output)) {
       // A device or a pipe (/dev/null, /dev/stdout) is written to, never replaced.
-      writeFileSync(output, `${JSON.stringify(node.snapshot, undefined, 1)}\n`)
+      writeFileSync(output, snapshotText(node.snapshot))
     } else {
       writeSnapshot(node.snapshot, output)
       this.say(

@@ -46,3 +46,9 @@ export function errnoOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code
   return typeof code === 'string' ? code : undefined
 }
+
+/** Was it thrown because there is nothing of that name? */
+export function isMissing(error: unknown): boolean {
+  const code = errnoOf(error)
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}

@@ -24,6 +24,11 @@ export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfa
   })
 }
 
+/** `--verbose`, which tells more in some commands than in others. */
+export function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
+  return Flags.boolean({ char: 'v', summary })
+}
+
 /**
  * Base of every command: output and colour, messages on standard error, one exit status per meaning, and errors as
  * one clear line. oclif's own printing of errors (stacks, parser state) is never reached.
@@ -31,10 +36,7 @@ export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfa
 export abstract class VolctlCommand extends Command {
   static override baseFlags = {
     'no-color': Flags.boolean({ summary: 'Print without colour (also: NO_COLOR). Colour is used on a terminal only.' }),
-    verbose: Flags.boolean({
-      char: 'v',
-      summary: 'Say on standard error what was read, how long it took, and each decision with its rule.',
-    }),
+    verbose: verboseFlag('Say on standard error what was read and how long it took.'),
   }
 
   protected readonly output = standardOutput()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ActualInputs } from '../../src/core/actual/actual-inputs.ts'
 import { type BlockVolume, blockVolumes } from '../../src/core/actual/devices.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
-import { free, planned } from '../helpers/planned.ts'
+import { kinds, plan } from '../reconcile/planned.ts'
 
 const BASE = 'plugins/kubernetes.io/csi/volumeDevices'
 const DEVICE = { dev: '0:6', root: '/loop1', fsType: 'devtmpfs', type: 'file' } as const
@@ -32,7 +32,7 @@ describe('a PersistentVolume called like a directory of the kubelet', () => {
     expect(of(built).map((block) => [block.name, block.mappings.map(({ podUid }) => podUid)])).toEqual([
       [name, [uid(2)]],
     ])
-    const made = planned(built, { orphans: true })
+    const made = plan(built, { orphans: true })
     expect([made.operations, made.waiting]).toEqual([[], []])
   })
   it.each([
@@ -44,13 +44,13 @@ describe('a PersistentVolume called like a directory of the kubelet', () => {
   ])('%s and %s side by side', (one, other) => {
     const built = mapped(mapped(wanting(wanting(node(), uid(2), one), uid(3), other), one, uid(2)), other, uid(3))
     expect(of(built).map((block) => block.name)).toEqual([one, other].toSorted())
-    expect(planned(built, { orphans: true }).operations).toEqual([])
+    expect(plan(built, { orphans: true }).operations).toEqual([])
   })
   it('of a pod that is gone: nothing of another volume goes with it', () => {
     const built = mapped(mapped(wanting(node(), uid(2), 'pv-1'), 'pv-1', uid(2)), 'publish', uid(9))
-    const made = planned(built)
+    const made = plan(built)
     expect(made.operations.flatMap((each) => each.paths).filter((path) => path.includes('pv-1'))).toEqual([])
-    expect(free(made)).toContain('UnmapVolume')
+    expect(kinds(made)).toContain('UnmapVolume')
   })
 })
 

@@ -7,11 +7,35 @@ import { dirname, join } from 'node:path'
 import { createKubeClient, type KubeClient, type KubeClientOptions } from '../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/api/kube-config.ts'
 import { VolctlError } from '../../src/core/errors.ts'
-import type { TestApiServer } from '../helpers/api-server/start.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { defaultUsers } from '../helpers/api-server/users.ts'
 
 /** A client with the kubeconfig of one of the test server's users. */
 export function connect(server: TestApiServer, user: string, options: KubeClientOptions = {}): KubeClient {
   return createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig(user) }), options)
+}
+
+/** A server that knows the bearer of this token as "robot", beside the usual users. */
+export function robotServer(token: string): Promise<TestApiServer> {
+  const robot = { name: 'robot', user: 'robot', login: 'token', token } as const
+  return startApiServer({ nodeName: 'node-1', users: [...defaultUsers('node-1'), robot] })
+}
+
+/** Writes a kubeconfig for the server with this login; `cluster` adds to how it is reached. */
+export function writeKubeconfig(
+  directory: Directory,
+  server: TestApiServer,
+  user: object,
+  cluster: object = {},
+): string {
+  const trust = { server: server.url, 'certificate-authority': join(server.directory, 'ca.crt') }
+  return directory.write('config', {
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { ...trust, ...cluster } }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  })
 }
 
 /** The error that a promise ends with; fails when it does not end with one of volctl's own. */

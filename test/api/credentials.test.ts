@@ -4,9 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { whoAmI } from '../../src/core/api/identity.ts'
 import { createKubeClient, type KubeClient } from '../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/api/kube-config.ts'
-import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
-import { defaultUsers } from '../helpers/api-server/users.ts'
-import { type Directory, failureOf, startProxy, temporaryDirectory } from './connect.ts'
+import type { TestApiServer } from '../helpers/api-server/start.ts'
+import { type Directory, failureOf, robotServer, startProxy, temporaryDirectory, writeKubeconfig } from './connect.ts'
 
 const TOKEN = 'token-of-robot'
 const AUTHENTICATED = {
@@ -19,8 +18,7 @@ let server: TestApiServer
 let directory: Directory
 
 beforeAll(async () => {
-  const robot = { name: 'robot', user: 'robot', login: 'token', token: TOKEN } as const
-  server = await startApiServer({ nodeName: 'node-1', users: [...defaultUsers('node-1'), robot] })
+  server = await robotServer(TOKEN)
   directory = temporaryDirectory()
 })
 
@@ -35,15 +33,8 @@ interface Variant {
 }
 
 /** A kubeconfig for the test server with this login. */
-function kubeconfig({ user = { token: TOKEN }, cluster = {} }: Variant): string {
-  const trust = { server: server.url, 'certificate-authority': join(server.directory, 'ca.crt') }
-  return directory.write('config', {
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { ...trust, ...cluster } }],
-    users: [{ name: 'u', user }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  })
+function kubeconfig({ user = { token: TOKEN }, cluster }: Variant): string {
+  return writeKubeconfig(directory, server, user, cluster)
 }
 
 async function ask(client: KubeClient): Promise<string | undefined> {

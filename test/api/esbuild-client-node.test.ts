@@ -7,9 +7,8 @@ import { promisify } from 'node:util'
 import { build, type Metafile } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientNodePlugin } from '../../scripts/esbuild-client-node.ts'
-import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
-import { defaultUsers } from '../helpers/api-server/users.ts'
-import { type Directory, startProxy, temporaryDirectory } from './connect.ts'
+import type { TestApiServer } from '../helpers/api-server/start.ts'
+import { type Directory, robotServer, startProxy, temporaryDirectory, writeKubeconfig } from './connect.ts'
 
 const ENTRY = `
 import { whoAmI } from './identity.ts'
@@ -31,8 +30,7 @@ let bundle: string
 let metafile: Metafile
 
 beforeAll(async () => {
-  const robot = { name: 'robot', user: 'robot', login: 'token', token: TOKEN } as const
-  server = await startApiServer({ nodeName: 'node-1', users: [...defaultUsers('node-1'), robot] })
+  server = await robotServer(TOKEN)
   directory = temporaryDirectory()
   bundle = join(directory.path, 'bundle.cjs')
   const resolveDir = new URL('../../src/core/api/', import.meta.url).pathname
@@ -63,15 +61,8 @@ async function run(kubeconfig: string): Promise<string> {
   return (JSON.parse(stdout) as { user: string }).user
 }
 
-function kubeconfig(user: object, cluster: object = {}): string {
-  const trust = { server: server.url, 'certificate-authority': join(server.directory, 'ca.crt') }
-  return directory.write('config', {
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { ...trust, ...cluster } }],
-    users: [{ name: 'u', user }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  })
+function kubeconfig(user: object, cluster?: object): string {
+  return writeKubeconfig(directory, server, user, cluster)
 }
 
 it('leaves out the generated API and undici, and stays small', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readApi } from '../../src/core/api/read-api.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type DiskRead, readApi } from '../../src/core/api/read-api.ts'
+import { VolctlError } from '../../src/core/errors.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { attachmentName } from '../../src/core/names.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
@@ -295,6 +296,49 @@ describe('what cannot be read', () => {
     const body = JSON.stringify({ kind: 'PodList', metadata: {}, items: [pod] })
     await server.setFaults({ path: '/pods', action: { type: 'body', body } })
     expect(await failureOf(read('admin'))).toMatchObject({ code: 'BadAnswer' })
+  })
+})
+
+describe('a pod list asked for before the disk has been read (R804)', () => {
+  const listed = async () => (await server.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length
+  const anyUid = capture.api.pods[0]?.metadata.uid ?? ''
+
+  async function readBeside(disk: DiskRead): Promise<ApiSnapshot> {
+    const client = connect(server, 'admin')
+    try {
+      return await readApi({ client, nodeName: NODE, disk })
+    } finally {
+      client.close()
+    }
+  }
+
+  it('counts if it names every pod that has a directory', async () => {
+    const api = await readBeside({ podUids: async () => [anyUid], read: () => Promise.reject(new Error('not asked')) })
+    expect(api.pods).toHaveLength(capture.api.pods.length)
+    expect(await listed()).toBe(1)
+  })
+
+  it('is asked for again, after all else, if it does not: the pod may be younger than the list', async () => {
+    const young = { metadata: { name: 'young', namespace: 'pg', uid: 'young' }, spec: { nodeName: NODE } }
+    try {
+      const api = await readBeside({
+        podUids: async () => {
+          // The list is old by now.
+          await vi.waitFor(async () => expect(await listed()).toBe(1))
+          return [anyUid, 'young']
+        },
+        read: () => server.put({ kind: 'Pod', ...young }),
+      })
+      expect(names(api.pods)).toContain('young')
+      expect(await listed()).toBe(2)
+    } finally {
+      await server.remove('Pod', 'young', 'pg')
+    }
+  })
+
+  it('fails with what kept the disk from being read', async () => {
+    const broken = { podUids: () => Promise.reject(new VolctlError('Broken', 'broken')), read: async () => undefined }
+    expect(await failureOf(readBeside(broken))).toMatchObject({ code: 'Broken' })
   })
 })
 

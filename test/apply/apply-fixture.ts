@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/apply/events.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/apply/ports.ts'
+import type { DeviceSource } from '../../src/core/desired/device-source.ts'
 import type { Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
+import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
 import { FakeHost } from './fake-host.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -16,46 +18,11 @@ export function step(op: Step['op'], target: string, detail?: string): Step {
 }
 
 export function operation(id: string, given: Partial<Operation> = {}): Operation {
-  const steps = given.steps ?? []
-  return {
-    id,
-    kind: 'UnmountVolume',
-    reason: 'PodGone',
-    message: `operation ${id}`,
-    pod: { uid: POD },
-    paths: steps.map(({ target }) => target),
-    steps,
-    after: [],
-    rule: 'R440',
-    ...given,
-  }
+  return bareOperation(id, POD, given.steps ?? [], given)
 }
 
 export function planOf(operations: readonly Operation[], given: Partial<Plan> = {}): Plan {
-  return {
-    apiVersion: 'volctl.io/v1',
-    kind: 'Plan',
-    scope: 'node',
-    node: 'node-1',
-    rootDir: ROOT,
-    createdAt: '2026-11-21T12:00:00Z',
-    volctlVersion: '0.0.0-test',
-    inputs: {
-      api: { server: 'https://api.test' },
-      kubelet: { state: 'stopped' },
-      actual: { mounts: 0, podDirs: 0 },
-      runtime: { source: 'cri', pods: 0 },
-      machine: { matches: true },
-      pods: { listed: 0, onDisk: 0, gone: 0 },
-      unjudged: [],
-    },
-    operations,
-    waiting: [],
-    problems: [],
-    summary: { operations: {}, blocked: 0, waiting: 0, problems: 0, filtered: 0 },
-    complete: true,
-    ...given,
-  }
+  return barePlan(ROOT, operations, given)
 }
 
 export class Fixture {
@@ -66,6 +33,7 @@ export class Fixture {
   kubelet = { running: false, mayReturn: false }
   witness: Witness = { listed: new Set(), alive: new Set(), apiPods: [] }
   wanted = new Set<string>()
+  sources: readonly DeviceSource[] | undefined = []
   attachment: VolumeAttachment | undefined
   pods: Pod[] = []
   /** What the driver does beside answering; throws to fail. */
@@ -111,6 +79,7 @@ export class Fixture {
       csi: () => (this.driver === undefined ? undefined : csi),
       cluster,
       wantedByController: (name) => this.wanted.has(name),
+      wantedSources: () => this.sources,
       host: this.host,
       lockFile: `${this.directory}/lock`,
       journalDir: `${this.directory}/journal`,
@@ -126,11 +95,5 @@ export class Fixture {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
-  }
-
-  states(result: ApplyResult): Record<string, string> {
-    return Object.fromEntries(
-      result.outcomes.map(({ id, state, code }) => [id, code === undefined ? state : `${state} ${code}`]),
-    )
   }
 }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ExitStatus } from '../../src/core/exit-status.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~secret/token`
@@ -17,7 +18,7 @@ function secret(id: string, dir = DIR) {
 describe('the way of an apply', () => {
   it('unmounts, removes, journals, and says that nothing is left', async () => {
     const result = await fixture.apply(planOf([secret('a')]))
-    expect(fixture.states(result)).toEqual({ a: 'done' })
+    expect(statesOf(result)).toEqual({ a: 'done' })
     expect(result).toMatchObject({ exit: ExitStatus.Ok, left: [], interrupted: false })
     expect(fixture.host.log).toEqual([`umount plain ${DIR}`, `rmdir ${DIR}`])
     expect(fixture.events.map((event) => event.type)).toEqual(['start', 'step', 'step', 'done'])
@@ -42,7 +43,7 @@ describe('the way of an apply', () => {
     const plan = planOf([secret('a')])
     for (const result of [await fixture.apply({ ...plan, refused }), await fixture.apply(plan, { ...plan, refused })]) {
       expect(result).toMatchObject({ exit: ExitStatus.Refused, refused: { rule: 'S1' } })
-      expect(fixture.states(result)).toEqual({ a: 'refused WrongMachine' })
+      expect(statesOf(result)).toEqual({ a: 'refused WrongMachine' })
     }
     expect(fixture.host.log).toEqual([])
   })
@@ -92,14 +93,14 @@ describe('finding operations again', () => {
     const planned = secret('a')
     const plan = planOf([planned])
     const result = await fixture.apply(plan, (look) => planOf(look === 0 ? (change(planned) as never) : []))
-    expect(fixture.states(result)).toEqual({ a: want })
+    expect(statesOf(result)).toEqual({ a: want })
     expect(result.exit).toBe(want === 'done' ? ExitStatus.Ok : ExitStatus.Partial)
   })
 
   it('never runs an operation that the plan has blocked', async () => {
     const planned = { ...secret('a'), blocked: { code: 'HeldBy', message: 'held' } }
     const result = await fixture.apply(planOf([planned]), planOf([secret('a')]))
-    expect(fixture.states(result)).toEqual({ a: 'blocked HeldBy' })
+    expect(statesOf(result)).toEqual({ a: 'blocked HeldBy' })
     expect(fixture.host.log).toEqual([])
   })
 })
@@ -113,7 +114,7 @@ describe('order and exit status', () => {
       operation('c', { after: ['b'] }),
     ])
     const result = await fixture.apply(plan)
-    expect(fixture.states(result)).toEqual({ a: 'failed HeldBy', b: 'skipped HeldBy', c: 'skipped HeldBy' })
+    expect(statesOf(result)).toEqual({ a: 'failed HeldBy', b: 'skipped HeldBy', c: 'skipped HeldBy' })
     expect(result.outcomes[1]?.because).toBe('a')
     expect(result.exit).toBe(ExitStatus.Partial)
   })
@@ -130,7 +131,7 @@ describe('order and exit status', () => {
 
   it('drops an operation whose predecessor was filtered out', async () => {
     const result = await fixture.apply(planOf([operation('b', { after: ['filtered'] })]))
-    expect(fixture.states(result)).toEqual({ b: 'skipped PredecessorMissing' })
+    expect(statesOf(result)).toEqual({ b: 'skipped PredecessorMissing' })
   })
 })
 
@@ -145,7 +146,7 @@ describe('interruption', () => {
       operation('b', { volume: csi, steps: [step('NodeUnpublishVolume', `${DIR}2/mount`)] }),
     ])
     const result = await fixture.apply(plan)
-    expect(fixture.states(result)).toEqual({ a: 'done', b: 'interrupted Interrupted' })
+    expect(statesOf(result)).toEqual({ a: 'done', b: 'interrupted Interrupted' })
     expect(result).toMatchObject({ exit: ExitStatus.Interrupted, interrupted: true, left: undefined })
   })
 
@@ -158,7 +159,7 @@ describe('interruption', () => {
     }
     const volume = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' as const }
     const result = await fixture.apply(planOf([operation('a', { volume, steps: [step('NodeUnpublishVolume', DIR)] })]))
-    expect(fixture.states(result)).toEqual({ a: 'interrupted Abandoned' })
+    expect(statesOf(result)).toEqual({ a: 'interrupted Abandoned' })
     expect(result.exit).toBe(ExitStatus.Interrupted)
   })
 })

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isBatchable } from '../../src/core/apply/batchable.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 
 let fixture: Fixture
@@ -35,7 +36,7 @@ describe('a batch of unmounts', () => {
     }
     const operations = Array.from({ length: 1000 }, (_, n) => secret(n))
     const result = await fixture.apply(planOf(operations))
-    expect(new Set(Object.values(fixture.states(result)))).toEqual(new Set(['done']))
+    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['done']))
     expect(umounts()).toHaveLength(2)
     expect(witnesses).toBe(1)
     // The look before, the check, the verification, the look after.
@@ -48,7 +49,7 @@ describe('a batch of unmounts', () => {
     const operations = Array.from({ length: 5 }, (_, n) => secret(n))
     fixture.host.busy.add(volumeDir(2))
     fixture.witness = { listed: new Set(), alive: new Set(['pod-3']), apiPods: [] }
-    const states = fixture.states(await fixture.apply(planOf(operations)))
+    const states = statesOf(await fixture.apply(planOf(operations)))
     expect(states).toEqual({ s0: 'done', s1: 'done', s2: 'failed HeldBy', s3: 'refused PodIsAlive', s4: 'done' })
     expect(fixture.host.mounts.map(({ path }) => path)).toEqual(['/', volumeDir(2), volumeDir(3)])
     expect(fixture.host.files.has(volumeDir(2))).toBe(true)
@@ -58,7 +59,7 @@ describe('a batch of unmounts', () => {
     const first = secret(0)
     const expects = [fixture.host.mount(volumeDir(0))]
     const stacked = { ...first, expects, steps: [step('umount', volumeDir(0)), ...first.steps] }
-    const states = fixture.states(await fixture.apply(planOf([stacked, secret(1)])))
+    const states = statesOf(await fixture.apply(planOf([stacked, secret(1)])))
     expect(states).toEqual({ s0: 'done', s1: 'done' })
     expect(fixture.host.mounts).toHaveLength(1)
   })
@@ -78,7 +79,7 @@ describe('a batch of unmounts', () => {
           .concat(step('rmdir', podDir(n))),
       }),
     )
-    const states = fixture.states(await fixture.apply(planOf([...operations, ...directories])))
+    const states = statesOf(await fixture.apply(planOf([...operations, ...directories])))
     expect(new Set(Object.values(states))).toEqual(new Set(['done']))
     expect(fixture.host.listTree(`${ROOT}/pods`)).toEqual([])
   })
@@ -86,7 +87,7 @@ describe('a batch of unmounts', () => {
   it('hangs nobody: what a hung call did not take is given up', async () => {
     const operations = [0, 1].map(secret)
     fixture.host.hanging.add(volumeDir(0))
-    const states = fixture.states(await fixture.apply(planOf(operations)))
+    const states = statesOf(await fixture.apply(planOf(operations)))
     expect(states).toEqual({ s0: 'failed TimedOut', s1: 'done' })
   })
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { VolumeAttachment } from '../../src/core/model/objects.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 
 const NAME = 'csi-abc'
@@ -63,7 +64,7 @@ function unstage(): Operation {
 const deletions = () => fixture.calls.filter((call) => call.startsWith('DELETE'))
 
 async function detachAlone(): Promise<string | undefined> {
-  return fixture.states(await fixture.apply(planOf([detach()]))).detach
+  return statesOf(await fixture.apply(planOf([detach()]))).detach
 }
 
 describe('detaching (S21)', () => {
@@ -107,7 +108,7 @@ describe('detaching (S21)', () => {
   ])('is refused by $name', async ({ change, want, block }) => {
     change()
     const planned = block ? { ...detach(), volume: { ...volume, mode: 'Block' as const } } : detach()
-    expect(fixture.states(await fixture.apply(planOf([planned])))).toEqual({ detach: `refused ${want}` })
+    expect(statesOf(await fixture.apply(planOf([planned])))).toEqual({ detach: `refused ${want}` })
     expect(deletions()).toEqual([])
   })
 
@@ -124,7 +125,7 @@ describe('detaching (S21)', () => {
     fixture.kubelet = { running: true, mayReturn: false }
     const plan = planOf([detach()])
     const inputs = { ...plan.inputs, kubelet: { state: 'running' as const } }
-    expect(fixture.states(await fixture.apply({ ...plan, inputs }))).toEqual({ detach: 'refused KubeletRunning' })
+    expect(statesOf(await fixture.apply({ ...plan, inputs }))).toEqual({ detach: 'refused KubeletRunning' })
   })
 })
 
@@ -132,7 +133,7 @@ describe('the device of a volume that was staged', () => {
   async function after(change: () => void): Promise<string | undefined> {
     const before = unstage()
     change()
-    return fixture.states(await fixture.apply(planOf([before, detach(['unstage'])]))).detach
+    return statesOf(await fixture.apply(planOf([before, detach(['unstage'])]))).detach
   }
   const use = (users: string[]) => () => void fixture.host.uses.set('8:16', { exists: true, users })
 
@@ -163,12 +164,12 @@ describe('the device of a volume that was staged', () => {
       throw new Error('still published')
     }
     const result = await fixture.apply(planOf([before, detach(['unstage'])]))
-    expect(fixture.states(result)).toEqual({ unstage: 'failed DriverFailed', detach: 'skipped DriverFailed' })
+    expect(statesOf(result)).toEqual({ unstage: 'failed DriverFailed', detach: 'skipped DriverFailed' })
   })
 
   it('must be known where something was on record and no driver has unstaged it', async () => {
     const before = operation('unpublish', { volume, steps: [step('NodeUnpublishVolume', '/t')] })
     const result = await fixture.apply(planOf([before, detach(['unpublish'])]))
-    expect(fixture.states(result)).toEqual({ unpublish: 'done', detach: 'refused DeviceUnknown' })
+    expect(statesOf(result)).toEqual({ unpublish: 'done', detach: 'refused DeviceUnknown' })
   })
 })

@@ -1,8 +1,11 @@
 /** A node in memory that behaves as the kernel does where apply looks: layers, busy mounts, directories, devices. */
+import type { BlockTree } from '../../src/core/apply/block-tree.ts'
 import type { DeleteContentOptions, Deleted } from '../../src/core/apply/delete-content.ts'
+import type { Opener } from '../../src/core/apply/device-openers.ts'
 import type { DeviceUse } from '../../src/core/apply/device-use.ts'
 import type { CommandResult, FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
 import type { Holder } from '../../src/core/apply/open-files.ts'
+import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount } from '../../src/core/plan/plan.ts'
@@ -14,6 +17,7 @@ interface FakeMount {
   readonly path: string
   readonly fsType: string
   readonly fields: string
+  readonly source?: string
 }
 
 const OK: CommandResult = { status: 0, stdout: '', stderr: '', timedOut: false }
@@ -29,6 +33,10 @@ export class FakeHost implements Host {
   readonly uses = new Map<string, DeviceUse>()
   namespaces: OtherNamespace[] = []
   holders: Holder[] = []
+  blockTree: BlockTree = new SysfsBlockTree('/nonexistent', '/nonexistent')
+  openers: Opener[] = []
+  /** What programs do and answer; by default they succeed and do nothing. */
+  programs: (program: string, args: readonly string[], input?: string) => Partial<CommandResult> = () => ({})
   tableReads = 0
   #nextId = 100
 
@@ -59,8 +67,8 @@ export class FakeHost implements Host {
   readMounts(): MountTable {
     this.tableReads += 1
     const lines = this.mounts.map(
-      ({ id, dev, root, path, fsType, fields }) =>
-        `${id} 1 ${dev} ${root} ${path} rw ${fields}${fields && ' '}- ${fsType} src rw\n`,
+      ({ id, dev, root, path, fsType, fields, source = 'src' }) =>
+        `${id} 1 ${dev} ${root} ${path} rw ${fields}${fields && ' '}- ${fsType} ${source} rw\n`,
     )
     return parseMountinfo(lines.join(''))
   }
@@ -83,6 +91,11 @@ export class FakeHost implements Host {
     this.log.push(`losetup -d ${device}`)
     if (!this.busy.has(device)) this.backingFiles.delete(device)
     return OK
+  }
+
+  async run(program: string, args: readonly string[], _deadlineMs: number, input?: string): Promise<CommandResult> {
+    this.log.push([program, ...args, ...(input === undefined ? [] : [`<<< ${input}`])].join(' '))
+    return { ...OK, ...this.programs(program, args, input) }
   }
 
   rmdir(path: string): void {
@@ -115,6 +128,7 @@ export class FakeHost implements Host {
   otherNamespaces = (): OtherNamespace[] => this.namespaces
   holdersBelow = (): Holder[] => this.holders
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
+  openersOf = (devs: ReadonlySet<string>): Opener[] => this.openers.filter(({ dev }) => devs.has(dev))
   deviceNumber = (path: string): string | undefined => (path.startsWith('/dev/loop') ? `7:${path.slice(9)}` : undefined)
   loops = () => [...this.backingFiles].map(([device, backingFile]) => ({ device, backingFile }))
   superblockGone = (): boolean => false

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/model/objects.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~nfs/share`
@@ -28,7 +29,7 @@ async function outcome(kind: 'UnmountVolume' | 'RemoveOrphanPodDir' = 'UnmountVo
   const expects = [fixture.host.mount(DIR)]
   const own =
     kind === 'UnmountVolume' ? { steps: [step('umount', DIR)], expects } : { steps: [step('rmdir', DIR)], expects }
-  return fixture.states(await fixture.apply(planOf([operation('a', { kind, ...own })]))).a
+  return statesOf(await fixture.apply(planOf([operation('a', { kind, ...own })]))).a
 }
 
 describe('pods (S3, S5, S9)', () => {
@@ -90,7 +91,7 @@ describe('the mounts that the plan was made on (S18, S26)', () => {
     const expects = [fixture.host.mount(DIR)]
     change()
     const result = await fixture.apply(planOf([operation('a', { steps: [step('umount', DIR)], expects })]))
-    expect(fixture.states(result)).toEqual({ a: want })
+    expect(statesOf(result)).toEqual({ a: want })
   })
 })
 
@@ -101,7 +102,7 @@ describe('the kubelet (S11)', () => {
     const result = await fixture.apply(
       planOf([operation('a', { steps: [step('umount', DIR)], expects }), operation('b')]),
     )
-    expect(fixture.states(result)).toEqual({ a: 'refused KubeletCameBack', b: 'refused KubeletCameBack' })
+    expect(statesOf(result)).toEqual({ a: 'refused KubeletCameBack', b: 'refused KubeletCameBack' })
     expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11' } })
     expect(fixture.host.log).toEqual([])
   })
@@ -118,7 +119,7 @@ describe('the kubelet (S11)', () => {
         operation('b', { volume, steps: [step('NodeUnpublishVolume', `${DIR}2/mount`)] }),
       ]),
     )
-    expect(fixture.states(result)).toEqual({ a: 'done', b: 'refused KubeletCameBack' })
+    expect(statesOf(result)).toEqual({ a: 'done', b: 'refused KubeletCameBack' })
     expect(result.exit).toBe(3)
   })
 
@@ -127,7 +128,7 @@ describe('the kubelet (S11)', () => {
     const expects = [fixture.host.mount(DIR)]
     const plan = planOf([operation('a', { steps: [step('umount', DIR)], expects })])
     const inputs = { ...plan.inputs, kubelet: { state: 'running' as const } }
-    expect(fixture.states(await fixture.apply({ ...plan, inputs }))).toEqual({ a: 'done' })
+    expect(statesOf(await fixture.apply({ ...plan, inputs }))).toEqual({ a: 'done' })
   })
 })
 
@@ -159,7 +160,7 @@ describe('readers of a staged volume (S24)', () => {
       steps: [step('NodeUnstageVolume', GLOBAL)],
       expects,
     })
-    return fixture.states(await fixture.apply(planOf([unmount]))).a
+    return statesOf(await fixture.apply(planOf([unmount]))).a
   }
 
   it.each([

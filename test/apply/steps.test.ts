@@ -2,7 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
 import type { GrpcCode } from '../../src/core/grpc/grpc-status.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { readLazilyDetached } from '../../src/core/node/lazily-detached.ts'
 import type { ExpectedMount, Step } from '../../src/core/plan/plan.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv`
@@ -23,7 +25,7 @@ beforeEach(() => {
 async function run(steps: readonly Step[], expects: readonly ExpectedMount[] = [], paths?: string[]) {
   const given = { volume, steps, expects, ...(paths === undefined ? {} : { paths }) }
   const result = await fixture.apply(planOf([operation('a', given)]))
-  return { state: fixture.states(result).a, outcome: result.outcomes[0] }
+  return { state: statesOf(result).a, outcome: result.outcomes[0] }
 }
 
 /** What a CSI driver does to its target: takes this many layers away. */
@@ -115,7 +117,7 @@ describe('the driver first (S16, R441)', () => {
     fixture.driver = () => new Promise(() => {})
     const other = operation('b', { volume, pod: { uid: 'other' }, steps: [step('NodeUnpublishVolume', `${TARGET}2`)] })
     const result = await fixture.apply(planOf([operation('a', { volume, steps: teardown }), other]))
-    expect(fixture.states(result)).toEqual({ a: 'failed TimedOut', b: 'skipped StillAtWork' })
+    expect(statesOf(result)).toEqual({ a: 'failed TimedOut', b: 'skipped StillAtWork' })
   })
 
   it('must be there', async () => {
@@ -177,6 +179,13 @@ describe('umount', () => {
     expect((await run(steps, expects)).state).toBe('failed DetachedLazily')
     expect(fixture.host.log).toEqual([`umount lazy ${DIR}`])
     expect(fixture.journal()).toContainEqual(expect.objectContaining({ type: 'lazy', path: DIR }))
+    const remembered = readLazilyDetached({
+      directory: `${fixture.directory}/journal`,
+      bootID: planOf([]).bootID,
+      mounts: parseMountinfo(''),
+      isSuperblockGone: () => false,
+    })
+    expect(remembered).toMatchObject([{ path: DIR }])
   })
 })
 
@@ -220,7 +229,7 @@ describe('removing', () => {
     fixture.host.file(`${directory}/etc-hosts`, 'x').file(`${directory}/new`, 'x')
     const steps = [step('unlink', `${directory}/etc-hosts`), step('rmdir', directory)]
     const result = await fixture.apply(planOf([operation('a', { kind: 'RemoveOrphanPodDir', steps })]))
-    expect(fixture.states(result)).toEqual({ a: 'refused UnexpectedFile' })
+    expect(statesOf(result)).toEqual({ a: 'refused UnexpectedFile' })
     expect(fixture.host.log).toEqual([])
   })
 })

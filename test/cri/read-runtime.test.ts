@@ -85,7 +85,7 @@ describe('nothing answers', () => {
     await expect(read([missing()])).resolves.toEqual({
       source: 'none',
       endpoint: missing(),
-      error: `${missing()}: Version: UNAVAILABLE: no such socket`,
+      error: `${missing()}: ListPodSandbox: UNAVAILABLE: no such socket`,
       pods: [],
     })
   })
@@ -108,8 +108,9 @@ describe('nothing answers', () => {
 
 describe('one does not answer as it should: an error beside what the others say (S9)', () => {
   const faults: readonly [string, Record<string, string>, RegExp][] = [
-    ['Version fails', { Version: 'INTERNAL' }, /Version: INTERNAL: injected INTERNAL/],
-    ['the sandboxes cannot be listed', { ListPodSandbox: 'UNAVAILABLE' }, /ListPodSandbox: UNAVAILABLE/],
+    ['the sandboxes cannot be listed', { ListPodSandbox: 'INTERNAL' }, /ListPodSandbox: INTERNAL: injected INTERNAL/],
+    ['it is not up yet', { ListPodSandbox: 'UNAVAILABLE' }, /ListPodSandbox: UNAVAILABLE/],
+    ['it has sandboxes and no containers', { ListContainers: 'UNIMPLEMENTED' }, /ListContainers: UNIMPLEMENTED/],
     ['the containers cannot be listed', { ListContainers: 'PERMISSION_DENIED' }, /ListContainers: PERMISSION_DENIED/],
     ['it hangs', { ListContainers: 'HANG' }, /ListContainers: DEADLINE_EXCEEDED: no answer within 0.3 s/],
   ]
@@ -130,7 +131,7 @@ describe('one does not answer as it should: an error beside what the others say 
     await dead.stop('SIGKILL')
     await expect(read([good.endpoint, dead.endpoint])).resolves.toMatchObject({
       source: 'cri',
-      error: `${dead.endpoint}: Version: UNAVAILABLE: nobody listens on the socket`,
+      error: `${dead.endpoint}: ListPodSandbox: UNAVAILABLE: nobody listens on the socket`,
     })
   })
 
@@ -141,7 +142,7 @@ describe('one does not answer as it should: an error beside what the others say 
     await new Promise<void>((done) => server.listen(socketPath, done))
     await expect(read([socketPath], { deadlineMs: 100 })).resolves.toMatchObject({
       source: 'none',
-      error: `${socketPath}: Version: DEADLINE_EXCEEDED: no answer within 0.1 s`,
+      error: `${socketPath}: ListPodSandbox: DEADLINE_EXCEEDED: no answer within 0.1 s`,
     })
   })
 })
@@ -161,7 +162,7 @@ describe('a server of something else, without CRI v1', () => {
     await expect(read([other, good.endpoint], { required: [other] })).resolves.toMatchObject({
       source: 'cri',
       pods: [{ name: 'one' }],
-      error: expect.stringContaining(`${other}: Version: UNIMPLEMENTED`),
+      error: expect.stringContaining(`${other}: ListPodSandbox: UNIMPLEMENTED`),
     })
   })
 })

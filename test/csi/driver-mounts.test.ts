@@ -4,28 +4,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loopDevicesWork } from '../helpers/csi-driver/start.ts'
-
-const root = process.getuid?.() === 0
-
-function namespacesWork(): boolean {
-  try {
-    execFileSync('unshare', [root ? '-m' : '-Urm', 'true'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+import { noMounts, noRoot, unshareArguments } from '../helpers/namespace.ts'
 
 test.for(['loop', 'tmpfs', 'bind'] as const)(
   'the test driver with %s really mounts and unmounts',
   { timeout: 60_000 },
   (backend, { skip }) => {
-    skip(!namespacesWork(), 'this machine allows no mount namespace')
-    skip(backend === 'loop' && !(root && loopDevicesWork()), 'loop devices need root and /dev/loop-control')
+    skip(noMounts !== undefined, noMounts)
+    skip(
+      backend === 'loop' && !(noRoot === undefined && loopDevicesWork()),
+      'loop devices need root and /dev/loop-control',
+    )
     const directory = mkdtempSync(join(tmpdir(), 'volctl-mounts-'))
     try {
       const script = join(import.meta.dirname, 'driver-round-trip.ts')
-      const output = execFileSync('unshare', [root ? '-m' : '-Urm', process.execPath, script, backend, directory])
+      const output = execFileSync('unshare', [...unshareArguments, process.execPath, script, backend, directory])
       expect(JSON.parse(output.toString())).toEqual({
         mounted: [1, 1, 1],
         shared: 'kept',

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { cannotMount, runScenario } from './run-scenario.ts'
+import { noMounts } from '../helpers/namespace.ts'
+import { runScenario } from './run-scenario.ts'
 import type { InterruptionsReport } from './scenarios/interruptions.ts'
 
-describe.skipIf(cannotMount !== undefined)('an apply that does not go its way', () => {
+describe.skipIf(noMounts !== undefined)('an apply that does not go its way', () => {
   let report: InterruptionsReport
   beforeAll(async () => {
     report = await runScenario('interruptions')

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { cannotMount, runScenario } from './run-scenario.ts'
+import { noMounts } from '../helpers/namespace.ts'
+import { runScenario } from './run-scenario.ts'
 import type { KillReport, KillRun } from './scenarios/kill.ts'
 
-describe.skipIf(cannotMount !== undefined)('apply is killed with SIGKILL, and run again', () => {
+describe.skipIf(noMounts !== undefined)('apply is killed with SIGKILL, and run again', () => {
   let report: KillReport
   let uninterrupted: KillRun | undefined
   beforeAll(async () => {

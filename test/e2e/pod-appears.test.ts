@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ApplyEvent } from '../../src/core/apply/events.ts'
-import { cannotMount, runScenario } from './run-scenario.ts'
+import { noMounts } from '../helpers/namespace.ts'
+import { runScenario } from './run-scenario.ts'
 import type { Appeared, PodAppearsReport } from './scenarios/pod-appears.ts'
 
 const noTerminal = spawnSync('script', ['--version']).status === 0 ? undefined : 'there is no script(1) here'
-const cannot = cannotMount ?? noTerminal
+const cannot = noMounts ?? noTerminal
 
 describe.skipIf(cannot !== undefined)(`a container appears after the plan${cannot ? `: ${cannot}` : ''}`, () => {
   let report: PodAppearsReport

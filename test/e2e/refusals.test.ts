@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { cannotMount, runScenario } from './run-scenario.ts'
+import { noMounts } from '../helpers/namespace.ts'
+import { runScenario } from './run-scenario.ts'
 import type { RefusalsReport } from './scenarios/refusals.ts'
 
-describe.skipIf(cannotMount !== undefined)(
+describe.skipIf(noMounts !== undefined)(
   'bad input on a live node: one clear line, the right status, nothing changed',
   () => {
     let report: RefusalsReport

@@ -1,10 +1,11 @@
 /** The main job, whole: a real API server, real mounts, a CSI driver on a socket, and the built volctl. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ApplyEvent } from '../../src/core/apply/events.ts'
-import { cannotMount, runScenario } from './run-scenario.ts'
+import { noMounts } from '../helpers/namespace.ts'
+import { runScenario } from './run-scenario.ts'
 import type { Look, RepairReport } from './scenarios/repair.ts'
 
-describe.skipIf(cannotMount !== undefined)(`repair${cannotMount === undefined ? '' : `: ${cannotMount}`}`, () => {
+describe.skipIf(noMounts !== undefined)(`repair${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
   let report: RepairReport
   beforeAll(async () => {
     report = await runScenario('repair')

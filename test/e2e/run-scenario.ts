@@ -3,10 +3,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { noMounts, unshareArguments } from '../helpers/namespace.ts'
-
-/** Why scenes cannot be built here, for the title of a skipped test. */
-export const cannotMount = noMounts
+import { unshareArguments } from '../helpers/namespace.ts'
 
 /** Runs a program of scenarios/ in a mount namespace of its own and returns its report. */
 export async function runScenario<T>(name: string, ...args: readonly string[]): Promise<T> {

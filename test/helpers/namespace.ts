@@ -16,6 +16,9 @@ export const noMounts = unshareArgs === undefined ? 'this machine allows no moun
 export const noBlockDevices =
   noMounts ?? (unshareArgs === AS_USER ? 'a user namespace cannot mount block devices' : withoutLoops())
 
+/** As root of the machine, not of a user namespace of one's own. */
+export const noRoot = noMounts ?? (unshareArgs === AS_USER ? 'needs root' : undefined)
+
 function withoutLoops(): string | undefined {
   return spawnSync('losetup', ['-f']).status === 0 ? undefined : 'there are no loop devices'
 }

@@ -40,6 +40,7 @@ export class NodeBuilder {
   processes: string[] = []
   loops: { name: string; backingFile: string }[] = []
   drivers = [DRIVER]
+  flexDrivers: NonNullable<NodeSnapshot['flexDrivers']>[number][] = []
   #nextId = 100
   readonly #mounted = new Map<string, number>()
 
@@ -57,7 +58,7 @@ export class NodeBuilder {
   }
 
   file(path: string, content?: string, mtime = HOUR_AGO, size = content?.length ?? 0): this {
-    const named = path.endsWith('vol_data.json') && content !== undefined ? { content } : {}
+    const named = /(?:vol_data|iscsi)\.json$/.test(path) && content !== undefined ? { content } : {}
     return this.entry({ path, type: 'file', mode: '644', size, mtime, ...named })
   }
 
@@ -268,6 +269,7 @@ export class NodeBuilder {
       staticPods: { readable: true, manifests: [] },
       kubelet: { running: false, mayReturn: false },
       blockDevices: this.loops,
+      flexDrivers: this.flexDrivers,
       csiSockets: this.drivers.map((driver) => ({
         path: `plugins_registry/${driver}-reg.sock`,
         driver,

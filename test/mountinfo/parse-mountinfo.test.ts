@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 
-/** Lines of the kinds that upstream's sample table has, and of those it lacks (volume-plugins section 12). */
+/** Lines of the kinds that upstream's sample table has, and of those it lacks. */
 const SAMPLE = `
 62 0 253:0 / / rw,relatime shared:1 - ext4 /dev/mapper/node--vg-root rw,seclabel,data=ordered
 78 62 0:41 / /tmp rw,nosuid,nodev shared:30 - tmpfs tmpfs rw,seclabel

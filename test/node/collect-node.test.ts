@@ -27,6 +27,7 @@ describe('collectNode', () => {
       [`root/pods/${living}/etc-hosts`]: '',
       [`root/pods/${GONE}/etc-hosts`]: 'x',
       'manifests/s.yaml': 'kind: Pod\nmetadata: {name: s}\n',
+      'exec/v~d/d': '',
     })
     writeFileSync(
       join(dir.path, 'host.json'),
@@ -39,6 +40,7 @@ describe('collectNode', () => {
         rootDir: join(dir.path, 'root'),
         kubelet: { running: false, mayReturn: false },
         staticPodPath: join(dir.path, 'manifests'),
+        volumePluginDir: join(dir.path, 'exec'),
         runtimeEndpoints: [],
         runtimeExpected: false,
         processes: [living],
@@ -71,6 +73,7 @@ describe('collectNode', () => {
       staticPods: { readable: true, manifests: [{ name: 's', namespace: 'default' }] },
       deadMounts: [],
       csiSockets: [],
+      flexDrivers: [{ name: 'v/d', executable: join(dir.path, 'exec/v~d/d'), error: 'EACCES' }],
     })
     expect(state.snapshot.processes).toContain(living)
     expect(state.snapshot.api?.pods.length).toBeGreaterThan(10)

@@ -210,6 +210,13 @@ describe('kubeletConfig', () => {
     expect(kubeletConfig(new Map(), dir.path)).toEqual({})
   })
 
+  it('says where the drivers of flexVolumes are, the flag before the file (P85)', () => {
+    using dir = fixture({ 'config.yaml': 'volumePluginDir: /from/file\n' })
+    const of = (...args: string[]) => kubeletConfig(parseKubeletFlags(args), dir.path).volumePluginDir
+    expect(of('--config=config.yaml')).toBe('/from/file')
+    expect(of('--config=config.yaml', '--volume-plugin-dir=/from/flag')).toBe('/from/flag')
+  })
+
   it.each([
     { name: 'is missing', text: undefined, says: 'ENOENT' },
     { name: 'is damaged', text: 'a: [', says: 'config.yaml' },

@@ -211,7 +211,6 @@ describe('checkMountNamespace', () => {
 
 describe('reentry', () => {
   const program = {
-    execPath: '/usr/bin/node',
     execArgv: ['--no-warnings'],
     argv: ['/opt/volctl/bin/volctl', 'plan', '-o', 'json'],
   }
@@ -277,6 +276,6 @@ describe('livingPods', () => {
       pod('going', { deletionTimestamp: '2026-11-21T00:00:00Z' }),
       pod('mirror', { annotations: { 'kubernetes.io/config.mirror': 'hash1', 'kubernetes.io/config.hash': 'hash2' } }),
     ])
-    expect([...uids]).toEqual(['a', 'mirror', 'hash1', 'hash2'])
+    expect([...uids.keys()]).toEqual(['a', 'mirror', 'hash1', 'hash2'])
   })
 })

@@ -2,12 +2,11 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { NO_MOUNTS } from './helpers/in-namespace.ts'
+import { noRoot } from '../helpers/namespace.ts'
 
 const PRINT = new URL('./helpers/print-namespace.ts', import.meta.url).pathname
-const skip = NO_MOUNTS ?? (process.getuid?.() === 0 ? undefined : 'needs root')
 
-describe.skipIf(skip !== undefined)(`reenter${skip === undefined ? '' : ` (${skip})`}`, () => {
+describe.skipIf(noRoot !== undefined)(`reenter${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
   it('runs the same program in the namespace of another process, and gives its status', async () => {
     // In its namespace this project is covered: the program must be reached through /proc.
     const project = new URL('../../', import.meta.url).pathname

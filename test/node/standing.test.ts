@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { NO_MOUNTS } from './helpers/in-namespace.ts'
+import { noRoot } from '../helpers/namespace.ts'
 
 const PRINT = new URL('./helpers/print-standing.ts', import.meta.url).pathname
-const skip = NO_MOUNTS ?? (process.getuid?.() === 0 ? undefined : 'needs root')
 
 /** A process stands for the kubelet; volctl is started beside it in several ways. */
-describe.skipIf(skip !== undefined)(`where volctl stands${skip === undefined ? '' : ` (${skip})`}`, () => {
+describe.skipIf(noRoot !== undefined)(`where volctl stands${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
   it.each([
     { name: 'beside the kubelet', run: '"$@"', want: [] },
     {

@@ -1,10 +1,9 @@
 /** S29: all mounts of one driver dead at once is an outage of its backend, and no reason to undo anything. */
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, free, planned } from '../helpers/planned.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, volumeData } from '../helpers/node-builder.ts'
+import { blocked, GONE, kinds, plan } from './planned.ts'
 
-const GONE = uid(9)
 const published = (name: string): string => `pods/${GONE}/volumes/kubernetes.io~csi/${name}/mount`
 const staged = (handle: string): string => `${csiGlobalDir(DRIVER, handle)}/globalmount`
 
@@ -69,11 +68,11 @@ describe('S29 all mounts of one driver dead at once', () => {
       outage: true,
     },
   ])('$name: $outage', ({ built, outage }) => {
-    const made = planned(built)
+    const made = plan(built)
     expect(made.operations.length).toBeGreaterThan(0)
-    expect(free(made).length).toBe(outage ? 0 : made.operations.length)
+    expect(kinds(made).length).toBe(outage ? 0 : made.operations.length)
     expect(new Set(blocked(made).map((each) => each.split(' ')[1]))).toEqual(new Set(outage ? ['OutageSuspected'] : []))
-    expect(blocked(planned(built, { acceptOutage: made.inputs.pods.gone }))).toEqual([])
+    expect(blocked(plan(built, { acceptOutage: made.inputs.pods.gone }))).toEqual([])
   })
 })
 

@@ -5,9 +5,8 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, free, planned } from '../helpers/planned.ts'
+import { blocked, GONE, kinds, plan } from './planned.ts'
 
-const GONE = uid(9)
 const HANDLE = '0001-ceph-vol'
 const DIR = csiGlobalDir(DRIVER, HANDLE)
 const DISK = { dev: '251:0', fsType: 'ext4', source: '/dev/rbd0' }
@@ -25,8 +24,8 @@ const published = (built: NodeBuilder, podUid = GONE): NodeBuilder =>
 
 describe('a file system staged below globalmount', () => {
   it('is unstaged by its driver, then detached', () => {
-    const made = planned(published(staged()).persistentVolume('pv-1', { handle: HANDLE }))
-    expect(free(made)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
+    const made = plan(published(staged()).persistentVolume('pv-1', { handle: HANDLE }))
+    expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     const [, unstage] = made.operations
     expect(unstage?.steps).toMatchObject([
       { op: 'NodeUnstageVolume', target: `${ROOT}/${DIR}/globalmount` },
@@ -83,29 +82,29 @@ describe('a file system staged below globalmount', () => {
       built: staged().file(`${DIR}/db`, 'precious'),
       want: ['UnmountDevice UnexpectedFile'],
     },
-  ])('$name', ({ built, want }) => expect(blocked(planned(built))).toEqual(want))
+  ])('$name', ({ built, want }) => expect(blocked(plan(built))).toEqual(want))
 
   it('stays while a living pod has it', () => {
     const built = staged()
       .persistentVolume('pv-1', { handle: HANDLE })
       .livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
-    expect(planned(published(built, uid(2)), { orphans: true }).operations).toEqual([])
+    expect(plan(published(built, uid(2)), { orphans: true }).operations).toEqual([])
   })
   it('after a reboot: the driver is asked with what it left', () => {
     const built = node()
       .dir(`${DIR}/globalmount/${HANDLE}`)
       .file(`${DIR}/vol_data.json`, STATE)
       .file(`${DIR}/globalmount/image-meta.json`, '{}')
-    expect(free(planned(built))).toEqual(['UnmountDevice'])
-    expect(blocked(planned(built.file(`${DIR}/globalmount/db`, 'precious')))).toEqual([
+    expect(kinds(plan(built))).toEqual(['UnmountDevice'])
+    expect(blocked(plan(built.file(`${DIR}/globalmount/db`, 'precious')))).toEqual([
       'UnmountDevice DataUnderMountPoint',
     ])
   })
   it('is nobody’s doing without a driver that answers', () => {
     const built = staged()
     built.override = { csiSockets: [] }
-    expect(blocked(planned(built))).toEqual(['UnmountDevice DriverNotRegistered'])
-    expect(blocked(planned(built, { driverGone: [DRIVER] }))).toEqual(['UnmountDevice ForeignMount'])
+    expect(blocked(plan(built))).toEqual(['UnmountDevice DriverNotRegistered'])
+    expect(blocked(plan(built, { driverGone: [DRIVER] }))).toEqual(['UnmountDevice ForeignMount'])
   })
 })
 
@@ -122,8 +121,8 @@ describe('a block volume staged below staging/NAME', () => {
       .file(`${BASE}/staging/pv-b/image-meta.json`, '{}')
 
   it('is unmapped and unstaged', () => {
-    const made = planned(block())
-    expect(free(made)).toEqual(['UnmapVolume', 'UnmapDevice'])
+    const made = plan(block())
+    expect(kinds(made)).toEqual(['UnmapVolume', 'UnmapDevice'])
     expect(made.operations[1]?.steps[0]).toEqual({ op: 'NodeUnstageVolume', target: `${ROOT}/${BASE}/staging/pv-b` })
     expect(made.operations[1]?.expects?.map(({ path }) => path)).toEqual([`${ROOT}/${BASE}/staging/pv-b/${HANDLE}`])
   })
@@ -148,10 +147,10 @@ describe('a block volume staged below staging/NAME', () => {
       built: block().mount(`${BASE}/pv-b/dev/mine`, { fsType: 'ext4', type: 'file' }),
       want: ['UnmapVolume ForeignMount', 'UnmapDevice ForeignMount'],
     },
-  ])('$name', ({ built, want }) => expect(blocked(planned(built))).toEqual(want))
+  ])('$name', ({ built, want }) => expect(blocked(plan(built))).toEqual(want))
 
   it('stays while a pod lives', () => {
     const built = block(uid(2), node().livingPod(uid(2), 'app'))
-    expect(planned(built).operations).toEqual([])
+    expect(plan(built).operations).toEqual([])
   })
 })

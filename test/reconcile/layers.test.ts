@@ -1,9 +1,8 @@
 /** S18, S13: what is stacked below a mount that is dead is judged as if it were alone. */
 import { describe, expect, it } from 'vitest'
-import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { blocked, free, planned } from '../helpers/planned.ts'
+import { type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
+import { blocked, GONE, kinds, plan } from './planned.ts'
 
-const GONE = uid(9)
 const EMPTY_DIR = `pods/${GONE}/volumes/kubernetes.io~empty-dir/e`
 const SECRET = `pods/${GONE}/volumes/kubernetes.io~secret/s`
 const NFS = `pods/${GONE}/volumes/kubernetes.io~nfs/n`
@@ -62,13 +61,13 @@ describe('S18 a dead mount on top excuses itself alone', () => {
       want: ['UnmountVolume ForeignMount'],
     },
   ])('$name', ({ path, layers, want }) => {
-    const made = planned(deadOver(path, ...layers))
+    const made = plan(deadOver(path, ...layers))
     expect(blocked(made)).toEqual(want)
     expect(made.operations).toHaveLength(1)
   })
 
   it('is taken off as a dead one, and what is below it as one that lives', () => {
-    const [operation] = planned(deadOver(SECRET, {}, DEAD), { lazy: [`${ROOT}/${SECRET}`] }).operations
+    const [operation] = plan(deadOver(SECRET, {}, DEAD), { lazy: [`${ROOT}/${SECRET}`] }).operations
     expect(operation?.steps.map((step) => [step.op, step.detail])).toEqual([
       ['umount', 'lazy'],
       ['umount', undefined],
@@ -79,11 +78,11 @@ describe('S18 a dead mount on top excuses itself alone', () => {
 
 describe('S13 an emptyDir in memory below a dead mount', () => {
   it('is data: nothing goes without --orphans', () => {
-    expect(blocked(planned(deadOver(EMPTY_DIR, {}, DEAD)))).toEqual(['UnmountVolume DeletesData'])
+    expect(blocked(plan(deadOver(EMPTY_DIR, {}, DEAD)))).toEqual(['UnmountVolume DeletesData'])
   })
   it('goes with --orphans, uncounted', () => {
-    const made = planned(deadOver(EMPTY_DIR, {}, DEAD), { orphans: true })
-    expect(free(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    const made = plan(deadOver(EMPTY_DIR, {}, DEAD), { orphans: true })
+    expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
     expect(made.operations[0]?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
   })
 })

@@ -1,9 +1,8 @@
 /** S13: an emptyDir in memory ends with its last mount, and that may be a sub-path's. */
 import { describe, expect, it } from 'vitest'
-import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { blocked, free, planned } from '../helpers/planned.ts'
+import { type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
+import { blocked, GONE, kinds, plan } from './planned.ts'
 
-const GONE = uid(9)
 const LEAF = `pods/${GONE}/volume-subpaths/mem/c/0`
 const MARKERS = `pods/${GONE}/plugins/kubernetes.io~empty-dir`
 
@@ -31,10 +30,10 @@ describe('S13 sub-paths of an emptyDir in memory', () => {
     { name: 'of a secret', built: leaf().file(`${MARKERS}/wrapped_mem/ready`), want: [] },
     { name: 'of a disk', built: leaf('ext4'), want: [] },
   ])('$name', ({ built, want }) => {
-    expect(blocked(planned(built))).toEqual(want)
-    expect(planned(built).operations).toHaveLength(1)
-    const made = planned(built, { orphans: true })
-    expect(free(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(blocked(plan(built))).toEqual(want)
+    expect(plan(built).operations).toHaveLength(1)
+    const made = plan(built, { orphans: true })
+    expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
     expect(made.operations[0]?.deletes).toEqual(want.length === 0 ? undefined : { files: 0, bytes: 0, counted: false })
   })
 
@@ -42,14 +41,14 @@ describe('S13 sub-paths of an emptyDir in memory', () => {
     const dir = `pods/${GONE}/volumes/kubernetes.io~empty-dir/mem`
     const built = leaf().mount(dir, { fsType: 'fuse.x' })
     built.override = { deadMounts: [{ path: `${ROOT}/${dir}`, error: 'ENOTCONN' }] }
-    expect(blocked(planned(built))).toEqual(['UnmountVolume DeletesData'])
-    expect(free(planned(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
+    expect(kinds(plan(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
   })
 
   it('beside their mounted directory: said once, and all of it goes', () => {
     const built = leaf().mount(`pods/${GONE}/volumes/kubernetes.io~empty-dir/mem`, { dev: '0:70' })
-    expect(blocked(planned(built))).toEqual(['UnmountVolume DeletesData'])
-    const [operation] = planned(built, { orphans: true }).operations
+    expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
+    const [operation] = plan(built, { orphans: true }).operations
     expect(operation?.steps.filter((step) => step.op === 'umount').map((step) => step.target)).toEqual([
       `${ROOT}/${LEAF}`,
       `${ROOT}/pods/${GONE}/volumes/kubernetes.io~empty-dir/mem`,

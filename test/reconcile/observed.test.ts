@@ -1,18 +1,10 @@
-/** What volctl does where a real kubelet was seen to be careless (observed.md), row by row. */
+/** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names.ts'
-import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { planOptions } from '../helpers/plan-options.ts'
+import { blocks, GONE, kinds, plan } from './planned.ts'
 
-const GONE = uid(9)
-const plan = (built: NodeBuilder, options: Partial<PlanOptions> = {}): Plan =>
-  planNode(built.build(), planOptions(options))
-const kinds = (made: Plan): string[] =>
-  made.operations.filter((each) => each.blocked === undefined).map((each) => each.kind)
-const blocks = (made: Plan): (string | undefined)[] =>
-  made.operations.filter((each) => each.blocked).map((each) => each.blocked?.code)
 const claim = (name: string) => ({ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } })
 
 /** A living pod with one CSI volume as it should be. */
@@ -420,26 +412,6 @@ it('O32: a local volume of a pod that is gone goes the way of failed reconstruct
   expect(plan(built).operations.map((each) => [each.kind, each.reason])).toEqual([
     ['CleanOrphanVolume', 'NotReconstructable'],
   ])
-})
-
-describe('S25: sessions are not half undone', () => {
-  const iscsi = 'plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-iqn.test-lun-0'
-  const flex = 'plugins/kubernetes.io/flexvolume/v/d/mounts/f'
-  it.each([
-    ['iSCSI', iscsi],
-    ['flexVolume', flex],
-  ])('a global mount of %s that nobody needs is blocked', (_name, path) => {
-    expect(blocks(plan(node().mount(path, { dev: '8:16', fsType: 'ext4' })))).toEqual(['PluginUnsupported'])
-  })
-  it.each([
-    ['iSCSI', iscsi, 'kubernetes.io~iscsi'],
-    ['flexVolume', flex, 'v~d'],
-  ])('one of %s on a node whose living pods have such a volume is left alone', (_name, path, plugin) => {
-    const built = node()
-      .mount(path, { dev: '8:16', fsType: 'ext4' })
-      .mount(`pods/${uid(1)}/volumes/${plugin}/x`, { dev: '8:32', fsType: 'ext4' })
-    expect(plan(built).operations).toEqual([])
-  })
 })
 
 it('O28: changed content is shown, and written only when asked for (S23)', () => {

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { BEFORE_BOOT, DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocked, free, planned } from '../helpers/planned.ts'
+import { blocked, GONE, kinds, plan } from './planned.ts'
 
-const GONE = uid(9)
 const secret = (podUid: string) => `pods/${podUid}/volumes/kubernetes.io~secret/s`
 
 describe('a root directory written otherwise', () => {
@@ -28,20 +27,20 @@ describe('a part that was not read', () => {
     return built
   }
   it('the node: this machine is not known to be it (S1)', () => {
-    const made = planned(withApi(node().mount(secret(GONE)), { node: undefined }))
+    const made = plan(withApi(node().mount(secret(GONE)), { node: undefined }))
     expect(made.refused).toMatchObject({ rule: 'S1', message: expect.stringContaining('was not read') })
-    expect(free(made)).toEqual([])
+    expect(kinds(made)).toEqual([])
   })
   it('the CSINode: a driver is not known to be gone (S14)', () => {
     const file = volumeData('pv-1', 'v').replaceAll(DRIVER, 'gone.test')
     const built = node().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, file, BEFORE_BOOT)
-    expect(blocked(planned(withApi(built, { csiNode: undefined })))).toEqual(['UnmountVolume DriverNotRegistered'])
+    expect(blocked(plan(withApi(built, { csiNode: undefined })))).toEqual(['UnmountVolume DriverNotRegistered'])
   })
 })
 
 it('P115: a mount point whose directory was removed is the volume’s all the same', () => {
   const built = node().mountLine(`${ROOT}/${secret(GONE)} (deleted)`, '/', '0:99', 'tmpfs', 'tmpfs')
-  expect(planned(built).operations[0]?.steps).toMatchObject([
+  expect(plan(built).operations[0]?.steps).toMatchObject([
     { op: 'umount', target: `${ROOT}/${secret(GONE)}` },
     { op: 'rmdir', target: `${ROOT}/${secret(GONE)}` },
   ])

@@ -1,7 +1,6 @@
-/** The safety rules that a plan decides (safety.md), each named after its rule. */
+/** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
-import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { csiUniqueName } from '../../src/core/names.ts'
 import {
   BEFORE_BOOT,
   DRIVER,
@@ -13,16 +12,7 @@ import {
   uid,
   volumeData,
 } from '../helpers/node-builder.ts'
-import { planOptions } from '../helpers/plan-options.ts'
-
-const GONE = uid(9)
-const plan = (built: NodeBuilder, options: Partial<PlanOptions> = {}): Plan =>
-  planNode(built.build(), planOptions(options))
-const kinds = (made: Plan): string[] =>
-  made.operations.filter((each) => each.blocked === undefined).map((each) => each.kind)
-const blocks = (made: Plan): (string | undefined)[] =>
-  made.operations.filter((each) => each.blocked).map((each) => each.blocked?.code)
-const codes = (made: Plan): string[] => made.problems.map((each) => each.code)
+import { blocks, codes, GONE, kinds, plan } from './planned.ts'
 
 /** A pod that is gone, with a memory-backed secret volume still mounted. */
 const orphan = (built = node()): NodeBuilder => built.mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)
@@ -504,6 +494,39 @@ it('S20: --lazy is for dead mounts only', () => {
   expect(blocks(plan(built, { lazy: [path] }))).toEqual(['NotDead'])
   built.override = { deadMounts: [{ path, error: 'Timeout' }] }
   expect(plan(built, { lazy: [path] }).operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'lazy' })
+})
+
+describe('S20: of a volume that was detached lazily', () => {
+  const uniqueName = csiUniqueName(DRIVER, 'vol-1')
+  const volumeDir = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
+  const built = (): NodeBuilder =>
+    node()
+      .published(GONE, 'pv-1', '7:1', { handle: 'vol-1' })
+      .staged('vol-1', '7:1')
+      .persistentVolume('pv-1', { handle: 'vol-1' })
+
+  it.each([
+    { name: 'nothing is undone while it may live, by its name', detached: { path: '/elsewhere', volume: uniqueName } },
+    { name: 'nothing is undone on its path, where no name is known', detached: { path: volumeDir } },
+  ])('$name', ({ detached }) => {
+    const state = built()
+    expect(kinds(plan(state))).toContain('UnmountVolume')
+    state.override = { lazilyDetached: [{ dev: '7:1', ...detached }] }
+    const made = plan(state, { orphans: true })
+    expect(kinds(made)).toEqual([])
+    expect(blocks(made)).toContain('DetachedLazily')
+  })
+
+  it('another volume is none of its business', () => {
+    const state = built()
+    const before = kinds(plan(state))
+    state.override = {
+      lazilyDetached: [
+        { dev: '0:9', path: `${ROOT}/pods/${GONE}/volumes/kubernetes.io~nfs/pv-1`, volume: 'kubernetes.io/nfs/x' },
+      ],
+    }
+    expect(kinds(plan(state))).toEqual(before)
+  })
 })
 
 describe('S21 detach', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/core/model/objects.ts'
 import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { free, planned } from '../helpers/planned.ts'
+import { kinds, plan } from './planned.ts'
 
 const ENDED = uid(3)
 const BEFORE = '2026-11-21T10:30:00Z'
@@ -59,8 +59,8 @@ describe('S11 settle time of a pod that is finished', () => {
       settled: false,
     },
   ])('$name', ({ built, settled }) => {
-    const made = planned(built)
-    expect(free(made)).toEqual(settled ? ['UnmountVolume'] : [])
+    const made = plan(built)
+    expect(kinds(made)).toEqual(settled ? ['UnmountVolume'] : [])
     expect(made.waiting.map((each) => each.code)).toEqual(settled ? [] : ['Settling'])
   })
 
@@ -75,18 +75,18 @@ describe('S11 settle time of a pod that is finished', () => {
   ])('is told in this host’s clock (S28): $name', ({ clockSkewMs, deleted, settled }) => {
     const built = ended({ deletionTimestamp: deleted })
     built.overrideApi = { clockSkewMs }
-    expect(free(planned(built))).toEqual(settled ? ['UnmountVolume'] : [])
+    expect(kinds(plan(built))).toEqual(settled ? ['UnmountVolume'] : [])
   })
 
   it('does not matter while the kubelet is held down', () => {
     const built = ended({ deletionTimestamp: NOW })
     built.override = {}
-    expect(free(planned(built))).toContain('UnmountVolume')
+    expect(kinds(plan(built))).toContain('UnmountVolume')
   })
 
   it('of a pod that is not in the list is told by its directories alone', () => {
     const built = node().dir(`pods/${ENDED}`, HOUR_AGO).published(ENDED, 'pv-1', '7:1')
     built.override = { kubelet: { running: true, mayReturn: true } }
-    expect(free(planned(built))).toContain('UnmountVolume')
+    expect(kinds(plan(built))).toContain('UnmountVolume')
   })
 })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StaticPodsSnapshot } from '../../src/core/model/snapshot.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { free, planned } from '../helpers/planned.ts'
+import { kinds, plan } from './planned.ts'
 
 const OLD = '0123456789abcdef0123456789abcdef'
 const NEW = 'fedcba9876543210fedcba9876543210'
@@ -36,7 +36,7 @@ const beside = (directory: string, manifest: Partial<StaticPodsSnapshot['manifes
 
 describe('S10 a manifest whose hash nobody can tell', () => {
   it('may have been edited: the directory of another hash is frozen (R227, R230)', () => {
-    const made = planned(beside(NEW), { orphans: true })
+    const made = plan(beside(NEW), { orphans: true })
     expect(made.operations).toEqual([])
     expect(made.problems.map((each) => [each.code, each.about.pod])).toContainEqual(['MayBeStatic', NEW])
   })
@@ -45,7 +45,7 @@ describe('S10 a manifest whose hash nobody can tell', () => {
     { name: 'nor is another name', built: beside('not-a-uid') },
     { name: 'a manifest that names its UID has no hash', built: beside(NEW, { uid: uid(4) }) },
   ])('$name', ({ built }) => {
-    expect(free(planned(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(kinds(plan(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
   })
 })
 
@@ -73,24 +73,24 @@ describe('R220 a static pod that has run to its end', () => {
   const secret = `pods/${OLD}/volumes/kubernetes.io~secret/s`
 
   it('wants nothing mounted', () => {
-    expect(planned(completed()).operations).toEqual([])
-    expect(planned(completed({ phase: 'Running' })).operations.map((each) => each.kind)).toEqual(['MountVolume'])
+    expect(plan(completed()).operations).toEqual([])
+    expect(plan(completed({ phase: 'Running' })).operations.map((each) => each.kind)).toEqual(['MountVolume'])
   })
   it('loses its volumes and keeps its directory', () => {
-    const made = planned(completed().mount(secret), { orphans: true })
+    const made = plan(completed().mount(secret), { orphans: true })
     expect(made.operations.map((each) => [each.kind, each.reason])).toEqual([['UnmountVolume', 'PodFinished']])
   })
   it('is left alone while anything of it lives, or nobody can tell', () => {
-    expect(planned(completed().mount(secret).running(OLD)).operations).toEqual([])
+    expect(plan(completed().mount(secret).running(OLD)).operations).toEqual([])
     const blind = completed().mount(secret)
     blind.sandboxes = []
-    expect(planned(blind).operations).toEqual([])
+    expect(plan(blind).operations).toEqual([])
   })
   it('a mirror pod that is deleted says nothing of the pod behind it', () => {
     const built = completed({ phase: 'Running' }).mount(secret)
     const pod = built.pods.pop()
     if (pod !== undefined)
       built.pods.push({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-11-21T10:30:00Z' } })
-    expect(planned(built, { orphans: true }).operations).toEqual([])
+    expect(plan(built, { orphans: true }).operations).toEqual([])
   })
 })

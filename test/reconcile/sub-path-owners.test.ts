@@ -1,10 +1,9 @@
 /** S18: sub-paths bear a name that a PersistentVolume and a volume of the pod may share; each belongs to one of the two. */
 import { describe, expect, it } from 'vitest'
 import type { Plan } from '../../src/core/plan/plan.ts'
-import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { blocked, planned } from '../helpers/planned.ts'
+import { type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
+import { blocked, GONE, plan } from './planned.ts'
 
-const GONE = uid(9)
 const LEAF = `pods/${GONE}/volume-subpaths/data/c/0`
 const SECRET = `pods/${GONE}/volumes/kubernetes.io~secret/data`
 const EMPTY_DIR = `pods/${GONE}/volumes/kubernetes.io~empty-dir/data`
@@ -67,8 +66,8 @@ describe('PersistentVolume data and volume data of one pod', () => {
       ],
     },
   ])('$name', ({ built, want }) => {
-    expect(owners(planned(built))).toEqual(want)
-    const made = planned(built, { orphans: true })
+    expect(owners(plan(built))).toEqual(want)
+    const made = plan(built, { orphans: true })
     const removed = made.operations.flatMap((each) => each.steps.map((step) => `${step.op} ${step.target}`))
     expect(removed.length).toBe(new Set(removed).size)
     expect(made.operations.some((each) => each.kind === 'RemoveOrphanPodDir')).toBe(true)
@@ -77,7 +76,7 @@ describe('PersistentVolume data and volume data of one pod', () => {
   it('the one blocked: the other leaves its sub-path alone', () => {
     const built = both().mount(LEAF, { dev: '7:1', root: '/s', fsType: 'ext4' })
     built.override = { csiSockets: [] }
-    const made = planned(built)
+    const made = plan(built)
     expect(blocked(made)).toEqual(['UnmountVolume DriverNotRegistered'])
     expect(made.operations.find((each) => each.blocked === undefined)?.paths.join()).not.toContain('subpaths')
   })
@@ -88,13 +87,13 @@ describe('PersistentVolume data and volume data of one pod', () => {
       .dir(EMPTY_DIR)
       .file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/data/ready`)
       .mount(LEAF, { dev: '0:81', root: '/s' })
-    expect(blocked(planned(built))).toEqual(['UnmountVolume DeletesData'])
+    expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
   })
 
   it('a foreign mount among the sub-paths blocks both', () => {
     const built = both()
       .mount(LEAF, { dev: '7:1', root: '/s', fsType: 'ext4' })
       .mount(`${LEAF}/deep`, { fsType: 'ext4' })
-    expect(blocked(planned(built))).toEqual(['UnmountVolume ForeignMount', 'UnmountVolume ForeignMount'])
+    expect(blocked(plan(built))).toEqual(['UnmountVolume ForeignMount', 'UnmountVolume ForeignMount'])
   })
 })

@@ -1,9 +1,8 @@
 /** S13: what could not be read whole is neither counted nor taken for the kubelet's own. */
 import { describe, expect, it } from 'vitest'
-import { HOUR_AGO, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { blocked, free, planned } from '../helpers/planned.ts'
+import { HOUR_AGO, type NodeBuilder, node } from '../helpers/node-builder.ts'
+import { blocked, GONE, kinds, plan } from './planned.ts'
 
-const GONE = uid(9)
 const PROJECTED = `pods/${GONE}/volumes/kubernetes.io~configmap/v`
 const EMPTY_DIR = `pods/${GONE}/volumes/kubernetes.io~empty-dir/v`
 const unreadable = (built: NodeBuilder, path: string, error: string): NodeBuilder =>
@@ -29,25 +28,25 @@ describe('a directory that could not be read whole', () => {
           'EIO',
         ),
     ],
-  ])('%s: nothing is deleted, with or without --orphans', (_name, made) => {
+  ])('%s: nothing is deleted, with or without --orphans', (_name, build) => {
     for (const orphans of [false, true]) {
-      const plan = planned(made(), { orphans })
-      expect(blocked(plan)).toEqual(['UnmountVolume TreeUnreadable'])
-      expect(free(plan)).toEqual([])
+      const made = plan(build(), { orphans })
+      expect(blocked(made)).toEqual(['UnmountVolume TreeUnreadable'])
+      expect(kinds(made)).toEqual([])
     }
   })
   it('an emptyDir itself: deleted with --orphans, and not counted', () => {
     const built = unreadable(node(), EMPTY_DIR, 'more than 10000 entries')
     for (const name of ['a', 'b']) built.file(`${EMPTY_DIR}/${name}`, 'x')
-    expect(blocked(planned(built))).toEqual(['UnmountVolume DeletesData'])
-    const plan = planned(built, { orphans: true })
-    expect(free(plan)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
-    expect(plan.operations[0]?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
+    expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
+    const made = plan(built, { orphans: true })
+    expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(made.operations[0]?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
   })
   it('in an emptyDir that shows no file: the same', () => {
     const built = unreadable(node(), `${EMPTY_DIR}/sub`, 'EIO')
     built.file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/v/ready`)
-    expect(blocked(planned(built))).toEqual(['UnmountVolume DeletesData'])
-    expect(planned(built, { orphans: true }).operations[0]?.deletes).toMatchObject({ counted: false })
+    expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
+    expect(plan(built, { orphans: true }).operations[0]?.deletes).toMatchObject({ counted: false })
   })
 })

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { CsiSocket } from '../../src/core/model/snapshot.ts'
 import { csiGlobalDir } from '../../src/core/names.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
-import { blocked, free, planned } from '../helpers/planned.ts'
+import { DRIVER, type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
+import { blocked, GONE, kinds, plan } from './planned.ts'
 
 const withSocket = (built: NodeBuilder, socket: Partial<CsiSocket>): NodeBuilder => {
   built.override = { csiSockets: [{ path: 'x', driver: DRIVER, registered: true, ...socket }] }
@@ -22,23 +22,23 @@ describe('S16 a driver that does not stage', () => {
     { name: 'unmounts nothing that is staged', built: node().staged('vol-1', '7:1') },
     { name: 'nor where its handle is known by the hash alone', built: unknown() },
   ])('$name (R444)', ({ built }) => {
-    const made = planned(withSocket(built, { capabilities: [] }))
+    const made = plan(withSocket(built, { capabilities: [] }))
     expect(blocked(made)).toEqual(['UnmountDevice ForeignMount'])
     expect(made.operations[0]?.blocked?.message).toContain('does not stage')
   })
   it('loses the directory and state file that an older one left', () => {
-    const made = planned(withSocket(unmounted(), { capabilities: [] }))
-    expect(free(made)).toEqual(['UnmountDevice'])
+    const made = plan(withSocket(unmounted(), { capabilities: [] }))
+    expect(kinds(made)).toEqual(['UnmountDevice'])
     expect(made.operations[0]?.steps.map((step) => step.op)).toEqual(['rmdir', 'unlink', 'rmdir'])
   })
   it('is not one whose capabilities are not known', () => {
-    const made = planned(withSocket(node().staged('vol-1', '7:1'), {}))
+    const made = plan(withSocket(node().staged('vol-1', '7:1'), {}))
     expect(made.operations[0]?.steps[0]?.op).toBe('NodeUnstageVolume')
     expect(blocked(made)).toEqual([])
   })
   it('does not hold the kernel back once it is gone for good', () => {
     const built = withSocket(node().staged('vol-1', '7:1'), { registered: false, capabilities: [] })
-    expect(free(planned(built, { driverGone: [DRIVER] }))).toEqual(['UnmountDevice'])
+    expect(kinds(plan(built, { driverGone: [DRIVER] }))).toEqual(['UnmountDevice'])
   })
 })
 
@@ -49,7 +49,6 @@ function unknown(): NodeBuilder {
 }
 
 describe('S24 second users of what is staged, and copies that go with it', () => {
-  const GONE = uid(9)
   const GLOBAL = `${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`
   const TARGET = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
   /** The kubelet's directory through another prefix: a peer of the root's mount, a slave of it, or neither. */
@@ -93,9 +92,9 @@ describe('S24 second users of what is staged, and copies that go with it', () =>
       held: true,
     },
   ])('$name: $held', ({ built, held }) => {
-    const made = planned(built)
+    const made = plan(built)
     expect(blocked(made)).toEqual(held ? ['UnmountDevice HeldBy'] : [])
-    expect(free(made).includes('UnmountDevice')).toBe(!held)
+    expect(kinds(made).includes('UnmountDevice')).toBe(!held)
   })
 
   it('are found at once among thousands of volumes of one file system', () => {
@@ -109,7 +108,7 @@ describe('S24 second users of what is staged, and copies that go with it', () =>
         JSON.stringify({ driverName: DRIVER, volumeHandle: `v${i}` }),
       )
     }
-    const made = planned(built)
+    const made = plan(built)
     expect(made.operations.filter((each) => each.kind === 'UnmountDevice').map((each) => each.after.length)).toEqual(
       Array.from({ length: 2000 }, () => 1),
     )

@@ -6,6 +6,8 @@ import { compareText } from '../compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
+import { exists, foreignMounts, mapFileOf, uidsBelow } from './map-files.ts'
+import { sessionBlockVolumes } from './session-blocks.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 import { baseName, parentOf } from './tree.ts'
 
@@ -99,7 +101,7 @@ export interface BlockVolume {
   /** Files below the other directories that the kubelet does not make. */
   readonly unexpected: readonly TreeEntry[]
   /** Mounts and files in the staging path, which is the driver's; CSI only. */
-  readonly staging: {
+  readonly staging?: {
     readonly path: string
     readonly mounts: readonly MountInfo[]
     readonly files: readonly TreeEntry[]
@@ -114,7 +116,6 @@ export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
 /** Where plugins other than CSI keep their block maps (R022, P83). */
 const OTHER_BLOCK: readonly { readonly plugin: string; readonly base: string }[] = [
   { plugin: 'kubernetes.io/local-volume', base: 'plugins/kubernetes.io~local-volume/volumeDevices' },
-  { plugin: 'kubernetes.io/fc', base: 'plugins/kubernetes.io/fc/volumeDevices' },
 ]
 
 /** Every block volume, from the global side and from the pods' symlinks, sorted. */
@@ -127,10 +128,10 @@ export function blockVolumes(inputs: ActualInputs): BlockVolume[] {
       volumes.push(otherBlockVolume(inputs, plugin, `${base}/${name}`, name, links))
     }
   }
-  return volumes
+  return [...volumes, ...sessionBlockVolumes(inputs, links)]
 }
 
-type PodLinks = ReadonlyMap<string, ReadonlyMap<string, string>>
+export type PodLinks = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /** "plugin/name" to pod UID to the symlink's path. */
 function podSymlinks(inputs: ActualInputs): PodLinks {
@@ -254,50 +255,5 @@ function otherBlockVolume(
     })),
     foreign: foreignMounts(inputs, [dir], known),
     unexpected: inputs.tree.descendants(dir).filter((entry) => !known.has(entry.path) && entry.type !== 'dir'),
-    staging: { path: dir, mounts: [], files: [] },
   }
-}
-
-function mapFileOf(
-  inputs: ActualInputs,
-  mapDir: string,
-  podUid: string,
-): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
-  const path = `${mapDir}/${podUid}`
-  const absolute = inputs.absolute(path)
-  return {
-    mapFile: exists(inputs, path) ? path : undefined,
-    mapLayers: inputs.at(path),
-    loops: (inputs.snapshot.blockDevices ?? [])
-      .filter((device) => device.backingFile?.replace(/\s*\(deleted\)\s*$/, '') === absolute)
-      .map((device) => device.name)
-      .toSorted(compareText),
-  }
-}
-
-function exists(inputs: ActualInputs, path: string): boolean {
-  return inputs.tree.has(path) || inputs.at(path).length > 0
-}
-
-const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** UIDs of pods that have a file or a mount in a map directory; any other name there is nobody's map. */
-function uidsBelow(inputs: ActualInputs, dir: string): string[] {
-  const prefix = `${inputs.absolute(dir)}/`
-  const mounted = inputs
-    .mountsWithin(dir)
-    .map((mount) => inputs.plain(mount.mountPoint))
-    .filter((path) => path.startsWith(prefix))
-    .map((path) => path.slice(prefix.length))
-  const files = inputs.tree.children(dir).filter((entry) => entry.type !== 'dir')
-  return [...files.map((entry) => baseName(entry.path)), ...mounted].filter(
-    (name) => UID.test(name) || inputs.tree.isDir(`pods/${name}`),
-  )
-}
-
-function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {
-  return dirs
-    .flatMap((dir) => inputs.mountsWithin(dir))
-    .filter((mount) => !known.has(inputs.relative(inputs.plain(mount.mountPoint))))
-    .toSorted((a, b) => a.index - b.index)
 }

@@ -182,7 +182,14 @@ class HttpKubeClient implements KubeClient {
   }
 
   #connect(): Promise<Transport> {
-    this.#transport ??= this.#credentials.load().then((options) => createTransport(new URL(this.server), options))
+    this.#transport ??= this.#credentials.load().then((options) => {
+      try {
+        return createTransport(new URL(this.server), options)
+      } catch (error) {
+        // A certificate or key that is none.
+        throw errorFromTransport(error, this.server, this.#deadlineMs)
+      }
+    })
     return this.#transport
   }
 

@@ -55,7 +55,7 @@ export function credentialsFrom(
 }
 
 async function connectionOptions(selected: SelectedConfig, source: string): Promise<ConnectionOptions> {
-  // The package's index would load every API of Kubernetes (performance.md); scripts/esbuild-client-node.ts trims this further.
+  // The package's index would load every API of Kubernetes; scripts/esbuild-client-node.ts trims this further.
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
   const kubeConfig = new KubeConfig()
   const options: RequestOptions = {}

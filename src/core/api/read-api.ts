@@ -1,3 +1,4 @@
+import { namedUids } from '../desired/pods.ts'
 import type { ConfigMap, CsiNode, Node, Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names.ts'
@@ -16,7 +17,17 @@ export interface ReadApiOptions {
   readonly nodeName: string
   /** With the kubelet's own credential, where that is readable and not the one in use: a second look (S2). */
   readonly kubeletClient?: KubeClient | undefined
+  /** Where the pods are asked for before the disk has been read. */
+  readonly disk?: DiskRead
   readonly signal?: AbortSignal | undefined
+}
+
+/** What is read while the API is asked: the list of pods must not be older where that matters (R804, N48). */
+export interface DiskRead {
+  /** UIDs that have a directory, as soon as they are known. */
+  podUids(): Promise<readonly string[]>
+  /** Ends when all has been read that tells which pods are here. */
+  read(): Promise<unknown>
 }
 
 /**
@@ -40,10 +51,9 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
   ] as const
   // All of them end before anything is thrown: no request of ours is left behind.
   await Promise.allSettled(first)
-  const pods = await first[0]
   const node = await noted(reader, first[2])
   const user = await first[3]
-  const { list, check } = await secondLook(options, user, pods, first[1])
+  const { list, check } = await secondLook(options, user, ...(await newEnough(options, await first[0], first[1])))
 
   const wanted = referencedObjects(list.items)
   const [volumes, configMaps, secrets] = await Promise.all([
@@ -83,6 +93,28 @@ async function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | 
     reader.note(error, NODES)
     return undefined
   }
+}
+
+/**
+ * The lists, or those of a second asking: a pod that has a directory and is not in the list may be younger than the list.
+ * Of a pod that is in it, an older list says nothing wrong: its volumes never change, and its end is final.
+ */
+async function newEnough(
+  options: ReadApiOptions,
+  pods: ObjectList<Pod>,
+  kubeletPods: Promise<ObjectList<Pod>> | undefined,
+): Promise<[ObjectList<Pod>, Promise<ObjectList<Pod>> | undefined]> {
+  const { client, kubeletClient, nodeName, disk, signal } = options
+  if (disk === undefined) return [pods, kubeletPods]
+  const named = new Set(pods.items.flatMap(namedUids))
+  if ((await disk.podUids()).every((uid) => named.has(uid))) return [pods, kubeletPods]
+  await disk.read()
+  const again = [
+    listNodePods(client, nodeName, signal),
+    kubeletClient ? listNodePods(kubeletClient, nodeName, signal) : undefined,
+  ] as const
+  await Promise.allSettled(again)
+  return [await again[0], again[1]]
 }
 
 async function secondLook(

@@ -1,5 +1,5 @@
 /** The driver's call, and a look at what it left (S16, R441, R832, O23, C119, C125). */
-import { VolctlError } from '../errors.ts'
+import { errorMessage, VolctlError } from '../errors.ts'
 import type { Operation, Step } from '../plan/plan.ts'
 import { pause, withDeadline } from './deadline.ts'
 import { grpcStatusOf, hintFor } from './driver-errors.ts'
@@ -55,7 +55,7 @@ async function callOnce(step: Step, run: StepContext): Promise<unknown> {
  * A driver that took some layers of a stack and left others has done its part: the rest goes layer by layer, as long
  * as each is this volume's. One that says OK and took nothing has not, and its answer is not believed.
  */
-async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
+export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
   const left = layersAt(step.target, run)
   if (left.length === 0) return
   const expected = expectedIds(run.operation)
@@ -74,19 +74,23 @@ function layersAt(path: string, run: StepContext) {
   return run.around.table.at(path)
 }
 
+/** A flexVolume's driver is its plugin. */
 function driverOf({ volume }: Operation): string {
-  return volume?.driver ?? 'unknown'
+  return volume?.driver ?? volume?.plugin ?? 'unknown'
 }
 
 function driverFailure(step: Step, run: StepContext, error: unknown): VolctlError {
   const status = grpcStatusOf(error)
   if (status === undefined && error instanceof VolctlError) return error
   const { code, hint } = hintFor(status)
-  const words = error instanceof Error ? error.message : String(error)
   const stuck = status === 'DEADLINE_EXCEEDED' || status === 'CANCELLED'
-  return new StepFailed(code, `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${words}`, {
-    cause: error,
-    hint,
-    stuck,
-  })
+  return new StepFailed(
+    code,
+    `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${errorMessage(error)}`,
+    {
+      cause: error,
+      hint,
+      stuck,
+    },
+  )
 }

@@ -1,5 +1,15 @@
 /** What the kernel still has on a block device: a superblock, a holder, an opener (S21). */
-import { closeSync, constants, existsSync, lstatSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  type Stats,
+} from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
 
@@ -43,15 +53,18 @@ function openExclusively(uevent: string): string | undefined {
 
 export function readDeviceNumber(path: string): string | undefined {
   try {
-    const entry = lstatSync(path)
-    if (!entry.isBlockDevice()) return undefined
-    const rdev = BigInt(entry.rdev)
-    const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & ~0xfffn)
-    const minor = (rdev & 0xffn) | ((rdev >> 12n) & ~0xffn)
-    return `${major}:${minor}`
+    return deviceNumberOf(lstatSync(path))
   } catch {
     return undefined
   }
+}
+
+export function deviceNumberOf(entry: Stats): string | undefined {
+  if (!entry.isBlockDevice()) return undefined
+  const rdev = BigInt(entry.rdev)
+  const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & ~0xfffn)
+  const minor = (rdev & 0xffn) | ((rdev >> 12n) & ~0xffn)
+  return `${major}:${minor}`
 }
 
 export function readLoops(sys = '/sys'): { device: string; backingFile: string }[] {

@@ -6,7 +6,16 @@ import type { Surroundings } from './surroundings.ts'
 
 const HINT = 'Plan again, and look at what has changed.'
 /** Steps after which the place is expected to be no mount point any more, and below which nothing may be mounted. */
-const UNDOING = new Set(['umount', 'rmdir', 'unlink', 'deleteContent', 'NodeUnpublishVolume', 'NodeUnstageVolume'])
+const UNDOING = new Set([
+  'umount',
+  'rmdir',
+  'unlink',
+  'deleteContent',
+  'NodeUnpublishVolume',
+  'NodeUnstageVolume',
+  'flexUnmount',
+  'flexUnmountDevice',
+])
 
 /**
  * Layers that are gone already are fine: undoing is idempotent. A layer that nobody decided on, on a path of the

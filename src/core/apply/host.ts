@@ -1,6 +1,8 @@
 /** The kernel and the disk, as apply uses them: the port of everything that changes them. */
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { BlockTree } from './block-tree.ts'
 import type { DeleteContentOptions, Deleted } from './delete-content.ts'
+import type { Opener } from './device-openers.ts'
 import type { DeviceUse } from './device-use.ts'
 import type { Holder } from './open-files.ts'
 
@@ -32,6 +34,12 @@ export interface FoundFile {
 export interface Host {
   umount(paths: readonly string[], how: UmountHow, deadlineMs: number): Promise<CommandResult>
   releaseLoop(device: string, deadlineMs: number): Promise<CommandResult>
+  /**
+   * Runs a program, by name or by absolute path, to its end or its deadline; never through a shell (P161).
+   *
+   * @param input what it reads on its standard input; else nothing
+   */
+  run(program: string, args: readonly string[], deadlineMs: number, input?: string): Promise<CommandResult>
   /** Undefined: the device is not bound to a file. */
   loopBackingFile(device: string): string | undefined
   /** Does the mount on this path fail to answer; asked by a child with a deadline. */
@@ -50,6 +58,9 @@ export interface Host {
   holdersBelow(table: MountTable, path: string, others: readonly OtherNamespace[]): readonly Holder[]
   /** What still uses a block device ("major:minor"); empty: nothing. */
   deviceUse(dev: string): DeviceUse
+  readonly blockTree: BlockTree
+  /** Processes that have one of these devices ("major:minor") open. */
+  openersOf(devs: ReadonlySet<string>, table: MountTable, others: readonly OtherNamespace[]): readonly Opener[]
   /** "major:minor" of a device node, where there is one. */
   deviceNumber(path: string): string | undefined
   /** Names and backing files of loop devices. */

@@ -6,21 +6,18 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { VolctlError } from '../errors.ts'
 import { ensureDirectory } from './ensure-directory.ts'
+import { type LazyRecord, rememberLazy } from './lazy-memory.ts'
 
-export const DEFAULT_JOURNAL_DIR = '/var/log/volctl'
 export const JOURNAL_FILE = 'journal.jsonl'
 
 export type JournalEntry =
   | { readonly type: 'begin'; readonly node: string; readonly rootDir: string; readonly guards?: unknown }
   | { readonly type: 'intent'; readonly operations: readonly unknown[] }
   | { readonly type: 'stateFile'; readonly operation: string; readonly path: string; readonly content: string }
-  | {
+  | ({
       readonly type: 'lazy'
       readonly operation: string
-      readonly path: string
-      readonly dev: string
-      readonly volume?: string
-    }
+    } & LazyRecord)
   | { readonly type: 'outcome'; readonly outcomes: readonly unknown[] }
   | { readonly type: 'end'; readonly exit: number; readonly interrupted: boolean }
 
@@ -59,7 +56,11 @@ export function openJournal(directory: string): Journal {
     if (size > 0 && lastByte(fd, size) !== '\n') append('\n')
   })
   return {
-    write: (entry) => guarded(() => append(`${JSON.stringify({ time: new Date().toISOString(), run, ...entry })}\n`)),
+    write: (entry) =>
+      guarded(() => {
+        append(`${JSON.stringify({ time: new Date().toISOString(), run, ...entry })}\n`)
+        if (entry.type === 'lazy') rememberLazy(directory, entry)
+      }),
     [Symbol.dispose]() {
       if (fd !== undefined) closeSync(fd)
       fd = undefined

@@ -12,11 +12,13 @@ import {
 } from 'node:fs'
 import { errnoOf } from '../errors.ts'
 import { deleteContent } from './delete-content.ts'
+import { openersOf } from './device-openers.ts'
 import { isSuperblockGone, readBackingFile, readDeviceNumber, readDeviceUse, readLoops } from './device-use.ts'
 import type { FoundFile, Host, UmountHow } from './host.ts'
 import { holdersBelow } from './open-files.ts'
 import { readOtherNamespaces } from './other-namespaces.ts'
 import { runCommand } from './run-command.ts'
+import { SysfsBlockTree } from './sysfs-block-tree.ts'
 
 /**
  * plain: none of -i -c -n -l -f, so that umount(8) opens the path and does not read the mount table once a path.
@@ -33,6 +35,9 @@ const SMALL_FILE = 1 << 20
 
 export const linuxHost: Host = {
   umount: (paths, how, deadlineMs) => runCommand('umount', [...UMOUNT_OPTIONS[how], '--', ...paths], deadlineMs),
+  run: (program, args, deadlineMs, input) => runCommand(program, args, deadlineMs, input),
+  blockTree: new SysfsBlockTree(),
+  openersOf: (devs, table, others) => openersOf(devs, table, others),
   releaseLoop: (device, deadlineMs) => runCommand('losetup', ['-d', device], deadlineMs),
   loopBackingFile: (device) => readBackingFile(device),
   rmdir: rmdirSync,

@@ -1,4 +1,5 @@
 /** What apply needs from outside. Each port is small enough that its fake is a short class. */
+import type { DeviceSource } from '../desired/device-source.ts'
 import type { Node, Pod, VolumeAttachment } from '../model/objects.ts'
 import type { KubeletSnapshot } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
@@ -47,6 +48,10 @@ export interface ApplyContext {
   readonly cluster: Cluster
   /** The attach/detach controller's rule: does any of these pods want the volume on this node (S21). */
   wantedByController(uniqueName: string, pods: readonly Pod[]): boolean | Promise<boolean>
+  /** The volumes that these pods want, by the same rule; undefined where one could not be resolved, and may be any (S4). */
+  wantedSources(
+    pods: readonly Pod[],
+  ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
   /** The kernel and the disk; default: this host's. */
   readonly host?: Host
   /** Operations in flight at once (default 8). */

@@ -1,4 +1,5 @@
 /** What must still hold right before an operation (S26): the kubelet's state, the pod's, the volume's, the mounts'. */
+import { type DeviceSource, isDeviceOf } from '../desired/device-source.ts'
 import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../desired/pods.ts'
 import { errorMessage } from '../errors.ts'
 import type { Pod } from '../model/objects.ts'
@@ -26,10 +27,31 @@ export async function requireUnused(operation: Operation, witness: Witness, cont
   if (operation.pod !== undefined) return requirePodAway(operation, operation.pod.uid, witness)
   const name = operation.volume?.uniqueName
   if (name === undefined) return
-  const pods = witness.apiPods.filter((pod) => !isFinished(pod, witness))
-  if (await context.wantedByController(name, pods)) {
+  if (
+    (await context.wantedByController(name, unfinished(witness))) ||
+    (await wantsDevice(operation, witness, context))
+  ) {
     throw new OperationRefused('WantedAgain', `a pod of this node wants ${name} again`, { hint: 'Plan again.' })
   }
+}
+
+/** A device may have several names (R014, P96): of iSCSI, FC and flexVolumes the sources are compared as well. */
+async function wantsDevice({ volume }: Operation, witness: Witness, context: ApplyContext): Promise<boolean> {
+  if (volume === undefined || volume.plugin === 'kubernetes.io/csi') return false
+  const sources = await wantedSources(witness, context)
+  return sources === undefined || sources.some((source) => isDeviceOf(source, volume.plugin, volume.name))
+}
+
+/** What the pods that have not finished want; undefined where one of it could not be resolved. */
+export async function wantedSources(
+  witness: Witness,
+  context: ApplyContext,
+): Promise<readonly DeviceSource[] | undefined> {
+  return context.wantedSources(unfinished(witness))
+}
+
+function unfinished(witness: Witness): Pod[] {
+  return witness.apiPods.filter((pod) => !isFinished(pod, witness))
 }
 
 export async function askWitness(context: ApplyContext): Promise<Witness> {

@@ -6,12 +6,14 @@ import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
 
 const DEFAULT_PARALLEL = 8
+/** One is checked, or its directories removed, while the umounts of the other go on. */
+const BATCHES = 2
 
 export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void> {
   const { schedule } = run
   const parallel = Math.max(1, context.parallel ?? DEFAULT_PARALLEL)
   const running = new Map<Promise<void>, readonly Operation[]>()
-  let batching = false
+  let batches = 0
   const abandoned = aborted(context.abandon)
 
   const start = (operations: readonly Operation[], work: Promise<void>): void => {
@@ -19,22 +21,21 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
     running.set(task, operations)
   }
   const startWhatMayRun = (): void => {
-    if (!batching) {
+    while (batches < BATCHES && running.size < parallel) {
       const batch = [...schedule.readyForBatch().take(BATCH_OPERATIONS)]
       // One operation alone gains nothing from a batch, and its steps are said one by one.
-      if (batch.length > 1 && running.size < parallel) {
-        batching = true
-        for (const operation of batch) schedule.start(operation)
-        start(
-          batch,
-          runBatch(batch, run).finally(() => {
-            batching = false
-          }),
-        )
-      }
+      if (batch.length < 2) break
+      batches++
+      for (const operation of batch) schedule.start(operation)
+      start(
+        batch,
+        runBatch(batch, run).finally(() => {
+          batches--
+        }),
+      )
     }
     while (running.size < parallel) {
-      const { value: operation } = (batching ? schedule.readyAlone() : schedule.ready()).next()
+      const { value: operation } = (batches > 0 ? schedule.readyAlone() : schedule.ready()).next()
       if (operation === undefined) return
       schedule.start(operation)
       start([operation], runOperation(operation, run))

@@ -1,21 +1,26 @@
-/** Running the few commands that touch a mount: no shell, a fixed environment, a deadline, and nobody waited for at exit. */
+/** Running the few commands that touch a mount or a device: no shell, a fixed environment, a deadline, and nobody waited for at exit. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { VolctlError } from '../errors.ts'
 import type { CommandResult } from './host.ts'
 
 const DIRECTORIES = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
+/** What a program needs that is not of util-linux, by package name. */
+const PACKAGES: Readonly<Record<string, string>> = { iscsiadm: 'open-iscsi', multipath: 'multipath-tools' }
 const GRACE_MS = 300
 const OUTPUT_LIMIT = 1 << 20
 const found = new Map<string, string>()
 
-/** Absolute path of a system command; PATH is nobody's business here. */
+/** Absolute path of a system command; PATH is nobody's business here. A path is what it says. */
 function commandPath(name: string): string {
+  if (name.startsWith('/')) return name
   const known = found.get(name)
   if (known !== undefined) return known
   const directory = DIRECTORIES.find((each) => existsSync(`${each}/${name}`))
   if (directory === undefined) {
-    throw new VolctlError('CommandMissing', `${name} is not on this host`, { hint: 'Install util-linux.' })
+    throw new VolctlError('CommandMissing', `${name} is not on this host`, {
+      hint: `Install ${PACKAGES[name] ?? 'util-linux'}.`,
+    })
   }
   const path = `${directory}/${name}`
   found.set(name, path)
@@ -27,13 +32,21 @@ function commandPath(name: string): string {
  * end by its deadline is killed; one that is in an uninterruptible call is left behind and named (a dead NFS or FUSE
  * server can hold it for ever, and waiting for its exit would hold volctl too).
  */
-export function runCommand(name: string, args: readonly string[], deadlineMs: number): Promise<CommandResult> {
+export function runCommand(
+  name: string,
+  args: readonly string[],
+  deadlineMs: number,
+  input?: string,
+): Promise<CommandResult> {
   const child = spawn(commandPath(name), args, {
     cwd: '/',
     detached: true,
-    env: { LC_ALL: 'C', PATH: DIRECTORIES.join(':') },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { LC_ALL: 'C', PATH: [...DIRECTORIES, '/usr/local/bin', '/usr/local/sbin'].join(':') },
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
+  // A program that ends without reading closes the pipe: its exit status says the rest.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
   const output = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8')

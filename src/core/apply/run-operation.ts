@@ -21,7 +21,7 @@ export async function runOperation(operation: Operation, apply: ApplyRun): Promi
       await requireConditions(operation, steps, await apply.witness(WITNESS_AGE_MS))
     apply.intend([operation])
     const done = await runSteps(operation.steps, steps, (step) => apply.sayStep(operation, step))
-    return { ...done, message: done.waiting ?? operation.message }
+    return { ...done, message: done.waiting ?? [operation.message, ...done.stays].join('; ') }
   })
 }
 

@@ -1,9 +1,13 @@
 /** The steps of one operation, in their order. */
+import { FC_PLUGIN } from '../fc-disk.ts'
 import type { Step } from '../plan/plan.ts'
 import { deleteContentStep } from './content-step.ts'
 import { callDriver } from './csi-step.ts'
 import type { Deleted } from './delete-content.ts'
 import { detachVolume } from './detach.ts'
+import { deleteFcDevices } from './fc-step.ts'
+import { callFlexDriver } from './flex-step.ts'
+import { deleteIscsiDevices, logOutOfIscsi } from './iscsi-step.ts'
 import { releaseLoop } from './loop-step.ts'
 import { StepFailed } from './operation-error.ts'
 import { removeStep } from './remove.ts'
@@ -14,6 +18,8 @@ export interface StepsDone {
   readonly deleted: Deleted
   /** What someone else still has to do. */
   readonly waiting: string | undefined
+  /** What was left as it is on purpose, and why. */
+  readonly stays: readonly string[]
 }
 
 export async function runSteps(
@@ -23,6 +29,8 @@ export async function runSteps(
 ): Promise<StepsDone> {
   let deleted: Deleted = { files: 0, bytes: 0 }
   let waiting: string | undefined
+  const stays = new Set<string>()
+  const leave = (what: string | undefined): void => void (what !== undefined && stays.add(what))
   for (const step of steps) {
     onStep(step)
     switch (step.op) {
@@ -46,6 +54,17 @@ export async function runSteps(
       case 'losetup -d':
         await releaseLoop(step, run)
         break
+      case 'flexUnmount':
+      case 'flexUnmountDevice':
+        await callFlexDriver(step, run)
+        break
+      case 'deleteScsiDevices':
+        if (run.operation.volume?.plugin === FC_PLUGIN) await deleteFcDevices(step, run)
+        else leave(await deleteIscsiDevices(step, run))
+        break
+      case 'iscsiLogout':
+        leave(await logOutOfIscsi(step, run))
+        break
       case 'deleteVolumeAttachment':
         waiting = await detachVolume(run, run.context.detachWaitMs ?? 30_000)
         break
@@ -53,5 +72,5 @@ export async function runSteps(
         throw new StepFailed('NotSupportedYet', `this version does not carry out ${step.op}`)
     }
   }
-  return { deleted, waiting }
+  return { deleted, waiting, stays: [...stays] }
 }

@@ -2,6 +2,8 @@
  * Which operation may run now: predecessors first, never two at once on one volume or one pod's directory (C119).
  * Pure bookkeeping; nothing here knows what an operation does.
  */
+import { FC_PLUGIN } from '../fc-disk.ts'
+import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { OutcomeState } from './events.ts'
 
@@ -18,10 +20,13 @@ export interface Dropped {
 }
 
 /** What must not be worked on twice at a time. */
-export function keysOf({ pod, volume }: Operation): string[] {
+export function keysOf({ kind, pod, volume }: Operation): string[] {
   const keys = pod === undefined ? [] : [`pod ${pod.uid}`]
   if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
   else if (volume?.uniqueName !== undefined) keys.push(`volume ${volume.uniqueName}`)
+  // LUNs share sessions, and each asks whether another is in use: one after another (P74).
+  const releasesDevice = kind === 'UnmountDevice' || kind === 'UnmapDevice'
+  if (releasesDevice && (volume?.plugin === ISCSI_PLUGIN || volume?.plugin === FC_PLUGIN)) keys.push(volume.plugin)
   return keys
 }
 

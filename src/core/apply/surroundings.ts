@@ -67,6 +67,7 @@ export class Surroundings {
 
   /** The other namespace in which something is mounted on this very path (R036). */
   mountedElsewhere(path: string): OtherNamespace | undefined {
+    if (this.others.length === 0) return undefined
     const location = locate(this.table, path)
     return location === undefined ? undefined : mountedOnElsewhere(location, this.others)
   }

@@ -104,13 +104,15 @@ async function requireDeadAndUnheld(layer: MountInfo, { host, around, timeoutMs 
   }
 }
 
-function rememberLazy(layer: MountInfo, { journal, operation }: StepContext): void {
+function rememberLazy(layer: MountInfo, { journal, operation, plan }: StepContext): void {
   const volume = operation.volume?.uniqueName ?? operation.volume?.name
   journal.write({
     type: 'lazy',
     operation: operation.id,
     path: layer.mountPoint,
     dev: layer.dev,
+    fsType: layer.fsType,
+    bootID: plan.bootID,
     ...(volume === undefined ? {} : { volume }),
   })
 }

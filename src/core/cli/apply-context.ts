@@ -7,6 +7,8 @@ import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
+import { namedUids } from '../desired/pods.ts'
 import { VolctlError } from '../errors.ts'
 import { deadlineIn } from '../grpc/deadline.ts'
 import type { Pod } from '../model/objects.ts'
@@ -45,6 +47,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     csi: (driver) => csiNode(latest, driver, timeoutMs),
     cluster: cluster(first),
     wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
+    wantedSources: (pods) => wantedSources(latest, pods),
     parallel,
     timeoutMs,
     signal,
@@ -88,21 +91,15 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   }
   const seen = [...(processes ?? []), ...runtime.pods.map(({ uid }) => uid)]
   return {
-    listed: new Set(apiPods.flatMap(uidsOnDisk)),
+    listed: new Set(apiPods.flatMap(namedUids)),
     alive: new Set(seen.filter((uid) => witnesses.isAlive(uid))),
     apiPods: mine.items,
   }
 }
 
-/** A static pod's directory bears the UID in its mirror pod's annotations (S10). */
-function uidsOnDisk({ metadata: { uid, annotations } }: Pod): string[] {
-  const named = ['kubernetes.io/config.mirror', 'kubernetes.io/config.hash'].flatMap((key) => annotations?.[key] ?? [])
-  return [uid, ...named]
-}
-
 function csiNode({ snapshot, node }: CollectedNode, driver: string, timeoutMs: number): CsiNode | undefined {
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
-  const path = socket === undefined ? undefined : endpointPath({ rootDir: node.rootDir }, socket)
+  const path = socket === undefined ? undefined : endpointPath(node.rootDir, socket)
   if (path === undefined) return undefined
   const client = new CsiNodeClient(driver, path)
   return {
@@ -134,4 +131,12 @@ function isWanted({ snapshot, node }: CollectedNode, uniqueName: string, pods: r
   if (api === undefined) return true
   const wanted = controllerWantedVolumes(pods, api, node.nodeName)
   return wanted.names.has(uniqueName) || wanted.unresolved.some(({ cause }) => cause === 'Unknown')
+}
+
+/** By the same rule, as devices go: what a pod wants it may also be about to mount (S25). */
+function wantedSources({ snapshot, node }: CollectedNode, pods: readonly Pod[]): readonly DeviceSource[] | undefined {
+  const { api } = snapshot
+  if (api === undefined) return undefined
+  const { volumes, unresolved } = controllerWantedVolumes(pods, api, node.nodeName)
+  return unresolved.some(({ cause }) => cause === 'Unknown') ? undefined : volumes.map(deviceSourceOf)
 }

@@ -11,8 +11,8 @@ export function planExitStatus(plan: Plan, detailed: boolean): ExitStatus {
   return !plan.complete || errors ? ExitStatus.Failed : ExitStatus.Ok
 }
 
-/** The plan's refusal as the error that says so: the plan was still printed. */
-export function refusalOf({ refused }: Plan): SafetyRefusal | undefined {
+/** The refusal of a plan or an apply as the error that says so: what there was to print was still printed. */
+export function refusalOf({ refused }: Pick<Plan, 'refused'>): SafetyRefusal | undefined {
   if (refused === undefined) return undefined
   const { rule, code, message, hint } = refused
   return new SafetyRefusal(rule, code, message, hint === undefined ? {} : { hint })

@@ -14,8 +14,14 @@ export const planFlags = {
     summary:
       'Include what only makes sense for pods that are gone for good: their emptyDir data and their directories.',
   }),
-  remount: Flags.boolean({ ...scope, summary: 'Carry out RemountVolume operations.' }),
-  expand: Flags.boolean({ ...scope, summary: 'Carry out ExpandVolume operations.' }),
+  remount: Flags.boolean({
+    ...scope,
+    summary: 'Plan RemountVolume operations as asked for; this version does not carry them out.',
+  }),
+  expand: Flags.boolean({
+    ...scope,
+    summary: 'Plan ExpandVolume operations as asked for; this version does not carry them out.',
+  }),
   only: Flags.string({
     ...scope,
     helpValue: 'LIST',
@@ -59,7 +65,8 @@ export const planFlags = {
   'driver-gone': Flags.string({
     ...guard,
     helpValue: 'NAME',
-    summary: 'This CSI driver will not come back: unmount without it, and say what will not happen. Repeatable.',
+    summary:
+      'This CSI or flexVolume driver will not come back: unmount without it, and say what is not done. Repeatable.',
   }),
   handle: Flags.string({
     ...guard,

@@ -22,23 +22,25 @@ export type Answer =
   | { readonly kind: 'failed'; readonly endpoint: string; readonly error: string }
 
 /**
- * Asks one endpoint for its version, sandboxes and containers, in this order: a container that starts in between is
- * then listed without its sandbox, and never a living sandbox missed that has containers.
+ * Asks one endpoint for its sandboxes and then for its containers: a container that starts in between is listed without
+ * its sandbox, and never a living sandbox missed that has containers. A server that knows no such list is no CRI v1
+ * runtime, as the kubelet would learn from `Version` (C117).
  */
 export async function askRuntime(endpoint: string, deadlineMs: number): Promise<Answer> {
   const path = unixSocketPath(endpoint)
   if (path === undefined) return { kind: 'failed', endpoint, error: 'not a unix socket' }
   const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
+  let sandboxes: readonly PodSandbox[]
   try {
-    await unaryCall(path, RuntimeService.method.version, {}, options)
+    const { items } = await unaryCall(path, RuntimeService.method.listPodSandbox, {}, options)
+    sandboxes = items
   } catch (error) {
     const absent = error instanceof GrpcError && (error.code === 'UNIMPLEMENTED' || isNoSocket(error.cause))
     return { kind: absent ? 'absent' : 'failed', endpoint, error: errorMessage(error) }
   }
   try {
-    const { items } = await unaryCall(path, RuntimeService.method.listPodSandbox, {}, options)
     const { containers } = await unaryCall(path, RuntimeService.method.listContainers, {}, options)
-    return { kind: 'pods', endpoint, sandboxes: items, containers }
+    return { kind: 'pods', endpoint, sandboxes, containers }
   } catch (error) {
     return { kind: 'failed', endpoint, error: errorMessage(error) }
   }

@@ -13,7 +13,7 @@ export interface ReadRuntimeOptions {
   readonly required?: readonly string[]
   /** A runtime should be there: that none answers is an error (S9). */
   readonly expected: boolean
-  /** For one runtime's three calls together. */
+  /** For one runtime's two calls together. */
   readonly deadlineMs: number
 }
 

@@ -7,7 +7,7 @@ import { unaryCall } from '../grpc/unary-call.ts'
 import type { CsiSocket } from '../model/snapshot.ts'
 import { CsiNodeClient } from './csi-node-client.ts'
 import type { SocketFile } from './socket-files.ts'
-import { reachable, recordedPath, type SocketRoot } from './socket-paths.ts'
+import { recordedPath } from './socket-paths.ts'
 import { highestSupportedVersion } from './versions.ts'
 
 /** The registration type of CSI drivers; device and DRA plugins register in the same directory (C25). */
@@ -24,32 +24,32 @@ export interface RegistrationAnswer {
  * @returns undefined for a plugin that is no CSI driver
  */
 export async function askRegistration(
-  root: SocketRoot,
+  rootDir: string,
   { path, madeAt }: SocketFile,
   deadlineMs: number,
 ): Promise<RegistrationAnswer | undefined> {
-  const hostPath = join(root.rootDir, path)
+  const socketPath = join(rootDir, path)
   let info: PluginInfo
   try {
     const deadline = deadlineIn(deadlineMs)
-    info = await unaryCall(reachable(root, hostPath), Registration.method.getInfo, {}, { deadline })
+    info = await unaryCall(socketPath, Registration.method.getInfo, {}, { deadline })
   } catch (error) {
     return { madeAt, socket: { path, registered: false, error: `registration socket: ${failure(error)}` } }
   }
   if (info.type !== CSI_PLUGIN) return undefined
-  const hostEndpoint = info.endpoint === '' ? hostPath : info.endpoint
+  const endpoint = info.endpoint === '' ? socketPath : info.endpoint
   const known = {
     path,
     driver: info.name,
-    endpoint: recordedPath(root, hostEndpoint),
+    endpoint: recordedPath(rootDir, endpoint),
     versions: info.supportedVersions,
   }
-  return { madeAt, socket: { ...known, ...(await judge(root, info, hostEndpoint, deadlineMs)) } }
+  return { madeAt, socket: { ...known, ...(await judge(info, endpoint, deadlineMs)) } }
 }
 
 type Judgement = Pick<CsiSocket, 'registered' | 'capabilities' | 'error'>
 
-async function judge(root: SocketRoot, info: PluginInfo, endpoint: string, deadlineMs: number): Promise<Judgement> {
+async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Promise<Judgement> {
   if (info.name === '') return { registered: false, error: 'announces no driver name' }
   if (highestSupportedVersion(info.supportedVersions) === undefined) {
     const announced = info.supportedVersions.join(', ') || 'none'
@@ -58,7 +58,7 @@ async function judge(root: SocketRoot, info: PluginInfo, endpoint: string, deadl
   // The kubelet takes it as a plain path (C5).
   if (!isAbsolute(endpoint)) return { registered: false, error: `announces an endpoint that is no path: ${endpoint}` }
   try {
-    const client = new CsiNodeClient(info.name, reachable(root, endpoint))
+    const client = new CsiNodeClient(info.name, endpoint)
     const capabilities = await client.nodeGetCapabilities({ deadline: deadlineIn(deadlineMs) })
     return { registered: true, capabilities }
   } catch (error) {
@@ -67,9 +67,9 @@ async function judge(root: SocketRoot, info: PluginInfo, endpoint: string, deadl
 }
 
 /** Asks a socket that no registration names who it is (C28). */
-export async function askPlugin(root: SocketRoot, path: string, deadlineMs: number): Promise<CsiSocket> {
+export async function askPlugin(rootDir: string, path: string, deadlineMs: number): Promise<CsiSocket> {
   const deadline = deadlineIn(deadlineMs)
-  const client = new CsiNodeClient(path, reachable(root, join(root.rootDir, path)))
+  const client = new CsiNodeClient(path, join(rootDir, path))
   let driver: string
   try {
     driver = (await client.getPluginInfo({ deadline })).name

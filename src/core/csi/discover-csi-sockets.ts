@@ -1,12 +1,13 @@
 import type { CsiSocket } from '../model/snapshot.ts'
 import { resolveDuplicates } from './resolve-duplicates.ts'
 import { conventionalSockets, registrationSockets } from './socket-files.ts'
-import { reachable, type SocketRoot } from './socket-paths.ts'
 
 /** GetInfo is answered within a second, or the kubelet gives the plugin up (C25, C135). */
 const DEFAULT_DEADLINE_MS = 1000
 
-export interface DiscoverOptions extends SocketRoot {
+export interface DiscoverOptions {
+  /** The kubelet's root directory. */
+  readonly rootDir: string
   /** For each question to a socket; all sockets are asked at once. */
   readonly deadlineMs?: number
   /** Directories, relative to the root directory, that are mount points: they are not entered, since they may hang. */
@@ -25,20 +26,18 @@ export interface DiscoverOptions extends SocketRoot {
  */
 export async function discoverCsiSockets(options: DiscoverOptions): Promise<readonly CsiSocket[]> {
   const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
-  const walk = {
-    root: reachable(options, options.rootDir),
-    isMountPoint: options.isMountPoint ?? (() => false),
-  }
+  const { rootDir, isMountPoint = () => false } = options
+  const walk = { rootDir, isMountPoint }
   const registrations = registrationSockets(walk)
   const conventional = conventionalSockets(walk)
   // A node without a single socket needs neither gRPC nor its messages.
   if (registrations.sockets.length + conventional.sockets.length === 0) return unreadable(registrations, conventional)
   const { askPlugin, askRegistration } = await import('./ask-socket.ts')
-  const asked = await Promise.all(registrations.sockets.map((file) => askRegistration(options, file, deadlineMs)))
+  const asked = await Promise.all(registrations.sockets.map((file) => askRegistration(rootDir, file, deadlineMs)))
   const registered = resolveDuplicates(asked.filter((answer) => answer !== undefined))
   const named = new Set(registered.map(({ endpoint }) => endpoint))
   const others = await Promise.all(
-    conventional.sockets.filter(({ path }) => !named.has(path)).map(({ path }) => askPlugin(options, path, deadlineMs)),
+    conventional.sockets.filter(({ path }) => !named.has(path)).map(({ path }) => askPlugin(rootDir, path, deadlineMs)),
   )
   const names = new Set(registered.filter((socket) => socket.registered).map(({ driver }) => driver))
   return [

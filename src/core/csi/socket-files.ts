@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareText } from '../compare-text.ts'
-import { errnoOf, errorMessage } from '../errors.ts'
+import { errorMessage, isMissing } from '../errors.ts'
 
 /** A unix socket below the root directory. */
 export interface SocketFile {
@@ -23,8 +23,7 @@ export interface SocketFiles {
 }
 
 export interface SocketWalk {
-  /** The root directory as it can be read from here. */
-  readonly root: string
+  readonly rootDir: string
   /** Directories, relative to the root directory, that must not be entered: mount points may hang. */
   readonly isMountPoint: (path: string) => boolean
 }
@@ -44,13 +43,13 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
   const unread: UnreadDirectory[] = []
   let entries: readonly Dirent[] = []
   try {
-    entries = readdirSync(join(walk.root, directory), { withFileTypes: true })
+    entries = readdirSync(join(walk.rootDir, directory), { withFileTypes: true })
   } catch (error) {
-    if (!ABSENT.includes(errnoOf(error) ?? '')) unread.push({ path: directory, error: errorMessage(error) })
+    if (!isMissing(error)) unread.push({ path: directory, error: errorMessage(error) })
   }
   for (const entry of entries.toSorted((a, b) => compareText(a.name, b.name))) {
     const path = `${directory}/${entry.name}`
-    if (entry.isSocket() && !entry.name.startsWith('.')) sockets.push(...socketFile(walk.root, path))
+    if (entry.isSocket() && !entry.name.startsWith('.')) sockets.push(...socketFile(walk.rootDir, path))
     if (entry.isDirectory() && depth > 0 && entry.name !== 'kubernetes.io' && !walk.isMountPoint(path)) {
       const below = socketsBelow(walk, path, depth - 1)
       sockets.push(...below.sockets)
@@ -60,10 +59,8 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
   return { sockets, unread }
 }
 
-const ABSENT: readonly string[] = ['ENOENT', 'ENOTDIR']
-
 /** A socket may go away between the listing and this look. */
-function socketFile(root: string, path: string): SocketFile[] {
-  const stat = lstatSync(join(root, path), { throwIfNoEntry: false })
+function socketFile(rootDir: string, path: string): SocketFile[] {
+  const stat = lstatSync(join(rootDir, path), { throwIfNoEntry: false })
   return stat === undefined ? [] : [{ path, madeAt: stat.mtimeMs }]
 }

@@ -30,8 +30,29 @@ interface KeyedObject {
 
 const ANY: ExpectedFile = { any: true }
 
-/** Undefined content for volumes that no atomic writer fills is `unknown`. */
+const computed = new WeakMap<PodVolumeSource, { pod: Pod; api: ApiSnapshot; content: ExpectedContent }>()
+
+/** Undefined content for volumes that no atomic writer fills is `unknown`. Worked out once, for neither ever changes. */
 export function expectedContent(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
+  const known = computed.get(source)
+  if (known?.pod === pod && known.api === api) return known.content
+  const content = workOut(source, pod, api)
+  computed.set(source, { pod, api, content })
+  return content
+}
+
+/** The files of a pod's volume of this name, or undefined where nothing can be compared. */
+export function expectedFiles(
+  volume: string,
+  pod: Pod,
+  api: ApiSnapshot,
+): ReadonlyMap<string, ExpectedFile> | undefined {
+  const source = pod.spec.volumes?.find(({ name }) => name === volume)
+  const content = source && expectedContent(source, pod, api)
+  return content?.kind === 'files' ? content.files : undefined
+}
+
+function workOut(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
   const collected = collect(source, pod, apiLookup(api))
   if ('kind' in collected) return collected
   const files = new Map<string, ExpectedFile>()
@@ -97,7 +118,16 @@ function keyedEntries({ label, optional, items, found }: KeyedObject): Collected
   return entries
 }
 
-function configMapKeys({ data, binaryData, digests }: ConfigMap): ReadonlyMap<string, ExpectedFile> {
+const configMapFiles = new WeakMap<ConfigMap, ReadonlyMap<string, ExpectedFile>>()
+
+/** Every pod has the cluster's CA from one config map: each is worked out once. */
+function configMapKeys(configMap: ConfigMap): ReadonlyMap<string, ExpectedFile> {
+  const files = configMapFiles.get(configMap) ?? filesOf(configMap)
+  configMapFiles.set(configMap, files)
+  return files
+}
+
+function filesOf({ data, binaryData, digests }: ConfigMap): ReadonlyMap<string, ExpectedFile> {
   const binarySize = (text: string): ExpectedFile => ({ size: Buffer.from(text, 'base64').length })
   return new Map<string, ExpectedFile>([
     ...Object.entries(binaryData ?? {}).map(([key, text]) => [key, binarySize(text)] as const),

@@ -10,6 +10,8 @@ import { CONTROLLER_RULES, resolveVolume } from './resolve-volume.ts'
 export interface ControllerWanted {
   /** Unique volume name to the pods that want it. */
   readonly names: ReadonlyMap<string, readonly Pod[]>
+  /** All that resolved, attachable or not. */
+  readonly volumes: readonly VolumeSpec[]
   /** The controller keeps what it wanted before for these: any attachment may be theirs. */
   readonly unresolved: readonly UnresolvedVolume[]
 }
@@ -22,6 +24,7 @@ const UNUSED = { mounted: false, mapped: false }
  */
 export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, nodeName: string): ControllerWanted {
   const names = new Map<string, Pod[]>()
+  const volumes: VolumeSpec[] = []
   const unresolved: UnresolvedVolume[] = []
   for (const pod of pods) {
     if ((pod.spec.nodeName ?? nodeName) !== nodeName || isControllerTerminated(pod)) continue
@@ -33,10 +36,11 @@ export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, 
         unresolved.push({ podUid, pod, podVolumeName: volume.name, ...resolution.unresolved })
         continue
       }
+      volumes.push(resolution.spec)
       for (const name of attachedNames(resolution.spec)) names.set(name, [...(names.get(name) ?? []), pod])
     }
   }
-  return { names, unresolved }
+  return { names, volumes, unresolved }
 }
 
 /** Unlike the kubelet's, the controller's volumes always bear their shared name. */

@@ -1,4 +1,4 @@
-/** The desired state of the world: which volumes which pods of this node need (volume-manager.md 1, 3.1). */
+/** The desired state of the world: which volumes which pods of this node need. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
 import type { VolumeMode } from '../plan/plan.ts'
 

@@ -26,6 +26,14 @@ export function protectedUids(pod: Pod): string[] {
   return [...new Set(uids.filter((uid) => uid !== undefined && uid !== ''))] as string[]
 }
 
+/**
+ * Every UID that the pod could mean, mirror or not: more than `protectedUids`, for questions in which one name too many
+ * is the safe side. A static pod's directory bears the UID in its mirror pod's annotations (R226, S10).
+ */
+export function namedUids({ metadata: { uid, annotations } }: Pod): string[] {
+  return [uid, ...[MIRROR_ANNOTATION, HASH_ANNOTATION].flatMap((key) => annotations?.[key] ?? [])]
+}
+
 export function isTerminalPhase(pod: Pod): boolean {
   return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded'
 }

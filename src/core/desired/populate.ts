@@ -1,4 +1,4 @@
-/** The populator: which volumes the given pods need (volume-manager.md 1). */
+/** The populator: which volumes the given pods need. */
 import type { Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { apiLookup } from './api-lookup.ts'

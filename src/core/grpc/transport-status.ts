@@ -1,5 +1,5 @@
 import { constants } from 'node:http2'
-import { errnoOf, errorMessage } from '../errors.ts'
+import { errnoOf, errorMessage, isMissing } from '../errors.ts'
 import type { GrpcCode } from './grpc-status.ts'
 
 /** What an end without a gRPC status stands for. */
@@ -58,5 +58,5 @@ export function statusOfConnection(error: unknown): TransportStatus {
 
 /** Whether a connection failed because there is no socket at this path. */
 export function isNoSocket(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')
+  return isMissing(error)
 }

@@ -137,6 +137,16 @@ export interface BlockDevice {
   readonly readOnly?: boolean
 }
 
+/** A file system that volctl detached lazily in this boot, and that is not shown to be gone (S20). */
+export interface LazilyDetached {
+  /** Where it was mounted. */
+  readonly path: string
+  /** "major:minor" */
+  readonly dev: string
+  /** Unique name of its volume, else its name. */
+  readonly volume?: string
+}
+
 export interface CsiSocket {
   /** Relative to the root directory where it lies below it, else absolute. */
   readonly path: string
@@ -146,6 +156,16 @@ export interface CsiSocket {
   readonly capabilities?: readonly string[]
   /** It answered just now. */
   readonly registered: boolean
+  readonly error?: string
+}
+
+/** A flexVolume driver that is installed where this node's kubelet looks (P85). */
+export interface FlexDriver {
+  /** vendor/driver, or the directory's name where it has no vendor. */
+  readonly name: string
+  /** Absolute. */
+  readonly executable: string
+  /** Why it cannot be run. */
   readonly error?: string
 }
 
@@ -171,4 +191,8 @@ export interface NodeSnapshot {
   readonly kubelet?: KubeletSnapshot
   readonly blockDevices?: readonly BlockDevice[]
   readonly csiSockets?: readonly CsiSocket[]
+  /** Absent: the directory of the drivers was not looked at. */
+  readonly flexDrivers?: readonly FlexDriver[]
+  /** Absent: there is none. */
+  readonly lazilyDetached?: readonly LazilyDetached[]
 }

@@ -20,7 +20,6 @@ export interface MountColumns {
   readonly parentId: Int32Array
   /** major * 2^32 + minor. */
   readonly dev: Float64Array
-  readonly start: Uint32Array
   readonly end: Uint32Array
   readonly mountPointStart: Uint32Array
   readonly mountPointEnd: Uint32Array
@@ -45,7 +44,6 @@ export function scanLines(bytes: Buffer): MountColumns {
   const id = new Int32Array(rows)
   const parentId = new Int32Array(rows)
   const dev = new Float64Array(rows)
-  const start = new Uint32Array(rows)
   const end = new Uint32Array(rows)
   const mountPointStart = new Uint32Array(rows)
   const mountPointEnd = new Uint32Array(rows)
@@ -67,7 +65,6 @@ export function scanLines(bytes: Buffer): MountColumns {
       id[size] = decimal(bytes, at, idEnd, line, 'mount id')
       parentId[size] = decimal(bytes, idEnd + 1, parentEnd, line, 'parent id')
       dev[size] = device(bytes, parentEnd + 1, devEnd, line)
-      start[size] = at
       end[size] = stop
       mountPointStart[size] = rootEnd + 1
       mountPointEnd[size] = pathEnd
@@ -79,7 +76,7 @@ export function scanLines(bytes: Buffer): MountColumns {
     }
     at = stop + 1
   }
-  return { bytes, size, id, parentId, dev, start, end, mountPointStart, mountPointEnd, separator }
+  return { bytes, size, id, parentId, dev, end, mountPointStart, mountPointEnd, separator }
 }
 
 function countLines(bytes: Buffer): number {

@@ -1,6 +1,5 @@
-import { readdirSync } from 'node:fs'
 import type { BlockDevice } from '../model/snapshot.ts'
-import { readTextIfAny } from './read-text.ts'
+import { listIfAny, readTextIfAny } from './read-text.ts'
 
 /**
  * Every loop device that has a backing file (C19), from sysfs: nothing is opened. The kernel writes the path as this
@@ -26,12 +25,4 @@ export function loopDevices(sysBlock = '/sys/block'): readonly BlockDevice[] {
 /** Names of all block devices and partitions as the kernel calls them (sda1, loop3, dm-0). */
 export function blockDeviceNames(sysClassBlock = '/sys/class/block'): ReadonlySet<string> {
   return new Set(listIfAny(sysClassBlock))
-}
-
-function listIfAny(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
 }

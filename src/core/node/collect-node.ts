@@ -1,19 +1,28 @@
 /**
  * One whole look at a live node.
  *
- * The order of the reads is a matter of safety (R804, N48): mount table and directories first, the API's pod list after
- * them, so that whatever is on disk without being in the list was there before the list was made. Sandboxes, sockets
- * and dead mounts are asked meanwhile: a pod that only the runtime knows counts as alive, never as gone. Attributes of
- * the directories of pods that the list shows to live are not read at all (see read-tree.ts).
+ * The order of the reads is a matter of safety (R804, N48): whatever is on disk without being in the API's pod list must
+ * have been there before the list was made. The API is asked first all the same, since it is the slowest: its list
+ * counts if it names every pod that has a directory, and is asked for again, after disk and runtime, if it does not.
+ * Attributes of the directories of pods that the list shows to live are not read at all (see read-tree.ts).
  */
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { KubeClient } from '../api/kube-client.ts'
+import type { DiskRead } from '../api/read-api.ts'
+import { isSuperblockGone } from '../apply/device-use.ts'
+import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
+import { expectedFiles } from '../desired/atomic-content.ts'
+import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
 import type { ApiSnapshot, CsiSocket, NodeSnapshot } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
 import { loopDevices } from './block-devices.ts'
 import { deadMounts } from './dead-mounts.ts'
+import { flexDrivers } from './flex-drivers.ts'
 import { hostIdentity } from './host-identity.ts'
+import { readLazilyDetached } from './lazily-detached.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readStaticPods } from './static-pods.ts'
@@ -52,30 +61,44 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const capturedAt = new Date().toISOString()
   const mounts = readMountTable()
   log(`mount table: ${mounts.size} mounts`)
-  const tree = scanTree({ rootDir: node.rootDir, mounts, attributes: options.attributes })
-  log(`directories: ${tree.podUids.length} pods`)
   const processes = node.processes()
   const host = { ...hostIdentity(), ...testIdentity(node) }
   const staticPods = readStaticPods(node.staticPods)
   const blockDevices = loopDevices()
+  const installed = flexDrivers(node)
+  const directory = node.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
+  const lazilyDetached = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
 
-  const asked = [
-    // The slowest first; what the others need is loaded while it waits for its connection.
-    askApi(options, node),
-    node.runtime(),
-    askDrivers(node.rootDir, tree.isMountPoint),
-    deadMounts(mounts, node.rootDir),
-    node.kubeletState(),
+  // After the API's connection has begun, and while the others are asked: the scan lets their answers in.
+  const begun = nextTurn()
+  const scan = begun.then(() => scanTree({ rootDir: node.rootDir, mounts, attributes: options.attributes }))
+  const local = [
+    scan,
+    begun.then(() => node.runtime()),
+    scan.then(({ isMountPoint }) => askDrivers(node.rootDir, isMountPoint)),
+    begun.then(() => deadMounts(mounts, node.rootDir)),
+    begun.then(() => node.kubeletState()),
   ] as const
+  const disk = { podUids: async () => (await scan).podUids, read: () => Promise.all(local) }
+  // Without the directories there is no plan, and no use in waiting for the API.
+  const noUse = new AbortController()
+  scan.then(
+    ({ podUids }) => log(`directories: ${podUids.length} pods`),
+    () => noUse.abort(),
+  )
+  const signal = AbortSignal.any([noUse.signal, ...(options.signal === undefined ? [] : [options.signal])])
+  const remote = askApi({ ...options, signal }, node, disk)
   // All of them end before anything is thrown: no child and no request is left behind.
-  await Promise.allSettled(asked)
-  const { api, client, kubeletClient } = await asked[0]
+  await Promise.allSettled([remote, ...local])
+  const [tree, runtime, csiSockets, dead, kubelet] = await Promise.all(local)
+  const { api, client, kubeletClient } = await remote
   log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
-  const [, runtime, csiSockets, dead, kubelet] = await Promise.all(asked)
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
   )
-  const entries = tree.complete(livingPods(api.pods))
+  const entries = tree.complete(
+    new Map(Iterator.from(livingPods(api.pods)).map(([uid, pod]) => [uid, (name) => expectedFiles(name, pod, api)])),
+  )
   log(`directories complete: ${entries.length} entries`)
 
   const snapshot: NodeSnapshot = {
@@ -98,6 +121,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     kubelet,
     blockDevices,
     csiSockets,
+    ...(installed !== undefined && { flexDrivers: installed }),
+    ...(lazilyDetached.length > 0 && { lazilyDetached }),
   }
   return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readMountTable() }
 }
@@ -109,20 +134,11 @@ async function askDrivers(rootDir: string, isMountPoint: (path: string) => boole
 
 /**
  * On-disk UIDs of the pods that the API lists and that have not ended: a Finished pod's volumes are treated like a Gone
- * pod's, so that everything is read of it. A static pod's directory bears the UID in its mirror's annotations (R226).
+ * pod's, so that everything is read of it.
  */
-export function livingPods(pods: readonly Pod[]): ReadonlySet<string> {
-  const uids = new Set<string>()
-  for (const { metadata, status } of pods) {
-    if (metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed')
-      continue
-    uids.add(metadata.uid)
-    for (const key of ['kubernetes.io/config.mirror', 'kubernetes.io/config.hash']) {
-      const uid = metadata.annotations?.[key]
-      if (uid !== undefined) uids.add(uid)
-    }
-  }
-  return uids
+export function livingPods(pods: readonly Pod[]): ReadonlyMap<string, Pod> {
+  const living = pods.filter((pod) => !isTerminating(pod) && !isTerminalPhase(pod))
+  return new Map(living.flatMap((pod) => namedUids(pod).map((uid) => [uid, pod] as const)))
 }
 
 interface Asked {
@@ -131,7 +147,7 @@ interface Asked {
   readonly kubeletClient: KubeClient | undefined
 }
 
-async function askApi(options: CollectOptions, node: LocatedNode): Promise<Asked> {
+async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead): Promise<Asked> {
   const [{ readApi }, { createKubeClient }, { discoverKubeConfig, discoverKubeletConfig }] = await Promise.all([
     import('../api/read-api.ts'),
     import('../api/kube-client.ts'),
@@ -154,7 +170,7 @@ async function askApi(options: CollectOptions, node: LocatedNode): Promise<Asked
     if (second !== undefined) kubeletClient = createKubeClient(second)
   }
   try {
-    const api = await readApi({ client, nodeName: node.nodeName, kubeletClient, signal })
+    const api = await readApi({ client, nodeName: node.nodeName, kubeletClient, disk, signal })
     return { api, client, kubeletClient }
   } catch (error) {
     if (options.client === undefined) {

@@ -3,7 +3,7 @@
  *
  * No call of our own may touch such a mount, not even an asynchronous one: it would fill libuv's pool and keep the
  * process from ending. Each is asked by a child of its own, with a deadline, and a child that hangs beyond SIGKILL is
- * left behind (performance, section 10).
+ * left behind.
  */
 import { spawn } from 'node:child_process'
 import { compareText } from '../compare-text.ts'

@@ -10,6 +10,7 @@ import {
   type KubeletCandidate,
 } from './kubelet-candidate.ts'
 import { readTextIfAny } from './read-text.ts'
+import { sameDirectory } from './same-directory.ts'
 import { readServiceUnit, type ServiceUnit, splitWords } from './systemd-unit.ts'
 
 /** Units that start a kubelet, by distribution. rke2 and k0s start one as a child, with flags of its own. */
@@ -104,13 +105,6 @@ function choose(candidates: readonly KubeletCandidate[], choice: KubeletChoice):
   throw new SafetyRefusal('S8', 'SeveralKubelets', `this host has ${fitting.length} kubelets (${list})`, {
     hint: 'Name one with --root-dir and --node; two on one root directory must be settled first.',
   })
-}
-
-/** By device and inode, through links and self-binds. */
-export function sameDirectory(a: string, b: string): boolean {
-  if (a.replace(/\/+$/, '') === b.replace(/\/+$/, '')) return true
-  const [left, right] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }))
-  return left !== undefined && right !== undefined && left.dev === right.dev && left.ino === right.ino
 }
 
 function isDirectory(path: string): boolean {

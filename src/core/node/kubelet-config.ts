@@ -13,6 +13,8 @@ export interface KubeletConfig {
   readonly cgroupDriver?: string
   readonly healthzPort?: number
   readonly healthzBindAddress?: string
+  /** Where the drivers of flexVolumes are (P85). */
+  readonly volumePluginDir?: string
 }
 
 type Document = Readonly<Record<string, unknown>>
@@ -43,6 +45,7 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
     }),
     ...(flags.has('healthz-port') && { healthzPort: Number(flags.get('healthz-port')) }),
     ...(flags.has('healthz-bind-address') && { healthzBindAddress: flags.get('healthz-bind-address') }),
+    ...(flags.has('volume-plugin-dir') && { volumePluginDir: flags.get('volume-plugin-dir') }),
   })
 }
 
@@ -82,7 +85,7 @@ function dropIns(directory: string): string[] {
 
 function pick(document: Document): KubeletConfig {
   const { staticPodPath, staticPodURL, enableControllerAttachDetach, containerRuntimeEndpoint, cgroupDriver } = document
-  const { healthzPort, healthzBindAddress } = document
+  const { healthzPort, healthzBindAddress, volumePluginDir } = document
   return {
     ...(typeof staticPodPath === 'string' && staticPodPath !== '' && { staticPodPath }),
     ...(typeof staticPodURL === 'string' && staticPodURL !== '' && { staticPodURL }),
@@ -92,6 +95,7 @@ function pick(document: Document): KubeletConfig {
     ...(typeof cgroupDriver === 'string' && { cgroupDriver }),
     ...(typeof healthzPort === 'number' && { healthzPort }),
     ...(typeof healthzBindAddress === 'string' && { healthzBindAddress }),
+    ...(typeof volumePluginDir === 'string' && volumePluginDir !== '' && { volumePluginDir }),
   }
 }
 

@@ -1,7 +1,7 @@
-import { readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 import { k3sKubelet, microk8sKubelet } from './embedded-kubelets.ts'
 import { type CandidateSource, candidateFrom, type KubeletCandidate } from './kubelet-candidate.ts'
+import { linkIfAny, namespaceOf } from './read-text.ts'
 import type { HostProcess } from './scan-processes.ts'
 
 /**
@@ -9,9 +9,9 @@ import type { HostProcess } from './scan-processes.ts'
  * of this host) is not this node's.
  */
 export function runningKubelets(processes: readonly HostProcess[], proc = '/proc'): readonly KubeletCandidate[] {
-  const own = linkIfAny(`${proc}/self/ns/pid`)
+  const own = namespaceOf('self', 'pid', proc)
   return processes.flatMap((process) => {
-    const namespace = linkIfAny(`${proc}/${process.pid}/ns/pid`)
+    const namespace = namespaceOf(process.pid, 'pid', proc)
     if (own !== undefined && namespace !== undefined && own !== namespace) return []
     const source = sourceOf(process, linkIfAny(`${proc}/${process.pid}/cwd`) ?? '/')
     return source === undefined ? [] : [candidateFrom(source)]
@@ -30,12 +30,4 @@ function sourceOf({ pid, comm, args }: HostProcess, workingDirectory: string): C
     return k3sKubelet(origin, args.slice(1))
   }
   return undefined
-}
-
-function linkIfAny(path: string): string | undefined {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return undefined
-  }
 }

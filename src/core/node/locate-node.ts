@@ -1,7 +1,7 @@
 /** Which node this is: its root directory, name, kubelet and runtime, from one look at the processes (S8). */
 import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { errnoOf, VolctlError } from '../errors.ts'
+import { errnoOf, isMissing, VolctlError } from '../errors.ts'
 import type { KubeletSnapshot, RuntimeSnapshot } from '../model/snapshot.ts'
 import { findKubelet, type KubeletChoice } from './find-kubelet.ts'
 import { canonicalNodeName, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
@@ -95,7 +95,7 @@ function resolvedRoot(rootDir: string): string {
   try {
     return realpathSync(rootDir)
   } catch (error) {
-    const missing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR'
+    const missing = isMissing(error)
     throw new VolctlError(
       missing ? 'RootDirMissing' : 'RootDirUnreadable',
       `root directory ${rootDir}${missing ? ': there is no such directory' : ` cannot be read: ${errnoOf(error)}`}`,

@@ -1,9 +1,10 @@
 /** The mount table of the kubelet's mount namespace (S6). */
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
+import { namespaceOf } from './read-text.ts'
 
 /** volctl stands in another mount namespace than the node's kubelet: `reenter` in reenter.ts takes it there. */
 export class WrongNamespace extends SafetyRefusal {
@@ -35,8 +36,8 @@ export interface NamespaceProcesses {
 export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc'): void {
   const { kubelet, runtimes, rootDir } = processes
   const reference = kubelet ?? 1
-  const wanted = namespaceOf(reference, proc)
-  const own = namespaceOf('self', proc)
+  const wanted = namespaceOf(reference, 'mnt', proc)
+  const own = namespaceOf('self', 'mnt', proc)
   // Not readable: without root. The obstacle is reported by standingObstacles; reading goes on from here.
   if (wanted === undefined || own === undefined) return
   if (wanted !== own)
@@ -44,7 +45,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
   if (kubelet !== undefined) return
   let ours: MountTable | undefined
   for (const pid of runtimes) {
-    const namespace = namespaceOf(pid, proc)
+    const namespace = namespaceOf(pid, 'mnt', proc)
     if (namespace === undefined || namespace === own) continue
     ours ??= readMountTable(`${proc}/self/mountinfo`)
     const difference = firstDifference(ours, readMountTable(`${proc}/${pid}/mountinfo`), rootDir)
@@ -118,13 +119,5 @@ function readBytes(path: string): Buffer {
       cause: error,
       hint: 'Run volctl as root, with /proc mounted.',
     })
-  }
-}
-
-function namespaceOf(pid: number | 'self', proc: string): string | undefined {
-  try {
-    return readlinkSync(`${proc}/${pid}/ns/mnt`)
-  } catch {
-    return undefined
   }
 }

@@ -56,7 +56,6 @@ export function namespaceReentry(mountNamespace: string): Reentry {
 }
 
 export interface Program {
-  readonly execPath: string
   readonly execArgv: readonly string[]
   /** Script, and what the user typed. */
   readonly argv: readonly string[]
@@ -100,7 +99,6 @@ export async function reenter(reentry: Reentry): Promise<number> {
     throw new VolctlError('NamespaceGone', `${reentry.mountNamespace} is gone`, { hint: 'Try again.' })
   }
   const args = reentryCommand(reentry, {
-    execPath: process.execPath,
     execArgv: process.execArgv,
     argv: process.argv.slice(1),
   })

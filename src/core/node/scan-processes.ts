@@ -24,7 +24,7 @@ const KUBELET_COMM = /^(kubelet.*|hyperkube|kubelite|k3s.*)$/
 const RUNTIME_COMM = /^(containerd|crio|cri-o|dockerd|cri-dockerd)$/
 
 /**
- * Reads `comm` and `cgroup` of every process: synchronous, for on procfs that is the fastest (performance, section 6).
+ * Reads `comm` and `cgroup` of every process: synchronous, for on procfs that is the fastest.
  * A process that ends meanwhile is skipped.
  *
  * @param proc "/proc", or a fixture

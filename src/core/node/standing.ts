@@ -1,6 +1,6 @@
 /** Where volctl stands: may it change this node, or only read (S7). */
-import { closeSync, openSync, readFileSync, readlinkSync } from 'node:fs'
-import { readTextIfAny } from './read-text.ts'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { namespaceOf, readTextIfAny } from './read-text.ts'
 
 /** The initial PID namespace's inode number, the same on every kernel (PROC_PID_INIT_INO). */
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]'
@@ -31,8 +31,8 @@ export function readStandingFacts(
   referencePid: number,
   seen: { readonly kubelet: boolean; readonly runtime: boolean },
 ): StandingFacts {
-  const pidNamespace = linkIfAny('/proc/self/ns/pid')
-  const referencePidNamespace = linkIfAny(`/proc/${referencePid}/ns/pid`)
+  const pidNamespace = namespaceOf('self', 'pid')
+  const referencePidNamespace = namespaceOf(referencePid, 'pid')
   const rootMountId = mountIdOf('/')
   const referenceRootMountId = mountIdOf(`/proc/${referencePid}/root/`)
   return {
@@ -111,13 +111,5 @@ function mountIdOf(directory: string): number | undefined {
     return undefined
   } finally {
     if (fd !== undefined) closeSync(fd)
-  }
-}
-
-function linkIfAny(path: string): string | undefined {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return undefined
   }
 }

@@ -4,10 +4,10 @@
  *
  * @see systemd.unit(5), systemd.exec(5), systemd.syntax(7)
  */
-import { lstatSync, readdirSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareText } from '../compare-text.ts'
-import { readTextIfAny } from './read-text.ts'
+import { listIfAny, readTextIfAny } from './read-text.ts'
 
 export interface ServiceUnit {
   readonly name: string
@@ -129,14 +129,6 @@ export function splitWords(text: string): readonly string[] {
   }
   if (word !== undefined) words.push(word)
   return words
-}
-
-function listIfAny(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
 }
 
 function exists(path: string): boolean {

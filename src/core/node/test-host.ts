@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors.ts'
 import type { KubeletSnapshot } from '../model/snapshot.ts'
+import { sameDirectory } from './same-directory.ts'
 
 /** The environment variable that names a file describing a fake host: for tests only (S7). */
 export const TEST_HOST_VARIABLE = 'VOLCTL_TEST_HOST'
@@ -25,6 +26,8 @@ export interface TestHost {
   readonly lockFile?: string
   readonly journalDir?: string
   readonly kubeconfig?: string
+  /** Drivers of flexVolumes; absent: there is no such directory. */
+  readonly volumePluginDir?: string
 }
 
 /** The fake host of this run, if the variable is set. Whether it may be used is `allowTestHost`'s to say. */
@@ -48,9 +51,8 @@ export function readTestHost(env: Readonly<Record<string, string | undefined>> =
  * Directories are compared by device and inode, through links and self-binds.
  */
 export function allowTestHost(rootDir: string, runningRoots: readonly string[]): void {
-  const mine = identityOf(rootDir)
   for (const root of [REAL_ROOT, ...runningRoots]) {
-    if (root !== rootDir && (mine === undefined || identityOf(root) !== mine)) continue
+    if (!sameDirectory(root, rootDir)) continue
     throw new SafetyRefusal(
       'S7',
       'TestHostOnRealNode',
@@ -60,9 +62,4 @@ export function allowTestHost(rootDir: string, runningRoots: readonly string[]):
       },
     )
   }
-}
-
-function identityOf(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`
 }

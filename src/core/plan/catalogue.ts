@@ -38,9 +38,10 @@ export const BLOCK_CODES = {
   Forbidden: 'the credential lacks the right',
   Refused: 'a safety rule refuses the plan as a whole',
   SecondVolume: 'another PersistentVolume is behind the same attachment',
-  PluginUnsupported: 'this version does not undo the volumes of this plugin on the device level',
+  FlexDriverMissing: 'the driver of a flexVolume is not installed here; give --driver-gone',
   NodeAffinity: "the volume's node affinity does not match this node",
   NotDead: '--lazy is for dead mounts only',
+  DetachedLazily: "the volume's file system was detached lazily, and may still be in use",
 } as const
 
 export const WAITING_CODES = {
@@ -72,7 +73,6 @@ export const PROBLEM_CODES = {
   RuntimeNotAnswering: 'the container runtime does not answer',
   RuntimeUnproven: 'the container runtime knows none of the pods that live',
   NoWitness: 'nothing could say who is alive',
-  WitnessesDisagree: 'the process table shows a pod that the runtime does not',
   StaticPodsUnmatched: 'static pods are not matched to mirror pods and directories',
   SectionMissing: 'the snapshot lacks a section',
   ReadFailed: 'the API did not give an object',
@@ -86,12 +86,9 @@ export const PROBLEM_CODES = {
   DeadMount: 'a mount does not answer',
   OrphanDirKept: 'the directory of a pod that is gone is kept',
   OrphanPodDir: 'directories of pods that are gone could be removed',
-  StateFileCorrupt: 'a state file tells nothing',
   OutageSuspected: 'the API may have lost pods',
-  TreeUnreadable: 'a part of the disk could not be read',
   KubeletUnknown: 'whether a kubelet runs is not known',
   DriverGone: 'what will not happen because a driver was declared gone',
-  StagedDirUnknown: 'a staging directory could not be told',
 } as const
 
 /** How an operation, or an apply as a whole, may end other than well; errno names of the kernel may appear as well. */
@@ -123,7 +120,9 @@ export const OUTCOME_CODES = {
   MayHang: 'the file system may not answer',
   SharedConnection: 'a forced unmount would cut off other mounts of the same connection',
   DetachedLazily: 'the mount is gone from the table, and its file system may live on',
-  ForeignDevice: 'a loop device is backed by something else',
+  ForeignDevice: "a device is not this volume's, or not of the kind that the kubelet makes",
+  SessionUnknown: 'the iSCSI session of a volume could not be told from another',
+  SessionLeft: 'an iSCSI session is still there after the log-out',
   Interrupted: 'interrupted before it began',
   Abandoned: 'left unfinished at the second interruption',
   Failed: 'an unforeseen failure',

@@ -72,6 +72,9 @@ export interface VolumeRef {
  * umount: one layer off `target` (detail: how, e.g. "force", "lazy"); rmdir; unlink;
  * deleteContent: what is below `target`, by descriptors (S12), never `target` itself;
  * NodeUnpublishVolume/NodeUnstageVolume: the driver's call; losetup -d: release a loop device;
+ * flexUnmount/flexUnmountDevice: the call of a flexVolume driver (detail: its executable; P87);
+ * deleteScsiDevices: flush and remove the SCSI devices of the iSCSI or FC volume whose global directory `target` is, if
+ * nothing uses them; iscsiLogout: end its sessions, if nothing uses another of their LUNs (P76, P81, S25);
  * deleteVolumeAttachment: DELETE with uid and resourceVersion preconditions.
  * The others belong to operations that bring a volume up.
  */
@@ -83,6 +86,10 @@ export type StepOp =
   | 'NodeUnpublishVolume'
   | 'NodeUnstageVolume'
   | 'losetup -d'
+  | 'flexUnmount'
+  | 'flexUnmountDevice'
+  | 'deleteScsiDevices'
+  | 'iscsiLogout'
   | 'deleteVolumeAttachment'
   | 'NodeStageVolume'
   | 'NodePublishVolume'

@@ -10,6 +10,7 @@ import { readStateFile } from '../actual/state-file.ts'
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import { csiGlobalDir, sha256Hex, unescapeQualifiedName } from '../names.ts'
 import type { PlanContext } from './context.ts'
+import type { Obstacle } from './draft.ts'
 
 export interface CsiIdentity {
   readonly driver: string
@@ -18,6 +19,12 @@ export interface CsiIdentity {
 }
 
 export type Identified = { readonly identity: CsiIdentity } | { readonly unconfirmed: string; readonly hint: string }
+
+/** S17: nothing is undone under a name that may be another volume's. */
+export function identityObstacle(identified: Identified | undefined): Obstacle | undefined {
+  if (identified === undefined || 'identity' in identified) return undefined
+  return { code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint }
+}
 
 /** Identity of a pod's file system volume. */
 export function identifyPodVolume(context: PlanContext, volume: PodVolume): Identified {

@@ -1,7 +1,7 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 import { createHash } from 'node:crypto'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import type { BlockCode, ProblemCode, Reason, WaitingCode } from '../plan/catalogue.ts'
+import { BLOCK_CODES, type BlockCode, type ProblemCode, type Reason, type WaitingCode } from '../plan/catalogue.ts'
 import type {
   ExpectedMount,
   Operation,
@@ -25,6 +25,11 @@ export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'rea
 }
 
 export type Obstacle = NonNullable<Draft['blocked']>
+
+/** @param hint who does it instead */
+export function notSupportedYet(hint: string): Obstacle {
+  return { code: 'NotSupportedYet', message: BLOCK_CODES.NotSupportedYet, hint }
+}
 
 /** Someone else acts first. */
 export interface Wait {

@@ -1,8 +1,9 @@
 /** Can a CSI driver be called, and what may be done when it cannot (S14, S16, O10). */
 import type { StateFile } from '../actual/state-file.ts'
 import { attachmentName } from '../names.ts'
+import type { Problem } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver } from './context.ts'
-import type { Obstacle } from './draft.ts'
+import type { Findings, Obstacle } from './draft.ts'
 
 export type DriverCall =
   /** The driver answers: it undoes the volume first. */
@@ -43,6 +44,21 @@ export function driverCall(
       hint: `Bring the driver's node pod back; if it is gone for good, give --driver-gone ${identity.driver}.`,
     },
   }
+}
+
+/** What --driver-gone leaves undone (S16). */
+export function reportDriverGone(
+  findings: Findings,
+  driver: string | undefined,
+  call: 'NodeUnpublishVolume' | 'NodeUnstageVolume' | 'unmount' | 'unmountdevice',
+  about: Problem['about'] & { readonly path: string },
+): void {
+  findings.problem(
+    'warning',
+    'DriverGone',
+    `driver ${driver} is declared gone: ${call} for ${about.path} is not called; an open LUKS mapping, iSCSI session or multipath map of it stays`,
+    about,
+  )
 }
 
 function olderThanBoot({ bootTime }: PlanContext, { mtime }: StateFile): boolean {

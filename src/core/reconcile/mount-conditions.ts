@@ -2,7 +2,7 @@
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { matchesNode } from '../desired/node-affinity.ts'
 import { type PlanContext, registeredDriver, waitForKubelet } from './context.ts'
-import type { Obstacle, Wait } from './draft.ts'
+import { notSupportedYet, type Obstacle, type Wait } from './draft.ts'
 import { allowsSeveralNodes, knowsOtherNodes } from './volume-facts.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
@@ -122,11 +122,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
       hint: 'Look at it; move it away or delete it yourself, then plan again.',
     }
   }
-  return {
-    code: 'NotSupportedYet',
-    message: 'this version plans the operation and does not carry it out',
-    hint: 'Start the kubelet: it mounts the volume.',
-  }
+  return notSupportedYet('Start the kubelet: it mounts the volume.')
 }
 
 /** Nothing is mounted over the directory of a disk emptyDir or a configMap. */

@@ -13,6 +13,7 @@ import { detachVolumes } from './detach-volumes.ts'
 import { Findings, finishOperations } from './draft.ts'
 import { filterOperations } from './filter-operations.ts'
 import { machineOf, refuseOutage, refuseWrongMachine } from './guards.ts'
+import { blockLazilyDetached } from './lazily-detached.ts'
 import { mountOrAttachVolumes } from './mount-volumes.ts'
 import { makeContext } from './plan-context.ts'
 import { podListIsComplete, sectionUnseen } from './pod-classes.ts'
@@ -81,7 +82,7 @@ const SECTIONS = [
 ] as const
 
 function runPass(context: PlanContext, findings: Findings): void {
-  const { classes } = context
+  const { inputs, classes } = context
   unmountVolumes(context, findings)
   unmapVolumes(context, findings)
   mountOrAttachVolumes(context, findings)
@@ -91,6 +92,7 @@ function runPass(context: PlanContext, findings: Findings): void {
   const gone = classes.all.filter((pod) => pod.class === 'Gone').length
   blockDeadDrivers(context, findings.operations, gone)
   detachVolumes(context, findings)
+  blockLazilyDetached(inputs, findings.operations)
   removeOrphanPodDirs(context, findings)
 }
 

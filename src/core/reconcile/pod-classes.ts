@@ -1,6 +1,6 @@
 /**
  * Who is alive, who is gone: the class of every pod UID that the API, the disk, the mount table, the runtime or the
- * process table knows. Everything destructive rests on this page (safety.md: Alive, Gone, Finished; S3, S9, S10).
+ * process table knows. Everything destructive rests on this page (S3, S9, S10).
  */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { compareText } from '../compare-text.ts'

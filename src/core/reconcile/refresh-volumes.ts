@@ -4,7 +4,7 @@ import { expectedContent } from '../desired/atomic-content.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { nodeExpansionWanted } from '../desired/expansion.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
-import type { Findings, Obstacle } from './draft.ts'
+import { type Findings, notSupportedYet, type Obstacle } from './draft.ts'
 import { targetOf } from './mount-evidence.ts'
 import { describeWanted } from './mount-volumes.ts'
 
@@ -100,11 +100,7 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     return
   }
   const blocked: Obstacle = what.asked
-    ? {
-        code: 'NotSupportedYet',
-        message: 'this version plans the operation and does not carry it out',
-        hint: 'Start the kubelet: it does it.',
-      }
+    ? notSupportedYet('Start the kubelet: it does it.')
     : {
         code: 'NotAsked',
         message: 'a kubelet may be held down just to keep this from the pod',

@@ -25,6 +25,11 @@ export function isReconstructable(plugin: string): boolean {
   return RECONSTRUCTABLE.has(plugin)
 }
 
+/** The kubelet's own plugins; any other name is a flexVolume driver's, or one of an older version (P1). */
+export function isInTree(plugin: string): boolean {
+  return FAMILIES[plugin] !== undefined || RECONSTRUCTABLE.has(plugin) || plugin === 'kubernetes.io/local-volume'
+}
+
 /** A local volume's reconstruction fails for a directory source (P70, O32), and volctl cannot tell it from a device. */
 const RECONSTRUCTABLE = new Set([
   'kubernetes.io/csi',

@@ -1,9 +1,10 @@
 /** Raw block volumes: the pod's part, then the device's (R451, R452, C84-C86; O8, O22). */
 import { type BlockMapping, type BlockVolume, SHARED_DIRECTORIES } from '../actual/devices.ts'
+import { deviceSourceOf, isDeviceOf } from '../desired/device-source.ts'
 import { csiUniqueName } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
-import { type CsiIdentity, type Identified, identifyBlock } from './csi-identity.ts'
+import { type CsiIdentity, type Identified, identifyBlock, identityObstacle } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall } from './driver-call.ts'
@@ -11,6 +12,7 @@ import { driverStaging } from './driver-staging.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { gone } from './pod-facts.ts'
 import { referencesTo } from './references.ts'
+import { globalUniqueName, releaseSteps } from './unmount-other-devices.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 
 /** Step 1 for block volumes: what pods that are gone have mapped. */
@@ -112,7 +114,7 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
     (draft) =>
       draft.kind === 'UnmapVolume' && draft.volume?.name === block.name && draft.volume.plugin === block.plugin,
   )
-  const { staging } = block
+  const { staging = { path: block.dir, mounts: [], files: [] } } = block
   const call =
     identity === undefined ? undefined : driverCall(context, identity, block.stateFile, staging.mounts.length > 0)
   const own = driverStaging(context, { ...staging, identity, call, predecessors: unmaps })
@@ -127,7 +129,10 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
   }
   const steps = csi
     ? csiSteps(context, block, identity, call?.kind)
-    : [{ op: 'rmdir' as const, target: inputs.absolute(block.dir) }]
+    : [
+        ...releaseSteps(block.plugin, inputs.absolute(block.dir)),
+        { op: 'rmdir' as const, target: inputs.absolute(block.dir) },
+      ]
   const [stray] = [...block.unexpected, ...own.strangers]
   const blocked =
     foreignObstacle(context, [...block.foreign, ...own.foreign]) ??
@@ -140,7 +145,6 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
           hint: 'Look at it; move it away or delete it yourself, then plan again.',
         } satisfies Obstacle)) ??
     identityObstacle(identified) ??
-    sessionObstacle(block) ??
     deviceObstacle(context, identity) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
@@ -193,22 +197,11 @@ function csiSteps(
 function isWanted(context: PlanContext, block: BlockVolume, uniqueName: string | undefined): boolean {
   if (uniqueName !== undefined && context.users.of(uniqueName).length > 0) return true
   if (context.users.of(`${block.plugin}/${block.name}`).length > 0) return true
-  return context.desired.volumes.some((volume) => volume.plugin === block.plugin && volume.specName === block.name)
-}
-
-/** S25: what has to be flushed after the unmap is not half undone. */
-function sessionObstacle({ plugin }: BlockVolume): Obstacle | undefined {
-  if (plugin !== 'kubernetes.io/fc') return undefined
-  return {
-    code: 'PluginUnsupported',
-    message: `${plugin} needs its device to be flushed after the unmap, which this version does not do`,
-    hint: 'Flush and remove the device by hand.',
-  }
-}
-
-function identityObstacle(identified: Identified | undefined): Obstacle | undefined {
-  if (identified === undefined || 'identity' in identified) return undefined
-  return { code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint }
+  return context.desired.volumes.some(
+    (volume) =>
+      volume.plugin === block.plugin &&
+      (volume.specName === block.name || isDeviceOf(deviceSourceOf(volume), block.plugin, block.name)),
+  )
 }
 
 function refOf(
@@ -219,7 +212,8 @@ function refOf(
 ): VolumeRef {
   const identity = identified !== undefined && 'identity' in identified ? identified.identity : undefined
   if (block.plugin !== 'kubernetes.io/csi') {
-    return { name: block.name, uniqueName: `${block.plugin}/${block.name}`, plugin: block.plugin, mode: 'Block' }
+    const uniqueName = globalUniqueName(block.plugin, block.dir, block.name)
+    return { name: block.name, uniqueName, plugin: block.plugin, mode: 'Block' }
   }
   return describeCsiVolume(context, {
     name: block.name,

@@ -3,9 +3,9 @@ import type { PodVolume } from '../actual/pod-volumes.ts'
 import { csiUniqueName, uniquePodVolumeName } from '../names.ts'
 import type { OperationKind, Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context.ts'
-import { type CsiIdentity, identifyPodVolume } from './csi-identity.ts'
+import { type CsiIdentity, identifyPodVolume, identityObstacle } from './csi-identity.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
-import { driverCall } from './driver-call.ts'
+import { driverCall, reportDriverGone } from './driver-call.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import type { PodClass } from './pod-classes.ts'
 import { gone, podTimes } from './pod-facts.ts'
@@ -56,17 +56,11 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
     foreignObstacle(context, volume.foreign) ??
     layerObstacle(context, target, volume.layers) ??
     dataObstacle(context, volume) ??
-    ('unconfirmed' in identified
-      ? ({ code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint } satisfies Obstacle)
-      : undefined) ??
+    identityObstacle(identified) ??
     (call?.kind === 'blocked' ? call.blocked : undefined)
   if (call?.kind === 'gone') {
-    findings.problem(
-      'warning',
-      'DriverGone',
-      `driver ${identity?.driver} is declared gone: NodeUnpublishVolume for ${target} is not called; an open LUKS mapping, iSCSI session or multipath map of it stays`,
-      { pod: pod.uid, volume: volume.name, path: target },
-    )
+    const about = { pod: pod.uid, volume: volume.name, path: target }
+    reportDriverGone(findings, identity?.driver, 'NodeUnpublishVolume', about)
   }
   for (const entry of strays) reportStray(context, findings, pod, volume, entry.path, entry.size)
   findings.add({

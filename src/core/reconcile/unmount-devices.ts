@@ -7,10 +7,10 @@ import type { TreeEntry } from '../model/snapshot.ts'
 import { csiGlobalDir, csiUniqueName } from '../names.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
-import { type CsiIdentity, identifyStaged } from './csi-identity.ts'
+import { type CsiIdentity, identifyStaged, identityObstacle } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
-import { driverCall } from './driver-call.ts'
+import { driverCall, reportDriverGone } from './driver-call.ts'
 import { driverStaging } from './driver-staging.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { referencesTo } from './references.ts'
@@ -72,21 +72,14 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
     layerObstacle(context, target, staged.layers) ??
     own.obstacle ??
     contentObstacle(context, staged, own.strangers) ??
-    ('unconfirmed' in identified
-      ? ({ code: 'IdentityUnconfirmed', message: identified.unconfirmed, hint: identified.hint } satisfies Obstacle)
-      : undefined) ??
+    identityObstacle(identified) ??
     deviceObstacle(context, identity) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     (call?.kind === 'call' && mounted ? noStagingObstacle(context, identity, target) : undefined) ??
     predecessorObstacle(after)
   if (call?.kind === 'gone') {
-    findings.problem(
-      'warning',
-      'DriverGone',
-      `driver ${identity?.driver} is declared gone: NodeUnstageVolume for ${target} is not called; an open LUKS mapping, iSCSI session or multipath map of it stays`,
-      { volume: volume.name, path: target },
-    )
+    reportDriverGone(findings, identity?.driver, 'NodeUnstageVolume', { volume: volume.name, path: target })
   }
   const leaked = after.length === 0
   findings.add({

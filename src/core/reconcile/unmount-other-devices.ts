@@ -1,106 +1,134 @@
-/** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, S25). */
-import { baseName } from '../actual/tree.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
-import type { VolumeRef } from '../plan/plan.ts'
+/** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, P88, S25). */
+import { type GlobalMount, globalMounts, LOCAL_PLUGIN } from '../actual/global-mounts.ts'
+import { FC_PLUGIN, fcUniqueName, parseFcDirectory } from '../fc-disk.ts'
+import { ISCSI_PLUGIN, iscsiUniqueName, parseIscsiDirectory } from '../iscsi-disk.ts'
+import { uniqueVolumeName } from '../names.ts'
+import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
 import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
-import { expectedMount, type Findings } from './draft.ts'
-import { layerObstacle, umountSteps } from './layers.ts'
+import { isDeviceWanted } from './device-users.ts'
+import { type Draft, expectedMount, type Findings, type Obstacle } from './draft.ts'
+import { reportDriverGone } from './driver-call.ts'
+import { type FlexCall, flexCall } from './flex-driver.ts'
+import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { referencesTo } from './references.ts'
 
-const LOCAL_MOUNTS = 'plugins/kubernetes.io/local-volume/mounts'
-
-/** Global directories whose undoing needs more than an unmount: log out, flush, or a driver's own call. */
-const SESSION_PLUGINS = [
-  { plugin: 'kubernetes.io/iscsi', prefix: 'plugins/kubernetes.io/iscsi/' },
-  { plugin: 'kubernetes.io/fc', prefix: 'plugins/kubernetes.io/fc/' },
-  { plugin: 'flexvolume', prefix: 'plugins/kubernetes.io/flexvolume/' },
-]
-
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
-  const stacks = new Map<string, MountInfo[]>()
-  for (const mount of context.inputs.pluginMounts()) {
-    const path = context.inputs.relative(context.inputs.plain(mount.mountPoint))
-    const layers = stacks.get(path)
-    if (layers === undefined) stacks.set(path, [mount])
-    else layers.push(mount)
-  }
-  for (const [path, layers] of stacks) {
-    if (path.startsWith(`${LOCAL_MOUNTS}/`) && path.split('/').length === 5)
-      unmountLocal(context, findings, path, layers)
-    const session = SESSION_PLUGINS.find((each) => path.startsWith(each.prefix) && !path.includes('/volumeDevices/'))
-    if (session !== undefined) unmountSession(context, findings, session.plugin, path, layers)
+  for (const global of globalMounts(context.inputs)) {
+    if (!isWanted(context, global)) unmountGlobal(context, findings, global)
   }
 }
 
-function unmountLocal(context: PlanContext, findings: Findings, path: string, layers: readonly MountInfo[]): void {
-  const name = baseName(path)
-  const uniqueName = `kubernetes.io/local-volume/${name}`
-  if (context.users.of(uniqueName).length > 0) return
-  unmountGlobal(
-    context,
-    findings,
-    { name, uniqueName, plugin: 'kubernetes.io/local-volume', mode: 'Filesystem' },
-    path,
-    layers,
-  )
+function isWanted(context: PlanContext, { plugin, name, layers }: GlobalMount): boolean {
+  if (plugin === LOCAL_PLUGIN) return context.users.of(uniqueVolumeName(plugin, name)).length > 0
+  return isDeviceWanted(context, plugin, name, layers.length > 0)
 }
 
-/** S25: volctl does not yet log out or flush, so it does not unmount either: the device would be left half undone. */
-function unmountSession(
-  context: PlanContext,
-  findings: Findings,
-  plugin: string,
-  path: string,
-  layers: readonly MountInfo[],
-): void {
-  // plugins/kubernetes.io/flexvolume/VENDOR/DRIVER/mounts/NAME (P86)
-  const [, , , vendor, driver] = path.split('/')
-  const owner = plugin === 'flexvolume' ? `${vendor}/${driver}` : plugin
-  if (context.users.ofPlugin(owner).length > 0) return
-  unmountGlobal(context, findings, { name: baseName(path), plugin, mode: 'Filesystem' }, path, layers, {
-    code: 'PluginUnsupported',
-    message: `${plugin} needs its session or driver to be released after the unmount, which this version does not do`,
-    hint: 'Unmount it and log out (or call the driver) by hand.',
-  })
-}
-
-function unmountGlobal(
-  context: PlanContext,
-  findings: Findings,
-  volume: VolumeRef,
-  path: string,
-  layers: readonly MountInfo[],
-  unsupported?: { code: 'PluginUnsupported'; message: string; hint: string },
-): void {
+function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalMount): void {
+  const { plugin, name, path, layers } = global
   const target = context.inputs.absolute(path)
   const references = referencesTo(context, findings, layers, target)
   if (references.kind === 'inUse') return
   const device = layers.at(-1)
-  const described = { ...volume, ...(device === undefined ? {} : { device: `${device.dev} ${device.source}` }) }
+  const volume = {
+    name,
+    uniqueName: globalUniqueName(plugin, target, name),
+    plugin,
+    mode: 'Filesystem' as const,
+    ...(device === undefined ? {} : { device: `${device.dev} ${device.source}` }),
+  }
   const wait = waitForKubelet(context)
   if (wait !== undefined) {
-    findings.wait('UnmountDevice', wait, 'S11', { volume: described })
+    findings.wait('UnmountDevice', wait, 'S11', { volume })
     return
   }
-  const after = references.kind === 'free' ? references.after : []
+  const call = global.flex ? flexCall(context, plugin) : undefined
+  // Of what is not mounted nobody can say which pods' mounts it was: all of the plugin's go first.
+  const after = layers.length === 0 ? unmountsOf(findings, plugin) : references.kind === 'free' ? references.after : []
   const blocked =
+    foreignObstacle(context, global.foreign) ??
     layerObstacle(context, target, layers) ??
-    unsupported ??
+    contentObstacle(context, global) ??
+    (call?.kind === 'blocked' && layers.length > 0 ? call.blocked : undefined) ??
     deviceObstacle(context, undefined) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     predecessorObstacle(after)
+  if (call?.kind === 'gone' && layers.length > 0)
+    reportDriverGone(findings, plugin, 'unmountdevice', { volume: name, path: target })
+  const steps = stepsOf(context, global, target, call)
   findings.add({
     kind: 'UnmountDevice',
     reason: after.length === 0 ? 'StagedWithoutPod' : 'LastPodGone',
-    message: `no pod of this node wants ${volume.name}`,
-    volume: described,
-    steps: [...umountSteps(context, target, layers), { op: 'rmdir', target }],
-    paths: [target],
+    message:
+      layers.length > 0
+        ? `no pod of this node wants ${name}`
+        : `no pod of this node wants ${name}; it is not mounted any more, and what is left of it is taken down`,
+    volume,
+    steps,
+    paths: [...new Set(steps.map((step) => step.target))],
     after: [...after],
     rule: 'R445',
-    expects: [expectedMount(target, layers)],
+    expects: layers.length === 0 ? [] : [expectedMount(target, layers)],
     removes: new Set(layers.map((layer) => layer.id)),
     ...(blocked === undefined ? {} : { blocked }),
   })
+}
+
+/**
+ * In the kubelet's order: unmount, devices, log-out, and only then what tells how to log out (R837). iscsi.json lies
+ * hidden below the mount (P72), so that whose devices and sessions these are is read when it has gone.
+ */
+function stepsOf(context: PlanContext, global: GlobalMount, target: string, call: FlexCall | undefined): Step[] {
+  const umounts = umountSteps(context, target, global.layers)
+  // Told to force the mount, or to let it go, volctl does not ask the driver.
+  const asked = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
+  const first: Step[] =
+    call?.kind === 'call' && umounts.length > 0 && !asked
+      ? [{ op: 'flexUnmountDevice', target, detail: call.executable }]
+      : umounts
+  return [...first, ...releaseSteps(global.plugin, target), { op: 'rmdir', target }]
+}
+
+/** What has to be released on the node once nothing is mounted or mapped any more, and the record of it (P76, P81, P84). */
+export function releaseSteps(plugin: string, target: string): Step[] {
+  if (plugin === FC_PLUGIN) return [{ op: 'deleteScsiDevices', target }]
+  if (plugin !== ISCSI_PLUGIN) return []
+  return [
+    { op: 'deleteScsiDevices', target },
+    { op: 'iscsiLogout', target, detail: 'unless another LUN of the session is in use' },
+    { op: 'unlink', target: `${target}/iscsi.json` },
+  ]
+}
+
+export function globalUniqueName(plugin: string, path: string, name: string): string {
+  const iscsi = plugin === ISCSI_PLUGIN ? parseIscsiDirectory(path) : undefined
+  if (iscsi !== undefined) return iscsiUniqueName(iscsi)
+  const fc = plugin === FC_PLUGIN ? parseFcDirectory(name) : undefined
+  return fc === undefined ? uniqueVolumeName(plugin, name) : fcUniqueName(fc)
+}
+
+/** Those that will be carried out: who still has the device is asked at apply, whatever the order. */
+function unmountsOf(findings: Findings, plugin: string): Draft[] {
+  return findings.operations.filter(
+    ({ kind, volume, blocked }) =>
+      (kind === 'UnmountVolume' || kind === 'CleanOrphanVolume') && volume?.plugin === plugin && blocked === undefined,
+  )
+}
+
+/** S13: nothing but the kubelet's own record may lie in an unmounted global directory. */
+function contentObstacle(context: PlanContext, { plugin, path, content }: GlobalMount): Obstacle | undefined {
+  const record = `${path}/iscsi.json`
+  const stray = content.find(
+    (entry) => plugin !== ISCSI_PLUGIN || entry.path !== record || entry.type !== 'file' || entry.error !== undefined,
+  )
+  if (stray === undefined) return undefined
+  const why =
+    stray.path === record
+      ? `is no record of the kubelet's (${stray.error ?? stray.type})`
+      : "is not of the kubelet's making"
+  return {
+    code: 'UnexpectedFile',
+    message: `${context.inputs.absolute(stray.path)} ${why}`,
+    hint: 'Look at it; move it away or delete it yourself, then plan again.',
+  }
 }

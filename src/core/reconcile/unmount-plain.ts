@@ -1,9 +1,11 @@
-/** NFS, local, iSCSI, FC, flexVolume and unknown plugins at the pod's side: unmount, and remove when empty (R035, R514). */
+/** NFS, local, iSCSI, FC and flexVolume at the pod's side: unmount, by its driver where it has one, and remove when empty (R035, R514, P88). */
 import type { PodVolume } from '../actual/pod-volumes.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context.ts'
 import { expectedMount, type Findings } from './draft.ts'
+import { reportDriverGone } from './driver-call.ts'
+import { flexCall, isFlexPlugin } from './flex-driver.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import type { PodClass } from './pod-classes.ts'
 import { gone, podTimes } from './pod-facts.ts'
@@ -14,11 +16,16 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
   const { inputs } = context
   const work = subPathWork(context, volume.subPaths)
   const mounted = volume.layers.length > 0
-  if (!mounted && work.removes.length === 0 && volume.foreign.length === 0) {
+  const call = isFlexPlugin(context, volume.plugin) ? flexCall(context, volume.plugin) : undefined
+  // A driver is asked also where nothing is mounted: what it set up may be no mount (P88). Not where files lie in the
+  // directory: they may be somebody's data, and nobody knows what it does to them (S13).
+  const isEmpty = volume.content.every((entry) => entry.type === 'dir')
+  const driver = call?.kind === 'call' && (mounted || (isEmpty && inputs.tree.has(volume.dir))) ? call : undefined
+  if (!mounted && driver === undefined && work.removes.length === 0 && volume.foreign.length === 0) {
     reportData(context, findings, pod, volume)
     return
   }
-  const kind = isReconstructable(volume.plugin) ? 'UnmountVolume' : 'CleanOrphanVolume'
+  const kind = isReconstructable(volume.plugin) || call?.kind === 'call' ? 'UnmountVolume' : 'CleanOrphanVolume'
   const device = volume.layers.at(-1)
   const ref: VolumeRef = {
     name: volume.name,
@@ -40,15 +47,21 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
   if (keepsFiles) reportData(context, findings, pod, volume)
   const steps: Step[] = [
     ...work.steps,
-    ...umountSteps(context, dir, volume.layers),
+    ...ownSteps(context, dir, volume, driver?.executable),
     ...(keepsFiles ? [] : [{ op: 'rmdir' as const, target: dir }]),
   ]
   const blocked =
-    work.obstacle ?? foreignObstacle(context, volume.foreign) ?? layerObstacle(context, dir, volume.layers)
+    work.obstacle ??
+    foreignObstacle(context, volume.foreign) ??
+    layerObstacle(context, dir, volume.layers) ??
+    (mounted && call?.kind === 'blocked' ? call.blocked : undefined)
+  if (mounted && call?.kind === 'gone') {
+    reportDriverGone(findings, volume.plugin, 'unmount', { pod: pod.uid, volume: volume.name, path: dir })
+  }
   findings.add({
     kind,
     reason: kind === 'CleanOrphanVolume' ? 'NotReconstructable' : pod.class === 'Finished' ? 'PodFinished' : 'PodGone',
-    message: `${gone(pod)}; ${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is mounted`,
+    message: `${gone(pod)}; ${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${mounted ? 'mounted' : 'not mounted, and something of it is left'}`,
     pod: pod.ref,
     volume: ref,
     steps,
@@ -59,6 +72,13 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
     removes: new Set([...work.removes, ...volume.layers.map((layer) => layer.id)]),
     ...(blocked === undefined ? {} : { blocked }),
   })
+}
+
+/** The driver's call, or the kernel alone where there is none or the person said how (--force-unmount, --lazy). */
+function ownSteps(context: PlanContext, dir: string, volume: PodVolume, executable: string | undefined): Step[] {
+  const umounts = umountSteps(context, dir, volume.layers)
+  const told = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
+  return executable !== undefined && !told ? [{ op: 'flexUnmount', target: dir, detail: executable }] : umounts
 }
 
 /** O12: data in a directory that nothing is mounted on is kept and named. */

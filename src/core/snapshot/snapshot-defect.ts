@@ -9,7 +9,15 @@ type Fields = Readonly<Record<string, unknown>>
 
 const TEXTS = ['capturedAt', 'nodeName', 'rootDir'] as const
 const OPTIONAL_TEXTS = ['mountinfo', 'bootID', 'bootTime', 'machineID', 'systemUUID', 'kernelVersion'] as const
-const LISTS = ['tree', 'processes', 'deadMounts', 'blockDevices', 'csiSockets'] as const
+const LISTS = [
+  'tree',
+  'processes',
+  'deadMounts',
+  'blockDevices',
+  'csiSockets',
+  'flexDrivers',
+  'lazilyDetached',
+] as const
 const OBJECTS = ['api', 'runtime', 'staticPods', 'kubelet'] as const
 const API_LISTS = [
   'pods',

@@ -23,6 +23,8 @@ const NEEDED: Readonly<Record<Kind, readonly string[]>> = {
     'staticPods.manifests[].name',
     'blockDevices[].name',
     'csiSockets[].path',
+    'flexDrivers[].name',
+    'lazilyDetached[].path',
   ],
   list: ['runtime.pods[].containers'],
   object: [
@@ -32,6 +34,8 @@ const NEEDED: Readonly<Record<Kind, readonly string[]>> = {
     'staticPods.manifests[]',
     'blockDevices[]',
     'csiSockets[]',
+    'flexDrivers[]',
+    'lazilyDetached[]',
     'api.node.metadata',
     'api.node.status.conditions[]',
     'api.node.status.volumesAttached[]',

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, fchmodSync, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, constants, fchmodSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { errorMessage, VolctlError } from '../errors.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 
 /** Who may read a snapshot: it names claims, servers and volume handles. */
 const MODE = 0o600
 
+/** A snapshot as one JSON document. */
+export function snapshotText(snapshot: NodeSnapshot): string {
+  return `${JSON.stringify(snapshot, undefined, 1)}\n`
+}
+
 /**
- * Writes a snapshot to a file, or to standard output for "-": one JSON document, compressed where the name ends in .gz.
+ * Writes a snapshot to a file, compressed where its name ends in .gz.
  *
  * The file appears whole or not at all: it is written beside under a name that must not exist, with mode 0600 whatever
  * the umask, and renamed over the wanted name, so that no link under that name is ever followed.
@@ -16,18 +21,14 @@ const MODE = 0o600
  * @throws VolctlError SnapshotNotWritten
  */
 export function writeSnapshot(snapshot: NodeSnapshot, path: string): void {
-  const text = `${JSON.stringify(snapshot, undefined, 1)}\n`
-  if (path === '-') {
-    writeAll(1, Buffer.from(text))
-    return
-  }
+  const text = snapshotText(snapshot)
   const draft = `${path}.${randomUUID()}`
   try {
     const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
     const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, MODE)
     try {
       fchmodSync(fd, MODE)
-      writeAll(fd, path.endsWith('.gz') ? gzipSync(text) : Buffer.from(text))
+      writeFileSync(fd, path.endsWith('.gz') ? gzipSync(text) : text)
       fsyncSync(fd)
     } finally {
       closeSync(fd)
@@ -47,17 +48,5 @@ function removeIfThere(path: string): void {
     unlinkSync(path)
   } catch {
     // It was never made.
-  }
-}
-
-function writeAll(fd: number, bytes: Buffer): void {
-  for (let done = 0; done < bytes.length; ) {
-    try {
-      done += writeSync(fd, bytes, done)
-    } catch (error) {
-      // A pipe that its reader left in non-blocking mode.
-      if (errnoOf(error) !== 'EAGAIN') throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
-    }
   }
 }

@@ -88,11 +88,7 @@ function leftText(left: readonly Operation[] | undefined, after: Plan | undefine
   const kinds: Partial<Record<Operation['kind'], number>> = {}
   for (const { kind } of left) kinds[kind] = (kinds[kind] ?? 0) + 1
   const notes = left.map(({ kind, blocked, message }) =>
-    blocked === undefined ? { code: kind, message } : { code: `${kind}, ${blocked.code}`, ...withoutCode(blocked) },
+    blocked === undefined ? { code: kind, message } : { ...blocked, code: `${kind}, ${blocked.code}` },
   )
   return `Left: ${groupCounts(kinds).join(', ')}.${waiting}\n${groupedNotes('Left', notes, paint.warn)}`
-}
-
-function withoutCode({ message, hint }: NonNullable<Operation['blocked']>): { message: string; hint?: string } {
-  return { message, ...(hint === undefined ? {} : { hint }) }
 }

@@ -1,6 +1,6 @@
 /** The little of DER (X.690) that a certificate needs. */
 
-export function tlv(tag: number, ...content: Uint8Array[]): Buffer {
+function tlv(tag: number, ...content: Uint8Array[]): Buffer {
   const body = Buffer.concat(content)
   return Buffer.concat([Buffer.from([tag]), length(body.length), body])
 }

@@ -41,9 +41,7 @@ export interface ServerParts {
 const COMPRESS_FROM = 128 * 1024
 
 /** Starts the API server, and beside it a plain HTTP port through which a test changes it and reads its log. */
-export async function serve(
-  parts: ServerParts,
-): Promise<{ port: number; adminPort: number; connections: () => number }> {
+export async function serve(parts: ServerParts): Promise<{ port: number; adminPort: number }> {
   const log: LoggedRequest[] = []
   const faults: Fault[] = []
   let connections = 0
@@ -80,7 +78,6 @@ export async function serve(
   return {
     port: (server.address() as AddressInfo).port,
     adminPort: (admin.address() as AddressInfo).port,
-    connections: () => connections,
   }
 }
 
@@ -174,9 +171,6 @@ async function administer(
       return undefined
     case 'POST /settings':
       Object.assign(settings, body)
-      return undefined
-    case 'POST /expire':
-      store.expireLists()
       return undefined
     case 'POST /objects':
       for (const object of body as StoredObject[]) store.put(object)

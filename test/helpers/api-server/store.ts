@@ -53,15 +53,11 @@ export class Store {
     return this.#page(randomUUID(), { items, resourceVersion: String(this.#version) }, 0, limit)
   }
 
-  /** Undefined: the token is unknown or was made to expire. */
+  /** Undefined: the token is unknown. */
   nextPage(token: string, limit: number): Page | undefined {
     const [id = '', start] = token.split('.')
     const list = this.#lists.get(id)
     return list && this.#page(id, list, Number(start), limit)
-  }
-
-  expireLists(): void {
-    this.#lists.clear()
   }
 
   #page(

@@ -22,8 +22,8 @@ const EVERYTHING: ClusterRole = { rules: [{ apiGroups: ['*'], resources: ['*'], 
 
 const DEPLOY = new URL('../../../deploy/', import.meta.url).pathname
 
-export const PLAN_ROLE = join(DEPLOY, 'clusterrole-plan.yaml')
-export const APPLY_ROLE = join(DEPLOY, 'clusterrole-apply.yaml')
+const PLAN_ROLE = join(DEPLOY, 'clusterrole-plan.yaml')
+const APPLY_ROLE = join(DEPLOY, 'clusterrole-apply.yaml')
 
 /** An administrator, the node's kubelet, volctl's two roles, and somebody without any right. */
 export function defaultUsers(nodeName: string): TestUser[] {

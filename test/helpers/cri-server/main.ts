@@ -6,7 +6,7 @@
  *
  *     { "pods": [ { "uid", "namespace", "name", "state", "containers": [ { "name", "state" } ] } ],
  *       "sandboxes": [ … ], "containers": [ … ],
- *       "faults": { "ListContainers": "UNAVAILABLE", "Version": "HANG" } }
+ *       "faults": { "ListContainers": "UNAVAILABLE", "ListPodSandbox": "HANG" } }
  *
  * Prints "ready" once it listens.
  */
@@ -58,8 +58,6 @@ function containersOf({ pods = [], containers = [] }: Data): Container[] {
 }
 
 const answers: Readonly<Record<string, (data: Data) => object>> = {
-  Version: () => ({ version: '0.1.0', runtimeName: 'test', runtimeVersion: '1.0.0', runtimeApiVersion: 'v1' }),
-  Status: () => ({ status: { conditions: [{ type: 'RuntimeReady', status: true }] } }),
   ListPodSandbox: (data) => ({ items: sandboxesOf(data) }),
   ListContainers: (data) => ({ containers: containersOf(data) }),
 }

@@ -1,6 +1,6 @@
 /**
  * What a kubelet does around a driver's calls, to set up the state that volctl finds: directories, state files, loop
- * devices (csi.md C133, C134).
+ * devices (C133, C134).
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -38,27 +38,9 @@ export async function stageVolume(driver: CsiDriver, handle: string): Promise<st
 }
 
 /** Publishes a staged volume for a pod; @returns the target. */
-export async function publishVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
-  const { podUid, specName, handle, nodeName, readOnly = false } = volume
-  const directory = join(driver.rootDir, 'pods', podUid, 'volumes', 'kubernetes.io~csi', specName)
-  makeDirectory(directory)
-  writeState(directory, {
-    attachmentID: attachmentName(handle, driver.name, nodeName),
-    driverName: driver.name,
-    nodeName,
-    specVolID: specName,
-    volumeHandle: handle,
-    volumeLifecycleMode: 'Persistent',
-  })
-  const targetPath = join(directory, 'mount')
-  await clientOf(driver).nodePublishVolume({
-    volumeId: handle,
-    stagingTargetPath: join(driver.rootDir, csiGlobalDir(driver.name, handle), 'globalmount'),
-    targetPath,
-    volumeCapability: capability(MOUNT),
-    readonly: readOnly,
-  })
-  return targetPath
+export function publishVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
+  const stagingTargetPath = join(driver.rootDir, csiGlobalDir(driver.name, volume.handle), 'globalmount')
+  return publish(driver, volume, 'Persistent', { stagingTargetPath })
 }
 
 /** Stages and publishes; @returns the target. */
@@ -68,33 +50,39 @@ export async function mountVolume(driver: CsiDriver, volume: KubeletVolume): Pro
 }
 
 /** Publishes an inline ephemeral volume; @returns the target. */
-export async function mountInlineVolume(driver: CsiDriver, volume: Omit<KubeletVolume, 'handle'>): Promise<string> {
-  const { podUid, specName, nodeName, readOnly = false } = volume
-  const handle = inlineCsiHandle(podUid, specName)
+export function mountInlineVolume(driver: CsiDriver, volume: Omit<KubeletVolume, 'handle'>): Promise<string> {
+  const handle = inlineCsiHandle(volume.podUid, volume.specName)
+  const volumeContext = { 'csi.storage.k8s.io/ephemeral': 'true' }
+  return publish(driver, { ...volume, handle }, 'Ephemeral', { volumeContext })
+}
+
+/** What the request has beside what every volume has. */
+type Publication = Pick<Parameters<CsiNodeClient['nodePublishVolume']>[0], 'stagingTargetPath' | 'volumeContext'>
+
+async function publish(
+  driver: CsiDriver,
+  volume: KubeletVolume,
+  volumeLifecycleMode: 'Persistent' | 'Ephemeral',
+  publication: Publication,
+): Promise<string> {
+  const { podUid, specName, handle, readOnly = false } = volume
   const directory = join(driver.rootDir, 'pods', podUid, 'volumes', 'kubernetes.io~csi', specName)
   makeDirectory(directory)
-  writeState(directory, {
-    attachmentID: attachmentName(handle, driver.name, nodeName),
-    driverName: driver.name,
-    nodeName,
-    specVolID: specName,
-    volumeHandle: handle,
-    volumeLifecycleMode: 'Ephemeral',
-  })
+  writeState(directory, { ...stateOf(driver, volume), volumeLifecycleMode })
   const targetPath = join(directory, 'mount')
   await clientOf(driver).nodePublishVolume({
     volumeId: handle,
+    ...publication,
     targetPath,
     volumeCapability: capability(MOUNT),
     readonly: readOnly,
-    volumeContext: { 'csi.storage.k8s.io/ephemeral': 'true' },
   })
   return targetPath
 }
 
 /** Maps a raw block volume for a pod, with the loop device that keeps it open; @returns the pod's symbolic link. */
 export async function mapBlockVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
-  const { podUid, specName, handle, nodeName, readOnly = false } = volume
+  const { podUid, specName, handle, readOnly = false } = volume
   const devices = join(driver.rootDir, 'plugins/kubernetes.io/csi/volumeDevices')
   const stagingTargetPath = join(devices, 'staging', specName)
   const targetPath = join(devices, 'publish', specName, podUid)
@@ -104,13 +92,7 @@ export async function mapBlockVolume(driver: CsiDriver, volume: KubeletVolume): 
     makeDirectory(directory)
   }
   makeDirectory(join(devices, specName, 'data'))
-  writeState(join(devices, specName, 'data'), {
-    attachmentID: attachmentName(handle, driver.name, nodeName),
-    driverName: driver.name,
-    nodeName,
-    specVolID: specName,
-    volumeHandle: handle,
-  })
+  writeState(join(devices, specName, 'data'), stateOf(driver, volume))
   const client = clientOf(driver)
   const volumeCapability = capability(BLOCK)
   await client.nodeStageVolume({ volumeId: handle, stagingTargetPath, volumeCapability })
@@ -136,6 +118,17 @@ function clientOf(driver: CsiDriver): CsiNodeClient {
 
 function makeDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o750 })
+}
+
+/** What vol_data.json says of a volume of a pod; keys in order (C12). */
+function stateOf({ name }: CsiDriver, { specName, handle, nodeName }: KubeletVolume): Readonly<Record<string, string>> {
+  return {
+    attachmentID: attachmentName(handle, name, nodeName),
+    driverName: name,
+    nodeName,
+    specVolID: specName,
+    volumeHandle: handle,
+  }
 }
 
 /** One line, keys in order (C12). */

@@ -35,10 +35,6 @@ export class Volumes {
     return this.#byId[id]
   }
 
-  all(): readonly Volume[] {
-    return Object.values(this.#byId)
-  }
-
   put(volume: Volume): void {
     this.#write({ ...this.#byId, [volume.id]: volume })
   }

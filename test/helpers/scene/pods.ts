@@ -6,7 +6,7 @@ const fileSystem = (name: string): SceneVolume => ({ name, kind: 'filesystem' })
 const OTHERS: readonly OtherVolume[] = ['settings', 'password', 'scratch', 'memory', 'logs']
 /** One volume, two pods: one lives on, one is deleted. */
 const COMMON = fileSystem('common')
-export const ARCHIVE: SceneVolume = { name: 'archive', kind: 'local' }
+const ARCHIVE: SceneVolume = { name: 'archive', kind: 'local' }
 /** Raw block volumes need loop devices. */
 const RAW: SceneVolume = { name: 'raw', kind: 'block' }
 /** Staged, though no pod directory leads to it. */

@@ -6,7 +6,8 @@ import { readTree } from '../../../src/core/node/tree/read-tree.ts'
 const [rootDir = '', living = ''] = process.argv.slice(2)
 const mounts = readMountTable()
 const began = performance.now()
-const entries = readTree({ rootDir, mounts, attributes: living === '' ? 'all' : 'plan' }, new Set(living.split(',')))
+const pods = new Map(living.split(',').map((uid) => [uid, () => undefined]))
+const entries = await readTree({ rootDir, mounts, attributes: living === '' ? 'all' : 'plan' }, pods)
 const milliseconds = performance.now() - began
 const dead = await deadMounts(mounts, rootDir, { deadlineMs: 1000 })
 process.stdout.write(JSON.stringify({ entries, dead, milliseconds, mounts: mounts.under(rootDir).length }), () =>

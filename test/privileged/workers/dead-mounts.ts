@@ -1,9 +1,11 @@
 /** FUSE mounts whose daemon never answers, or is gone: every look at them would hang or fail. */
+
 import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario } from '../../helpers/scenario.ts'
-import { apply, expectNow, makeDir, operation, readMounts, states, unmount, volumeDir } from './real-node.ts'
+import { apply, expectNow, makeDir, operation, readMounts, unmount, volumeDir } from './real-node.ts'
 
 /** @returns the daemon's side: as long as it is open and unread, every request hangs; once closed, it is dead */
 function fuse(path: string): number {
@@ -35,7 +37,7 @@ await runScenario({
     closeSync(fd)
     return {
       dead,
-      states: states(result),
+      states: statesOf(result),
       quick: ms < 5000,
       left: readMounts().under(root).length,
       exists: existsSync(dir),
@@ -56,7 +58,7 @@ await runScenario({
     return {
       dead,
       alive,
-      states: states(await apply(root, [operation('a', 1, steps, { expects })])),
+      states: statesOf(await apply(root, [operation('a', 1, steps, { expects })])),
       exists: existsSync(dir),
     }
   },
@@ -75,6 +77,6 @@ await runScenario({
     ]
     const result = await apply(root, operations, given)
     for (const fd of fds) closeSync(fd)
-    return { states: states(result), left: readMounts().under(root).length }
+    return { states: statesOf(result), left: readMounts().under(root).length }
   },
 })

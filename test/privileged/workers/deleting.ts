@@ -13,8 +13,9 @@ import {
 import { fileURLToPath } from 'node:url'
 import { deleteContent } from '../../../src/core/apply/delete-content.ts'
 import { containingMount } from '../../../src/core/apply/location.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
-import { apply, makeDir, operation, readMounts, states, volumeDir } from './real-node.ts'
+import { apply, makeDir, operation, readMounts, volumeDir } from './real-node.ts'
 
 interface Place {
   readonly volume: string
@@ -216,11 +217,11 @@ await runScenario({
     for (const [name, [command = '', ...args]] of Object.entries(sides)) {
       const holder = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] })
       await new Promise((resolve) => holder.stdout.once('data', resolve))
-      found[name] = states(await apply(root, [operation('a', 1, [step])])).a
+      found[name] = statesOf(await apply(root, [operation('a', 1, [step])])).a
       holder.stdin.end()
       await ended(holder)
     }
-    found.nobody = states(await apply(root, [operation('a', 1, [step, { op: 'rmdir', target: dir }])])).a
+    found.nobody = statesOf(await apply(root, [operation('a', 1, [step, { op: 'rmdir', target: dir }])])).a
     return { ...found, exists: existsSync(dir) }
   },
 })

@@ -1,8 +1,9 @@
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { readDeviceNumber, readDeviceUse, readLoops } from '../../../src/core/apply/device-use.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
-import { apply, expectNow, makeDir, operation, readMounts, states, volumeDir } from './real-node.ts'
+import { apply, expectNow, makeDir, operation, readMounts, volumeDir } from './real-node.ts'
 
 function image(directory: string): string {
   const file = `${directory}/disk.img`
@@ -54,7 +55,7 @@ await runScenario({
     ] as const
     const planned = operation('a', 1, steps, { kind: 'UnmapVolume', paths: [map], expects: expectNow(map) })
     const result = await apply(root, [planned])
-    return { before, states: states(result), loops: readLoops().filter((loop) => loop.device === device).length }
+    return { before, states: statesOf(result), loops: readLoops().filter((loop) => loop.device === device).length }
   },
 
   /** A local file system with a child mount: busy, named, and nothing removed. */
@@ -77,7 +78,7 @@ await runScenario({
     const held = await apply(root, [planned])
     closeSync(fd)
     const free = await apply(root, [planned])
-    return { held: states(held), free: states(free) }
+    return { held: statesOf(held), free: statesOf(free) }
   },
 })
 

@@ -1,12 +1,14 @@
 /** An apply that is killed after its n-th change, and one that comes after it. */
+
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Host } from '../../../src/core/apply/host.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { Operation, Step } from '../../../src/core/plan/plan.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
-import { apply, expectNow, makeDir, operation, podUid, readMounts, states, tmpfs, volumeDir } from './real-node.ts'
+import { apply, expectNow, makeDir, operation, podUid, readMounts, tmpfs, volumeDir } from './real-node.ts'
 
 const DRIVER = {
   name: 'pv',
@@ -103,7 +105,7 @@ async function run(root: string, changes: number): Promise<Record<string, string
     },
     nodeUnstageVolume: async () => {},
   }
-  return states(await apply(root, planned(root), { host, csi: () => driver, parallel: 1 }))
+  return statesOf(await apply(root, planned(root), { host, csi: () => driver, parallel: 1 }))
 }
 
 await runScenario({

@@ -5,7 +5,8 @@ import type { ApplyEvent, ApplyResult } from '../../../src/core/apply/events.ts'
 import type { ApplyContext } from '../../../src/core/apply/ports.ts'
 import type { MountTable } from '../../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
-import type { ExpectedMount, Operation, Plan, Step } from '../../../src/core/plan/plan.ts'
+import type { ExpectedMount, Operation, Step } from '../../../src/core/plan/plan.ts'
+import { bareOperation, barePlan } from '../../helpers/apply-plan.ts'
 import { sh } from '../../helpers/scenario.ts'
 
 export const readMounts = (): MountTable => parseMountinfo(readFileSync('/proc/self/mountinfo'))
@@ -38,18 +39,7 @@ export function expectNow(...paths: readonly string[]): ExpectedMount[] {
 }
 
 export function operation(id: string, pod: number, steps: readonly Step[], given: Partial<Operation> = {}): Operation {
-  return {
-    id,
-    kind: 'UnmountVolume',
-    reason: 'PodGone',
-    message: id,
-    pod: { uid: podUid(pod) },
-    paths: steps.map(({ target }) => target),
-    steps,
-    after: [],
-    rule: 'R440',
-    ...given,
-  }
+  return bareOperation(id, podUid(pod), steps, given)
 }
 
 /** Unmounts one volume and removes its directory. */
@@ -59,46 +49,20 @@ export function unmount(id: string, pod: number, dir: string): Operation {
   return operation(id, pod, [...umounts, { op: 'rmdir', target: dir }], { expects })
 }
 
-function planOf(root: string, operations: readonly Operation[]): Plan {
-  return {
-    apiVersion: 'volctl.io/v1',
-    kind: 'Plan',
-    scope: 'node',
-    node: 'node-1',
-    rootDir: root,
-    createdAt: '2026-11-21T12:00:00Z',
-    volctlVersion: '0.0.0-test',
-    inputs: {
-      api: { server: 'https://api.test' },
-      kubelet: { state: 'stopped' },
-      actual: { mounts: 0, podDirs: 0 },
-      runtime: { source: 'cri', pods: 0 },
-      machine: { matches: true },
-      pods: { listed: 0, onDisk: 0, gone: 0 },
-      unjudged: [],
-    },
-    operations,
-    waiting: [],
-    problems: [],
-    summary: { operations: {}, blocked: 0, waiting: 0, problems: 0, filtered: 0 },
-    complete: true,
-  }
-}
-
 export function apply(
   root: string,
   operations: readonly Operation[],
   given: Partial<ApplyContext> = {},
   onEvent: (event: ApplyEvent) => void = () => {},
 ): Promise<ApplyResult> {
-  const plan = planOf(root, operations)
+  const plan = barePlan(root, operations)
   const nothing = async (): Promise<never> => {
     throw new Error('not asked in this scenario')
   }
   const context: ApplyContext = {
     planIsFresh: true,
     look: async () => ({ snapshot: {} as never, mounts: readMounts() }),
-    replan: () => planOf(root, []),
+    replan: () => barePlan(root, []),
     readMounts,
     kubeletState: () => ({ running: false, mayReturn: false }),
     witness: async () => ({ listed: new Set(), alive: new Set(), apiPods: [] }),
@@ -110,16 +74,11 @@ export function apply(
       listNodePods: nothing,
     },
     wantedByController: () => false,
+    wantedSources: () => [],
     lockFile: `${root}.lock`,
     journalDir: `${root}.journal`,
     timeoutMs: 20_000,
     ...given,
   }
   return applyPlan(plan, context, onEvent)
-}
-
-export function states({ outcomes }: ApplyResult): Record<string, string> {
-  return Object.fromEntries(
-    outcomes.map(({ id, state, code }) => [id, code === undefined ? state : `${state} ${code}`]),
-  )
 }

@@ -1,19 +1,9 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { readOtherNamespaces } from '../../../src/core/apply/other-namespaces.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
-import {
-  apply,
-  expectNow,
-  makeDir,
-  operation,
-  podUid,
-  readMounts,
-  states,
-  tmpfs,
-  unmount,
-  volumeDir,
-} from './real-node.ts'
+import { apply, expectNow, makeDir, operation, podUid, readMounts, tmpfs, unmount, volumeDir } from './real-node.ts'
 
 await runScenario({
   /** Three hundred volumes of thirty pods, one of them busy. */
@@ -38,7 +28,7 @@ await runScenario({
         .map(({ id, code, message }) => ({ id, code, message })),
       sleeper: sleeper.pid,
       left: left.map((path) => path.slice(root.length)),
-      second: states(second),
+      second: statesOf(second),
       directories: volumes.filter(({ dir }) => existsSync(dir)).length,
     }
   },
@@ -48,7 +38,7 @@ await runScenario({
     const dir = volumeDir(root, 1, 'v')
     for (let layer = 0; layer < 3; layer++) tmpfs(dir)
     const result = await apply(root, [unmount('a', 1, dir), unmount('b', 2, tmpfs(volumeDir(root, 2, 'v')))])
-    return { states: states(result), left: readMounts().under(root).length, exists: existsSync(dir) }
+    return { states: statesOf(result), left: readMounts().under(root).length, exists: existsSync(dir) }
   },
 
   /** A sub-path: a bind mount of a file and of a directory, whose content must stay as it is. */
@@ -76,7 +66,7 @@ await runScenario({
         { expects },
       ),
     ])
-    return { states: states(result), exists: existsSync(leaves), content: readFileSync(`${data}/file`, 'utf8') }
+    return { states: statesOf(result), exists: existsSync(leaves), content: readFileSync(`${data}/file`, 'utf8') }
   },
 
   /** A mount on the directory in another namespace only; rmdir here would detach it there. */
@@ -98,7 +88,7 @@ await runScenario({
     const seen = readOtherNamespaces().some(({ table }) => table.at(dir).length > 0)
     other.stdin.end()
     await new Promise((resolve) => other.on('close', resolve))
-    return { states: states(result), seen, said: said.split('\n').filter(Boolean), exists: existsSync(dir) }
+    return { states: statesOf(result), seen, said: said.split('\n').filter(Boolean), exists: existsSync(dir) }
   },
 
   /** A journal on a disk that is full after a few lines: what cannot be written down is not done. */
@@ -114,7 +104,7 @@ await runScenario({
     })
     const result = await apply(root, operations, { parallel: 1 })
     const left = operations.filter(({ steps }) => existsSync(steps[0]?.target ?? ''))
-    return { states: states(result), exit: result.exit, left: left.map(({ id }) => id) }
+    return { states: statesOf(result), exit: result.exit, left: left.map(({ id }) => id) }
   },
 
   /** A foreign mount that came after the plan. */
@@ -125,6 +115,6 @@ await runScenario({
     tmpfs(`${dir}/inside`)
     writeFileSync(`${dir}/inside/file`, 'x')
     const result = await apply(root, [planned])
-    return { states: states(result), files: readdirSync(`${dir}/inside`) }
+    return { states: statesOf(result), files: readdirSync(`${dir}/inside`) }
   },
 })

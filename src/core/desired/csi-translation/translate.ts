@@ -11,30 +11,45 @@ import { vsphere } from './vsphere.ts'
 
 export type Translation = { readonly persistentVolume: PersistentVolume } | Untranslatable
 
+const PLUGINS = [
+  bound(awsEbs),
+  bound(gcePd),
+  bound(azureDisk),
+  bound(azureFile),
+  bound(cinder),
+  bound(vsphere),
+  bound(portworx),
+]
+
 /** Undefined when the PersistentVolume is not of an in-tree type and stays as it is. */
 export function translatePersistentVolume(pv: PersistentVolume): Translation | undefined {
-  return (
-    translatePv(awsEbs, pv) ??
-    translatePv(gcePd, pv) ??
-    translatePv(azureDisk, pv) ??
-    translatePv(azureFile, pv) ??
-    translatePv(cinder, pv) ??
-    translatePv(vsphere, pv) ??
-    translatePv(portworx, pv)
-  )
+  return firstOf((plugin) => plugin.translatePv(pv))
 }
 
 /** Gives a synthetic PersistentVolume without claim, capacity, mount options and node affinity (R153). */
 export function translateInlineVolume(volume: PodVolumeSource, podNamespace: string): Translation | undefined {
-  return (
-    translateInline(awsEbs, volume, podNamespace) ??
-    translateInline(gcePd, volume, podNamespace) ??
-    translateInline(azureDisk, volume, podNamespace) ??
-    translateInline(azureFile, volume, podNamespace) ??
-    translateInline(cinder, volume, podNamespace) ??
-    translateInline(vsphere, volume, podNamespace) ??
-    translateInline(portworx, volume, podNamespace)
-  )
+  return firstOf((plugin) => plugin.translateInline(volume, podNamespace))
+}
+
+interface BoundPlugin {
+  translatePv(pv: PersistentVolume): Translation | undefined
+  translateInline(volume: PodVolumeSource, podNamespace: string): Translation | undefined
+}
+
+/** The plugin without the type of its source, so that all of them fit into one list. */
+function bound<Key extends keyof InTreeSources>(plugin: InTreePlugin<Key>): BoundPlugin {
+  return {
+    translatePv: (pv) => translatePv(plugin, pv),
+    translateInline: (volume, podNamespace) => translateInline(plugin, volume, podNamespace),
+  }
+}
+
+function firstOf(translate: (plugin: BoundPlugin) => Translation | undefined): Translation | undefined {
+  for (const plugin of PLUGINS) {
+    const translation = translate(plugin)
+    if (translation !== undefined) return translation
+  }
+  return undefined
 }
 
 function translatePv<Key extends keyof InTreeSources>(

@@ -1,5 +1,7 @@
 /** One pod's directory (N4): what is read at once, and what only if the pod does not live. */
 import { posix } from 'node:path'
+import type { ExpectedFile } from '../../desired/atomic-content.ts'
+import { readAtomicVolume, readShownGeneration } from './atomic-volume.ts'
 import type { Draft } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
@@ -12,13 +14,25 @@ export interface PodScan {
   readonly contents: Draft[]
   /** Names of unmounted volumes of which a `ready` marker tells that they are set up (P21). */
   readonly marked: { readonly plugin: string; readonly meta: string }[]
+  /** Volume directories that an atomic writer filled, not listed yet. */
+  readonly atomic: Draft[]
   /** The top level of the pod's directory. */
   readonly top: readonly Draft[]
 }
 
+/** Of a living pod's volume: what its files should be, by path below `..data`. What says no digest is not read. */
+export type ExpectedFiles = (volume: string) => ReadonlyMap<string, ExpectedFile> | undefined
+
 export function scanPodDirectory(walk: TreeWalk, directory: Draft): PodScan {
   const top = walk.children(directory)
-  return { uid: posix.basename(directory.path), entries: [directory, ...top], contents: [], marked: [], top }
+  return {
+    uid: posix.basename(directory.path),
+    entries: [directory, ...top],
+    contents: [],
+    marked: [],
+    atomic: [],
+    top,
+  }
 }
 
 /** How many levels below each the kubelet itself makes; deeper is somebody else's. */
@@ -26,12 +40,19 @@ const LEVELS: Readonly<Record<string, number>> = { plugins: 3, containers: 2 }
 /** Read by readPodVolumes. */
 const VOLUMES = new Set(['volumes', 'volumeDevices', 'volume-subpaths'])
 
-/** The second part of the reading. Of a living pod only the markers of its unmounted volumes are looked at. */
-export function completePod(walk: TreeWalk, pod: PodScan, lives: boolean): void {
-  if (lives) {
-    for (const { plugin, meta } of pod.marked) readMarker(walk, `pods/${pod.uid}/plugins/${plugin}/${meta}`)
-    return
+/** The second part of reading a living pod: the markers of its unmounted volumes, and what may be compared. */
+export function completeLivingPod(walk: TreeWalk, pod: PodScan, expected: ExpectedFiles): void {
+  for (const { plugin, meta } of pod.marked) readMarker(walk, `pods/${pod.uid}/plugins/${plugin}/${meta}`)
+  for (const volume of pod.atomic) {
+    const files = expected(posix.basename(volume.path))
+    if (walk.isMountPoint(volume)) readShownGeneration(walk, volume, files)
+    else readAtomicVolume(walk, volume, { expected: files })
   }
+}
+
+/** The second part of reading any other pod. @param digests take those of what atomic writers wrote */
+export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): void {
+  for (const volume of pod.atomic) pod.entries.push(...readAtomicVolume(walk, volume, digests ? 'all' : 'none'))
   for (const entry of pod.entries) walk.attributes(entry)
   for (const volume of pod.contents) walkContent(walk, walk.absolute(volume.path), volume)
   for (const entry of pod.top) {

@@ -1,8 +1,7 @@
 /** A pod's volumes, raw block volumes and sub-paths, as far as every pod's are read. */
 import { posix } from 'node:path'
 import type { PodScan } from './pod-directory.ts'
-import { digestFile } from './read-small-file.ts'
-import { type Draft, lstatEntry } from './tree-entry.ts'
+import type { Draft } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
@@ -15,8 +14,6 @@ const ATOMIC = new Set([
 ])
 /** Volumes on the kubelet's disk that the pod itself writes to. */
 const OWN_CONTENT = new Set(['kubernetes.io~empty-dir', 'kubernetes.io~git-repo'])
-/** One generation of an atomic writer's data: ..YYYY_MM_DD_HH_MM_SS.random */
-const GENERATION = /^\.\.\d{4}(_\d\d){5}\.\d+$/
 
 /** volume-subpaths/VOLUME/CONTAINER/INDEX, volumeDevices/PLUGIN/NAME */
 const LEVELS: Readonly<Record<string, number>> = { 'volume-subpaths': 3, volumeDevices: 2 }
@@ -47,32 +44,12 @@ function readVolume(walk: TreeWalk, pod: PodScan, plugin: string, volume: Draft)
     pod.marked.push({ plugin, meta: name })
   } else if (ATOMIC.has(plugin)) {
     if (!walk.isMountPoint(volume)) pod.marked.push({ plugin: 'kubernetes.io~empty-dir', meta: `wrapped_${name}` })
-    readAtomic(walk, pod, volume)
+    pod.atomic.push(volume)
   } else {
     for (const entry of listed(walk, pod, volume)) {
       if (walk.isStateFile(entry)) walk.stateFile(entry)
       else if (entry.type === 'dir' && walk.mayEnter(entry)) walkContent(walk, walk.absolute(entry.path), entry)
     }
-  }
-}
-
-/** Links by name, the target of `..data`, and of each generation's files a digest. */
-function readAtomic(walk: TreeWalk, pod: PodScan, volume: Draft): void {
-  for (const entry of listed(walk, pod, volume)) {
-    const name = posix.basename(entry.path)
-    if (entry.type === 'link' && name === '..data') lstatEntry(entry, walk.absolute(entry.path))
-    else if (entry.type === 'dir' && walk.mayEnter(entry)) {
-      if (GENERATION.test(name)) digestBelow(walk, pod, entry)
-      else walkContent(walk, walk.absolute(entry.path), entry)
-    }
-  }
-}
-
-function digestBelow(walk: TreeWalk, pod: PodScan, directory: Draft): void {
-  for (const entry of listed(walk, pod, directory)) {
-    if (!walk.mayEnter(entry)) continue
-    if (entry.type === 'file') digestFile(entry, walk.absolute(entry.path))
-    else if (entry.type === 'dir') digestBelow(walk, pod, entry)
   }
 }
 

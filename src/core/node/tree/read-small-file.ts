@@ -24,8 +24,8 @@ export function readStateFile(entry: Draft, path: string): void {
 
 /** Digest and size of a file that an atomic writer wrote; its content is never kept. */
 export function digestFile(entry: Draft, path: string): void {
-  withFile(entry, path, (fd) => {
-    const length = readWhole(fd, buffer)
+  withFile(entry, path, (fd, stat) => {
+    const length = readWhole(fd, buffer, stat.size)
     if (length < buffer.length) {
       entry.size = length
       entry.digest = digest(buffer.subarray(0, length))
@@ -56,9 +56,10 @@ function withFile(entry: Draft, path: string, work: (fd: number, stat: Stats) =>
   }
 }
 
-function readWhole(fd: number, into: Buffer): number {
+/** @param enough the file's size, if nobody changes it: then the read that finds its end can be saved */
+function readWhole(fd: number, into: Buffer, enough = Number.POSITIVE_INFINITY): number {
   let length = 0
-  while (length < into.length) {
+  while (length < into.length && length !== enough) {
     const read = readSync(fd, into, length, into.length - length, length)
     if (read === 0) break
     length += read

@@ -5,19 +5,21 @@
  * volumes: a dead NFS or FUSE mount must not hang volctl. Types come from readdir, whose d_type needs no stat. (File
  * systems without d_type, xfs made without ftype, are not supported: container runtimes refuse them as well.)
  *
- * Reading has two parts, because the disk must be read before the API's pod list (R804: a pod directory that appears
+ * Reading has two parts, because a pod list that counts must know every directory of the first (R804: one that appears
  * after the list must not look like one of a pod that is gone), and because with the list most of the work can be left
  * out: no decision looks at the attributes of a living pod's directories, nor at the content of its emptyDirs.
- * `scanTree` reads names, types, state files and digests; `complete` the attributes and contents of all but living pods.
+ * `scanTree` reads names, types and state files; `complete` the attributes and contents of all but living pods, and of
+ * those what can be compared with the API.
  */
 import { type Dirent, readdirSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compareText } from '../../compare-text.ts'
 import { VolctlError } from '../../errors.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { blockDeviceNames } from '../block-devices.ts'
 import { MountPoints } from './mount-points.ts'
-import { completePod, type PodScan, scanPodDirectory } from './pod-directory.ts'
+import { completeLivingPod, completePod, type ExpectedFiles, type PodScan, scanPodDirectory } from './pod-directory.ts'
 import { readPodVolumes } from './pod-volumes.ts'
 import { type Draft, errorText, lstatEntry } from './tree-entry.ts'
 import { TreeWalk } from './tree-walk.ts'
@@ -38,15 +40,21 @@ export interface TreeScan {
   readonly podUids: readonly string[]
   /** By the mount table of the scan; relative to the root directory. */
   isMountPoint(path: string): boolean
-  /** @param livingPods on-disk UIDs of the pods that the API lists and that have not ended; ignored with `all` */
-  complete(livingPods: ReadonlySet<string>): readonly TreeEntry[]
+  /** @param livingPods by on-disk UID, pods that the API lists and that have not ended; ignored with `all` */
+  complete(livingPods: ReadonlyMap<string, ExpectedFiles>): readonly TreeEntry[]
 }
+
+const PODS_AT_ONCE = 16
 
 /** Levels below plugins/kubernetes.io* that the kubelet itself makes: csi/volumeDevices/PV/data/vol_data.json. */
 const PLUGIN_LEVELS = 5
 
-/** @throws VolctlError RootDirMissing, RootDirUnreadable */
-export function scanTree(options: ReadTreeOptions): TreeScan {
+/**
+ * Reads what must be read of every pod. Other work gets its turn now and then: the API's answer comes meanwhile.
+ *
+ * @throws VolctlError RootDirMissing, RootDirUnreadable
+ */
+export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   const { rootDir, mounts } = options
   let devices = options.blockDevices
   const mountPoints = new MountPoints(mounts, rootDir, () => (devices ??= blockDeviceNames()))
@@ -58,7 +66,7 @@ export function scanTree(options: ReadTreeOptions): TreeScan {
   for (const entry of walk.entriesOf('', readRoot(rootDir))) {
     walk.attributes(entry)
     if (entry.type !== 'dir' || !walk.mayEnter(entry)) continue
-    if (entry.path === 'pods') pods.push(...scanPods(walk, entry))
+    if (entry.path === 'pods') pods.push(...(await scanPods(walk, entry)))
     else if (entry.path === 'plugins') readPlugins(walk, entry)
     else if (entry.path === 'plugins_registry') readLevels(walk, entry, 3)
     else if (options.attributes === 'all') readLevels(walk, entry, 1)
@@ -67,16 +75,25 @@ export function scanTree(options: ReadTreeOptions): TreeScan {
     podUids: pods.map((pod) => pod.uid),
     isMountPoint: (path) => mountPoints.at(path) !== undefined,
     complete: (livingPods) => {
-      for (const pod of pods) completePod(walk, pod, options.attributes === 'plan' && livingPods.has(pod.uid))
+      const whole = options.attributes === 'all'
+      for (const pod of pods) {
+        const expected = whole ? undefined : livingPods.get(pod.uid)
+        if (expected === undefined) completePod(walk, pod, whole)
+        else completeLivingPod(walk, pod, expected)
+      }
       const entries = walk.entries()
-      return options.attributes === 'all' ? inDirectoryOrder(entries) : entries
+      return whole ? inDirectoryOrder(entries) : entries
     },
   }
 }
 
 /** Both parts at once. */
-export function readTree(options: ReadTreeOptions, livingPods: ReadonlySet<string> = new Set()): readonly TreeEntry[] {
-  return scanTree(options).complete(livingPods)
+export async function readTree(
+  options: ReadTreeOptions,
+  livingPods: ReadonlyMap<string, ExpectedFiles> = new Map(),
+): Promise<readonly TreeEntry[]> {
+  const scan = await scanTree(options)
+  return scan.complete(livingPods)
 }
 
 function readRoot(rootDir: string): readonly Dirent[] {
@@ -101,16 +118,19 @@ function readRoot(rootDir: string): readonly Dirent[] {
   }
 }
 
-function scanPods(walk: TreeWalk, pods: Draft): readonly PodScan[] {
-  return walk.children(pods).flatMap((entry) => {
+async function scanPods(walk: TreeWalk, pods: Draft): Promise<readonly PodScan[]> {
+  const found: PodScan[] = []
+  for (const entry of walk.children(pods)) {
     if (entry.type !== 'dir' || !walk.mayEnter(entry)) {
       walk.attributes(entry)
-      return []
+      continue
     }
     const pod = scanPodDirectory(walk, entry)
     readPodVolumes(walk, pod)
-    return [pod]
-  })
+    found.push(pod)
+    if (found.length % PODS_AT_ONCE === 0) await nextTurn()
+  }
+  return found
 }
 
 /** plugins/kubernetes.io* whole, of other plugins the two levels in which their sockets are. */

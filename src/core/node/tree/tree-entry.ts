@@ -55,6 +55,15 @@ export function lstatEntry(entry: Draft, path: string): boolean {
   return true
 }
 
+/** Where a link points to, and nothing else of it. A link that is gone keeps its name. */
+export function readTarget(entry: Draft, path: string): void {
+  try {
+    entry.target = readlinkSync(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') entry.error = errorText(error)
+  }
+}
+
 /** Short enough for a table, without the path, which the entry has. */
 export function errorText(error: unknown): string {
   return errnoOf(error) ?? errorMessage(error)

@@ -12,133 +12,91 @@ import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/
  * Describes the file runtime/v1/runtime.proto.
  */
 export const file_runtime_v1_runtime = /*@__PURE__*/
-  fileDesc("ChhydW50aW1lL3YxL3J1bnRpbWUucHJvdG8SCnJ1bnRpbWUudjEiIQoOVmVyc2lvblJlcXVlc3QSDwoHdmVyc2lvbhgBIAEoCSJuCg9WZXJzaW9uUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoCRIUCgxydW50aW1lX25hbWUYAiABKAkSFwoPcnVudGltZV92ZXJzaW9uGAMgASgJEhsKE3J1bnRpbWVfYXBpX3ZlcnNpb24YBCABKAkiIAoNU3RhdHVzUmVxdWVzdBIPCgd2ZXJib3NlGAEgASgIIpwBCg5TdGF0dXNSZXNwb25zZRIpCgZzdGF0dXMYASABKAsyGS5ydW50aW1lLnYxLlJ1bnRpbWVTdGF0dXMSMgoEaW5mbxgCIAMoCzIkLnJ1bnRpbWUudjEuU3RhdHVzUmVzcG9uc2UuSW5mb0VudHJ5GisKCUluZm9FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkEKDVJ1bnRpbWVTdGF0dXMSMAoKY29uZGl0aW9ucxgBIAMoCzIcLnJ1bnRpbWUudjEuUnVudGltZUNvbmRpdGlvbiJRChBSdW50aW1lQ29uZGl0aW9uEgwKBHR5cGUYASABKAkSDgoGc3RhdHVzGAIgASgIEg4KBnJlYXNvbhgDIAEoCRIPCgdtZXNzYWdlGAQgASgJIkIKFFBvZFNhbmRib3hTdGF0ZVZhbHVlEioKBXN0YXRlGAEgASgOMhsucnVudGltZS52MS5Qb2RTYW5kYm94U3RhdGUizgEKEFBvZFNhbmRib3hGaWx0ZXISCgoCaWQYASABKAkSLwoFc3RhdGUYAiABKAsyIC5ydW50aW1lLnYxLlBvZFNhbmRib3hTdGF0ZVZhbHVlEkcKDmxhYmVsX3NlbGVjdG9yGAMgAygLMi8ucnVudGltZS52MS5Qb2RTYW5kYm94RmlsdGVyLkxhYmVsU2VsZWN0b3JFbnRyeRo0ChJMYWJlbFNlbGVjdG9yRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFChVMaXN0UG9kU2FuZGJveFJlcXVlc3QSLAoGZmlsdGVyGAEgASgLMhwucnVudGltZS52MS5Qb2RTYW5kYm94RmlsdGVyIj8KFkxpc3RQb2RTYW5kYm94UmVzcG9uc2USJQoFaXRlbXMYASADKAsyFi5ydW50aW1lLnYxLlBvZFNhbmRib3giUwoSUG9kU2FuZGJveE1ldGFkYXRhEgwKBG5hbWUYASABKAkSCwoDdWlkGAIgASgJEhEKCW5hbWVzcGFjZRgDIAEoCRIPCgdhdHRlbXB0GAQgASgNIvgCCgpQb2RTYW5kYm94EgoKAmlkGAEgASgJEjAKCG1ldGFkYXRhGAIgASgLMh4ucnVudGltZS52MS5Qb2RTYW5kYm94TWV0YWRhdGESKgoFc3RhdGUYAyABKA4yGy5ydW50aW1lLnYxLlBvZFNhbmRib3hTdGF0ZRISCgpjcmVhdGVkX2F0GAQgASgDEjIKBmxhYmVscxgFIAMoCzIiLnJ1bnRpbWUudjEuUG9kU2FuZGJveC5MYWJlbHNFbnRyeRI8Cgthbm5vdGF0aW9ucxgGIAMoCzInLnJ1bnRpbWUudjEuUG9kU2FuZGJveC5Bbm5vdGF0aW9uc0VudHJ5EhcKD3J1bnRpbWVfaGFuZGxlchgHIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjIKEEFubm90YXRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJAChNDb250YWluZXJTdGF0ZVZhbHVlEikKBXN0YXRlGAEgASgOMhoucnVudGltZS52MS5Db250YWluZXJTdGF0ZSLjAQoPQ29udGFpbmVyRmlsdGVyEgoKAmlkGAEgASgJEi4KBXN0YXRlGAIgASgLMh8ucnVudGltZS52MS5Db250YWluZXJTdGF0ZVZhbHVlEhYKDnBvZF9zYW5kYm94X2lkGAMgASgJEkYKDmxhYmVsX3NlbGVjdG9yGAQgAygLMi4ucnVudGltZS52MS5Db250YWluZXJGaWx0ZXIuTGFiZWxTZWxlY3RvckVudHJ5GjQKEkxhYmVsU2VsZWN0b3JFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkQKFUxpc3RDb250YWluZXJzUmVxdWVzdBIrCgZmaWx0ZXIYASABKAsyGy5ydW50aW1lLnYxLkNvbnRhaW5lckZpbHRlciJDChZMaXN0Q29udGFpbmVyc1Jlc3BvbnNlEikKCmNvbnRhaW5lcnMYASADKAsyFS5ydW50aW1lLnYxLkNvbnRhaW5lciIyChFDb250YWluZXJNZXRhZGF0YRIMCgRuYW1lGAEgASgJEg8KB2F0dGVtcHQYAiABKA0i8gIKCUNvbnRhaW5lchIKCgJpZBgBIAEoCRIWCg5wb2Rfc2FuZGJveF9pZBgCIAEoCRIvCghtZXRhZGF0YRgDIAEoCzIdLnJ1bnRpbWUudjEuQ29udGFpbmVyTWV0YWRhdGESKQoFc3RhdGUYBiABKA4yGi5ydW50aW1lLnYxLkNvbnRhaW5lclN0YXRlEhIKCmNyZWF0ZWRfYXQYByABKAMSMQoGbGFiZWxzGAggAygLMiEucnVudGltZS52MS5Db250YWluZXIuTGFiZWxzRW50cnkSOwoLYW5ub3RhdGlvbnMYCSADKAsyJi5ydW50aW1lLnYxLkNvbnRhaW5lci5Bbm5vdGF0aW9uc0VudHJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMgoQQW5ub3RhdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBKjoKD1BvZFNhbmRib3hTdGF0ZRIRCg1TQU5EQk9YX1JFQURZEAASFAoQU0FOREJPWF9OT1RSRUFEWRABKmsKDkNvbnRhaW5lclN0YXRlEhUKEUNPTlRBSU5FUl9DUkVBVEVEEAASFQoRQ09OVEFJTkVSX1JVTk5JTkcQARIUChBDT05UQUlORVJfRVhJVEVEEAISFQoRQ09OVEFJTkVSX1VOS05PV04QAzLHAgoOUnVudGltZVNlcnZpY2USQgoHVmVyc2lvbhIaLnJ1bnRpbWUudjEuVmVyc2lvblJlcXVlc3QaGy5ydW50aW1lLnYxLlZlcnNpb25SZXNwb25zZRI/CgZTdGF0dXMSGS5ydW50aW1lLnYxLlN0YXR1c1JlcXVlc3QaGi5ydW50aW1lLnYxLlN0YXR1c1Jlc3BvbnNlElcKDkxpc3RQb2RTYW5kYm94EiEucnVudGltZS52MS5MaXN0UG9kU2FuZGJveFJlcXVlc3QaIi5ydW50aW1lLnYxLkxpc3RQb2RTYW5kYm94UmVzcG9uc2USVwoOTGlzdENvbnRhaW5lcnMSIS5ydW50aW1lLnYxLkxpc3RDb250YWluZXJzUmVxdWVzdBoiLnJ1bnRpbWUudjEuTGlzdENvbnRhaW5lcnNSZXNwb25zZWIGcHJvdG8z");
-
-/**
- * Describes the message runtime.v1.VersionRequest.
- * Use `create(VersionRequestSchema)` to create a new message.
- */
-export const VersionRequestSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 0);
-
-/**
- * Describes the message runtime.v1.VersionResponse.
- * Use `create(VersionResponseSchema)` to create a new message.
- */
-export const VersionResponseSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 1);
-
-/**
- * Describes the message runtime.v1.StatusRequest.
- * Use `create(StatusRequestSchema)` to create a new message.
- */
-export const StatusRequestSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 2);
-
-/**
- * Describes the message runtime.v1.StatusResponse.
- * Use `create(StatusResponseSchema)` to create a new message.
- */
-export const StatusResponseSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 3);
-
-/**
- * Describes the message runtime.v1.RuntimeStatus.
- * Use `create(RuntimeStatusSchema)` to create a new message.
- */
-export const RuntimeStatusSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 4);
-
-/**
- * Describes the message runtime.v1.RuntimeCondition.
- * Use `create(RuntimeConditionSchema)` to create a new message.
- */
-export const RuntimeConditionSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 5);
+  fileDesc("ChhydW50aW1lL3YxL3J1bnRpbWUucHJvdG8SCnJ1bnRpbWUudjEiQgoUUG9kU2FuZGJveFN0YXRlVmFsdWUSKgoFc3RhdGUYASABKA4yGy5ydW50aW1lLnYxLlBvZFNhbmRib3hTdGF0ZSLOAQoQUG9kU2FuZGJveEZpbHRlchIKCgJpZBgBIAEoCRIvCgVzdGF0ZRgCIAEoCzIgLnJ1bnRpbWUudjEuUG9kU2FuZGJveFN0YXRlVmFsdWUSRwoObGFiZWxfc2VsZWN0b3IYAyADKAsyLy5ydW50aW1lLnYxLlBvZFNhbmRib3hGaWx0ZXIuTGFiZWxTZWxlY3RvckVudHJ5GjQKEkxhYmVsU2VsZWN0b3JFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkUKFUxpc3RQb2RTYW5kYm94UmVxdWVzdBIsCgZmaWx0ZXIYASABKAsyHC5ydW50aW1lLnYxLlBvZFNhbmRib3hGaWx0ZXIiPwoWTGlzdFBvZFNhbmRib3hSZXNwb25zZRIlCgVpdGVtcxgBIAMoCzIWLnJ1bnRpbWUudjEuUG9kU2FuZGJveCJTChJQb2RTYW5kYm94TWV0YWRhdGESDAoEbmFtZRgBIAEoCRILCgN1aWQYAiABKAkSEQoJbmFtZXNwYWNlGAMgASgJEg8KB2F0dGVtcHQYBCABKA0i+AIKClBvZFNhbmRib3gSCgoCaWQYASABKAkSMAoIbWV0YWRhdGEYAiABKAsyHi5ydW50aW1lLnYxLlBvZFNhbmRib3hNZXRhZGF0YRIqCgVzdGF0ZRgDIAEoDjIbLnJ1bnRpbWUudjEuUG9kU2FuZGJveFN0YXRlEhIKCmNyZWF0ZWRfYXQYBCABKAMSMgoGbGFiZWxzGAUgAygLMiIucnVudGltZS52MS5Qb2RTYW5kYm94LkxhYmVsc0VudHJ5EjwKC2Fubm90YXRpb25zGAYgAygLMicucnVudGltZS52MS5Qb2RTYW5kYm94LkFubm90YXRpb25zRW50cnkSFwoPcnVudGltZV9oYW5kbGVyGAcgASgJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMgoQQW5ub3RhdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkAKE0NvbnRhaW5lclN0YXRlVmFsdWUSKQoFc3RhdGUYASABKA4yGi5ydW50aW1lLnYxLkNvbnRhaW5lclN0YXRlIuMBCg9Db250YWluZXJGaWx0ZXISCgoCaWQYASABKAkSLgoFc3RhdGUYAiABKAsyHy5ydW50aW1lLnYxLkNvbnRhaW5lclN0YXRlVmFsdWUSFgoOcG9kX3NhbmRib3hfaWQYAyABKAkSRgoObGFiZWxfc2VsZWN0b3IYBCADKAsyLi5ydW50aW1lLnYxLkNvbnRhaW5lckZpbHRlci5MYWJlbFNlbGVjdG9yRW50cnkaNAoSTGFiZWxTZWxlY3RvckVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRAoVTGlzdENvbnRhaW5lcnNSZXF1ZXN0EisKBmZpbHRlchgBIAEoCzIbLnJ1bnRpbWUudjEuQ29udGFpbmVyRmlsdGVyIkMKFkxpc3RDb250YWluZXJzUmVzcG9uc2USKQoKY29udGFpbmVycxgBIAMoCzIVLnJ1bnRpbWUudjEuQ29udGFpbmVyIjIKEUNvbnRhaW5lck1ldGFkYXRhEgwKBG5hbWUYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSLyAgoJQ29udGFpbmVyEgoKAmlkGAEgASgJEhYKDnBvZF9zYW5kYm94X2lkGAIgASgJEi8KCG1ldGFkYXRhGAMgASgLMh0ucnVudGltZS52MS5Db250YWluZXJNZXRhZGF0YRIpCgVzdGF0ZRgGIAEoDjIaLnJ1bnRpbWUudjEuQ29udGFpbmVyU3RhdGUSEgoKY3JlYXRlZF9hdBgHIAEoAxIxCgZsYWJlbHMYCCADKAsyIS5ydW50aW1lLnYxLkNvbnRhaW5lci5MYWJlbHNFbnRyeRI7Cgthbm5vdGF0aW9ucxgJIAMoCzImLnJ1bnRpbWUudjEuQ29udGFpbmVyLkFubm90YXRpb25zRW50cnkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoyChBBbm5vdGF0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEqOgoPUG9kU2FuZGJveFN0YXRlEhEKDVNBTkRCT1hfUkVBRFkQABIUChBTQU5EQk9YX05PVFJFQURZEAEqawoOQ29udGFpbmVyU3RhdGUSFQoRQ09OVEFJTkVSX0NSRUFURUQQABIVChFDT05UQUlORVJfUlVOTklORxABEhQKEENPTlRBSU5FUl9FWElURUQQAhIVChFDT05UQUlORVJfVU5LTk9XThADMsIBCg5SdW50aW1lU2VydmljZRJXCg5MaXN0UG9kU2FuZGJveBIhLnJ1bnRpbWUudjEuTGlzdFBvZFNhbmRib3hSZXF1ZXN0GiIucnVudGltZS52MS5MaXN0UG9kU2FuZGJveFJlc3BvbnNlElcKDkxpc3RDb250YWluZXJzEiEucnVudGltZS52MS5MaXN0Q29udGFpbmVyc1JlcXVlc3QaIi5ydW50aW1lLnYxLkxpc3RDb250YWluZXJzUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * Describes the message runtime.v1.PodSandboxStateValue.
  * Use `create(PodSandboxStateValueSchema)` to create a new message.
  */
 export const PodSandboxStateValueSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 6);
+  messageDesc(file_runtime_v1_runtime, 0);
 
 /**
  * Describes the message runtime.v1.PodSandboxFilter.
  * Use `create(PodSandboxFilterSchema)` to create a new message.
  */
 export const PodSandboxFilterSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 7);
+  messageDesc(file_runtime_v1_runtime, 1);
 
 /**
  * Describes the message runtime.v1.ListPodSandboxRequest.
  * Use `create(ListPodSandboxRequestSchema)` to create a new message.
  */
 export const ListPodSandboxRequestSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 8);
+  messageDesc(file_runtime_v1_runtime, 2);
 
 /**
  * Describes the message runtime.v1.ListPodSandboxResponse.
  * Use `create(ListPodSandboxResponseSchema)` to create a new message.
  */
 export const ListPodSandboxResponseSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 9);
+  messageDesc(file_runtime_v1_runtime, 3);
 
 /**
  * Describes the message runtime.v1.PodSandboxMetadata.
  * Use `create(PodSandboxMetadataSchema)` to create a new message.
  */
 export const PodSandboxMetadataSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 10);
+  messageDesc(file_runtime_v1_runtime, 4);
 
 /**
  * Describes the message runtime.v1.PodSandbox.
  * Use `create(PodSandboxSchema)` to create a new message.
  */
 export const PodSandboxSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 11);
+  messageDesc(file_runtime_v1_runtime, 5);
 
 /**
  * Describes the message runtime.v1.ContainerStateValue.
  * Use `create(ContainerStateValueSchema)` to create a new message.
  */
 export const ContainerStateValueSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 12);
+  messageDesc(file_runtime_v1_runtime, 6);
 
 /**
  * Describes the message runtime.v1.ContainerFilter.
  * Use `create(ContainerFilterSchema)` to create a new message.
  */
 export const ContainerFilterSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 13);
+  messageDesc(file_runtime_v1_runtime, 7);
 
 /**
  * Describes the message runtime.v1.ListContainersRequest.
  * Use `create(ListContainersRequestSchema)` to create a new message.
  */
 export const ListContainersRequestSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 14);
+  messageDesc(file_runtime_v1_runtime, 8);
 
 /**
  * Describes the message runtime.v1.ListContainersResponse.
  * Use `create(ListContainersResponseSchema)` to create a new message.
  */
 export const ListContainersResponseSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 15);
+  messageDesc(file_runtime_v1_runtime, 9);
 
 /**
  * Describes the message runtime.v1.ContainerMetadata.
  * Use `create(ContainerMetadataSchema)` to create a new message.
  */
 export const ContainerMetadataSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 16);
+  messageDesc(file_runtime_v1_runtime, 10);
 
 /**
  * Describes the message runtime.v1.Container.
  * Use `create(ContainerSchema)` to create a new message.
  */
 export const ContainerSchema = /*@__PURE__*/
-  messageDesc(file_runtime_v1_runtime, 17);
+  messageDesc(file_runtime_v1_runtime, 11);
 
 /**
  * Describes the enum runtime.v1.PodSandboxState.

@@ -1,0 +1,51 @@
+/**
+ * A recorded node, standing on plain files: an API server, a container runtime and the kubelet's directories without
+ * their mounts. The build runs a plan on it, so that the launcher's code cache holds what a plan of a live node needs.
+ */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { TreeEntry } from '../src/core/model/snapshot.ts'
+import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
+import { startApiServer } from '../test/helpers/api-server/start.ts'
+import { startCriServer } from '../test/helpers/cri-server/start.ts'
+
+export interface WarmNode extends AsyncDisposable {
+  /** What makes volctl look at it. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** @param capture a NodeSnapshot's file */
+export async function startWarmNode(capture: string): Promise<WarmNode> {
+  const { snapshot } = await readSnapshot(capture)
+  const { nodeName, tree = [], runtime, processes = [] } = snapshot
+  await using started = new AsyncDisposableStack()
+  const directory = started.adopt(mkdtempSync(join(tmpdir(), 'vw')), (path) =>
+    rmSync(path, { recursive: true, force: true }),
+  )
+  const rootDir = join(directory, 'kubelet')
+  mkdirSync(rootDir)
+  for (const entry of tree) make(rootDir, entry)
+  // As old as they were: young directories of pods that are gone make a plan stop early (S29).
+  for (const { path, type, mtime } of tree) {
+    if (type !== 'link' && type !== 'socket' && mtime !== undefined) utimesSync(join(rootDir, path), mtime, mtime)
+  }
+  const api = started.use(await startApiServer({ data: [capture], nodeName }))
+  const cri = await startCriServer({ socketPath: join(directory, 'cri.sock'), pods: runtime?.pods ?? [] })
+  started.defer(() => cri.stop())
+  const host = join(directory, 'host.json')
+  const kubelet = { running: false, mayReturn: false }
+  const { machineID, systemUUID } = snapshot
+  const places = { rootDir, lockFile: join(directory, 'lock'), journalDir: join(directory, 'journal') }
+  const endpoints = { runtimeEndpoints: [cri.endpoint], runtimeExpected: true, kubeconfig: api.kubeconfig('plan') }
+  writeFileSync(host, JSON.stringify({ machineID, systemUUID, nodeName, kubelet, processes, ...places, ...endpoints }))
+  const ended = started.move()
+  return { env: { VOLCTL_TEST_HOST: host }, [Symbol.asyncDispose]: () => ended.disposeAsync() }
+}
+
+function make(rootDir: string, { path, type, target = '', content = '' }: TreeEntry): void {
+  const full = join(rootDir, path)
+  mkdirSync(type === 'dir' ? full : dirname(full), { recursive: true })
+  if (type === 'link') symlinkSync(target, full)
+  else if (type === 'file') writeFileSync(full, content)
+}

@@ -1,0 +1,51 @@
+/** What lies in the global map directory of a block volume (P98, C10). */
+import { compareText } from '../compare-text.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { ActualInputs } from './actual-inputs.ts'
+import type { BlockMapping } from './devices.ts'
+import { baseName } from './tree.ts'
+
+/** A pod's map file, what is mounted on it, and the loop devices that hold it open. */
+export function mapFileOf(
+  inputs: ActualInputs,
+  mapDir: string,
+  podUid: string,
+): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
+  const path = `${mapDir}/${podUid}`
+  const absolute = inputs.absolute(path)
+  return {
+    mapFile: exists(inputs, path) ? path : undefined,
+    mapLayers: inputs.at(path),
+    loops: (inputs.snapshot.blockDevices ?? [])
+      .filter((device) => device.backingFile?.replace(/\s*\(deleted\)\s*$/, '') === absolute)
+      .map((device) => device.name)
+      .toSorted(compareText),
+  }
+}
+
+export function exists(inputs: ActualInputs, path: string): boolean {
+  return inputs.tree.has(path) || inputs.at(path).length > 0
+}
+
+const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** UIDs of pods that have a file or a mount in a map directory; any other name there is nobody's map. */
+export function uidsBelow(inputs: ActualInputs, dir: string): string[] {
+  const prefix = `${inputs.absolute(dir)}/`
+  const mounted = inputs
+    .mountsWithin(dir)
+    .map((mount) => inputs.plain(mount.mountPoint))
+    .filter((path) => path.startsWith(prefix))
+    .map((path) => path.slice(prefix.length))
+  const files = inputs.tree.children(dir).filter((entry) => entry.type !== 'dir')
+  return [...files.map((entry) => baseName(entry.path)), ...mounted].filter(
+    (name) => UID.test(name) || inputs.tree.isDir(`pods/${name}`),
+  )
+}
+
+export function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {
+  return dirs
+    .flatMap((dir) => inputs.mountsWithin(dir))
+    .filter((mount) => !known.has(inputs.relative(inputs.plain(mount.mountPoint))))
+    .toSorted((a, b) => a.index - b.index)
+}

@@ -1,0 +1,143 @@
+/**
+ * Raw block volumes of iSCSI and FC (P79, P83, P84, P104). Their map directories are named after the device, the pods'
+ * links after the volume: which belong together is told by evidence, not by name.
+ */
+import { compareText } from '../compare-text.ts'
+import { FC_PLUGIN } from '../fc-disk.ts'
+import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
+import type { ActualInputs } from './actual-inputs.ts'
+import type { BlockVolume, PodLinks } from './devices.ts'
+import { foreignMounts, mapFileOf, uidsBelow } from './map-files.ts'
+import { baseName } from './tree.ts'
+
+/** A pod's link to the device: pods/UID/volumeDevices/PLUGIN/NAME. */
+interface Link {
+  readonly name: string
+  readonly podUid: string
+  readonly path: string
+}
+
+/**
+ * Every map directory with the links that lead to its device, then the links to which none was found: such a link is
+ * all that is left of a mapping, or nobody can say of which; it goes by itself.
+ */
+export function sessionBlockVolumes(inputs: ActualInputs, links: PodLinks): BlockVolume[] {
+  return [
+    ...volumesOf(inputs, links, ISCSI_PLUGIN, (base) =>
+      inputs.tree.childDirs(base).flatMap((iface) => below(inputs, `${base}/${iface}`)),
+    ),
+    ...volumesOf(inputs, links, FC_PLUGIN, (base) => below(inputs, base)),
+  ]
+}
+
+function below(inputs: ActualInputs, base: string): string[] {
+  return inputs.tree.childDirs(base).map((name) => `${base}/${name}`)
+}
+
+function volumesOf(
+  inputs: ActualInputs,
+  links: PodLinks,
+  plugin: string,
+  directoriesBelow: (base: string) => string[],
+): BlockVolume[] {
+  const base = `plugins/${plugin}/volumeDevices`
+  const left = new Set(linksOf(links, plugin))
+  const mapped = directoriesBelow(base)
+    .toSorted(compareText)
+    .map((dir) => mapDirectory(inputs, plugin, dir, left))
+  const orphans = [...Map.groupBy(left, ({ name }) => name)]
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([name, own]) => linkOnly(inputs, plugin, `${base}/${name}`, name, own))
+  return [...mapped, ...orphans]
+}
+
+function linksOf(links: PodLinks, plugin: string): Link[] {
+  const prefix = `${plugin}/`
+  return [...links].flatMap(([key, byPod]) =>
+    key.startsWith(prefix)
+      ? [...byPod].map(([podUid, path]) => ({ name: key.slice(prefix.length), podUid, path }))
+      : [],
+  )
+}
+
+/** @param left links that no map directory has claimed yet */
+function mapDirectory(inputs: ActualInputs, plugin: string, dir: string, left: Set<Link>): BlockVolume {
+  const record = `${dir}/iscsi.json`
+  const isRecord = (path: string): boolean => plugin === ISCSI_PLUGIN && path === record
+  const uids = [...new Set(uidsBelow(inputs, dir))]
+  const known = new Set([dir, ...uids.map((uid) => `${dir}/${uid}`)])
+  if (inputs.tree.get(record)?.type === 'file' && isRecord(record)) known.add(record)
+  return {
+    plugin,
+    name: baseName(dir),
+    dir,
+    mapDir: dir,
+    stateFile: undefined,
+    stagingPath: undefined,
+    publishDir: undefined,
+    mappings: uids.toSorted(compareText).map((podUid) => {
+      const map = mapFileOf(inputs, dir, podUid)
+      const link = [...left].find(
+        (each) => each.podUid === podUid && leadsTo(inputs, each, map.mapLayers.at(-1), volumeNameIn(inputs, record)),
+      )
+      if (link !== undefined) left.delete(link)
+      return { podUid, symlink: link?.path, ...map, publishPath: undefined, publishLayers: [] }
+    }),
+    foreign: foreignMounts(inputs, [dir], known),
+    unexpected: inputs.tree
+      .descendants(dir)
+      .filter(
+        (entry) =>
+          (!known.has(entry.path) && entry.type !== 'dir') || (isRecord(entry.path) && entry.error !== undefined),
+      ),
+  }
+}
+
+/** P104: the link's target is the device that is bound on the map file; else the record names the volume (P73). */
+function leadsTo(
+  inputs: ActualInputs,
+  link: Link,
+  bound: { readonly fsType: string; readonly root: string } | undefined,
+  volumeName: string | undefined,
+): boolean {
+  if (bound === undefined || bound.fsType !== 'devtmpfs') return link.name === volumeName
+  return inputs.tree.get(link.path)?.target === `/dev${bound.root.replace(/\/\/deleted$/, '')}`
+}
+
+function volumeNameIn(inputs: ActualInputs, record: string): string | undefined {
+  try {
+    const { VolName } = JSON.parse(inputs.tree.get(record)?.content ?? '{}') as { VolName?: unknown }
+    return typeof VolName === 'string' ? VolName : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function linkOnly(
+  inputs: ActualInputs,
+  plugin: string,
+  dir: string,
+  name: string,
+  links: readonly Link[],
+): BlockVolume {
+  return {
+    plugin,
+    name,
+    dir,
+    mapDir: dir,
+    stateFile: undefined,
+    stagingPath: undefined,
+    publishDir: undefined,
+    mappings: links
+      .toSorted((a, b) => compareText(a.podUid, b.podUid))
+      .map(({ podUid, path }) => ({
+        podUid,
+        symlink: path,
+        ...mapFileOf(inputs, dir, podUid),
+        publishPath: undefined,
+        publishLayers: [],
+      })),
+    foreign: [],
+    unexpected: [],
+  }
+}

@@ -1,0 +1,49 @@
+/** Block devices, their multipath maps and their iSCSI sessions, as sysfs and udev's links show them (P76, P80, P81). */
+
+/** A disk, a partition or a device-mapper map. */
+export interface BlockNode {
+  /** As the kernel calls it: sdb, sdb1, dm-0. */
+  readonly name: string
+  /** "major:minor" */
+  readonly dev: string
+  /** The disk, where this is a partition. */
+  readonly disk?: string
+  readonly partitions: readonly string[]
+  /** What is made on top of it. */
+  readonly holders: readonly string[]
+  /** What it is made of. */
+  readonly slaves: readonly string[]
+  readonly isMultipath: boolean
+  /** It has the file that takes a SCSI device away. */
+  readonly isScsi: boolean
+  /** HOST:CHANNEL:ID:LUN */
+  readonly scsiAddress?: string
+  /** The kernel is recovering its SCSI host: to open it would be to wait for that. */
+  readonly isRecovering: boolean
+}
+
+/** One session of the kernel's initiator. */
+export interface IscsiSession {
+  /** As the kernel calls it: session1. */
+  readonly name: string
+  readonly iqn: string
+  /** ADDRESS:PORT, as asked for and as it came out; IPv6 in brackets. */
+  readonly portals: readonly string[]
+  readonly iface?: string
+  /** Disks by LUN. */
+  readonly luns: readonly { readonly lun: string; readonly disks: readonly string[] }[]
+}
+
+export interface BlockTree {
+  iscsiSessions(): readonly IscsiSession[]
+  /** Undefined: no such device (any more). */
+  node(name: string): BlockNode | undefined
+  /** The kernel's name of a device number. */
+  nameOf(dev: string): string | undefined
+  /** The kernel's name of a device file, links followed. */
+  nameOfFile(path: string): string | undefined
+  /** udev's links and the kernel's names of what they lead to. */
+  links(directory: 'by-path' | 'by-id'): readonly { readonly link: string; readonly name: string }[]
+  /** The file that takes a SCSI disk away when "1" is written to it. */
+  deletePath(name: string): string
+}

@@ -1,0 +1,127 @@
+/** Who uses a disk: a mount, a map, a loop, a holder or an opener of it, its partitions or its multipath map (S9, S21, S25). */
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import type { BlockNode } from './block-tree.ts'
+import { pause } from './deadline.ts'
+import { describeMount } from './expected-mounts.ts'
+import type { StepContext } from './step-context.ts'
+
+/** It has every path of a map open, to test it, and lets go by itself. */
+const PATH_CHECKER = 'multipathd'
+const TRIES = 3
+const BETWEEN_MS = 250
+
+export interface DiskUser {
+  /** The disk that was asked about: the user may be one of its partition or its map. */
+  readonly disk: string
+  /** In words. */
+  readonly who: string
+}
+
+/** A disk, or what is on it, with the disk's name. */
+type OnDisk = BlockNode & { readonly on: string }
+
+/**
+ * Nobody where the list is empty. Asked again for a moment where only an opener stands in the way: udev and blkid have
+ * a device open after every unmount.
+ */
+export async function usersOfDisks(disks: readonly string[], run: StepContext): Promise<readonly DiskUser[]> {
+  for (let tried = 1; ; tried++) {
+    const { lasting, passing } = lookAtDisks(disks, run)
+    if (lasting.length > 0 || passing.length === 0) return lasting
+    if (tried === TRIES || run.signal?.aborted) return passing
+    await pause(BETWEEN_MS, run.signal)
+  }
+}
+
+function lookAtDisks(disks: readonly string[], run: StepContext): { lasting: DiskUser[]; passing: DiskUser[] } {
+  const { around, host } = run
+  const nodes = withWhatIsOnThem(disks, run)
+  const byDev = new Map(nodes.map((node) => [node.dev, node]))
+  const lasting = [
+    ...nodes.flatMap((node) => heldBy(node, run)),
+    ...mountsOf(around.table, nodes).map(([mount, { on }]) => ({ disk: on, who: describeMount(mount) })),
+    ...around.others.flatMap(({ table, process, pid }) =>
+      mountsOf(table, nodes).map(([mount, { on }]) => ({
+        disk: on,
+        who: `${describeMount(mount)}, in the namespace of ${process} (pid ${pid})`,
+      })),
+    ),
+    ...loopsOn(nodes, run),
+  ]
+  if (lasting.length > 0) return { lasting, passing: [] }
+  const openers = host
+    .openersOf(new Set(byDev.keys()), around.table, around.others)
+    .filter(({ process }) => process !== PATH_CHECKER)
+    .flatMap(({ process, pid, dev }) => {
+      const node = byDev.get(dev)
+      return node === undefined
+        ? []
+        : [{ disk: node.on, who: `${process} (pid ${pid}), which has /dev/${node.name} open` }]
+    })
+  return { lasting, passing: [...openers, ...nodes.flatMap((node) => kernelUsers(node, run))] }
+}
+
+/** The disks that are there, their partitions, and the multipath maps that they are paths of. */
+function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: StepContext): OnDisk[] {
+  const found = new Map<string, OnDisk>()
+  const add = (name: string, on: string): void => {
+    if (found.has(name)) return
+    const node = blockTree.node(name)
+    if (node === undefined) return
+    found.set(name, { ...node, on })
+    for (const partition of node.partitions) add(partition, on)
+    for (const holder of node.holders) if (blockTree.node(holder)?.isMultipath) add(holder, on)
+  }
+  for (const disk of disks) add(disk, disk)
+  return [...found.values()]
+}
+
+/** Holders other than a multipath map: an LVM volume, an open LUKS mapping, an array. */
+function heldBy({ name, holders, on }: OnDisk, { host }: StepContext): DiskUser[] {
+  return holders
+    .filter((holder) => host.blockTree.node(holder)?.isMultipath !== true)
+    .map((holder) => ({ disk: on, who: `device ${holder}, which is made of ${name}` }))
+}
+
+/**
+ * A superblock, or whoever has it exclusively; of a path of a multipath map that is the map, which is asked itself.
+ * While the kernel is recovering the SCSI host an open would wait for it: then nothing is known.
+ */
+function kernelUsers({ name, dev, holders, isRecovering, on }: OnDisk, { host }: StepContext): DiskUser[] {
+  if (isRecovering) return [{ disk: on, who: `the kernel, which is recovering the SCSI host of ${name}` }]
+  if (holders.length > 0) return []
+  return host.deviceUse(dev).users.map((who) => ({ disk: on, who }))
+}
+
+/** File systems on it, and binds of its device file: block maps of the kubelet (P98). */
+function mountsOf(table: MountTable, nodes: readonly OnDisk[]): [MountInfo, OnDisk][] {
+  const byFile = new Map(nodes.map((node) => [`/${node.name}`, node]))
+  const onDevice = nodes.flatMap((node) => table.ofDevice(node.dev).map((mount): [MountInfo, OnDisk] => [mount, node]))
+  const byName = table.under('/').flatMap((mount): [MountInfo, OnDisk][] => {
+    const node = byFile.get(deviceFileOf(mount) ?? '')
+    return node === undefined ? [] : [[mount, node]]
+  })
+  return [...onDevice, ...byName]
+}
+
+/** Relative to /dev. A file system of several devices (btrfs) has a number of its own, and one of them as its source. */
+function deviceFileOf({ dev, fsType, root, source }: MountInfo): string | undefined {
+  if (!dev.startsWith('0:')) return undefined
+  if (fsType === 'devtmpfs') return root.replace(/\/\/deleted$/, '')
+  return source.startsWith('/dev/') ? source.slice('/dev'.length) : undefined
+}
+
+function loopsOn(nodes: readonly OnDisk[], { host, around, operation }: StepContext): DiskUser[] {
+  const byFile = new Map(nodes.map((node) => [`/dev/${node.name}`, node]))
+  const byDev = new Map(nodes.map((node) => [node.dev, node]))
+  return host
+    .loops()
+    .filter(({ device }) => !operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device))
+    .flatMap(({ device, backingFile }) => {
+      const file = backingFile.replace(/ \(deleted\)$/, '')
+      // Only a bind of a device file is looked at: nothing else that is mounted on a file can be a device.
+      const isBind = around.table.at(file).at(-1)?.fsType === 'devtmpfs'
+      const node = byFile.get(file) ?? (isBind ? byDev.get(host.deviceNumber(file) ?? '') : undefined)
+      return node === undefined ? [] : [{ disk: node.on, who: `${device}, backed by ${backingFile}` }]
+    })
+}

@@ -1,0 +1,66 @@
+/** A flexVolume driver's call, and a look at what it left (P87, P88). */
+import type { Step } from '../plan/plan.ts'
+import { undoWhatTheDriverLeft } from './csi-step.ts'
+import type { CommandResult } from './host.ts'
+import { StepFailed } from './operation-error.ts'
+import { command, wordsOf } from './step-command.ts'
+import type { StepContext } from './step-context.ts'
+import { umountLayer } from './umount-step.ts'
+
+/**
+ * `unmount DIR` for a pod's volume, where its directory is there; `unmountdevice DIR` for the global mount, where it is
+ * mounted. A driver that says "Not supported" leaves it to a plain unmount.
+ */
+export async function callFlexDriver(step: Step, run: StepContext): Promise<void> {
+  const { operation, around, host } = run
+  const before = around.table.at(step.target).length
+  const call = step.op === 'flexUnmount' ? 'unmount' : 'unmountdevice'
+  // Nothing is touched below a mount: only of an unmounted directory is it asked whether it is there.
+  if (before === 0 && (call === 'unmountdevice' || host.lstat(step.target) === undefined)) return
+  const driver = operation.volume?.plugin ?? 'the flexVolume driver'
+  if (step.detail === undefined)
+    throw new StepFailed('FlexDriverMissing', `the plan does not say where driver ${driver} is`, {
+      hint: 'Plan again.',
+    })
+  const result = await command(run, step.detail, [call, step.target])
+  around.changed()
+  if (isNotSupported(result)) {
+    for (let left = before; left > 0; left--) await umountLayer({ op: 'umount', target: step.target }, run)
+    return
+  }
+  requireSuccess(result, `${driver}: ${call} of ${step.target}`)
+  await undoWhatTheDriverLeft(step, run, before)
+}
+
+interface Status {
+  readonly status?: unknown
+  readonly message?: unknown
+}
+
+/** One JSON object and nothing else, as the kubelet reads it. */
+function statusOf({ stdout }: CommandResult): Status | undefined {
+  try {
+    const value: unknown = JSON.parse(stdout)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isNotSupported(result: CommandResult): boolean {
+  return statusOf(result)?.status === 'Not supported'
+}
+
+function requireSuccess(result: CommandResult, what: string): void {
+  const answer = statusOf(result)
+  if (answer?.status === 'Success' && result.status === 0) return
+  const said =
+    answer === undefined
+      ? `it printed no JSON status: ${wordsOf(result)}`
+      : answer.status === 'Success'
+        ? `it said Success and ended with status ${result.status}`
+        : `${String(answer.status ?? 'no status')}: ${String(answer.message ?? 'without a message')}`
+  throw new StepFailed('DriverFailed', `${what} failed: ${said}`, {
+    hint: "Look at the driver's log; nothing was removed.",
+  })
+}

@@ -1,0 +1,28 @@
+/** A program that a step runs, and what it said. */
+import type { CommandResult } from './host.ts'
+import { StepFailed } from './operation-error.ts'
+import type { StepContext } from './step-context.ts'
+
+/** @throws StepFailed TimedOut where it did not end */
+export async function command(
+  run: StepContext,
+  program: string,
+  args: readonly string[],
+  input?: string,
+): Promise<CommandResult> {
+  const result = await run.host.run(program, args, run.timeoutMs, input)
+  if (!result.timedOut) return result
+  const left =
+    result.abandonedPid === undefined ? '' : `; pid ${result.abandonedPid} cannot be killed and was left behind`
+  const words = `${program} ${args.join(' ')}`
+  throw new StepFailed('TimedOut', `${words} did not end within ${run.timeoutMs / 1000} s${left}`, {
+    hint: 'The storage may be away: bring it back, and plan again.',
+    stuck: true,
+  })
+}
+
+/** The first line of what a program said. */
+export function wordsOf({ stdout, stderr, status }: CommandResult): string {
+  const [line = ''] = (stderr.trim() || stdout.trim()).split('\n')
+  return line === '' ? `exit status ${status}` : line
+}

@@ -1,0 +1,143 @@
+/** The block devices of this host, or of a fabricated sysfs. What is not there is absent; any other failure is thrown (S3). */
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { posix } from 'node:path'
+import { compareText } from '../compare-text.ts'
+import { errnoOf } from '../errors.ts'
+import type { BlockNode, BlockTree, IscsiSession } from './block-tree.ts'
+
+export class SysfsBlockTree implements BlockTree {
+  readonly #sys: string
+  readonly #dev: string
+
+  constructor(sys = '/sys', dev = '/dev') {
+    this.#sys = sys
+    this.#dev = dev
+  }
+
+  iscsiSessions(): IscsiSession[] {
+    const hosts = `${this.#sys}/class/iscsi_host`
+    return namesIn(hosts).flatMap((host) =>
+      namesIn(`${hosts}/${host}/device`)
+        .filter((name) => /^session\d+$/.test(name))
+        .flatMap((name) => session(`${hosts}/${host}/device/${name}`, name) ?? []),
+    )
+  }
+
+  node(name: string): BlockNode | undefined {
+    const at = this.#block(name)
+    const dev = textIn(`${at}/dev`)
+    if (dev === undefined) return undefined
+    const address = this.#scsiAddress(name)
+    const isPartition = existsSync(`${at}/partition`)
+    return {
+      name,
+      dev,
+      ...(isPartition ? { disk: posix.basename(posix.dirname(realpathSync(at))) } : {}),
+      partitions: namesIn(at).filter((each) => existsSync(`${at}/${each}/partition`)),
+      holders: namesIn(`${at}/holders`),
+      slaves: namesIn(`${at}/slaves`),
+      isMultipath: textIn(`${at}/dm/uuid`)?.startsWith('mpath-') === true,
+      isScsi: existsSync(this.deletePath(name)),
+      ...(address === undefined ? {} : { scsiAddress: address }),
+      isRecovering: textIn(`${this.#sys}/class/scsi_host/host${address?.split(':')[0]}/state`) === 'recovery',
+    }
+  }
+
+  nameOf(dev: string): string | undefined {
+    try {
+      return posix.basename(readlinkSync(`${this.#sys}/dev/block/${dev}`))
+    } catch (error) {
+      return ifAbsent(error, undefined)
+    }
+  }
+
+  nameOfFile(path: string): string | undefined {
+    if (!path.startsWith('/dev/')) return undefined
+    try {
+      return posix.basename(realpathSync(`${this.#dev}${path.slice('/dev'.length)}`))
+    } catch (error) {
+      return ifAbsent(error, undefined)
+    }
+  }
+
+  links(directory: 'by-path' | 'by-id'): { link: string; name: string }[] {
+    const at = `${this.#dev}/disk/${directory}`
+    return namesIn(at).map((link) => ({ link, name: posix.basename(readlinkSync(`${at}/${link}`)) }))
+  }
+
+  deletePath(name: string): string {
+    return `${this.#sys}/block/${name}/device/delete`
+  }
+
+  #scsiAddress(name: string): string | undefined {
+    try {
+      const found = posix.basename(realpathSync(`${this.#sys}/block/${name}/device`))
+      return /^\d+(?::\d+){3}$/.test(found) ? found : undefined
+    } catch (error) {
+      return ifAbsent(error, undefined)
+    }
+  }
+
+  /** Partitions have no directory of their own directly below /sys/block. */
+  #block(name: string): string {
+    const own = `${this.#sys}/block/${name}`
+    return existsSync(own) ? own : `${this.#sys}/class/block/${name}`
+  }
+}
+
+/** Undefined where the session ended while it was read. */
+function session(at: string, name: string): IscsiSession | undefined {
+  const facts = `${at}/iscsi_session/${name}`
+  const iqn = textIn(`${facts}/targetname`)
+  if (iqn === undefined) return undefined
+  const iface = textIn(`${facts}/ifacename`)
+  const portals = namesIn(at)
+    .filter((each) => /^connection\d+:\d+$/.test(each))
+    .flatMap((each) => {
+      const connection = `${at}/${each}/iscsi_connection/${each}`
+      return ['persistent_', ''].flatMap((kind) => portalOf(connection, kind) ?? [])
+    })
+  return { name, iqn, portals: [...new Set(portals)], ...(iface === undefined ? {} : { iface }), luns: lunsOf(at) }
+}
+
+function portalOf(connection: string, kind: string): string | undefined {
+  const address = textIn(`${connection}/${kind}address`)
+  const port = textIn(`${connection}/${kind}port`)
+  if (!address || address === '<NULL>' || !port) return undefined
+  return `${address.includes(':') && !address.startsWith('[') ? `[${address}]` : address}:${port}`
+}
+
+/** sessionN/targetHOST:CHANNEL:ID/HOST:CHANNEL:ID:LUN/block/NAME */
+function lunsOf(at: string): { lun: string; disks: string[] }[] {
+  return namesIn(at)
+    .filter((name) => /^target\d+:\d+:\d+$/.test(name))
+    .flatMap((target) =>
+      namesIn(`${at}/${target}`).flatMap((device) => {
+        const lun = /^\d+:\d+:\d+:(\d+)$/.exec(device)?.[1]
+        return lun === undefined ? [] : [{ lun, disks: namesIn(`${at}/${target}/${device}/block`) }]
+      }),
+    )
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).toSorted(compareText)
+  } catch (error) {
+    return ifAbsent(error, [])
+  }
+}
+
+function textIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    return ifAbsent(error, undefined)
+  }
+}
+
+/** Attributes of a device that goes away while it is read fail in several ways, all of which mean that it is gone. */
+function ifAbsent<T>(error: unknown, absent: T): T {
+  const code = errnoOf(error)
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENODEV' || code === 'ENXIO') return absent
+  throw error
+}

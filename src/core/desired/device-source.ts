@@ -1,0 +1,51 @@
+/**
+ * Whose device is it: iSCSI, FC and flexVolume sources compared with the names of global directories (R815, P93-P96).
+ *
+ * By exact names of target and LUN, of WWN and LUN, of WWID, of the volume; where two ways of writing one volume exist,
+ * either counts, so that a volume that somebody wants is never taken for another.
+ */
+import { FC_PLUGIN, parseFcDirectory } from '../fc-disk.ts'
+import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
+import type { SharedSources } from '../model/objects.ts'
+import type { VolumeSpec } from './desired-state.ts'
+
+/** A volume that somebody wants, as far as devices go. */
+export interface DeviceSource {
+  readonly plugin: string
+  readonly specName: string
+  readonly iscsi?: { readonly iqn: string; readonly lun: string }
+  readonly fc?: NonNullable<SharedSources['fc']>
+}
+
+export function deviceSourceOf({ plugin, specName, source, persistentVolume }: VolumeSpec): DeviceSource {
+  const { iscsi, fc } = persistentVolume?.spec ?? source ?? {}
+  return {
+    plugin,
+    specName,
+    ...(iscsi == null ? {} : { iscsi: { iqn: iscsi.iqn, lun: String(iscsi.lun ?? 0) } }),
+    ...(fc == null ? {} : { fc }),
+  }
+}
+
+/** @param name of the global directory: of the mount, or of the block map */
+export function isDeviceOf(source: DeviceSource, plugin: string, name: string): boolean {
+  if (source.plugin !== plugin) return false
+  if (plugin === ISCSI_PLUGIN) return source.iscsi === undefined || endsWithLun(name, source.iscsi)
+  if (plugin === FC_PLUGIN) return source.fc === undefined || isFcOf(source.fc, name)
+  return source.specName === name
+}
+
+/** Whatever the portal: one LUN behind two portals is one disk. */
+function endsWithLun(name: string, { iqn, lun }: NonNullable<DeviceSource['iscsi']>): boolean {
+  return name.endsWith(`-${iqn}-lun-${lun}`)
+}
+
+/** One WWN or WWID in common is enough: a PV may list them in another order, or others beside (P96). */
+function isFcOf({ targetWWNs = [], lun, wwids = [] }: NonNullable<DeviceSource['fc']>, name: string): boolean {
+  const disk = parseFcDirectory(name)
+  const escaped = wwids.map((wwid) => wwid.replaceAll(' ', '_'))
+  if (disk === undefined || escaped.join('-') === name) return true
+  if (disk.wwns === undefined) return disk.wwids.some((wwid) => escaped.includes(wwid))
+  const wwns = targetWWNs.map((wwn) => wwn.toLowerCase())
+  return String(lun) === disk.lun && disk.wwns.some((wwn) => wwns.includes(wwn.toLowerCase()))
+}

@@ -1,0 +1,46 @@
+/** The drivers of flexVolumes that are installed on this node, where its kubelet looks for them (P85). */
+import { accessSync, constants, readdirSync, statSync } from 'node:fs'
+import { posix } from 'node:path'
+import { compareText } from '../compare-text.ts'
+import { errnoOf } from '../errors.ts'
+import type { FlexDriver } from '../model/snapshot.ts'
+import { unescapeQualifiedName } from '../names.ts'
+import type { LocatedNode } from './locate-node.ts'
+
+const DEFAULT_DIRECTORY = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec'
+
+export function flexDrivers({ testHost, config, kubelet }: LocatedNode): readonly FlexDriver[] | undefined {
+  // A test's host has drivers of its own, or none: never this machine's.
+  if (testHost !== undefined) return testHost.volumePluginDir === undefined ? [] : driversIn(testHost.volumePluginDir)
+  const directory = config.volumePluginDir ?? DEFAULT_DIRECTORY
+  return driversIn(posix.resolve(kubelet?.workingDirectory ?? '/', directory))
+}
+
+/** @returns undefined where the directory is there and cannot be read: then nobody knows */
+export function driversIn(directory: string): readonly FlexDriver[] | undefined {
+  let names: string[]
+  try {
+    names = readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .map((entry) => entry.name)
+  } catch (error) {
+    return errnoOf(error) === 'ENOENT' ? [] : undefined
+  }
+  return names.toSorted(compareText).map((name) => {
+    // VENDOR~DRIVER/DRIVER; without a vendor the program has the directory's name.
+    const program = name.slice(name.indexOf('~') + 1)
+    const executable = posix.join(directory, name, program)
+    const error = whyNotExecutable(executable)
+    return { name: unescapeQualifiedName(name), executable, ...(error === undefined ? {} : { error }) }
+  })
+}
+
+function whyNotExecutable(path: string): string | undefined {
+  try {
+    if (!statSync(path).isFile()) return 'it is no file'
+    accessSync(path, constants.X_OK)
+    return undefined
+  } catch (error) {
+    return errnoOf(error) ?? 'it cannot be read'
+  }
+}

@@ -1,0 +1,62 @@
+/** What the kubelet's atomic writer left in a volume: links, `..data`, and a directory for each generation (P25). */
+import { posix } from 'node:path'
+import type { ExpectedFile } from '../../desired/atomic-content.ts'
+import { digestFile } from './read-small-file.ts'
+import { type Draft, lstatEntry, readTarget } from './tree-entry.ts'
+import type { TreeWalk } from './tree-walk.ts'
+import { walkContent } from './walk-content.ts'
+
+/** One generation of data: ..YYYY_MM_DD_HH_MM_SS.random */
+const GENERATION = /^\.\.\d{4}(_\d\d){5}\.\d+$/
+
+/** What the files of a volume should be, by path below `..data`. */
+type Expected = ReadonlyMap<string, ExpectedFile> | undefined
+
+/** Which files' digests are taken: those that say something beside what is expected, all, or none. */
+export type Digests = { readonly expected: Expected } | 'all' | 'none'
+
+/** @returns every entry of the volume, without attributes */
+export function readAtomicVolume(walk: TreeWalk, volume: Draft, digests: Digests): readonly Draft[] {
+  const entries = [...walk.children(volume)]
+  for (const entry of [...entries]) {
+    const name = posix.basename(entry.path)
+    if (entry.type === 'link' && name === '..data') readTarget(entry, walk.absolute(entry.path))
+    else if (entry.type === 'dir' && walk.mayEnter(entry)) {
+      if (GENERATION.test(name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
+      else walkContent(walk, walk.absolute(entry.path), entry)
+    }
+  }
+  return entries
+}
+
+/**
+ * Of a volume that is mounted for a living pod only what its containers are shown: nothing else of it decides anything.
+ */
+export function readShownGeneration(walk: TreeWalk, volume: Draft, expected: Expected): void {
+  const data: Draft = { path: `${volume.path}/..data`, type: 'link' }
+  readTarget(data, walk.absolute(data.path))
+  if (data.target === undefined) return
+  walk.emit(data)
+  const generation: Draft = { path: `${volume.path}/${data.target}`, type: 'dir' }
+  if (!GENERATION.test(data.target) || walk.mountPoints.at(generation.path) !== undefined) return
+  if (!lstatEntry(generation, walk.absolute(generation.path)) || generation.type !== 'dir') return
+  walk.emit(generation)
+  readGeneration(walk, generation, generation.path, { expected })
+}
+
+function readGeneration(walk: TreeWalk, directory: Draft, generation: string, digests: Digests): Draft[] {
+  const entries = [...walk.children(directory)]
+  for (const entry of [...entries]) {
+    if (!walk.mayEnter(entry)) continue
+    if (entry.type === 'file') readFile(walk, entry, entry.path.slice(generation.length + 1), digests)
+    else if (entry.type === 'dir') entries.push(...readGeneration(walk, entry, generation, digests))
+  }
+  return entries
+}
+
+function readFile(walk: TreeWalk, file: Draft, path: string, digests: Digests): void {
+  if (digests === 'none') return
+  const want = digests === 'all' ? undefined : digests.expected?.get(path)
+  if (digests === 'all' || (want !== undefined && 'digest' in want)) digestFile(file, walk.absolute(file.path))
+  else if (want !== undefined && 'size' in want) walk.attributes(file)
+}

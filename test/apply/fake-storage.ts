@@ -1,0 +1,187 @@
+/**
+ * A fabricated sysfs and /dev with iSCSI sessions, SCSI disks and multipath maps, and stand-ins of the programs that
+ * change them: what they do to the tree is what the kernel and open-iscsi do.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { CommandResult } from '../../src/core/apply/host.ts'
+import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
+import type { FakeHost } from './fake-host.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+export interface SessionOptions {
+  readonly iqn: string
+  /** ADDRESS:PORT of the connection, and what was asked for where that differs. */
+  readonly portal: string
+  readonly persistent?: string
+  readonly iface?: string
+}
+
+export class FakeStorage {
+  readonly root = temporaryDirectory()
+  readonly sys = `${this.root}/sys`
+  readonly dev = `${this.root}/dev`
+  /** Instead of what a program would do: its answer. */
+  readonly answers = new Map<string, Partial<CommandResult>>()
+  #nextMinor = 16
+
+  constructor(host: FakeHost) {
+    host.blockTree = new SysfsBlockTree(this.sys, this.dev)
+    host.programs = (program, args, input) => {
+      const answer = this.answers.get(program)
+      if (answer !== undefined) return answer
+      if (program === 'tee' && input === '1') this.#removeDisk(dirname(dirname(args[1] ?? '')))
+      if (program === 'multipath') this.#removeMap((args[1] ?? '').slice('/dev/'.length))
+      if (program === 'iscsiadm' && args.includes('--logout')) return { status: this.#logOut(args) }
+      return {}
+    }
+  }
+
+  /** @param luns disk names by LUN */
+  session(
+    id: number,
+    { iqn, portal, persistent, iface = 'default' }: SessionOptions,
+    luns: Record<number, string>,
+  ): this {
+    const at = `${this.sys}/class/iscsi_host/host${id}/device/session${id}`
+    this.#write(`${at}/iscsi_session/session${id}/targetname`, `${iqn}\n`)
+    this.#write(`${at}/iscsi_session/session${id}/ifacename`, `${iface}\n`)
+    const connection = `${at}/connection${id}:0/iscsi_connection/connection${id}:0`
+    for (const [kind, value] of [
+      ['', portal],
+      ['persistent_', persistent ?? portal],
+    ] as const) {
+      const [, address = '', port = ''] = /^(.*):(\d+)$/.exec(value) ?? []
+      this.#write(`${connection}/${kind}address`, `${address.replace(/^\[|\]$/g, '')}\n`)
+      this.#write(`${connection}/${kind}port`, `${port}\n`)
+    }
+    mkdirSync(`${at}/target${id}:0:0`, { recursive: true })
+    for (const [lun, disk] of Object.entries(luns)) {
+      const device = `${at}/target${id}:0:0/${id}:0:0:${lun}`
+      mkdirSync(`${device}/block/${disk}`, { recursive: true })
+      this.disk(disk, { device })
+    }
+    return this
+  }
+
+  /** @returns its "major:minor" */
+  disk(name: string, { scsi = true, device = undefined as string | undefined } = {}): string {
+    const dev = this.#device(name, `8:${this.#nextMinor}`)
+    this.#nextMinor += 16
+    if (device !== undefined) symlinkSync(device, `${this.sys}/block/${name}/device`)
+    if (scsi) this.#write(`${this.sys}/block/${name}/device/delete`, '')
+    return dev
+  }
+
+  /** The kernel is at work on what a path of this host failed with. */
+  recovering(host: number): this {
+    this.#write(`${this.sys}/class/scsi_host/host${host}/state`, 'recovery\n')
+    return this
+  }
+
+  partition(disk: string, name: string, dev: string): this {
+    this.#write(`${this.sys}/block/${disk}/${name}/partition`, '1\n')
+    this.#write(`${this.sys}/block/${disk}/${name}/dev`, `${dev}\n`)
+    for (const [directory, link] of [
+      ['class/block', name],
+      ['dev/block', dev],
+    ] as const) {
+      mkdirSync(`${this.sys}/${directory}`, { recursive: true })
+      symlinkSync(`../../block/${disk}/${name}`, `${this.sys}/${directory}/${link}`)
+    }
+    return this
+  }
+
+  /** A device-mapper map over these disks. */
+  map(name: string, disks: readonly string[], uuid = 'mpath-3600'): string {
+    const dev = this.#device(name, `252:${name.slice('dm-'.length)}`)
+    this.#write(`${this.sys}/block/${name}/dm/uuid`, `${uuid}\n`)
+    for (const disk of disks) {
+      mkdirSync(`${this.sys}/block/${name}/slaves/${disk}`, { recursive: true })
+      mkdirSync(`${this.sys}/block/${disk}/holders/${name}`, { recursive: true })
+    }
+    return dev
+  }
+
+  link(directory: 'by-path' | 'by-id', link: string, name: string): this {
+    mkdirSync(`${this.dev}/disk/${directory}`, { recursive: true })
+    symlinkSync(`../../${name}`, `${this.dev}/disk/${directory}/${link}`)
+    return this
+  }
+
+  renumber(name: string, dev: string): void {
+    this.#write(`${this.sys}/block/${name}/dev`, `${dev}\n`)
+  }
+
+  /** Its "major:minor". */
+  devOf(name: string): string {
+    return readFileSync(`${this.sys}/block/${name}/dev`, 'utf8').trim()
+  }
+
+  disks(): string[] {
+    return namesIn(`${this.sys}/block`)
+  }
+
+  sessions(): string[] {
+    return namesIn(`${this.sys}/class/iscsi_host`).flatMap((host) =>
+      namesIn(`${this.sys}/class/iscsi_host/${host}/device`),
+    )
+  }
+
+  #device(name: string, dev: string): string {
+    this.#write(`${this.sys}/block/${name}/dev`, `${dev}\n`)
+    mkdirSync(`${this.sys}/dev/block`, { recursive: true })
+    symlinkSync(`../../block/${name}`, `${this.sys}/dev/block/${dev}`)
+    this.#write(`${this.dev}/${name}`, '')
+    return dev
+  }
+
+  #removeDisk(at: string): void {
+    const name = at.slice(at.lastIndexOf('/') + 1)
+    const dev = this.devOf(name)
+    rmSync(at, { recursive: true })
+    rmSync(`${this.sys}/dev/block/${dev}`)
+    for (const found of readdirSync(this.sys, { recursive: true, encoding: 'utf8' })) {
+      if (found.endsWith(`/block/${name}`)) rmSync(dirname(dirname(`${this.sys}/${found}`)), { recursive: true })
+    }
+  }
+
+  #removeMap(name: string): void {
+    for (const disk of namesIn(`${this.sys}/block/${name}/slaves`))
+      rmSync(`${this.sys}/block/${disk}/holders/${name}`, { recursive: true })
+    rmSync(`${this.sys}/dev/block/${this.devOf(name)}`)
+    rmSync(`${this.sys}/block/${name}`, { recursive: true })
+  }
+
+  /** As open-iscsi: by whole names, 21 where it knows of none. */
+  #logOut(args: readonly string[]): number {
+    const after = (flag: string): string | undefined => args[args.indexOf(flag) + 1]
+    const iface = args.includes('-I') ? after('-I') : undefined
+    const mine = new SysfsBlockTree(this.sys, this.dev)
+      .iscsiSessions()
+      .filter(
+        (session) =>
+          session.iqn === after('-T') &&
+          session.portals.includes(after('-p') ?? '') &&
+          (iface === undefined || session.iface === iface),
+      )
+    for (const { name, luns } of mine) {
+      for (const disk of luns.flatMap((each) => each.disks)) this.#removeDisk(`${this.sys}/block/${disk}`)
+      rmSync(`${this.sys}/class/iscsi_host/host${name.slice('session'.length)}`, { recursive: true })
+    }
+    return mine.length > 0 ? 0 : 21
+  }
+
+  #write(path: string, text: string): void {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).sort()
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,168 @@
+/** UnmountDevice and UnmapDevice of FC: exactly the devices of the mount, and only if nobody uses them (P81, P84, S25). */
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { releaseSteps } from '../../src/core/reconcile/unmount-other-devices.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
+import { FakeStorage } from './fake-storage.ts'
+
+const PLUGIN = 'kubernetes.io/fc'
+const NAME = '50060e801049cfd1-lun-1'
+const LINK = 'pci-0000:05:00.0-fc-0x50060e801049cfd1-lun-1'
+
+let fixture: Fixture
+let storage: FakeStorage
+beforeEach(() => {
+  fixture = new Fixture()
+  storage = new FakeStorage(fixture.host)
+})
+
+/** @param mounted the device's number and its source; undefined: nothing is mounted */
+function unmountDevice(mounted?: { dev: string; source?: string; fsType?: string }, name = NAME): Operation {
+  const target = `${ROOT}/plugins/kubernetes.io/fc/${name}`
+  fixture.host.dir(target)
+  const expects = mounted === undefined ? [] : [fixture.host.mount(target, { fsType: 'ext4', ...mounted })]
+  const { pod: _, ...rest } = operation('a', {
+    kind: 'UnmountDevice',
+    volume: {
+      name,
+      uniqueName: `${PLUGIN}/${name}`,
+      plugin: PLUGIN,
+      mode: 'Filesystem',
+      ...(mounted && { device: `${mounted.dev} ${mounted.source ?? '/dev/x'}` }),
+    },
+    steps: [...(mounted ? [step('umount', target)] : []), ...releaseSteps(PLUGIN, target), step('rmdir', target)],
+    expects,
+  })
+  return rest
+}
+
+async function run(...operations: Operation[]) {
+  const result = await fixture.apply(planOf(operations))
+  return { states: statesOf(result), log: fixture.host.log }
+}
+
+const remove = (disk: string): string[] => [
+  `blockdev --flushbufs /dev/${disk}`,
+  `tee -- ${storage.sys}/block/${disk}/device/delete <<< 1`,
+]
+
+it('unmounts, flushes the multipath map, removes exactly its paths, and the directory (P81)', async () => {
+  for (const disk of ['sdb', 'sdc', 'sdd']) storage.disk(disk)
+  const dev = storage.map('dm-3', ['sdb', 'sdc'])
+  const planned = unmountDevice({ dev, source: '/dev/mapper/mpatha' })
+  const { states, log } = await run(planned)
+  expect(states).toEqual({ a: 'done' })
+  expect(log).toEqual([
+    `umount plain ${planned.paths[0]}`,
+    'multipath -f /dev/dm-3',
+    ...remove('sdb'),
+    ...remove('sdc'),
+    `rmdir ${planned.paths[0]}`,
+  ])
+  expect(storage.disks()).toEqual(['sdd'])
+})
+
+it('a single path, and a mount of its partition', async () => {
+  storage.disk('sdb')
+  storage.partition('sdb', 'sdb1', '8:17')
+  expect((await run(unmountDevice({ dev: '8:17' }))).states).toEqual({ a: 'done' })
+  expect(storage.disks()).toEqual([])
+})
+
+it('btrfs is found by its source', async () => {
+  storage.disk('sdb')
+  const { states } = await run(unmountDevice({ dev: '0:55', source: '/dev/sdb', fsType: 'btrfs' }))
+  expect(states).toEqual({ a: 'done' })
+  expect(storage.disks()).toEqual([])
+})
+
+describe('the device is in use: it stays, and so does the directory', () => {
+  it.each([
+    { name: 'a mount in another place', use: () => void fixture.host.mount('/mnt/x', { dev: '8:16', root: '/sub' }) },
+    { name: 'a holder', use: () => void storage.map('dm-9', ['sdb'], 'LVM-x') },
+    { name: 'an opener', use: () => void fixture.host.openers.push({ pid: 3, process: 'dd', dev: '8:16' }) },
+  ])('$name', async ({ use }) => {
+    storage.disk('sdb')
+    storage.link('by-path', LINK, 'sdb')
+    use()
+    expect(await run(unmountDevice())).toEqual({ states: { a: 'failed HeldBy' }, log: [] })
+  })
+})
+
+describe('nothing is mounted any more, as after a tear-down that was ended half-way (R837)', () => {
+  it('the device is the one that udev names whole', async () => {
+    for (const disk of ['sdb', 'sdc', 'sdd']) storage.disk(disk)
+    storage
+      .link('by-path', LINK, 'sdb')
+      .link('by-path', `${LINK}0`, 'sdc')
+      .link('by-path', 'fc-0x50060e801049cfd10-lun-1', 'sdd')
+    const { states, log } = await run(unmountDevice())
+    expect(states).toEqual({ a: 'done' })
+    expect(log.slice(0, -1)).toEqual(remove('sdb'))
+    expect(storage.disks()).toEqual(['sdc', 'sdd'])
+  })
+
+  it('a WWID leads to its multipath map', async () => {
+    for (const disk of ['sdb', 'sdc']) storage.disk(disk)
+    storage.map('dm-3', ['sdb', 'sdc'])
+    storage.link('by-id', 'scsi-3600508b400105e21', 'dm-3').link('by-id', 'scsi-3600508b400105e210', 'sdz')
+    expect((await run(unmountDevice(undefined, '3600508b400105e21'))).states).toEqual({ a: 'done' })
+    expect(storage.disks()).toEqual([])
+  })
+
+  it('without a link nothing is left to remove but the directory', async () => {
+    storage.disk('sdb')
+    const planned = unmountDevice()
+    expect(await run(planned)).toEqual({ states: { a: 'done' }, log: [`rmdir ${planned.paths[0]}`] })
+  })
+})
+
+describe('what is no SCSI disk, or not this volume’s, is left alone', () => {
+  it.each([
+    { name: 'a disk without a SCSI device', make: () => storage.disk('sdb', { scsi: false }) },
+    { name: 'an LVM volume', make: () => storage.map('dm-2', [storage.disk('sdc') && 'sdc'], 'LVM-x') },
+  ])('$name', async ({ make }) => {
+    const dev = make()
+    const planned = unmountDevice({ dev })
+    const { states, log } = await run(planned)
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(log).toEqual([`umount plain ${planned.paths[0]}`])
+  })
+
+  it('a tmpfs', async () => {
+    const { states } = await run(unmountDevice({ dev: '0:44', source: 'tmpfs', fsType: 'tmpfs' }))
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+  })
+
+  it('another disk than udev names', async () => {
+    for (const disk of ['sdb', 'sdc']) storage.disk(disk)
+    storage.link('by-path', LINK, 'sdc')
+    expect((await run(unmountDevice({ dev: '8:16' }))).states).toEqual({ a: 'failed ForeignDevice' })
+    expect(storage.disks()).toEqual(['sdb', 'sdc'])
+  })
+})
+
+it('a block map: the device is the one that was bound on it', async () => {
+  storage.disk('sdb')
+  const dir = `${ROOT}/plugins/kubernetes.io/fc/volumeDevices/${NAME}`
+  const volume = { name: NAME, uniqueName: `${PLUGIN}/${NAME}`, plugin: PLUGIN, mode: 'Block' as const }
+  fixture.host.deviceNumber = (path) => (path === '/dev/sdb' ? '8:16' : undefined)
+  const expects = [fixture.host.mount(`${dir}/uid`, { dev: '0:5', root: '/sdb', fsType: 'devtmpfs' })]
+  fixture.host.file(`${dir}/uid`)
+  const unmap = operation('a', {
+    kind: 'UnmapVolume',
+    volume,
+    steps: [step('umount', `${dir}/uid`), step('unlink', `${dir}/uid`)],
+    expects,
+  })
+  const { pod: _, ...unmapDevice } = operation('b', {
+    kind: 'UnmapDevice',
+    volume,
+    steps: [...releaseSteps(PLUGIN, dir), step('rmdir', dir)],
+    after: ['a'],
+  })
+  const { states, log } = await run(unmap, unmapDevice)
+  expect(states).toEqual({ a: 'done', b: 'done' })
+  expect(log.slice(2)).toEqual([...remove('sdb'), `rmdir ${dir}`])
+})

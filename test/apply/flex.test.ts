@@ -1,0 +1,108 @@
+/** The calls of flexVolume drivers (P87, P88). */
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { CommandResult } from '../../src/core/apply/host.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
+
+const DRIVER = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/v~d/d'
+const DIR = `${ROOT}/pods/${POD}/volumes/v~d/f`
+const GLOBAL = `${ROOT}/plugins/kubernetes.io/flexvolume/v/d/mounts/f`
+const volume = { name: 'f', plugin: 'v/d', mode: 'Filesystem' as const }
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+})
+
+/** The driver takes this many layers off and says this. */
+function driver(answer: Partial<CommandResult> | object, takes = 0): void {
+  fixture.host.programs = (_, args) => {
+    for (let i = 0; i < takes; i++) {
+      const index = fixture.host.mounts.findLastIndex(({ path }) => path === args[1])
+      if (index >= 0) fixture.host.mounts.splice(index, 1)
+    }
+    return 'stdout' in answer || 'timedOut' in answer ? answer : { stdout: `${JSON.stringify(answer)}\n` }
+  }
+}
+
+async function run(op: 'flexUnmount' | 'flexUnmountDevice', target: string, mounts = 1) {
+  const layers = Array.from({ length: mounts }, () => fixture.host.mount(target, { dev: '8:1', fsType: 'ext4' }))
+  const steps = [step(op, target, DRIVER), step('rmdir', target)]
+  const planned = operation('a', { volume, steps, expects: layers.slice(-1) })
+  const { pod: _, ...device } = { ...planned, kind: 'UnmountDevice' as const }
+  const result = await fixture.apply(planOf([op === 'flexUnmount' ? planned : device]))
+  return { state: statesOf(result).a, message: result.outcomes[0]?.message, log: fixture.host.log }
+}
+
+describe.each([
+  { op: 'flexUnmount', call: 'unmount', target: DIR },
+  { op: 'flexUnmountDevice', call: 'unmountdevice', target: GLOBAL },
+] as const)('$call', ({ op, call, target }) => {
+  it('is called, and the directory removed', async () => {
+    driver({ status: 'Success' }, 1)
+    expect(await run(op, target)).toMatchObject({
+      state: 'done',
+      log: [`${DRIVER} ${call} ${target}`, `rmdir ${target}`],
+    })
+  })
+
+  it('a plain unmount takes its place where the driver says "Not supported", whatever its exit status', async () => {
+    driver({ status: 1, stdout: '{"status": "Not supported"}' })
+    expect(await run(op, target)).toMatchObject({
+      state: 'done',
+      log: [`${DRIVER} ${call} ${target}`, `umount plain ${target}`, `rmdir ${target}`],
+    })
+  })
+
+  it.each([
+    {
+      name: 'a failure',
+      answer: { status: 1, stdout: '{"status":"Failure","message":"no such export"}' },
+      says: 'no such export',
+    },
+    { name: 'no JSON', answer: { stdout: 'usage: d COMMAND' }, says: 'usage: d COMMAND' },
+    { name: 'nothing', answer: { status: 127, stdout: '', stderr: 'd: not found' }, says: 'd: not found' },
+    { name: 'JSON of another kind', answer: { stdout: '["Success"]' }, says: 'no JSON status' },
+    { name: 'words beside the JSON', answer: { stdout: '{"status":"Success"} done' }, says: 'no JSON status' },
+    {
+      name: 'Success, and ends with another status',
+      answer: { status: 3, stdout: '{"status":"Success"}' },
+      says: 'status 3',
+    },
+  ])('that prints $name fails, and nothing is removed', async ({ answer, says }) => {
+    driver(answer)
+    const { state, message, log } = await run(op, target)
+    expect(state).toBe('failed DriverFailed')
+    expect(message).toContain(says)
+    expect(log).toHaveLength(1)
+  })
+
+  it('Success with the mount still there is not believed', async () => {
+    driver({ status: 'Success' })
+    expect((await run(op, target)).state).toBe('failed DriverLeftMount')
+  })
+
+  it('what it left of a stack is unmounted', async () => {
+    driver({ status: 'Success' }, 1)
+    const { state, log } = await run(op, target, 2)
+    expect(state).toBe('done')
+    expect(log.slice(1)).toEqual([`umount plain ${target}`, `rmdir ${target}`])
+  })
+
+  it('that does not end is given up', async () => {
+    driver({ timedOut: true })
+    expect((await run(op, target)).state).toBe('failed TimedOut')
+  })
+})
+
+it('unmount is called also where nothing is mounted, unmountdevice is not (P88)', async () => {
+  driver({ status: 'Success' })
+  fixture.host.dir(DIR).dir(GLOBAL)
+  expect((await run('flexUnmount', DIR, 0)).log).toEqual([`${DRIVER} unmount ${DIR}`, `rmdir ${DIR}`])
+  fixture.host.log.length = 0
+  expect((await run('flexUnmountDevice', GLOBAL, 0)).log).toEqual([`rmdir ${GLOBAL}`])
+})
+
+it('a volume whose directory is gone is done', async () => {
+  expect((await run('flexUnmount', DIR, 0)).log).toEqual([`rmdir ${DIR}`])
+})

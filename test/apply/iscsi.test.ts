@@ -1,0 +1,481 @@
+/** UnmountDevice and UnmapDevice of iSCSI: what is run, in which order, and what is left alone (P76, P84, P160, S25). */
+import { beforeEach, describe, expect, it } from 'vitest'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { releaseSteps } from '../../src/core/reconcile/unmount-other-devices.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
+import { FakeStorage } from './fake-storage.ts'
+
+const IQN = 'iqn.2003-01.test:disk'
+const PORTAL = '10.0.0.1:3260'
+const BASE = `${ROOT}/plugins/kubernetes.io/iscsi`
+const PLUGIN = 'kubernetes.io/iscsi'
+
+let fixture: Fixture
+let storage: FakeStorage
+beforeEach(() => {
+  fixture = new Fixture()
+  storage = new FakeStorage(fixture.host)
+})
+
+interface Given {
+  readonly portal?: string
+  readonly iqn?: string
+  readonly lun?: number
+  readonly iface?: string
+  /** Undefined: mounted from nowhere. */
+  readonly disk?: string
+  /** Null: there is no such file. */
+  readonly json?: string | null
+}
+
+const recordOf = ({ portal = PORTAL, iqn = IQN, lun = 0, iface = 'default' }: Given, more: object = {}): string =>
+  JSON.stringify({
+    VolName: 'pv-1',
+    Portals: [portal],
+    Iqn: iqn,
+    Lun: String(lun),
+    InitIface: 'default',
+    Iface: iface,
+    InitiatorName: '',
+    MetricsProvider: null,
+    ...more,
+  })
+
+/** The global directory of a LUN, with its record, and the operation that takes it down. */
+function unmountDevice(id: string, given: Given = {}): Operation {
+  const { portal = PORTAL, iqn = IQN, lun = 0, iface = 'default', disk } = given
+  const name = `${portal}-${iqn}-lun-${lun}`
+  const target = `${BASE}/iface-${iface}/${name}`
+  fixture.host.dir(target)
+  if (given.json !== null) fixture.host.file(`${target}/iscsi.json`, given.json ?? recordOf(given))
+  const expects = disk === undefined ? [] : [fixture.host.mount(target, { dev: storage.devOf(disk), fsType: 'ext4' })]
+  return {
+    ...operation(id, {
+      kind: 'UnmountDevice',
+      rule: 'R445',
+      volume: { name, uniqueName: `${PLUGIN}/${portal}:${iqn}:${lun}`, plugin: PLUGIN, mode: 'Filesystem' },
+      steps: [
+        ...(disk === undefined ? [] : [step('umount', target)]),
+        ...releaseSteps(PLUGIN, target),
+        step('rmdir', target),
+      ],
+      expects,
+    }),
+    pod: undefined as never,
+  }
+}
+
+async function run(...operations: Operation[]) {
+  const result = await fixture.apply(planOf(operations))
+  return {
+    states: statesOf(result),
+    messages: result.outcomes.map(({ message }) => message),
+    commands: fixture.host.log.filter((line) => !/^(?:umount|rmdir|unlink) /.test(line)),
+    log: fixture.host.log,
+  }
+}
+
+const node = (rest: string, { portal = PORTAL, iqn = IQN, iface = 'default' }: Given = {}): string =>
+  `iscsiadm -m node -p ${portal} -T ${iqn} -I ${iface} ${rest}`
+const remove = (disk: string): string[] => [
+  `blockdev --flushbufs /dev/${disk}`,
+  `tee -- ${storage.sys}/block/${disk}/device/delete <<< 1`,
+]
+
+it('unmounts, removes the device, logs out and deletes the record, in that order (P76)', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+  const planned = unmountDevice('a', { disk: 'sdb' })
+  const [target] = planned.paths
+  const { states, log } = await run(planned)
+  expect(states).toEqual({ a: 'done' })
+  expect(log).toEqual([
+    `umount plain ${target}`,
+    ...remove('sdb'),
+    node('--logout'),
+    node('-o delete'),
+    `unlink ${target}/iscsi.json`,
+    `rmdir ${target}`,
+  ])
+  expect([storage.sessions(), storage.disks()]).toEqual([[], []])
+  expect(fixture.journal()).toContainEqual(
+    expect.objectContaining({ type: 'stateFile', path: `${target}/iscsi.json`, content: recordOf({}) }),
+  )
+})
+
+it('logs out of every portal, and flushes the multipath map first', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 3: 'sdb' })
+  storage.session(2, { iqn: IQN, portal: '10.0.0.2:3260' }, { 3: 'sdc' })
+  storage.map('dm-0', ['sdb', 'sdc'])
+  const planned = unmountDevice('a', {
+    lun: 3,
+    disk: 'dm-0',
+    json: recordOf({ lun: 3 }, { Portals: [PORTAL, '10.0.0.2:3260', PORTAL] }),
+  })
+  const { states, commands } = await run(planned)
+  expect(states).toEqual({ a: 'done' })
+  expect(commands).toEqual([
+    'multipath -f /dev/dm-0',
+    ...remove('sdb'),
+    ...remove('sdc'),
+    node('--logout'),
+    node('-o delete'),
+    node('--logout', { portal: '10.0.0.2:3260' }),
+    node('-o delete', { portal: '10.0.0.2:3260' }),
+  ])
+})
+
+describe('S25: a session of which another LUN is used stays whole, and that is no failure', () => {
+  const target = `${BASE}/iface-default/${PORTAL}-${IQN}-lun-0`
+  const used: { name: string; use: () => void; says: string }[] = [
+    {
+      name: 'is mounted',
+      use: () => void fixture.host.mount('/mnt/other', { dev: storage.devOf('sdc'), fsType: 'ext4' }),
+      says: 'on /mnt/other',
+    },
+    {
+      name: 'has a block map',
+      use: () => void fixture.host.mount(`${BASE}/volumeDevices/x/uid`, { root: '/sdc', fsType: 'devtmpfs' }),
+      says: '/volumeDevices/x/uid',
+    },
+    {
+      name: 'has a holder',
+      use: () => void storage.map('dm-1', ['sdc'], 'LVM-x'),
+      says: 'device dm-1',
+    },
+    {
+      name: 'is open',
+      use: () => {
+        fixture.host.openers = [{ pid: 7, process: 'qemu', dev: storage.devOf('sdc') }]
+      },
+      says: 'qemu (pid 7)',
+    },
+    {
+      name: 'backs a loop device',
+      use: () => void fixture.host.backingFiles.set('/dev/loop3', '/dev/sdc'),
+      says: '/dev/loop3',
+    },
+    {
+      name: 'has a superblock that no table shows',
+      use: () => void fixture.host.uses.set(storage.devOf('sdc'), { exists: true, users: ['a ext4 superblock'] }),
+      says: 'a ext4 superblock',
+    },
+  ]
+  it.each(used)('LUN 10 $name', async ({ use, says }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 10: 'sdc' })
+    use()
+    const { states, commands, messages, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual([])
+    expect(messages[0]).toContain('its iSCSI session (session1, sdb) stays: LUN 10 of the same session is in use')
+    expect(messages[0]).toContain(says)
+    expect(log.slice(-2)).toEqual([`unlink ${target}/iscsi.json`, `rmdir ${target}`])
+  })
+
+  it('a pod of this node wants another LUN of the target: the device goes, the session stays', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    fixture.sources = [{ plugin: PLUGIN, specName: 'pv-9', iscsi: { iqn: IQN, lun: '9' } }]
+    const { states, commands, messages } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual(remove('sdb'))
+    expect(messages[0]).toContain('a pod of this node wants LUN 9 of the same target')
+  })
+
+  it('a pod that wants this very LUN again refuses it all', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    fixture.sources = [{ plugin: PLUGIN, specName: 'pv-9', iscsi: { iqn: IQN, lun: '0' } }]
+    const { states, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'refused WantedAgain' })
+    expect(log).toEqual([])
+  })
+
+  it('who wants it becomes unknown meanwhile: the record is kept, for the next time', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    const { programs } = fixture.host
+    fixture.host.programs = (program, args, input) => {
+      fixture.sources = undefined
+      return programs(program, args, input)
+    }
+    const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'failed UnresolvedVolume' })
+    expect(commands).toEqual([`blockdev --flushbufs /dev/sdb`, `tee -- ${storage.sys}/block/sdb/device/delete <<< 1`])
+    expect(log).toHaveLength(3)
+  })
+
+  it('two LUNs of one session, taken down together: the last one logs out, once both are unmounted', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
+    const { states, commands } = await run(
+      unmountDevice('a', { disk: 'sdb' }),
+      unmountDevice('b', { lun: 1, disk: 'sdc' }),
+    )
+    expect(states).toEqual({ a: 'done', b: 'done' })
+    expect(commands).toEqual([...remove('sdc'), ...remove('sdb'), node('--logout'), node('-o delete')])
+    expect(storage.sessions()).toEqual([])
+  })
+})
+
+describe('names are compared whole, never by their beginning (S25, P78)', () => {
+  it('LUN 1, while LUN 10 of the same target is in a session of its own', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 1: 'sdb' })
+    storage.session(2, { iqn: IQN, portal: '10.0.0.9:3260' }, { 10: 'sdc' })
+    fixture.host.mount('/mnt/ten', { dev: storage.devOf('sdc'), fsType: 'ext4' })
+    const { states, commands } = await run(unmountDevice('a', { lun: 1, disk: 'sdb' }))
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
+    expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdc']])
+  })
+
+  it('a target whose name is the beginning of another’s, at the same portal', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.session(2, { iqn: `${IQN}0`, portal: PORTAL }, { 0: 'sdc' })
+    fixture.host.mount('/mnt/longer', { dev: storage.devOf('sdc'), fsType: 'ext4' })
+    const { states } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'done' })
+    expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdc']])
+  })
+
+  it.each([
+    { name: 'with iscsi.json', json: undefined },
+    { name: 'by the directory’s name alone', json: null },
+  ])('a portal whose host name has hyphens, $name', async ({ json }) => {
+    const portal = 'san-1.rack-2.test:3260'
+    storage.session(1, { iqn: IQN, portal: PORTAL, persistent: portal }, { 0: 'sdb' })
+    const given = { portal, disk: 'sdb', ...(json === undefined ? {} : { json }) }
+    const { states, commands } = await run(unmountDevice('a', given))
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual([...remove('sdb'), node('--logout', { portal }), node('-o delete', { portal })])
+  })
+
+  it('IPv6 in another spelling is the same portal', async () => {
+    const portal = '[fd00:0::1]:3260'
+    storage.session(1, { iqn: IQN, portal: '[fd00::1]:3260' }, { 0: 'sdb' })
+    const { commands, states } = await run(unmountDevice('a', { portal, disk: 'sdb' }))
+    expect(commands.slice(0, 2)).toEqual(remove('sdb'))
+    // This stand-in knows one spelling only: that the session is still there is seen, and said.
+    expect(states).toEqual({ a: 'failed SessionLeft' })
+  })
+
+  it('a session that may be the same through a name stops it, and the record is kept', async () => {
+    storage.session(1, { iqn: IQN, portal: '10.0.0.7:3260' }, { 0: 'sdb' })
+    const { states, log } = await run(unmountDevice('a', { portal: 'san-1:3260' }))
+    expect(states).toEqual({ a: 'failed SessionUnknown' })
+    expect(log).toEqual([])
+  })
+})
+
+it('another session of the target through another interface is not ended, and keeps its idle LUNs', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
+  storage.session(2, { iqn: IQN, portal: PORTAL, iface: 'eth9' }, { 1: 'sdd' })
+  const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+  expect(states).toEqual({ a: 'done' })
+  expect(commands).toEqual([...remove('sdb'), ...remove('sdc'), node('--logout'), node('-o delete')])
+  expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdd']])
+})
+
+describe('what tells which LUN it is', () => {
+  const target = `${BASE}/iface-default/${PORTAL}-${IQN}-lun-0`
+  it.each([
+    { name: 'missing', json: null },
+    { name: 'empty', json: '' },
+    { name: 'cut off', json: recordOf({}).slice(0, 40) },
+  ])('iscsi.json is $name: the directory’s name', async ({ json }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    const { states, commands } = await run(unmountDevice('a', { disk: 'sdb', json }))
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
+  })
+
+  it.each([
+    { name: 'larger than any record', make: () => fixture.host.file(`${target}/iscsi.json`, ' '.repeat(70_000)) },
+    {
+      name: 'a link',
+      make: () => void fixture.host.files.set(`${target}/iscsi.json`, { type: 'link', size: 9, text: recordOf({}) }),
+    },
+    { name: 'of another LUN', make: () => fixture.host.file(`${target}/iscsi.json`, recordOf({ lun: 1 })) },
+  ])('iscsi.json is $name: unmounted, and nothing more', async ({ make }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
+    const planned = unmountDevice('a', { disk: 'sdb' })
+    make()
+    const { states, log } = await run(planned)
+    expect(states.a).toMatch(/^failed (?:UnexpectedFile|IdentityUnconfirmed)$/)
+    expect(log).toEqual([`umount plain ${target}`])
+    expect(storage.sessions()).toEqual(['session1'])
+  })
+
+  it('a directory of which neither tells anything stops it', async () => {
+    const planned = unmountDevice('a', { portal: 'nonsense', json: null })
+    expect((await run(planned)).states).toEqual({ a: 'failed IdentityUnconfirmed' })
+  })
+})
+
+describe('this LUN itself is in use: its directory stays, for the next time', () => {
+  const opener = { pid: 9, process: 'dd' }
+  it.each([
+    { name: 'open by somebody', use: () => void fixture.host.openers.push({ ...opener, dev: storage.devOf('sdb') }) },
+    { name: 'held by an open LUKS mapping', use: () => void storage.map('dm-4', ['sdb'], 'CRYPT-x') },
+    {
+      name: 'whose multipath map has a holder',
+      use: () => {
+        storage.map('dm-0', ['sdb'])
+        storage.map('dm-5', ['dm-0'], 'LVM-x')
+      },
+    },
+    {
+      name: 'of which a partition is mounted',
+      use: () => {
+        storage.partition('sdb', 'sdb1', '8:17')
+        fixture.host.mount('/mnt/part', { dev: '8:17', fsType: 'ext4' })
+      },
+    },
+    {
+      name: 'mounted in another mount namespace',
+      use: () => {
+        const table = parseMountinfo(`7 1 ${storage.devOf('sdb')} / /data rw - ext4 /dev/sdb rw\n`)
+        fixture.host.namespaces = [{ pid: 7, process: 'app', table }]
+      },
+    },
+    {
+      name: 'a device of a btrfs, whose mounts have a number of their own',
+      use: () => void fixture.host.mount('/mnt/b', { dev: '0:77', fsType: 'btrfs', source: '/dev/sdb' }),
+    },
+  ])('$name', async ({ use }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    use()
+    const { states, log } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed HeldBy' })
+    expect(log).toEqual([])
+  })
+
+  it('whose SCSI host is being recovered: nobody opens it to find out', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).recovering(1)
+    const asked: string[] = []
+    fixture.host.deviceUse = (dev) => {
+      asked.push(dev)
+      return { exists: true, users: [] }
+    }
+    const { states, messages } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed HeldBy' })
+    expect(messages[0]).toContain('recovering the SCSI host of sdb')
+    expect(asked).toEqual([])
+  })
+
+  it('another device than this LUN was mounted: it is unmounted, and nothing is released', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).disk('sdq')
+    const { states, commands } = await run(unmountDevice('a', { disk: 'sdq' }))
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(commands).toEqual([])
+  })
+
+  it('a name that is given to another device meanwhile is left alone', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    const { programs } = fixture.host
+    fixture.host.programs = (program, args, input) => {
+      if (program === 'blockdev') storage.renumber('sdb', '8:240')
+      return programs(program, args, input)
+    }
+    const { states, commands } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(commands).toEqual(['blockdev --flushbufs /dev/sdb'])
+  })
+
+  it('also while another LUN of the session is used', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
+    storage.map('dm-4', ['sdb'], 'CRYPT-x')
+    storage.map('dm-5', ['sdc'], 'CRYPT-y')
+    expect((await run(unmountDevice('a'))).states).toEqual({ a: 'failed HeldBy' })
+  })
+
+  it('a multipath map with a path of another volume is left alone', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.disk('sdx')
+    storage.map('dm-0', ['sdb', 'sdx'])
+    const { states, log } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(log).toEqual([])
+  })
+
+  it('multipathd, which only tests its paths, is no user', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    fixture.host.openers = [{ pid: 9, process: 'multipathd', dev: storage.devOf('sdb') }]
+    expect((await run(unmountDevice('a', { disk: 'sdb' }))).states).toEqual({ a: 'done' })
+  })
+})
+
+describe('ended half-way, and run again (R837)', () => {
+  it('after the unmount', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    const { states, commands } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
+  })
+
+  it('after the device was removed', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, {})
+    const { states, commands } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual([node('--logout'), node('-o delete')])
+  })
+
+  it('after the log-out: "no records" is fine, and so is a record that is gone', async () => {
+    const { states, commands } = await run(unmountDevice('a', { json: null }))
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual([node('--logout'), node('-o delete')])
+  })
+})
+
+describe('iscsiadm', () => {
+  it.each([
+    { status: 2, want: 'failed SessionLeft' },
+    { status: 8, want: 'failed CommandFailed' },
+    { status: 15, want: 'failed CommandFailed' },
+  ])('ends with $status while the session is there: $want, and the record is kept', async ({ status, want }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.answers.set('iscsiadm', { status, stderr: 'iscsiadm: said so' })
+    const { states, log } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: want })
+    expect(log.some((line) => line.startsWith('unlink') || line.startsWith('rmdir'))).toBe(false)
+  })
+
+  it('that does not end leaves the volume alone', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.answers.set('iscsiadm', { status: undefined as never, timedOut: true })
+    const other = unmountDevice('b', { lun: 1 })
+    expect((await run(unmountDevice('a'), other)).states).toEqual({ a: 'failed TimedOut', b: 'skipped StillAtWork' })
+  })
+
+  it('deletes an iface only where the kubelet cloned it for this volume', async () => {
+    const iface = `${PORTAL}:pv-1`
+    storage.session(1, { iqn: IQN, portal: PORTAL, iface }, { 0: 'sdb' })
+    const json = recordOf({ iface }, { InitiatorName: 'iqn.2003-01.test:me' })
+    const { commands } = await run(unmountDevice('a', { iface, disk: 'sdb', json }))
+    expect(commands.slice(2)).toEqual([
+      node('--logout', { iface }),
+      node('-o delete', { iface }),
+      `iscsiadm -m iface -I ${iface} -o delete`,
+    ])
+  })
+
+  it.each([
+    { name: 'another session goes through it', session: true, initiator: 'iqn.2003-01.test:me' },
+    { name: 'the volume names no initiator', session: false, initiator: '' },
+  ])('keeps it where $name', async ({ session, initiator }) => {
+    const iface = `${PORTAL}:pv-1`
+    if (session) storage.session(2, { iqn: `${IQN}2`, portal: PORTAL, iface }, {})
+    const { states, commands } = await run(
+      unmountDevice('a', { iface, json: recordOf({ iface }, { InitiatorName: initiator }) }),
+    )
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual([node('--logout', { iface }), node('-o delete', { iface })])
+  })
+})
+
+it('multipath -f that leaves the map stops it', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+  storage.map('dm-0', ['sdb'])
+  storage.answers.set('multipath', { status: 1, stdout: 'dm-0: map in use' })
+  const { states, messages, commands } = await run(unmountDevice('a'))
+  expect(states).toEqual({ a: 'failed CommandFailed' })
+  expect(messages[0]).toContain('map in use')
+  expect(commands).toEqual(['multipath -f /dev/dm-0'])
+})

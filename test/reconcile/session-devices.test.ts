@@ -1,0 +1,320 @@
+/** Devices of iSCSI, FC and flexVolumes: when they are nobody's, and what taking them down consists of (S25, P72-P88). */
+import { describe, expect, it } from 'vitest'
+import type { PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const GONE = uid(9)
+const IQN = 'iqn.2003-01.test:disk'
+const PORTAL = '10.0.0.1:3260'
+const ISCSI = 'plugins/kubernetes.io/iscsi'
+const FC = 'plugins/kubernetes.io/fc'
+const FLEX = 'plugins/kubernetes.io/flexvolume'
+const DISK = { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' }
+const PROGRAM = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/v~d/d'
+
+const plan = (built: NodeBuilder, options: Partial<PlanOptions> = {}): Plan =>
+  planNode(built.build(), planOptions(options))
+const steps = (made: Plan): string[][] =>
+  made.operations.map((each) => [
+    each.kind,
+    ...each.steps.map(({ op, target }) => `${op} ${target.replace(`${ROOT}/`, '')}`),
+  ])
+const blocks = (made: Plan) => made.operations.map((each) => each.blocked?.code)
+const lunDir = (lun = 0, iqn = IQN, portal = PORTAL): string => `${ISCSI}/iface-default/${portal}-${iqn}-lun-${lun}`
+const wanting = (source: Partial<PodVolumeSource>): NodeBuilder =>
+  node().livingPod(uid(2), 'app', [{ name: 'v', ...source }])
+const record = (lun = 0): string =>
+  JSON.stringify({ VolName: 'pv-1', Portals: [PORTAL], Iqn: IQN, Lun: String(lun), Iface: 'default' })
+const withDriver = (built: NodeBuilder): NodeBuilder => {
+  built.flexDrivers = [{ name: 'v/d', executable: PROGRAM }]
+  return built
+}
+
+describe('iSCSI', () => {
+  it('a global mount that nobody needs: unmount, devices, log-out, record, directory (P76)', () => {
+    const dir = lunDir()
+    const made = plan(node().mount(dir, DISK))
+    expect(steps(made)).toEqual([
+      [
+        'UnmountDevice',
+        `umount ${dir}`,
+        `deleteScsiDevices ${dir}`,
+        `iscsiLogout ${dir}`,
+        `unlink ${dir}/iscsi.json`,
+        `rmdir ${dir}`,
+      ],
+    ])
+    expect(made.operations[0]?.volume?.uniqueName).toBe(`kubernetes.io/iscsi/${PORTAL}:${IQN}:0`)
+    expect(blocks(made)).toEqual([undefined])
+  })
+
+  it('comes after the last pod’s unmount', () => {
+    const pod = `pods/${GONE}/volumes/kubernetes.io~iscsi/pv-1`
+    const made = plan(node().mount(lunDir(), DISK).mount(pod, DISK))
+    expect(made.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice'])
+    expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
+  })
+
+  it('waits for a kubelet (S11)', () => {
+    const built = node().mount(lunDir(), DISK)
+    built.override = { kubelet: { running: true, mayReturn: true } }
+    const made = plan(built)
+    expect(made.operations).toEqual([])
+    expect(made.waiting.map(({ kind, code }) => [kind, code])).toEqual([['UnmountDevice', 'KubeletRunning']])
+  })
+
+  it.each([
+    { name: 'the same LUN', source: { targetPortal: PORTAL, iqn: IQN, lun: 1 }, want: 0 },
+    {
+      name: 'the same LUN, written without a port (R014)',
+      source: { targetPortal: '10.0.0.1', iqn: IQN, lun: 1 },
+      want: 0,
+    },
+    { name: 'the same LUN through another portal', source: { targetPortal: '10.0.0.2', iqn: IQN, lun: 1 }, want: 0 },
+    { name: 'LUN 10', source: { targetPortal: PORTAL, iqn: IQN, lun: 10 }, want: 1 },
+    { name: 'LUN 0', source: { targetPortal: PORTAL, iqn: IQN, lun: 0 }, want: 1 },
+    { name: 'a target whose name begins like it', source: { targetPortal: PORTAL, iqn: `${IQN}1`, lun: 1 }, want: 1 },
+  ])('LUN 1, while a pod wants $name: $want operations', ({ source, want }) => {
+    for (const built of [wanting({ iscsi: source }).mount(lunDir(1), DISK), wanting({ iscsi: source }).dir(lunDir(1))])
+      expect(plan(built).operations.filter(({ kind }) => kind === 'UnmountDevice')).toHaveLength(want)
+  })
+
+  it('in doubt it stays: a living pod has an unmounted volume of which nobody knows what it is', () => {
+    const built = node()
+      .mount(lunDir(), DISK)
+      .dir(`pods/${uid(1)}/volumes/kubernetes.io~iscsi/x`)
+    expect(plan(built).operations).toEqual([])
+  })
+
+  it('another disk that a living pod has mounted is no doubt', () => {
+    const built = node()
+      .mount(lunDir(), DISK)
+      .mount(`pods/${uid(1)}/volumes/kubernetes.io~iscsi/x`, { ...DISK, dev: '8:32' })
+    expect(plan(built).operations.map(({ kind }) => kind)).toEqual(['UnmountDevice'])
+  })
+
+  it('an unresolved volume of a living pod blocks it (S4)', () => {
+    const built = wanting({ persistentVolumeClaim: { claimName: 'c' } }).mount(lunDir(), DISK)
+    built.overrideApi = {
+      errors: [
+        {
+          resource: 'persistentvolumeclaims',
+          namespace: 'default',
+          name: 'c',
+          status: 403,
+          reason: 'Forbidden',
+          message: '',
+        },
+      ],
+    }
+    expect(blocks(plan(built))).toContain('UnresolvedVolume')
+  })
+
+  it('a directory left unmounted is finished (R837)', () => {
+    const dir = lunDir()
+    const made = plan(node().file(`${dir}/iscsi.json`, record()))
+    expect(steps(made)).toEqual([
+      ['UnmountDevice', `deleteScsiDevices ${dir}`, `iscsiLogout ${dir}`, `unlink ${dir}/iscsi.json`, `rmdir ${dir}`],
+    ])
+    expect(blocks(made)).toEqual([undefined])
+  })
+
+  it.each([
+    { name: 'a file beside the record', make: (built: NodeBuilder) => built.file(`${lunDir()}/data`, 'x') },
+    { name: 'a link in its place', make: (built: NodeBuilder) => built.link(`${lunDir()}/iscsi.json`, '/etc/passwd') },
+    {
+      name: 'one that is too large',
+      make: (built: NodeBuilder) =>
+        built.entry({ path: `${lunDir()}/iscsi.json`, type: 'file', size: 70_000, error: 'larger than 65536 bytes' }),
+    },
+  ])('$name in it blocks', ({ make }) => {
+    expect(blocks(plan(make(node().dir(lunDir()))))).toEqual(['UnexpectedFile'])
+  })
+
+  it('a mount below it blocks', () => {
+    const built = node().mount(lunDir(), DISK).mount(`${lunDir()}/sub`, { dev: '8:48' })
+    expect(blocks(plan(built))).toEqual(['ForeignMount'])
+  })
+})
+
+describe('FC', () => {
+  const NAME = '50060e801049cfd1-50060e801049cfd2-lun-1'
+  it('unmount, devices, directory (P81)', () => {
+    expect(steps(plan(node().mount(`${FC}/${NAME}`, DISK)))).toEqual([
+      ['UnmountDevice', `umount ${FC}/${NAME}`, `deleteScsiDevices ${FC}/${NAME}`, `rmdir ${FC}/${NAME}`],
+    ])
+  })
+  it.each([
+    {
+      name: 'the same WWNs in another order (P96)',
+      fc: { targetWWNs: ['50060E801049CFD2', '50060e801049cfd1'], lun: 1 },
+      want: 0,
+    },
+    { name: 'LUN 11', fc: { targetWWNs: ['50060e801049cfd1'], lun: 11 }, want: 1 },
+    { name: 'a longer WWN', fc: { targetWWNs: ['50060e801049cfd10'], lun: 1 }, want: 1 },
+  ])('while a pod wants $name: $want operations', ({ fc, want }) => {
+    const made = plan(wanting({ fc }).mount(`${FC}/${NAME}`, DISK))
+    expect(made.operations.filter(({ kind }) => kind === 'UnmountDevice')).toHaveLength(want)
+  })
+  it('a WWID with a blank in it is wanted by the name that its directory has (P79)', () => {
+    const built = wanting({ fc: { wwids: ['VENDOR 36005'] } }).mount(`${FC}/VENDOR_36005`, DISK)
+    expect(plan(built).operations.filter(({ kind }) => kind === 'UnmountDevice')).toEqual([])
+  })
+})
+
+describe('flexVolume', () => {
+  const dir = `${FLEX}/v/d/mounts/f`
+  const pod = `pods/${GONE}/volumes/v~d/f`
+
+  it('a global mount: the driver’s call with the path, and the directory (P88)', () => {
+    const made = plan(withDriver(node().mount(dir, DISK)))
+    expect(steps(made)).toEqual([['UnmountDevice', `flexUnmountDevice ${dir}`, `rmdir ${dir}`]])
+    expect(made.operations[0]?.steps[0]?.detail).toBe(PROGRAM)
+  })
+  it('a driver without a vendor', () => {
+    const built = node().mount(`${FLEX}/d/mounts/f`, DISK)
+    built.flexDrivers = [{ name: 'd', executable: '/exec/d/d' }]
+    expect(plan(built).operations[0]?.steps[0]).toMatchObject({ op: 'flexUnmountDevice', detail: '/exec/d/d' })
+  })
+  it('a pod’s volume, mounted or not', () => {
+    const want = [['UnmountVolume', `flexUnmount ${pod}`, `rmdir ${pod}`]]
+    expect(steps(plan(withDriver(node().mount(pod, DISK))))).toEqual(want)
+    expect(steps(plan(withDriver(node().dir(pod))))).toEqual(want)
+  })
+  it('a driver is not let loose on files that lie in an unmounted volume (S13)', () => {
+    const made = plan(withDriver(node().file(`${pod}/data`, 'x')))
+    expect(made.operations).toEqual([])
+    expect(made.problems.map(({ code }) => code)).toContain('DataUnderMountPoint')
+  })
+  it('a driver that is not installed blocks what is mounted', () => {
+    expect(blocks(plan(node().mount(dir, DISK).mount(pod, DISK)))).toEqual(['FlexDriverMissing', 'FlexDriverMissing'])
+  })
+  it.each([
+    { name: 'cannot be run', drivers: [{ name: 'v/d', executable: PROGRAM, error: 'EACCES' }], says: 'EACCES' },
+    { name: 'was not looked for', drivers: undefined, says: 'was not looked for' },
+  ])('so does one that $name', ({ drivers, says }) => {
+    const built = node().mount(dir, DISK)
+    built.override = { flexDrivers: drivers as never }
+    const [operation] = plan(built).operations
+    expect(operation?.blocked).toMatchObject({ code: 'FlexDriverMissing', message: expect.stringContaining(says) })
+  })
+  it('declared gone, the kernel unmounts, and the plan says what does not happen (S16)', () => {
+    const made = plan(node().mount(dir, DISK).mount(pod, DISK), { driverGone: ['v/d'] })
+    expect(blocks(made)).toEqual([undefined, undefined])
+    expect(steps(made).flat()).toEqual(expect.arrayContaining([`umount ${dir}`, `umount ${pod}`]))
+    expect(made.problems.filter(({ code }) => code === 'DriverGone')).toHaveLength(2)
+  })
+  it('a volume that a person wants forced or let go is not given to the driver', () => {
+    const made = plan(withDriver(node().mount(pod, DISK)), { forceUnmount: [`${ROOT}/${pod}`] })
+    expect(made.operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'force' })
+  })
+  it('a living pod’s volume of the same name keeps it', () => {
+    const built = withDriver(
+      node()
+        .mount(dir, DISK)
+        .dir(`pods/${uid(1)}/volumes/v~d/f`),
+    )
+    expect(plan(built).operations).toEqual([])
+    const wanted = withDriver(wanting({ flexVolume: { driver: 'v/d' } }).mount(`${FLEX}/v/d/mounts/v`, DISK))
+    expect(plan(wanted).operations.filter(({ kind }) => kind === 'UnmountDevice')).toEqual([])
+  })
+  it('an unmounted global directory is removed without a call', () => {
+    expect(steps(plan(node().dir(dir)))).toEqual([['UnmountDevice', `rmdir ${dir}`]])
+  })
+})
+
+describe('raw block volumes (P83, P84, P101-P104)', () => {
+  const map = `${ISCSI}/volumeDevices/iface-default/${PORTAL}-${IQN}-lun-0`
+  const link = (podUid: string, plugin: string, name = 'pv-1'): string =>
+    `pods/${podUid}/volumeDevices/${plugin}/${name}`
+  const mapped = (built: NodeBuilder, dir: string, podUid: string): NodeBuilder => {
+    built.mount(`${dir}/${podUid}`, { dev: '0:5', root: '/sdb', fsType: 'devtmpfs', type: 'block' })
+    built.loops.push({ name: '/dev/loop4', backingFile: `${ROOT}/${dir}/${podUid}` })
+    return built
+  }
+
+  it('iSCSI: the link is found by its device, and the loop, the map and the session follow', () => {
+    const built = mapped(node(), map, GONE)
+      .file(`${map}/iscsi.json`, record())
+      .link(link(GONE, 'kubernetes.io~iscsi'), '/dev/sdb')
+    const made = plan(built)
+    expect(steps(made)).toEqual([
+      [
+        'UnmapVolume',
+        'losetup -d /dev/loop4',
+        `unlink ${link(GONE, 'kubernetes.io~iscsi')}`,
+        `umount ${map}/${GONE}`,
+        `unlink ${map}/${GONE}`,
+      ],
+      ['UnmapDevice', `deleteScsiDevices ${map}`, `iscsiLogout ${map}`, `unlink ${map}/iscsi.json`, `rmdir ${map}`],
+    ])
+    expect(blocks(made)).toEqual([undefined, undefined])
+    expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
+    expect(made.operations[1]?.volume?.uniqueName).toBe(`kubernetes.io/iscsi/${PORTAL}:${IQN}:0`)
+  })
+
+  it('after a reboot, when nothing is bound any more, the record says whose link it is', () => {
+    const built = node()
+      .file(`${map}/${GONE}`, '')
+      .file(`${map}/iscsi.json`, record())
+      .link(link(GONE, 'kubernetes.io~iscsi'), '/dev/sdb')
+    expect(steps(plan(built))[0]).toEqual([
+      'UnmapVolume',
+      `unlink ${link(GONE, 'kubernetes.io~iscsi')}`,
+      `unlink ${map}/${GONE}`,
+    ])
+  })
+
+  it('FC: by its device', () => {
+    const dir = `${FC}/volumeDevices/50060e801049cfd1-lun-0`
+    const built = mapped(node(), dir, GONE).link(link(GONE, 'kubernetes.io~fc'), '/dev/sdb')
+    expect(steps(plan(built))).toEqual([
+      [
+        'UnmapVolume',
+        'losetup -d /dev/loop4',
+        `unlink ${link(GONE, 'kubernetes.io~fc')}`,
+        `umount ${dir}/${GONE}`,
+        `unlink ${dir}/${GONE}`,
+      ],
+      ['UnmapDevice', `deleteScsiDevices ${dir}`, `rmdir ${dir}`],
+    ])
+  })
+
+  it('a link to another device goes by itself', () => {
+    const built = mapped(node(), map, GONE).link(link(GONE, 'kubernetes.io~iscsi', 'pv-2'), '/dev/sdz')
+    const unmaps = steps(plan(built)).filter(([kind]) => kind === 'UnmapVolume')
+    expect(unmaps).toContainEqual(['UnmapVolume', `unlink ${link(GONE, 'kubernetes.io~iscsi', 'pv-2')}`])
+    expect(unmaps).toHaveLength(2)
+  })
+
+  it('of two pods, one of which lives, only the other’s part goes', () => {
+    const built = mapped(mapped(node(), map, GONE), map, uid(1))
+    expect(plan(built).operations.map(({ kind }) => kind)).toEqual(['UnmapVolume'])
+  })
+
+  it('a pod that is about to map it keeps the session', () => {
+    const built = wanting({ iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 0 } }).file(`${map}/iscsi.json`, record())
+    expect(plan(built).operations.filter(({ kind }) => kind === 'UnmapDevice')).toEqual([])
+  })
+
+  it('a strange file in the map directory blocks', () => {
+    const built = node()
+      .file(`${map}/iscsi.json`, record())
+      .entry({ path: `${map}/d/x`, type: 'file', size: 1 })
+    expect(blocks(plan(built))).toEqual(['UnexpectedFile'])
+  })
+})
+
+it('the same state gives the same bytes', () => {
+  const build = () =>
+    withDriver(
+      node()
+        .mount(lunDir(1), DISK)
+        .mount(lunDir(0), { ...DISK, dev: '8:32' })
+        .mount(`${FLEX}/v/d/mounts/f`, DISK),
+    )
+  expect(JSON.stringify(plan(build()))).toBe(JSON.stringify(plan(build())))
+})
