@@ -5,13 +5,13 @@ import { posix } from 'node:path'
  * `/a/bc` is not within `/a/b`; a name that merely begins with two dots (`..2026_11_21`) is.
  */
 export function isWithin(path: string, base: string): boolean {
-  const directory = plain(base)
-  const entry = plain(path)
+  const directory = plainPath(base)
+  const entry = plainPath(path)
   return entry === directory || entry.startsWith(directory === '/' ? '/' : `${directory}/`)
 }
 
-/** Nearly every path is plain already, and this is asked of every mount. */
-function plain(path: string): string {
+/** Without `.`, `..`, doubled and trailing slashes. Nearly every path is plain already, and this is asked of every mount. */
+export function plainPath(path: string): string {
   if (!path.includes('/.') && !path.includes('//') && !path.endsWith('/')) return path
   const normal = posix.normalize(path)
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal

@@ -145,11 +145,17 @@ describe('the device of a volume that was staged', () => {
     {
       name: 'mounted in another namespace',
       change: () => {
+        // There only once the volume is unstaged: before, it would hold that up.
         const table = parseMountinfo('7 1 8:16 / /data rw master:3 - ext4 /dev/sdb rw\n')
-        fixture.host.mounts = fixture.host.mounts.map((mount) =>
-          mount.dev === '8:16' ? { ...mount, fields: 'shared:3' } : mount,
-        )
-        fixture.host.namespaces = [{ pid: 7, process: 'app', table }]
+        const without = parseMountinfo('')
+        const app = {
+          pid: 7,
+          process: 'app',
+          get table() {
+            return fixture.host.mounts.some(({ path }) => path === GLOBAL) ? without : table
+          },
+        }
+        fixture.host.namespaces = [app]
       },
       want: 'refused HeldBy',
     },

@@ -17,6 +17,8 @@ interface FakeMount {
   readonly path: string
   readonly fsType: string
   readonly fields: string
+  /** What it is mounted on; the root where nothing else is said. */
+  readonly parentId?: number
   readonly source?: string
 }
 
@@ -68,8 +70,8 @@ export class FakeHost implements Host {
   readMounts(): MountTable {
     this.tableReads += 1
     const lines = this.mounts.map(
-      ({ id, dev, root, path, fsType, fields, source = 'src' }) =>
-        `${id} 1 ${dev} ${root} ${path} rw ${fields}${fields && ' '}- ${fsType} ${source} rw\n`,
+      ({ id, parentId = 1, dev, root, path, fsType, fields, source = 'src' }) =>
+        `${id} ${parentId} ${dev} ${root} ${path} rw ${fields}${fields && ' '}- ${fsType} ${source} rw\n`,
     )
     return parseMountinfo(lines.join(''))
   }

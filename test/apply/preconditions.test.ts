@@ -167,12 +167,34 @@ describe('readers of a staged volume (S24)', () => {
     { name: 'nobody', reader: undefined, want: 'done' },
     { name: 'a bind mount elsewhere', reader: { root: '/', fields: '' }, want: 'refused HeldBy' },
     { name: 'a bind mount of a directory in it', reader: { root: '/sub', fields: '' }, want: 'refused HeldBy' },
-    { name: 'its own peer', reader: { root: '/', fields: 'shared:7' }, want: 'done' },
-    { name: 'a slave of it', reader: { root: '/', fields: 'master:7' }, want: 'done' },
+    { name: 'a bind mount in its peer group', reader: { root: '/', fields: 'shared:7' }, want: 'refused HeldBy' },
+    { name: 'a slave of that', reader: { root: '/', fields: 'master:7' }, want: 'refused HeldBy' },
     { name: 'a peer of another group', reader: { root: '/', fields: 'shared:8' }, want: 'refused HeldBy' },
   ])('$name: $want', async ({ reader, want }) => {
     fixture.host.mount(GLOBAL, { ...staged, fields: 'shared:7' })
     if (reader !== undefined) fixture.host.mount('/mnt/elsewhere', { ...staged, ...reader })
+    expect(await unstage()).toBe(want)
+  })
+
+  it.each([
+    { name: 'a peer of what it is mounted on', of: 'shared:1', want: 'done' },
+    { name: 'a slave of that', of: 'master:1', want: 'done' },
+    { name: 'another mount of the same disk', of: 'shared:2', want: 'refused HeldBy' },
+  ])('are no copies that go with it, in $name: $want', async ({ of, want }) => {
+    fixture.host.mounts = fixture.host.mounts.map((mount) => ({ ...mount, fields: 'shared:1' }))
+    fixture.host.mount(GLOBAL, { ...staged, fields: 'shared:7' })
+    const table = parseMountinfo(`5 4 254:0 / /host rw ${of} - ext4 src rw
+6 5 8:16 / /host${GLOBAL} rw master:7 - ext4 /dev/sdb rw
+`)
+    const without = parseMountinfo('')
+    const agent = {
+      pid: 42,
+      process: 'agent',
+      get table() {
+        return fixture.host.mounts.some(({ path }) => path === GLOBAL) ? table : without
+      },
+    }
+    fixture.host.namespaces = [agent]
     expect(await unstage()).toBe(want)
   })
 

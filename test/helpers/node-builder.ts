@@ -42,6 +42,7 @@ export class NodeBuilder {
   drivers = [DRIVER]
   flexDrivers: NonNullable<NodeSnapshot['flexDrivers']>[number][] = []
   #nextId = 100
+  readonly #mounted = new Map<string, number>()
 
   constructor() {
     this.mountLine('/', '/', '254:0', 'ext4', '/dev/vda')
@@ -87,14 +88,32 @@ export class NodeBuilder {
     return this.mountLine(`${ROOT}/${path}`, root, dev, fsType, given.source ?? fsType)
   }
 
-  mountLine(point: string, root: string, dev: string, fsType: string, source: string): this {
+  /** @param propagation optional fields; a peer group of its own where none are given */
+  mountLine(
+    point: string,
+    root: string,
+    dev: string,
+    fsType: string,
+    source: string,
+    propagation = `shared:${this.#nextId}`,
+  ): this {
     const octal = (text: string): string =>
       text.replace(/[ \t\n\\]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`)
     this.mounts.push(
-      `${this.#nextId} 1 ${dev} ${octal(root)} ${octal(point)} rw,relatime shared:${this.#nextId} - ${fsType} ${source} rw`,
+      `${this.#nextId} ${this.#parentOf(point)} ${dev} ${octal(root)} ${octal(point)} rw,relatime ${propagation} - ${fsType} ${source} rw`,
     )
+    this.#mounted.set(point, this.#nextId)
     this.#nextId += 1
     return this
+  }
+
+  /** The newest mount on the path itself or on the nearest directory above. */
+  #parentOf(point: string): number {
+    for (let path = point; path !== ''; path = path.slice(0, path.lastIndexOf('/'))) {
+      const id = this.#mounted.get(path)
+      if (id !== undefined) return id
+    }
+    return this.#mounted.get('/') ?? 1
   }
 
   pod(

@@ -1,5 +1,6 @@
 /** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
+import { csiGlobalDir } from '../../src/core/names.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocks, GONE, kinds, plan } from './planned.ts'
@@ -135,8 +136,11 @@ describe('O8: staged or mapped, with no pod directory', () => {
     expect(plan(node().dir('plugins/kubernetes.io/csi/other.test/abc/globalmount')).operations).toEqual([])
   })
   it('an empty directory that an unfinished unstage has left is removed (R837)', () => {
-    const [operation] = plan(node().dir('plugins/kubernetes.io/csi/other.test/abc')).operations
+    const [operation] = plan(node().dir(csiGlobalDir('other.test', 'vol-1'))).operations
     expect(operation?.steps.map((step) => step.op)).toEqual(['rmdir'])
+  })
+  it('an empty directory of the driver’s own is not (S12)', () => {
+    expect(plan(node().dir('plugins/kubernetes.io/csi/other.test/cache')).operations).toEqual([])
   })
   it('a state file without a mount is unstaged by its driver', () => {
     const built = node().staged('vol-1', '7:1')

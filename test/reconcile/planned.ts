@@ -21,6 +21,11 @@ export function blocks({ operations }: Plan): (string | undefined)[] {
   return operations.filter((each) => each.blocked).map((each) => each.blocked?.code)
 }
 
+/** Kind and code of each of these. */
+export function blocked({ operations }: Plan): string[] {
+  return operations.flatMap((each) => (each.blocked === undefined ? [] : [`${each.kind} ${each.blocked.code}`]))
+}
+
 /** Codes of the problems. */
 export function codes({ problems }: Plan): string[] {
   return problems.map((each) => each.code)

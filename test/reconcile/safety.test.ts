@@ -638,6 +638,8 @@ describe('S24 unstage', () => {
   it('the same mount through another prefix is no second user', () => {
     const built = node().staged('vol-1', '7:1')
     const path = [...built.tree.keys()].find((each) => each.endsWith('globalmount'))
+    // The same peer group as that of the mount on the root: what happens there happens here.
+    built.mountLine('/rootfs', '/', '254:0', 'ext4', '/dev/vda', 'shared:100')
     built.mountLine(`/rootfs${ROOT}/${path}`, '/', '7:1', 'ext4', '/dev/loop1')
     expect(kinds(plan(built))).toEqual(['UnmountDevice'])
   })

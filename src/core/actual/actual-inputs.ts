@@ -1,14 +1,16 @@
 import type { NodeSnapshot } from '../model/snapshot.ts'
+import { DeviceMounts } from '../mountinfo/device-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { MountsWithin } from '../mountinfo/mounts-within.ts'
 import type { NodeState } from '../node-state.ts'
-import { isWithin } from '../path-within.ts'
-import { MountsWithin } from './mounts-within.ts'
+import { isWithin, plainPath } from '../path-within.ts'
 import { Tree } from './tree.ts'
 
 /** The node's disk and mount table with the indices that reconstruction needs. Built once per plan. */
 export class ActualInputs {
   readonly snapshot: NodeSnapshot
   readonly mounts: MountTable
+  readonly devices: DeviceMounts
   readonly tree: Tree
   readonly rootDir: string
   readonly #byPod = new Map<string, MountInfo[]>()
@@ -19,13 +21,15 @@ export class ActualInputs {
   constructor(state: NodeState) {
     this.snapshot = state.snapshot
     this.mounts = state.mounts
-    this.rootDir = state.snapshot.rootDir
+    this.devices = new DeviceMounts(state.mounts)
+    // Mounts and steps are told by their text.
+    this.rootDir = plainPath(state.snapshot.rootDir)
     this.tree = new Tree(state.snapshot.tree ?? [])
     this.#dead = new Map((state.snapshot.deadMounts ?? []).map(({ path, error }) => [path, error]))
     const podsPrefix = `${this.rootDir}/pods/`
     const pluginsPrefix = `${this.rootDir}/plugins/`
     for (const mount of state.mounts.under(this.rootDir)) {
-      const path = mount.mountPoint
+      const path = this.plain(mount.mountPoint)
       if (path.startsWith(podsPrefix)) {
         const end = path.indexOf('/', podsPrefix.length)
         const uid = path.slice(podsPrefix.length, end === -1 ? undefined : end)

@@ -6,7 +6,7 @@ import { compareText } from '../compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
-import { exists, foreignMounts, mapFileOf, namesBelow } from './map-files.ts'
+import { exists, foreignMounts, mapFileOf, uidsBelow } from './map-files.ts'
 import { sessionBlockVolumes } from './session-blocks.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 import { baseName, parentOf } from './tree.ts'
@@ -96,13 +96,22 @@ export interface BlockVolume {
   readonly stagingPath: string | undefined
   readonly publishDir: string | undefined
   readonly mappings: readonly BlockMapping[]
-  /** Mounts below any of these directories that belong to no mapping. */
+  /** Mounts below the other directories that belong to no mapping. */
   readonly foreign: readonly MountInfo[]
-  /** Files below any of these directories that the kubelet does not make. */
+  /** Files below the other directories that the kubelet does not make. */
   readonly unexpected: readonly TreeEntry[]
+  /** Mounts and files in the staging path, which is the driver's; CSI only. */
+  readonly staging?: {
+    readonly path: string
+    readonly mounts: readonly MountInfo[]
+    readonly files: readonly TreeEntry[]
+  }
 }
 
 const CSI_BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
+
+/** Directories of all CSI block volumes; one that bears such a name lies in the same place (C10). */
+export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
 
 /** Where plugins other than CSI keep their block maps (R022, P83). */
 const OTHER_BLOCK: readonly { readonly plugin: string; readonly base: string }[] = [
@@ -143,15 +152,23 @@ function podSymlinks(inputs: ActualInputs): PodLinks {
 }
 
 function csiBlockNames(inputs: ActualInputs, links: PodLinks): string[] {
-  const names = new Set<string>()
-  for (const name of inputs.tree.childDirs(CSI_BLOCK)) if (name !== 'staging' && name !== 'publish') names.add(name)
-  for (const kind of ['staging', 'publish'])
-    for (const name of inputs.tree.childDirs(`${CSI_BLOCK}/${kind}`)) names.add(name)
+  const { tree } = inputs
+  const isVolume = (shared: string): boolean =>
+    tree.has(`${CSI_BLOCK}/${shared}/data/vol_data.json`) || links.has(`kubernetes.io/csi/${shared}`)
+  const collisions = new Set(SHARED_DIRECTORIES.filter(isVolume))
+  /** Is publish/data, say, a part of the volume called publish, and not the volume called data published. */
+  const isPartOf = (shared: string, name: string): boolean =>
+    collisions.has(shared) && (name === 'data' || name === 'dev')
+  const names = new Set<string>(collisions)
+  for (const name of tree.childDirs(CSI_BLOCK)) if (!SHARED_DIRECTORIES.includes(name)) names.add(name)
+  for (const shared of SHARED_DIRECTORIES)
+    for (const name of tree.childDirs(`${CSI_BLOCK}/${shared}`)) if (!isPartOf(shared, name)) names.add(name)
   for (const mount of inputs.pluginMounts()) {
     const parts = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
     if (parts.slice(0, 4).join('/') !== CSI_BLOCK) continue
-    const name = parts[4] === 'publish' || parts[4] === 'staging' ? parts[5] : parts[4]
-    if (name !== undefined) names.add(name)
+    const [, , , , top, below] = parts
+    const name = top !== undefined && SHARED_DIRECTORIES.includes(top) ? below : top
+    if (name !== undefined && !(top !== undefined && name === below && isPartOf(top, name))) names.add(name)
   }
   for (const key of links.keys())
     if (key.startsWith('kubernetes.io/csi/')) names.add(key.slice('kubernetes.io/csi/'.length))
@@ -166,8 +183,8 @@ function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): Bl
   const stateFile = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))
   const uids = new Set([
     ...(links.get(`kubernetes.io/csi/${name}`)?.keys() ?? []),
-    ...namesBelow(inputs, mapDir),
-    ...namesBelow(inputs, publishDir),
+    ...uidsBelow(inputs, mapDir),
+    ...uidsBelow(inputs, publishDir),
   ])
   const mappings = [...uids].toSorted(compareText).map((podUid) => ({
     podUid,
@@ -179,7 +196,9 @@ function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): Bl
   const known = new Set<string>([dir, mapDir, `${dir}/data`, stagingPath, publishDir])
   if (stateFile !== undefined) known.add(stateFile.path)
   for (const { podUid } of mappings) known.add(`${mapDir}/${podUid}`).add(`${publishDir}/${podUid}`)
-  const ours = [dir, stagingPath, publishDir]
+  // Others have their own directories in a shared one.
+  const own = SHARED_DIRECTORIES.includes(name) ? [`${dir}/data`, mapDir] : [dir]
+  const ours = [...own, publishDir]
   return {
     plugin: 'kubernetes.io/csi',
     name,
@@ -193,6 +212,11 @@ function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): Bl
     unexpected: ours
       .flatMap((path) => inputs.tree.descendants(path))
       .filter((entry) => !known.has(entry.path) && entry.type !== 'dir'),
+    staging: {
+      path: stagingPath,
+      mounts: inputs.mountsWithin(stagingPath),
+      files: inputs.tree.descendants(stagingPath).filter((entry) => entry.type !== 'dir'),
+    },
   }
 }
 
@@ -212,7 +236,7 @@ function otherBlockVolume(
   links: PodLinks,
 ): BlockVolume {
   const byPod = links.get(`${plugin}/${name}`)
-  const uids = new Set([...(byPod?.keys() ?? []), ...namesBelow(inputs, dir)])
+  const uids = new Set([...(byPod?.keys() ?? []), ...uidsBelow(inputs, dir)])
   const known = new Set([dir, ...[...uids].map((uid) => `${dir}/${uid}`)])
   return {
     plugin,

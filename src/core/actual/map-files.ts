@@ -27,20 +27,20 @@ export function exists(inputs: ActualInputs, path: string): boolean {
   return inputs.tree.has(path) || inputs.at(path).length > 0
 }
 
-export function namesBelow(inputs: ActualInputs, dir: string): string[] {
+const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** UIDs of pods that have a file or a mount in a map directory; any other name there is nobody's map. */
+export function uidsBelow(inputs: ActualInputs, dir: string): string[] {
   const prefix = `${inputs.absolute(dir)}/`
   const mounted = inputs
     .mountsWithin(dir)
     .map((mount) => inputs.plain(mount.mountPoint))
-    .filter((path) => path.startsWith(prefix) && !path.slice(prefix.length).includes('/'))
+    .filter((path) => path.startsWith(prefix))
     .map((path) => path.slice(prefix.length))
-  return [
-    ...inputs.tree
-      .children(dir)
-      .filter((entry) => entry.type !== 'dir')
-      .map((entry) => baseName(entry.path)),
-    ...mounted,
-  ]
+  const files = inputs.tree.children(dir).filter((entry) => entry.type !== 'dir')
+  return [...files.map((entry) => baseName(entry.path)), ...mounted].filter(
+    (name) => UID.test(name) || inputs.tree.isDir(`pods/${name}`),
+  )
 }
 
 export function foreignMounts(inputs: ActualInputs, dirs: readonly string[], known: ReadonlySet<string>): MountInfo[] {

@@ -10,6 +10,7 @@ import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { unescapeQualifiedName } from '../names.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
+import { shareSubPaths } from './sub-path-owners.ts'
 import { baseName, isWithinAny } from './tree.ts'
 
 export interface SubPathLeaf {
@@ -49,6 +50,7 @@ export interface PodVolume {
   readonly markers: readonly string[]
   /** Entries below the directory that lie on the kubelet's own file system, state file and mount point aside. */
   readonly content: readonly TreeEntry[]
+  /** Those that show this volume, where several of the pod bear its name. */
   readonly subPaths: SubPaths | undefined
 }
 
@@ -74,19 +76,26 @@ export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
     }
   }
   for (const mount of inputs.podMounts(podUid)) {
-    const [, , kind, plugin, name] = inputs.relative(mount.mountPoint).split('/')
+    const [, , kind, plugin, name] = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
     if (kind !== 'volumes' || plugin === undefined || name === undefined) continue
     found.set(`${volumesDir}/${plugin}/${name}`, { plugin: unescapeQualifiedName(plugin), name })
   }
-  return [...found]
+  const volumes = [...found]
     .toSorted(([a], [b]) => compareText(a, b))
-    .map(([dir, { plugin, name }]) => podVolume(inputs, { podUid, plugin, name, dir, subPaths: subPaths.get(name) }))
+    .map(([dir, { plugin, name }]) => podVolume(inputs, { podUid, plugin, name, dir }))
+  const parts = new Map(
+    [...Map.groupBy(volumes, (volume) => volume.name)].flatMap(([name, alike]) => {
+      const all = subPaths.get(name)
+      return all === undefined ? [] : shareSubPaths(all, alike).map((part, index) => [alike[index], part] as const)
+    }),
+  )
+  return volumes.map((volume) => ({ ...volume, subPaths: parts.get(volume) }))
 }
 
 function podVolume(
   inputs: ActualInputs,
-  found: { podUid: string; plugin: string; name: string; dir: string; subPaths: SubPaths | undefined },
-): PodVolume {
+  found: { podUid: string; plugin: string; name: string; dir: string },
+): Omit<PodVolume, 'subPaths'> {
   const { tree } = inputs
   const csi = found.plugin === 'kubernetes.io/csi'
   const target = csi ? `${found.dir}/mount` : found.dir

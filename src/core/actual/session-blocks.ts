@@ -7,7 +7,7 @@ import { FC_PLUGIN } from '../fc-disk.ts'
 import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { BlockVolume, PodLinks } from './devices.ts'
-import { foreignMounts, mapFileOf, namesBelow } from './map-files.ts'
+import { foreignMounts, mapFileOf, uidsBelow } from './map-files.ts'
 import { baseName } from './tree.ts'
 
 /** A pod's link to the device: pods/UID/volumeDevices/PLUGIN/NAME. */
@@ -64,7 +64,7 @@ function linksOf(links: PodLinks, plugin: string): Link[] {
 function mapDirectory(inputs: ActualInputs, plugin: string, dir: string, left: Set<Link>): BlockVolume {
   const record = `${dir}/iscsi.json`
   const isRecord = (path: string): boolean => plugin === ISCSI_PLUGIN && path === record
-  const uids = [...new Set(namesBelow(inputs, dir))].filter((name) => !isRecord(`${dir}/${name}`))
+  const uids = [...new Set(uidsBelow(inputs, dir))]
   const known = new Set([dir, ...uids.map((uid) => `${dir}/${uid}`)])
   if (inputs.tree.get(record)?.type === 'file' && isRecord(record)) known.add(record)
   return {

@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { goesWith } from '../mountinfo/propagation.ts'
 import { isWithin } from '../path-within.ts'
 import type { Operation } from '../plan/plan.ts'
 import { describeMount, expectedIds } from './expected-mounts.ts'
@@ -10,8 +11,8 @@ import { OperationRefused } from './operation-error.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /**
- * Nobody else may read what is staged: no other mount of it in any namespace. The same mount, seen through another
- * member of its peer group, goes away with it and is no second user.
+ * Nobody else may read what is staged: no other mount of it in any namespace. A copy in a peer of what it is mounted on
+ * goes away with it and is no second user; a bind mount is in its peer group too, and is one.
  *
  * @throws OperationRefused
  */
@@ -20,12 +21,12 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
   const staged = [...own.keys()].flatMap((id) => around.table.byId(id) ?? [])
   const paths = (operation.expects ?? []).map((each) => each.path)
   for (const mount of staged) {
-    const reader = readersIn(around.table, mount).find(
+    const reader = readersIn(around.table, mount, around.table).find(
       ({ id, mountPoint }) => !own.has(id) && !paths.includes(mountPoint),
     )
     if (reader !== undefined) throw heldBy(operation, `${describeMount(reader)} still shows it`)
     for (const { table, pid, process } of around.others) {
-      const other = readersIn(table, mount)[0]
+      const other = readersIn(around.table, mount, table)[0]
       if (other !== undefined)
         throw heldBy(operation, `${describeMount(other)}, in the namespace of ${process} (pid ${pid})`)
     }
@@ -39,17 +40,12 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
   if (loop !== undefined && !released) throw heldBy(operation, `${loop.device} is backed by ${loop.backingFile}`)
 }
 
-function readersIn(table: MountTable, staged: MountInfo): MountInfo[] {
-  const peers = new Set(groupsOf(staged))
-  return table
+/** @param table where the staged mount is; @param others where readers are looked for */
+function readersIn(table: MountTable, staged: MountInfo, others: MountTable): MountInfo[] {
+  return others
     .ofDevice(staged.dev)
     .filter((mount) => isWithin(posix.normalize(mount.root), staged.root))
-    .filter((mount) => mount.id !== staged.id && !groupsOf(mount).some((group) => peers.has(group)))
-}
-
-/** shared:N and master:N name the same group N: a slave of it follows its unmounts too. */
-function groupsOf({ optionalFields }: MountInfo): string[] {
-  return optionalFields.flatMap((field) => /^(?:shared|master):(\d+)$/.exec(field)?.[1] ?? [])
+    .filter((mount) => mount.id !== staged.id && !goesWith(table, staged, mount, others))
 }
 
 function heldBy({ volume }: Operation, who: string): OperationRefused {

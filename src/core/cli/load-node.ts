@@ -1,5 +1,6 @@
 import { VolctlError } from '../errors.ts'
 import type { NodeState } from '../node-state.ts'
+import { plainPath } from '../path-within.ts'
 import { leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 
@@ -24,7 +25,7 @@ export async function loadNode(
 function withChoice(state: NodeState, { node, rootDir }: NodeChoice): NodeState {
   const { snapshot } = state
   if (node !== undefined && node !== snapshot.nodeName) throw notInSnapshot('--node', node, snapshot.nodeName)
-  if (rootDir !== undefined && rootDir !== snapshot.rootDir)
+  if (rootDir !== undefined && plainPath(rootDir) !== plainPath(snapshot.rootDir))
     throw notInSnapshot('--root-dir', rootDir, snapshot.rootDir)
   return state
 }

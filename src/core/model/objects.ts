@@ -184,7 +184,11 @@ export interface Container {
 
 export interface ContainerStatus {
   readonly name: string
-  readonly state?: { readonly running?: unknown; readonly waiting?: unknown; readonly terminated?: unknown }
+  readonly state?: {
+    readonly running?: unknown
+    readonly waiting?: unknown
+    readonly terminated?: { readonly finishedAt?: string | null } | null
+  }
 }
 
 export interface Pod extends ApiObject {

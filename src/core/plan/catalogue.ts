@@ -29,6 +29,7 @@ export const BLOCK_CODES = {
   ForeignMount: "a mount that is not this volume's is in the way",
   UnexpectedFile: 'a file that the kubelet did not make is in the way',
   DataUnderMountPoint: 'files lie where nothing should be without a mount',
+  TreeUnreadable: "what it would delete could not be read whole, and may not be the kubelet's",
   HeldBy: 'something else uses the mount or the device',
   TwoWriters: 'the volume is attached elsewhere against its access mode',
   UnresolvedVolume: 'a volume of an existing pod could not be resolved, and this may be it',

@@ -68,7 +68,7 @@ function olderThanBoot({ bootTime }: PlanContext, { mtime }: StateFile): boolean
 /** S14: driver, socket, CSINode entry and VolumeAttachment are all absent, and shown to be. */
 function nothingLeftOf({ inputs }: PlanContext, { driver, handle }: { driver: string; handle: string }): boolean {
   const { csiSockets, api, nodeName } = inputs.snapshot
-  if (csiSockets === undefined || api === undefined || api.csiNode === null) return false
+  if (csiSockets === undefined || api === undefined || api.csiNode == null) return false
   if (csiSockets.some((socket) => socket.driver === driver || socket.driver === undefined)) return false
   if (inputs.tree.has(`plugins/${driver}/csi.sock`)) return false
   if (api.csiNode.spec.drivers?.some((each) => each.name === driver)) return false

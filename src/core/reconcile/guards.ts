@@ -1,7 +1,6 @@
-/** Guards that refuse a plan as a whole, or all that belongs to one driver (S1, S29). */
+/** Guards that refuse a plan as a whole (S1, S29). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
-import type { Draft } from './draft.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 import type { Witnesses } from './witnesses.ts'
 
@@ -37,11 +36,14 @@ export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['ma
     }
   }
   if (machine.matches) return undefined
-  const info = api.node.status?.nodeInfo
+  const info = api.node?.status?.nodeInfo
   return {
     rule: 'S1',
     code: 'WrongMachine',
-    message: `node ${nodeName} of ${api.server} is another machine: its machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'} are not this host's ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
+    message:
+      api.node === undefined
+        ? `node ${nodeName} of ${api.server} was not read: whether it is this machine is not known`
+        : `node ${nodeName} of ${api.server} is another machine: its machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'} are not this host's ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
     hint: 'Check --context and --node: this may be the API of another cluster with a node of the same name.',
   }
 }
@@ -111,38 +113,4 @@ function newestApiTime({ snapshot }: ActualInputs): number | undefined {
     .filter((time) => !Number.isNaN(time))
   // In this host's clock (S28): directories bear its times.
   return times.length === 0 ? undefined : Math.max(...times) - (api?.clockSkewMs ?? 0)
-}
-
-/** S29: all mounts of one driver dead at once: its backend is away, not its volumes. Blocks that driver's operations. */
-export function blockDeadDrivers(
-  inputs: ActualInputs,
-  drafts: readonly Draft[],
-  options: PlanOptions,
-  gone: number,
-): void {
-  if (options.acceptOutage === gone || (inputs.snapshot.deadMounts ?? []).length < 2) return
-  const byDriver = new Map<string, { mounts: Set<string>; dead: number }>()
-  const driverOf = new Map<string, string>()
-  for (const entry of inputs.snapshot.tree ?? []) {
-    const match = /^(pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+)\/vol_data\.json$/.exec(entry.path)
-    const driver = match === null ? undefined : /"driverName":"([^"]+)"/.exec(entry.content ?? '')?.[1]
-    if (match?.[1] === undefined || driver === undefined) continue
-    driverOf.set(`${match[1]}/mount`, driver)
-  }
-  for (const [path, driver] of driverOf) {
-    if (inputs.at(path).length === 0) continue
-    const seen = byDriver.get(driver) ?? { mounts: new Set<string>(), dead: 0 }
-    seen.mounts.add(path)
-    if (inputs.deadError(path) !== undefined) seen.dead += 1
-    byDriver.set(driver, seen)
-  }
-  for (const draft of drafts) {
-    const seen = byDriver.get(draft.volume?.driver ?? '')
-    if (seen === undefined || seen.dead < 2 || seen.dead !== seen.mounts.size) continue
-    draft.blocked = {
-      code: 'OutageSuspected',
-      message: `all ${seen.dead} mounts of driver ${draft.volume?.driver} are dead at once: its backend is away`,
-      hint: `If they are really gone for good, give --accept-outage ${gone}.`,
-    }
-  }
 }

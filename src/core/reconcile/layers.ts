@@ -4,10 +4,16 @@ import type { Step } from '../plan/plan.ts'
 import type { PlanContext } from './context.ts'
 import type { Obstacle } from './draft.ts'
 
-/** One umount a layer, newest first. A flag may ask for a forced or lazy one on this very path. */
+/** One umount a layer, newest first. A flag may ask for a forced or lazy one of what this very path shows. */
 export function umountSteps(context: PlanContext, path: string, layers: readonly MountInfo[]): Step[] {
   const detail = umountDetail(context, path)
-  return layers.map(() => ({ op: 'umount', target: path, ...(detail === undefined ? {} : { detail }) }))
+  const top = layers.at(-1)
+  return layers.toReversed().map((layer) => ({
+    op: 'umount',
+    target: path,
+    // What lies below another file system is neither dead nor named by the flag.
+    ...(detail === undefined || top === undefined || !isSame(layer, top) ? {} : { detail }),
+  }))
 }
 
 function umountDetail({ options, inputs }: PlanContext, path: string): string | undefined {
@@ -18,7 +24,7 @@ function umountDetail({ options, inputs }: PlanContext, path: string): string | 
 
 /**
  * S18: each layer of a stack must show the same device and root; one mount alone at a volume's own path is the volume.
- * A mount shown to be dead is never foreign here (O20).
+ * A mount shown to be dead is never foreign here (O20), what lies below it may be.
  * @param allowed file system types that may be mounted there at all; undefined: any
  */
 export function layerObstacle(
@@ -36,14 +42,26 @@ export function layerObstacle(
       hint: 'Unmount it plainly.',
     }
   }
-  if (dead) return undefined
-  const [first] = layers
+  const judged = dead ? layersBelowDead(layers) : layers
+  const [first] = judged
   if (first === undefined) return undefined
-  const other = layers.find((layer) => layer.dev !== first.dev || layer.root !== first.root)
+  // Either of the two may be the volume: only a type that the kubelet alone mounts there tells.
+  if (dead && allowed === undefined) return foreign(path, first, 'lies below a dead mount of another file system')
+  const other = judged.find((layer) => !isSame(layer, first))
   if (other !== undefined) return foreign(path, other, 'is stacked on another file system')
   if (allowed !== undefined && !allowed.includes(first.fsType))
     return foreign(path, first, 'is not what this volume mounts')
   return undefined
+}
+
+/** The probe asked the newest mount alone: what shows another file system, or another part of it, may live. */
+export function layersBelowDead(layers: readonly MountInfo[]): MountInfo[] {
+  const top = layers.at(-1)
+  return layers.filter((layer) => top !== undefined && !isSame(layer, top))
+}
+
+function isSame(a: MountInfo, b: MountInfo): boolean {
+  return a.dev === b.dev && a.root === b.root
 }
 
 export function foreignObstacle(context: PlanContext, mounts: readonly MountInfo[]): Obstacle | undefined {

@@ -8,10 +8,11 @@
 import type { NodeState } from '../node-state.ts'
 import type { Operation, OperationKind, Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
 import type { PlanContext } from './context.ts'
+import { blockDeadDrivers } from './dead-drivers.ts'
 import { detachVolumes } from './detach-volumes.ts'
 import { Findings, finishOperations } from './draft.ts'
 import { filterOperations } from './filter-operations.ts'
-import { blockDeadDrivers, machineOf, refuseOutage, refuseWrongMachine } from './guards.ts'
+import { machineOf, refuseOutage, refuseWrongMachine } from './guards.ts'
 import { blockLazilyDetached } from './lazily-detached.ts'
 import { mountOrAttachVolumes } from './mount-volumes.ts'
 import { makeContext } from './plan-context.ts'
@@ -47,7 +48,7 @@ export function planNode(state: NodeState, options: PlanOptions): Plan {
     kind: 'Plan',
     scope: 'node',
     node: snapshot.nodeName,
-    rootDir: snapshot.rootDir,
+    rootDir: inputs.rootDir,
     ...(snapshot.bootID === undefined ? {} : { bootID: snapshot.bootID }),
     createdAt: snapshot.capturedAt,
     volctlVersion: options.volctlVersion,
@@ -81,7 +82,7 @@ const SECTIONS = [
 ] as const
 
 function runPass(context: PlanContext, findings: Findings): void {
-  const { inputs, options, classes } = context
+  const { inputs, classes } = context
   unmountVolumes(context, findings)
   unmapVolumes(context, findings)
   mountOrAttachVolumes(context, findings)
@@ -89,7 +90,7 @@ function runPass(context: PlanContext, findings: Findings): void {
   unmapDevices(context, findings)
   unmountOtherDevices(context, findings)
   const gone = classes.all.filter((pod) => pod.class === 'Gone').length
-  blockDeadDrivers(inputs, findings.operations, options, gone)
+  blockDeadDrivers(context, findings.operations, gone)
   detachVolumes(context, findings)
   blockLazilyDetached(inputs, findings.operations)
   removeOrphanPodDirs(context, findings)

@@ -88,8 +88,9 @@ export function classifyPods(
         // S10: protected as long as the mirror pod is there, which only the kubelet deletes (O27).
         return frozen('MirrorPodUid', 'its manifest is gone, and its mirror pod is still in the API')
       }
-      const ending = isTerminating(pod) || isTerminalPhase(pod)
-      if (!ending || isMirrorPod(pod)) return { ...base, class: 'Desired' }
+      // A mirror pod is made anew when it is deleted: only its phase tells of the static pod (R220).
+      const ending = isTerminalPhase(pod) || (isTerminating(pod) && !isMirrorPod(pod))
+      if (!ending) return { ...base, class: 'Desired' }
       if (unseen !== undefined) return frozen('SectionMissing', unseen)
       if (alive) return frozen('PodStillRunning', 'it is ending, and something of it still runs')
       const blind = witnesses.blindFor(uid)

@@ -1,9 +1,39 @@
 /** Facts about one pod that several phases state. */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { Pod } from '../model/objects.ts'
 import type { PlanContext } from './context.ts'
 import type { PodClass } from './pod-classes.ts'
 
-/** Times of what the kubelet made for this pod; content of volumes aside (S11). */
-export function podTimes({ inputs }: PlanContext, pod: PodClass): (number | undefined)[] {
+/** When anything of this pod last changed, in seconds of this host's clock: on disk, and where it has ended, in the API. */
+export function podTimes(context: PlanContext, pod: PodClass): (number | undefined)[] {
+  const onDisk = timesOnDisk(context.inputs, pod)
+  return pod.pod === undefined ? onDisk : [...onDisk, ...endTimes(context.inputs, pod.pod)]
+}
+
+/**
+ * When the API says that the pod, and each container of it, ended. The kubelet tears the volumes down right after, and
+ * touches no directory before (S11); a pod of which nobody says when it ended counts as one that ended just now (S28).
+ */
+function endTimes({ snapshot }: ActualInputs, { metadata, status }: Pod): (number | undefined)[] {
+  const {
+    conditions = [],
+    initContainerStatuses = [],
+    containerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = {
+    ...status,
+  }
+  const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
+  const times = [
+    metadata.deletionTimestamp,
+    ...conditions.map((condition) => condition.lastTransitionTime),
+    ...statuses.map(({ state }) => state?.terminated?.finishedAt),
+  ].flatMap((time) => (time == null ? [] : [(Date.parse(time) - (snapshot.api?.clockSkewMs ?? 0)) / 1000]))
+  return times.length === 0 ? [undefined] : times
+}
+
+/** Times of what the kubelet made for this pod; content of volumes aside. */
+function timesOnDisk(inputs: ActualInputs, pod: PodClass): (number | undefined)[] {
   const base = `pods/${pod.uid}`
   const own = [
     base,
@@ -23,7 +53,7 @@ export function podTimes({ inputs }: PlanContext, pod: PodClass): (number | unde
     .map((entry) => entry?.mtime)
 }
 
-function isMountPoint(inputs: PlanContext['inputs'], path: string): boolean {
+function isMountPoint(inputs: ActualInputs, path: string): boolean {
   return inputs.at(path).length > 0
 }
 

@@ -1,7 +1,6 @@
 /** Who else shows the file system of a staged mount: the references of R031, R032 and S24. */
 
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { isWithin } from '../path-within.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Findings, Obstacle } from './draft.ts'
 import type { PodClass } from './pod-classes.ts'
@@ -28,38 +27,32 @@ export function referencesTo(
   const after = new Set<Draft>()
   const own = new Set(staged.map((mount) => mount.id))
   let held: Obstacle | undefined
-  for (const mount of staged) {
-    for (const reference of inputs.mounts.ofDevice(mount.dev)) {
-      if (own.has(reference.id) || !showsThe(mount, reference)) continue
-      const remover = findings.removerOf(reference.id)
-      if (remover !== undefined) {
-        after.add(remover)
-        continue
-      }
-      const path = inputs.plain(reference.mountPoint)
-      const uid = podUidOf(inputs.relative(path))
-      const pod = uid === undefined ? undefined : classes.of(uid)
-      if (pod !== undefined && isLiving(pod)) return { kind: 'inUse', by: pod }
-      if (isCopyOf(path, target)) continue
-      held = {
-        code: 'HeldBy',
-        message: `${path} shows the same file system (${reference.dev} ${reference.root})`,
-        hint: `See who needs ${path} (findmnt ${path}); unmount it first.`,
-      }
+  for (const reference of showing(context, staged)) {
+    if (own.has(reference.id)) continue
+    const leaders = inputs.devices.leadersOf(reference)
+    const remover = [reference, ...leaders].map(({ id }) => findings.removerOf(id)).find((each) => each !== undefined)
+    if (remover !== undefined) {
+      after.add(remover)
+      continue
+    }
+    const path = inputs.plain(reference.mountPoint)
+    const uid = podUidOf(inputs.relative(path))
+    const pod = uid === undefined ? undefined : classes.of(uid)
+    if (pod !== undefined && isLiving(pod)) return { kind: 'inUse', by: pod }
+    // The staged mount itself, seen through another prefix, goes with it; a private copy stays (R032, P18, S24).
+    if (leaders.some(({ id }) => own.has(id))) continue
+    held ??= {
+      code: 'HeldBy',
+      message: `${path} shows the same file system as ${target} (${reference.dev} ${reference.root})`,
+      hint: `See who needs ${path} (findmnt ${path}); unmount it first.`,
     }
   }
   return held === undefined ? { kind: 'free', after: [...after] } : { kind: 'held', obstacle: held }
 }
 
-/** A reference shows the staged tree itself or a part of it: bind mounts, sub-paths included. */
-function showsThe(staged: MountInfo, reference: MountInfo): boolean {
-  return isWithin(reference.root.replace(/\/\/deleted$/, ''), staged.root)
-}
-
-/** The same global mount seen through another prefix is no second user (R032, P18, S24). */
-function isCopyOf(path: string, target: string): boolean {
-  const at = target.indexOf('/plugins/kubernetes.io/')
-  return at !== -1 && path.endsWith(target.slice(at))
+/** Every mount that shows one of these trees or a part of it: bind mounts, sub-paths included (R031). */
+function showing({ inputs }: PlanContext, staged: readonly MountInfo[]): Set<MountInfo> {
+  return new Set(staged.flatMap((mount) => inputs.devices.showing(mount)))
 }
 
 function podUidOf(relative: string): string | undefined {

@@ -68,7 +68,13 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       about,
     )
   } else if (code === 'MayBeStatic') {
-    findings.problem('warning', 'MayBeStatic', `directory of ${name} is left alone: ${pod.why?.message}`, about)
+    findings.problem(
+      'warning',
+      'MayBeStatic',
+      `directory of ${name} is left alone: ${pod.why?.message}`,
+      about,
+      'Let the kubelet run: it knows its static pods, and removes what is left of others.',
+    )
   } else if (code === 'MirrorPodUid') {
     findings.problem('warning', 'MirrorPodUid', `directory of ${name} is left alone: ${pod.why?.message}`, about)
   }

@@ -12,6 +12,8 @@ export interface StaticSources {
   readonly problems: readonly Problem[]
 }
 
+/** What a kubelet calls a static pod whose manifest names no UID (R227). */
+const MANIFEST_HASH = /^[0-9a-f]{32}$/
 const RFC4122 = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
 /** Matches every static source to mirror pods and directories; what is not fully matched freezes (S10). */
@@ -34,10 +36,14 @@ export function judgeStaticSources(inputs: ActualInputs): StaticSources {
     }
     return undefined
   })()
+  const hashed = source?.manifests.find((manifest) => !manifest.uid)
   return {
     mayOwn: (uid) => {
       if (named.has(uid)) return 'a static pod manifest names this UID'
-      return unmatched !== undefined && !RFC4122.test(uid) ? unmatched : undefined
+      if (unmatched !== undefined && !RFC4122.test(uid)) return unmatched
+      // A mirror pod shows the hash that the manifest had: after an edit the static pod has another (R227, R230).
+      if (hashed === undefined || !MANIFEST_HASH.test(uid)) return undefined
+      return `it may be the hash of ${hashed.file}, if that was edited since its mirror pod was made`
     },
     mayRun: (mirror) =>
       source === undefined ||

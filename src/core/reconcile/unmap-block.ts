@@ -1,5 +1,5 @@
 /** Raw block volumes: the pod's part, then the device's (R451, R452, C84-C86; O8, O22). */
-import type { BlockMapping, BlockVolume } from '../actual/devices.ts'
+import { type BlockMapping, type BlockVolume, SHARED_DIRECTORIES } from '../actual/devices.ts'
 import { deviceSourceOf, isDeviceOf } from '../desired/device-source.ts'
 import { csiUniqueName } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
@@ -8,8 +8,10 @@ import { type CsiIdentity, type Identified, identifyBlock, identityObstacle } fr
 import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall } from './driver-call.ts'
+import { driverStaging } from './driver-staging.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { gone } from './pod-facts.ts'
+import { referencesTo } from './references.ts'
 import { globalUniqueName, releaseSteps } from './unmount-other-devices.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 
@@ -108,26 +110,33 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
   const identity = identified !== undefined && 'identity' in identified ? identified.identity : undefined
   const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
   if (isWanted(context, block, uniqueName)) return
-  const after = findings.operations.filter(
+  const unmaps = findings.operations.filter(
     (draft) =>
       draft.kind === 'UnmapVolume' && draft.volume?.name === block.name && draft.volume.plugin === block.plugin,
   )
+  const { staging = { path: block.dir, mounts: [], files: [] } } = block
+  const call =
+    identity === undefined ? undefined : driverCall(context, identity, block.stateFile, staging.mounts.length > 0)
+  const own = driverStaging(context, { ...staging, identity, call, predecessors: unmaps })
+  const references = referencesTo(context, findings, own.mounts, inputs.absolute(staging.path))
+  if (references.kind === 'inUse') return
+  const after = [...new Set([...unmaps, ...(references.kind === 'free' ? references.after : [])])]
   const volume = refOf(context, block, identified, undefined)
   const wait = waitForKubelet(context)
   if (wait !== undefined) {
     findings.wait('UnmapDevice', wait, 'S11', { volume })
     return
   }
-  const call = identity === undefined ? undefined : driverCall(context, identity, block.stateFile, false)
   const steps = csi
     ? csiSteps(context, block, identity, call?.kind)
     : [
         ...releaseSteps(block.plugin, inputs.absolute(block.dir)),
         { op: 'rmdir' as const, target: inputs.absolute(block.dir) },
       ]
-  const [stray] = block.unexpected
+  const [stray] = [...block.unexpected, ...own.strangers]
   const blocked =
-    foreignObstacle(context, block.foreign) ??
+    foreignObstacle(context, [...block.foreign, ...own.foreign]) ??
+    own.obstacle ??
     (stray === undefined
       ? undefined
       : ({
@@ -137,6 +146,7 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
         } satisfies Obstacle)) ??
     identityObstacle(identified) ??
     deviceObstacle(context, identity) ??
+    (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     predecessorObstacle(after)
   const leaked = after.length === 0
@@ -148,11 +158,12 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
       : `no pod of this node wants block volume ${block.name} once the operations before are done`,
     volume,
     steps,
-    paths: [...new Set(steps.map((step) => step.target))],
+    paths: [...new Set([...steps.map((step) => step.target), ...own.expects.map(({ path }) => path)])],
     after,
     rule: leaked ? 'R820' : 'R452',
     ...(leaked ? { kubeletWould: 'never find it' } : {}),
-    removes: new Set(),
+    ...(own.expects.length === 0 ? {} : { expects: own.expects }),
+    removes: new Set(own.mounts.map((mount) => mount.id)),
     ...(blocked === undefined ? {} : { blocked }),
   })
 }
@@ -178,7 +189,7 @@ function csiSteps(
   remove('rmdir', block.mapDir)
   remove('unlink', `${block.dir}/data/vol_data.json`)
   remove('rmdir', `${block.dir}/data`)
-  remove('rmdir', block.dir)
+  if (!SHARED_DIRECTORIES.includes(block.name)) remove('rmdir', block.dir)
   return steps
 }
 

@@ -3,6 +3,7 @@
  * The kubelet forgets them once no pod directory leads to them (R517); volctl finds them by their own directories.
  */
 import type { StagedVolume } from '../actual/devices.ts'
+import type { TreeEntry } from '../model/snapshot.ts'
 import { csiGlobalDir, csiUniqueName } from '../names.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
@@ -10,6 +11,7 @@ import { type CsiIdentity, identifyStaged, identityObstacle } from './csi-identi
 import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall, reportDriverGone } from './driver-call.ts'
+import { driverStaging } from './driver-staging.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { referencesTo } from './references.ts'
 import { describeCsiVolume } from './volume-facts.ts'
@@ -23,7 +25,8 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
   const mounted = staged.layers.length > 0
   // An empty globalmount without a state file is what a driver without staging leaves (R025, C50).
   if (staged.stateFile === undefined && !mounted && staged.foreign.length === 0) {
-    if (!staged.hasTarget && staged.content.length === 0) removeEmptyDirectory(context, findings, staged)
+    if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)
+      removeEmptyDirectory(context, findings, staged)
     return
   }
   const identified = identifyStaged(context, staged)
@@ -34,17 +37,28 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
   if (uniqueName === undefined && mayBeUsed(context, staged)) return
 
   const target = inputs.absolute(staged.target)
-  const references = referencesTo(context, findings, staged.layers, target)
-  if (references.kind === 'inUse') return
   const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
   const predecessors = named.filter((draft) => !draft.kind.startsWith('Mount'))
+  const anyMount = mounted || staged.foreign.length > 0
+  const call = identity === undefined ? undefined : driverCall(context, identity, staged.stateFile, anyMount)
+  const own = driverStaging(context, {
+    path: staged.target,
+    identity,
+    call,
+    mounts: staged.foreign,
+    files: staged.content,
+    predecessors,
+  })
+  const layers = [...staged.layers, ...own.mounts]
+  const references = referencesTo(context, findings, layers, target)
+  if (references.kind === 'inUse') return
   const after = [...new Set([...predecessors, ...(references.kind === 'free' ? references.after : [])])]
   const volume = describeCsiVolume(context, {
     name: nameOf(staged, after[0]?.volume?.name, identity),
     mode: 'Filesystem',
     identity,
     uniqueName,
-    device: staged.layers.at(-1),
+    device: layers.at(-1),
   })
   const wait = waitForKubelet(context)
   if (wait !== undefined) {
@@ -52,16 +66,17 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
     return
   }
 
-  const call = identity === undefined ? undefined : driverCall(context, identity, staged.stateFile, mounted)
   const steps = stepsOf(context, staged, identity, call?.kind)
   const blocked =
-    foreignObstacle(context, staged.foreign) ??
+    foreignObstacle(context, own.foreign) ??
     layerObstacle(context, target, staged.layers) ??
-    contentObstacle(context, staged) ??
+    own.obstacle ??
+    contentObstacle(context, staged, own.strangers) ??
     identityObstacle(identified) ??
     deviceObstacle(context, identity) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
+    (call?.kind === 'call' && mounted ? noStagingObstacle(context, identity, target) : undefined) ??
     predecessorObstacle(after)
   if (call?.kind === 'gone') {
     reportDriverGone(findings, identity?.driver, 'NodeUnstageVolume', { volume: volume.name, path: target })
@@ -75,14 +90,40 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
       : `no pod of this node wants ${uniqueName ?? staged.dir} once the operations before are done`,
     volume,
     steps,
-    paths: [...new Set([target, ...steps.map((step) => step.target), inputs.absolute(staged.dir)])],
+    paths: [
+      ...new Set([
+        target,
+        ...own.expects.map(({ path }) => path),
+        ...steps.map((step) => step.target),
+        inputs.absolute(staged.dir),
+      ]),
+    ],
     after,
     rule: leaked ? 'R820' : 'R415',
-    expects: mounted ? [expectedMount(target, staged.layers)] : [],
-    removes: new Set(staged.layers.map((layer) => layer.id)),
+    expects: [...(mounted ? [expectedMount(target, staged.layers)] : []), ...own.expects],
+    removes: new Set(layers.map((layer) => layer.id)),
     ...(leaked ? { kubeletWould: 'never find it again; the controller may detach the device while it is staged' } : {}),
     ...(blocked === undefined ? {} : { blocked }),
   })
+}
+
+/** S16, R444: no call of such a driver takes the mount away, and so the kernel may not either. */
+function noStagingObstacle(
+  context: PlanContext,
+  identity: CsiIdentity | undefined,
+  target: string,
+): Obstacle | undefined {
+  if (identity === undefined || stages(registeredDriver(context, identity.driver))) return undefined
+  return {
+    code: 'ForeignMount',
+    message: `CSI driver ${identity.driver} does not stage volumes, so that what is mounted on ${target} is not known to be its own`,
+    hint: `Find out who mounted it, maybe an older version of the driver (findmnt ${target}); unmount it yourself if nothing needs it.`,
+  }
+}
+
+/** S12: drivers keep directories of their own there; the kubelet's bear a hash, or lie in the old layout (C10, C11). */
+function isMadeByKubelet({ driverDir, key }: StagedVolume): boolean {
+  return driverDir === 'pv' || /^[0-9a-f]{64}$/.test(key)
 }
 
 /** What an unstage that was killed before its last step leaves (R837): no name of a volume, and nothing in it. */
@@ -126,9 +167,11 @@ function stepsOf(
   return steps
 }
 
-function contentObstacle(context: PlanContext, staged: StagedVolume): Obstacle | undefined {
-  const files = staged.content.filter((entry) => entry.type !== 'dir')
-  const [first] = files
+function contentObstacle(
+  context: PlanContext,
+  staged: StagedVolume,
+  [first]: readonly TreeEntry[],
+): Obstacle | undefined {
   if (first === undefined) return undefined
   const under = first.path.startsWith(`${staged.target}/`)
   return {

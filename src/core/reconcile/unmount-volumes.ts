@@ -7,13 +7,15 @@ import { type PodVolume, podSubPaths, podVolumes, type SubPaths } from '../actua
 import type { PlanContext } from './context.ts'
 import { waitToSettle } from './context.ts'
 import type { Findings } from './draft.ts'
+import { memoryBehind, memoryObstacle, UNCOUNTED } from './memory-data.ts'
 import type { PodClass } from './pod-classes.ts'
 import { gone, podTimes } from './pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
 import { teardownFamily } from './teardown-plugins.ts'
 import { unmountCsiVolume } from './unmount-csi-volume.ts'
-import { unmountEmptyDir, unmountProjected } from './unmount-empty-dir.ts'
+import { unmountEmptyDir } from './unmount-empty-dir.ts'
 import { unmountPlain } from './unmount-plain.ts'
+import { unmountProjected } from './unmount-projected.ts'
 
 /** Adds the unmount operations of every Gone and Finished pod. */
 export function unmountVolumes(context: PlanContext, findings: Findings): void {
@@ -68,6 +70,9 @@ function unmountLeakedSubPaths(context: PlanContext, findings: Findings, pod: Po
     return
   }
   const work = subPathWork(context, subPaths)
+  const memory = memoryBehind(context, pod.uid, subPaths)
+  const blocked =
+    work.obstacle ?? (memory.length === 0 || context.options.orphans ? undefined : memoryObstacle(volumeName, memory))
   findings.add({
     kind: 'UnmountVolume',
     reason: 'LeakedSubPath',
@@ -77,10 +82,11 @@ function unmountLeakedSubPaths(context: PlanContext, findings: Findings, pod: Po
     steps: work.steps,
     paths: work.paths,
     after: [],
+    ...(memory.length === 0 ? {} : { deletes: UNCOUNTED }),
     rule: 'O17',
     kubeletWould: 'leave them mounted for ever and fail to remove the pod directory every 2 s',
     expects: work.expects,
     removes: new Set(work.removes),
-    ...(work.obstacle === undefined ? {} : { blocked: work.obstacle }),
+    ...(blocked === undefined ? {} : { blocked }),
   })
 }

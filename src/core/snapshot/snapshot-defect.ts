@@ -2,6 +2,9 @@
  * What is wrong with a snapshot's shape, in one line, or undefined. Not a full schema: only what the planner relies on
  * without looking, so that a damaged file gives a message and not a crash.
  */
+import { plainPath } from '../path-within.ts'
+import { shapeDefect } from './snapshot-shape.ts'
+
 type Fields = Readonly<Record<string, unknown>>
 
 const TEXTS = ['capturedAt', 'nodeName', 'rootDir'] as const
@@ -33,6 +36,7 @@ export function snapshotDefect(document: object): string | undefined {
     if (typeof fields[name] !== 'string' || fields[name] === '') return `${name} is missing`
   }
   if (!String(fields.rootDir).startsWith('/')) return 'rootDir is no absolute path'
+  if (plainPath(String(fields.rootDir)) === '/') return 'rootDir is no directory of its own'
   for (const name of OPTIONAL_TEXTS)
     if (fields[name] !== undefined && typeof fields[name] !== 'string') return `${name} is no text`
   for (const name of LISTS) if (fields[name] !== undefined && !Array.isArray(fields[name])) return `${name} is no list`
@@ -41,7 +45,8 @@ export function snapshotDefect(document: object): string | undefined {
     treeDefect(fields.tree) ??
     apiDefect(fields.api) ??
     listDefect(fields, 'runtime', 'pods') ??
-    listDefect(fields, 'staticPods', 'manifests')
+    listDefect(fields, 'staticPods', 'manifests') ??
+    shapeDefect(document)
   )
 }
 

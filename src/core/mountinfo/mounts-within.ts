@@ -1,4 +1,4 @@
-import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { MountInfo } from './mount-table.ts'
 
 /** Mounts by every directory on the way to them: nodes have had a hundred thousand, and every volume asks for its own. */
 export class MountsWithin {

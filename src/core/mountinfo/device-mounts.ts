@@ -1,0 +1,48 @@
+import type { MountInfo, MountTable } from './mount-table.ts'
+import { MountsWithin } from './mounts-within.ts'
+import { goesWith, propagationKey } from './propagation.ts'
+
+/** The mounts of one file system, found by what they show: thousands of volumes may share one. */
+export class DeviceMounts {
+  readonly #table: MountTable
+  readonly #indexes = new Map<string, Index>()
+
+  constructor(table: MountTable) {
+    this.#table = table
+  }
+
+  /** Every mount that shows the same tree or a part of it, itself included (R031). */
+  showing(mount: MountInfo): readonly MountInfo[] {
+    const root = plainRoot(mount)
+    const { all, byRoot } = this.#index(mount.dev)
+    return root === '/' ? all : byRoot.of(root)
+  }
+
+  /** Every other mount whose unmount takes this one along. */
+  leadersOf(mount: MountInfo): readonly MountInfo[] {
+    const key = propagationKey(this.#table, mount)
+    const alike = key === undefined ? [] : (this.#index(mount.dev).byKey.get(key) ?? [])
+    return alike.filter((each) => each.id !== mount.id && goesWith(this.#table, each, mount))
+  }
+
+  #index(dev: string): Index {
+    const known = this.#indexes.get(dev)
+    if (known !== undefined) return known
+    const all = this.#table.ofDevice(dev)
+    const byKey = Map.groupBy(all, (each) => propagationKey(this.#table, each) ?? '')
+    const index = { all, byRoot: new MountsWithin(all, plainRoot), byKey }
+    this.#indexes.set(dev, index)
+    return index
+  }
+}
+
+interface Index {
+  readonly all: readonly MountInfo[]
+  readonly byRoot: MountsWithin
+  readonly byKey: ReadonlyMap<string, readonly MountInfo[]>
+}
+
+/** What was bound and then removed is still shown (P115). */
+function plainRoot({ root }: MountInfo): string {
+  return root.replace(/\/\/deleted$/, '')
+}

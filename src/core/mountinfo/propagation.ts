@@ -1,0 +1,49 @@
+/**
+ * Which mounts go when one is unmounted: the kernel repeats the umount in every peer and slave of the mount that it is
+ * mounted *on*, at the same place (mount_namespaces(7)). The group of the mount itself says nothing: every bind mount of
+ * a shared mount is in it, a pod's and a stranger's, and stays.
+ */
+import { posix } from 'node:path'
+import type { MountInfo, MountTable } from './mount-table.ts'
+
+/** @param copyTable the table of another mount namespace, where the copy is in one */
+export function goesWith(table: MountTable, mount: MountInfo, copy: MountInfo, copyTable: MountTable = table): boolean {
+  const parent = table.byId(mount.parentId)
+  const copyParent = copyTable.byId(copy.parentId)
+  if (parent === undefined || copyParent === undefined) return false
+  return (
+    copy.dev === mount.dev &&
+    copy.root === mount.root &&
+    follows(copyParent, parent) &&
+    placeIn(copyParent, copy) === placeIn(parent, mount)
+  )
+}
+
+/**
+ * What a mount has in common with every mount that goes with it; undefined where the table ends above it.
+ * Copies of one mount share the text, and few others do.
+ */
+export function propagationKey(table: MountTable, mount: MountInfo): string | undefined {
+  const parent = table.byId(mount.parentId)
+  return parent === undefined ? undefined : [mount.dev, mount.root, parent.dev, placeIn(parent, mount)].join('\0')
+}
+
+/** A slave of a slave follows as well; the table does not always tell, and it then counts as one that does not. */
+function follows(mount: MountInfo, leader: MountInfo): boolean {
+  const groups = new Set(groupsOf(leader, /^shared:(\d+)$/))
+  return groupsOf(mount, /^(?:shared|master):(\d+)$/).some((group) => groups.has(group))
+}
+
+function groupsOf({ optionalFields }: MountInfo, field: RegExp): string[] {
+  return optionalFields.flatMap((each) => field.exec(each)?.[1] ?? [])
+}
+
+/** Path of a mount point within the file system of the mount that it is on. */
+function placeIn(parent: MountInfo, { mountPoint }: MountInfo): string {
+  return posix.join(parent.root, posix.relative(plain(parent.mountPoint), plain(mountPoint)))
+}
+
+/** The kernel appends it where the directory was removed (P115). */
+function plain(mountPoint: string): string {
+  return mountPoint.replace(/ \(deleted\)$/, '')
+}

@@ -1,0 +1,47 @@
+/** Snapshots that are odd and whole: the same node gives the same plan. */
+import { describe, expect, it } from 'vitest'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { BEFORE_BOOT, DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { blocked, GONE, kinds, plan } from './planned.ts'
+
+const secret = (podUid: string) => `pods/${podUid}/volumes/kubernetes.io~secret/s`
+
+describe('a root directory written otherwise', () => {
+  it.each([`${ROOT}/`, `${ROOT}//`, '/var/lib/../lib/./kubelet'])('%s', (rootDir) => {
+    const built = node()
+      .livingPod(uid(2), 'app', [{ name: 's', secret: { secretName: 'x' } }])
+      .mount(secret(uid(2)))
+      .published(GONE, 'pv-1', '7:1')
+      .staged('pv-1', '7:1')
+      .mount(secret(GONE))
+    const state = built.build()
+    const options = planOptions({ orphans: true })
+    expect(planNode({ ...state, snapshot: { ...state.snapshot, rootDir } }, options)).toEqual(planNode(state, options))
+  })
+})
+
+describe('a part that was not read', () => {
+  const withApi = (built: NodeBuilder, api: object): NodeBuilder => {
+    built.overrideApi = api
+    return built
+  }
+  it('the node: this machine is not known to be it (S1)', () => {
+    const made = plan(withApi(node().mount(secret(GONE)), { node: undefined }))
+    expect(made.refused).toMatchObject({ rule: 'S1', message: expect.stringContaining('was not read') })
+    expect(kinds(made)).toEqual([])
+  })
+  it('the CSINode: a driver is not known to be gone (S14)', () => {
+    const file = volumeData('pv-1', 'v').replaceAll(DRIVER, 'gone.test')
+    const built = node().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, file, BEFORE_BOOT)
+    expect(blocked(plan(withApi(built, { csiNode: undefined })))).toEqual(['UnmountVolume DriverNotRegistered'])
+  })
+})
+
+it('P115: a mount point whose directory was removed is the volume’s all the same', () => {
+  const built = node().mountLine(`${ROOT}/${secret(GONE)} (deleted)`, '/', '0:99', 'tmpfs', 'tmpfs')
+  expect(plan(built).operations[0]?.steps).toMatchObject([
+    { op: 'umount', target: `${ROOT}/${secret(GONE)}` },
+    { op: 'rmdir', target: `${ROOT}/${secret(GONE)}` },
+  ])
+})

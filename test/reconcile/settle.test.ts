@@ -1,0 +1,92 @@
+/** S11: while a kubelet runs, a pod that ended just now is the kubelet's to tear down, however old its directories are. */
+import { describe, expect, it } from 'vitest'
+import type { Pod } from '../../src/core/model/objects.ts'
+import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { kinds, plan } from './planned.ts'
+
+const ENDED = uid(3)
+const BEFORE = '2026-11-21T10:30:00Z'
+
+/** A pod in the list of which nothing runs, its CSI volume still mounted; all of it on disk an hour old. */
+const ended = (metadata: Partial<Pod['metadata']>, status: Pod['status'] = {}): NodeBuilder => {
+  const built = node().pod(ENDED, 'job').dir(`pods/${ENDED}`).published(ENDED, 'pv-1', '7:1')
+  const pod = built.pods.pop() as Pod
+  built.pods.push({ ...pod, metadata: { ...pod.metadata, ...metadata }, status: { ...pod.status, ...status } })
+  built.override = { kubelet: { running: true, mayReturn: true } }
+  return built
+}
+const ready = (lastTransitionTime: string) => [{ type: 'Ready', status: 'False', lastTransitionTime }]
+const terminated = (finishedAt: string | null) => [{ name: 'c', state: { terminated: { finishedAt } } }]
+
+describe('S11 settle time of a pod that is finished', () => {
+  it.each<{ name: string; built: NodeBuilder; settled: boolean }>([
+    { name: 'deleted an hour ago', built: ended({ deletionTimestamp: BEFORE }), settled: true },
+    { name: 'deleted this second', built: ended({ deletionTimestamp: NOW }), settled: false },
+    {
+      name: 'deleted, its grace period not over',
+      built: ended({ deletionTimestamp: '2026-11-21T12:05:00Z' }),
+      settled: false,
+    },
+    {
+      name: 'ended an hour ago',
+      built: ended({}, { phase: 'Succeeded', conditions: ready(BEFORE), containerStatuses: terminated(BEFORE) }),
+      settled: true,
+    },
+    {
+      name: 'not ready any more this second',
+      built: ended({}, { phase: 'Succeeded', conditions: ready(NOW) }),
+      settled: false,
+    },
+    {
+      name: 'a container ended this second',
+      built: ended({}, { phase: 'Failed', conditions: ready(BEFORE), containerStatuses: terminated(NOW) }),
+      settled: false,
+    },
+    {
+      name: 'an init container ended this second',
+      built: ended({}, { phase: 'Failed', conditions: ready(BEFORE), initContainerStatuses: terminated(NOW) }),
+      settled: false,
+    },
+    {
+      name: 'when a container ended is not known, the rest is',
+      built: ended({}, { phase: 'Failed', conditions: ready(BEFORE), containerStatuses: terminated(null) }),
+      settled: true,
+    },
+    { name: 'ended, and nobody says when', built: ended({}, { phase: 'Succeeded' }), settled: false },
+    {
+      name: 'ended at a time that is none',
+      built: ended({}, { phase: 'Succeeded', conditions: ready('soon') }),
+      settled: false,
+    },
+  ])('$name', ({ built, settled }) => {
+    const made = plan(built)
+    expect(kinds(made)).toEqual(settled ? ['UnmountVolume'] : [])
+    expect(made.waiting.map((each) => each.code)).toEqual(settled ? [] : ['Settling'])
+  })
+
+  it.each([
+    {
+      name: "the API's clock is an hour ahead",
+      clockSkewMs: 3_600_000,
+      deleted: '2026-11-21T12:30:00Z',
+      settled: true,
+    },
+    { name: 'it is an hour behind', clockSkewMs: -3_600_000, deleted: '2026-11-21T10:59:50Z', settled: false },
+  ])('is told in this host’s clock (S28): $name', ({ clockSkewMs, deleted, settled }) => {
+    const built = ended({ deletionTimestamp: deleted })
+    built.overrideApi = { clockSkewMs }
+    expect(kinds(plan(built))).toEqual(settled ? ['UnmountVolume'] : [])
+  })
+
+  it('does not matter while the kubelet is held down', () => {
+    const built = ended({ deletionTimestamp: NOW })
+    built.override = {}
+    expect(kinds(plan(built))).toContain('UnmountVolume')
+  })
+
+  it('of a pod that is not in the list is told by its directories alone', () => {
+    const built = node().dir(`pods/${ENDED}`, HOUR_AGO).published(ENDED, 'pv-1', '7:1')
+    built.override = { kubelet: { running: true, mayReturn: true } }
+    expect(kinds(plan(built))).toContain('UnmountVolume')
+  })
+})

@@ -1,0 +1,96 @@
+/** S10: whose directory a static pod's may be, and what is left of one that has ended. */
+import { describe, expect, it } from 'vitest'
+import type { StaticPodsSnapshot } from '../../src/core/model/snapshot.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { kinds, plan } from './planned.ts'
+
+const OLD = '0123456789abcdef0123456789abcdef'
+const NEW = 'fedcba9876543210fedcba9876543210'
+
+/** A manifest that its mirror pod and the directory of the same hash match, and the directory of another one. */
+const beside = (directory: string, manifest: Partial<StaticPodsSnapshot['manifests'][number]> = {}): NodeBuilder => {
+  const own = manifest.uid ?? OLD
+  const built = node()
+    .dir(`pods/${own}`)
+    .file(`pods/${directory}/volumes/kubernetes.io~empty-dir/e/data`, 'precious')
+    .file(`pods/${directory}/plugins/kubernetes.io~empty-dir/e/ready`)
+  built.pods.push({
+    metadata: {
+      name: 'etcd-node-1',
+      namespace: 'kube-system',
+      uid: uid(5),
+      annotations: { 'kubernetes.io/config.mirror': own, 'kubernetes.io/config.hash': own },
+    },
+    spec: { nodeName: 'node-1' },
+    status: { phase: 'Running' },
+  })
+  built.override = {
+    staticPods: {
+      path: '/m',
+      readable: true,
+      manifests: [{ file: '/m/etcd.yaml', namespace: 'kube-system', name: 'etcd', ...manifest }],
+    },
+  }
+  return built
+}
+
+describe('S10 a manifest whose hash nobody can tell', () => {
+  it('may have been edited: the directory of another hash is frozen (R227, R230)', () => {
+    const made = plan(beside(NEW), { orphans: true })
+    expect(made.operations).toEqual([])
+    expect(made.problems.map((each) => [each.code, each.about.pod])).toContainEqual(['MayBeStatic', NEW])
+  })
+  it.each([
+    { name: 'a UUID is nobody’s hash', built: beside(uid(9)) },
+    { name: 'nor is another name', built: beside('not-a-uid') },
+    { name: 'a manifest that names its UID has no hash', built: beside(NEW, { uid: uid(4) }) },
+  ])('$name', ({ built }) => {
+    expect(kinds(plan(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+  })
+})
+
+describe('R220 a static pod that has run to its end', () => {
+  const completed = (status: object = { phase: 'Succeeded' }): NodeBuilder => {
+    const built = node().dir(`pods/${OLD}`)
+    built.pods.push({
+      metadata: {
+        name: 'job-node-1',
+        namespace: 'default',
+        uid: uid(5),
+        annotations: { 'kubernetes.io/config.mirror': OLD, 'kubernetes.io/config.hash': OLD },
+      },
+      spec: {
+        nodeName: 'node-1',
+        volumes: [{ name: 's', secret: { secretName: 'x' } }],
+        containers: [{ name: 'c', volumeMounts: [{ name: 's' }] }],
+      },
+      status,
+    })
+    const manifests = [{ file: '/m/job.yaml', namespace: 'default', name: 'job' }]
+    built.override = { staticPods: { path: '/m', readable: true, manifests } }
+    return built
+  }
+  const secret = `pods/${OLD}/volumes/kubernetes.io~secret/s`
+
+  it('wants nothing mounted', () => {
+    expect(plan(completed()).operations).toEqual([])
+    expect(plan(completed({ phase: 'Running' })).operations.map((each) => each.kind)).toEqual(['MountVolume'])
+  })
+  it('loses its volumes and keeps its directory', () => {
+    const made = plan(completed().mount(secret), { orphans: true })
+    expect(made.operations.map((each) => [each.kind, each.reason])).toEqual([['UnmountVolume', 'PodFinished']])
+  })
+  it('is left alone while anything of it lives, or nobody can tell', () => {
+    expect(plan(completed().mount(secret).running(OLD)).operations).toEqual([])
+    const blind = completed().mount(secret)
+    blind.sandboxes = []
+    expect(plan(blind).operations).toEqual([])
+  })
+  it('a mirror pod that is deleted says nothing of the pod behind it', () => {
+    const built = completed({ phase: 'Running' }).mount(secret)
+    const pod = built.pods.pop()
+    if (pod !== undefined)
+      built.pods.push({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-11-21T10:30:00Z' } })
+    expect(plan(built, { orphans: true }).operations).toEqual([])
+  })
+})

@@ -1,0 +1,52 @@
+/** S13: what could not be read whole is neither counted nor taken for the kubelet's own. */
+import { describe, expect, it } from 'vitest'
+import { HOUR_AGO, type NodeBuilder, node } from '../helpers/node-builder.ts'
+import { blocked, GONE, kinds, plan } from './planned.ts'
+
+const PROJECTED = `pods/${GONE}/volumes/kubernetes.io~configmap/v`
+const EMPTY_DIR = `pods/${GONE}/volumes/kubernetes.io~empty-dir/v`
+const unreadable = (built: NodeBuilder, path: string, error: string): NodeBuilder =>
+  built.entry({ path, type: 'dir', error, mtime: HOUR_AGO })
+
+/** Content as the kubelet's atomic writer leaves it. */
+const written = (): NodeBuilder =>
+  node()
+    .file(`${PROJECTED}/..2026_11_21_02_15_54.36/key`, 'v')
+    .link(`${PROJECTED}/..data`, '..2026_11_21_02_15_54.36')
+    .link(`${PROJECTED}/key`, '..data/key')
+
+describe('a directory that could not be read whole', () => {
+  it.each([
+    ['in a configMap', () => unreadable(written(), `${PROJECTED}/sub`, 'EIO')],
+    ['a configMap itself', () => unreadable(written(), PROJECTED, 'more than 10000 entries')],
+    [
+      'in a configMap that is empty but for its marker',
+      () =>
+        unreadable(
+          node().file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`),
+          `${PROJECTED}/sub`,
+          'EIO',
+        ),
+    ],
+  ])('%s: nothing is deleted, with or without --orphans', (_name, build) => {
+    for (const orphans of [false, true]) {
+      const made = plan(build(), { orphans })
+      expect(blocked(made)).toEqual(['UnmountVolume TreeUnreadable'])
+      expect(kinds(made)).toEqual([])
+    }
+  })
+  it('an emptyDir itself: deleted with --orphans, and not counted', () => {
+    const built = unreadable(node(), EMPTY_DIR, 'more than 10000 entries')
+    for (const name of ['a', 'b']) built.file(`${EMPTY_DIR}/${name}`, 'x')
+    expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
+    const made = plan(built, { orphans: true })
+    expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(made.operations[0]?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
+  })
+  it('in an emptyDir that shows no file: the same', () => {
+    const built = unreadable(node(), `${EMPTY_DIR}/sub`, 'EIO')
+    built.file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/v/ready`)
+    expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
+    expect(plan(built, { orphans: true }).operations[0]?.deletes).toMatchObject({ counted: false })
+  })
+})

@@ -1,0 +1,116 @@
+/** Undoing what is staged: whose call it is, and who else shows it (S16, S24). */
+import { describe, expect, it } from 'vitest'
+import type { CsiSocket } from '../../src/core/model/snapshot.ts'
+import { csiGlobalDir } from '../../src/core/names.ts'
+import { DRIVER, type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
+import { blocked, GONE, kinds, plan } from './planned.ts'
+
+const withSocket = (built: NodeBuilder, socket: Partial<CsiSocket>): NodeBuilder => {
+  built.override = { csiSockets: [{ path: 'x', driver: DRIVER, registered: true, ...socket }] }
+  return built
+}
+const unmounted = (): NodeBuilder =>
+  node()
+    .dir(`${csiGlobalDir(DRIVER, 'vol-1')}/globalmount`)
+    .file(
+      `${csiGlobalDir(DRIVER, 'vol-1')}/vol_data.json`,
+      JSON.stringify({ driverName: DRIVER, volumeHandle: 'vol-1' }),
+    )
+
+describe('S16 a driver that does not stage', () => {
+  it.each([
+    { name: 'unmounts nothing that is staged', built: node().staged('vol-1', '7:1') },
+    { name: 'nor where its handle is known by the hash alone', built: unknown() },
+  ])('$name (R444)', ({ built }) => {
+    const made = plan(withSocket(built, { capabilities: [] }))
+    expect(blocked(made)).toEqual(['UnmountDevice ForeignMount'])
+    expect(made.operations[0]?.blocked?.message).toContain('does not stage')
+  })
+  it('loses the directory and state file that an older one left', () => {
+    const made = plan(withSocket(unmounted(), { capabilities: [] }))
+    expect(kinds(made)).toEqual(['UnmountDevice'])
+    expect(made.operations[0]?.steps.map((step) => step.op)).toEqual(['rmdir', 'unlink', 'rmdir'])
+  })
+  it('is not one whose capabilities are not known', () => {
+    const made = plan(withSocket(node().staged('vol-1', '7:1'), {}))
+    expect(made.operations[0]?.steps[0]?.op).toBe('NodeUnstageVolume')
+    expect(blocked(made)).toEqual([])
+  })
+  it('does not hold the kernel back once it is gone for good', () => {
+    const built = withSocket(node().staged('vol-1', '7:1'), { registered: false, capabilities: [] })
+    expect(kinds(plan(built, { driverGone: [DRIVER] }))).toEqual(['UnmountDevice'])
+  })
+})
+
+function unknown(): NodeBuilder {
+  return node()
+    .staged('vol-1', '7:1', { stateFile: false })
+    .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
+}
+
+describe('S24 second users of what is staged, and copies that go with it', () => {
+  const GLOBAL = `${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`
+  const TARGET = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
+  /** The kubelet's directory through another prefix: a peer of the root's mount, a slave of it, or neither. */
+  const through = (propagation: string): NodeBuilder =>
+    node().mountLine('/host', '/', '254:0', 'ext4', '/dev/vda', propagation)
+  const volume = (built: NodeBuilder): NodeBuilder => built.staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1')
+  const copy = (built: NodeBuilder, path: string, group: string): NodeBuilder =>
+    built.mountLine(`/host${ROOT}/${path}`, '/', '7:1', 'ext4', '/dev/loop1', group)
+
+  it.each<{ name: string; built: NodeBuilder; held: boolean }>([
+    { name: 'nobody', built: volume(node()), held: false },
+    { name: 'a copy of the global mount', built: copy(volume(through('shared:100')), GLOBAL, 'shared:7'), held: false },
+    { name: 'a copy of the pod’s mount', built: copy(volume(through('shared:100')), TARGET, 'shared:7'), held: false },
+    {
+      name: 'both, in a slave of the root',
+      built: copy(copy(volume(through('master:100')), GLOBAL, 'master:7'), TARGET, 'master:8'),
+      held: false,
+    },
+    { name: 'a private copy of the global mount', built: copy(volume(through('')), GLOBAL, ''), held: true },
+    { name: 'a private copy of the pod’s mount', built: copy(volume(through('')), TARGET, ''), held: true },
+    { name: 'a copy in another group', built: copy(volume(through('shared:5')), GLOBAL, 'shared:7'), held: true },
+    {
+      name: 'a copy at another place',
+      built: copy(volume(through('shared:100')), GLOBAL.replace('plugins', 'backup'), 'shared:7'),
+      held: true,
+    },
+    {
+      // Every bind mount of a shared mount is in its group (mount_namespaces(7)), and stays when the mount goes.
+      name: 'a bind mount in the group of the global mount',
+      built: node().staged('pv-1', '7:1').mountLine('/mnt/mine', '/', '7:1', 'ext4', '/dev/loop1', 'shared:112'),
+      held: true,
+    },
+    {
+      name: 'a bind mount of a directory in it',
+      built: volume(node()).mountLine('/mnt/mine', '/sub', '7:1', 'ext4', '/dev/loop1'),
+      held: true,
+    },
+    {
+      name: 'a bind mount of a directory that was removed',
+      built: volume(node()).mountLine('/mnt/mine', '/sub//deleted', '7:1', 'ext4', '/dev/loop1'),
+      held: true,
+    },
+  ])('$name: $held', ({ built, held }) => {
+    const made = plan(built)
+    expect(blocked(made)).toEqual(held ? ['UnmountDevice HeldBy'] : [])
+    expect(kinds(made).includes('UnmountDevice')).toBe(!held)
+  })
+
+  it('are found at once among thousands of volumes of one file system', () => {
+    const built = node()
+    for (let i = 0; i < 2000; i++) {
+      const root = `/volumes/${i}`
+      built.mountLine(`${ROOT}/${csiGlobalDir(DRIVER, `v${i}`)}/globalmount`, root, '0:50', 'ceph', 'x')
+      built.mountLine(`${ROOT}/pods/${GONE}/volumes/kubernetes.io~nfs/v${i}`, root, '0:50', 'ceph', 'x')
+      built.file(
+        `${csiGlobalDir(DRIVER, `v${i}`)}/vol_data.json`,
+        JSON.stringify({ driverName: DRIVER, volumeHandle: `v${i}` }),
+      )
+    }
+    const made = plan(built)
+    expect(made.operations.filter((each) => each.kind === 'UnmountDevice').map((each) => each.after.length)).toEqual(
+      Array.from({ length: 2000 }, () => 1),
+    )
+  })
+})
