@@ -76,12 +76,12 @@ describe('what the plan leaves is waited for', () => {
       .mount(`pods/${uid(2)}/volume-subpaths/x/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
     const made = plan(built)
     expect(made.operations).toEqual([])
-    expect(waits(made)).toEqual([['DetachVolume', 'StillOnRecord']])
+    expect(waits(made)).toEqual(['DetachVolume StillOnRecord'])
     expect(made.waiting[0]?.message).toContain('globalmount')
   })
   it('what a driver published without a mount, its state file lost (C17)', () => {
     const path = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
-    expect(waits(plan(attached().link(path, '/mnt/x')))).toEqual([['DetachVolume', 'StillOnRecord']])
+    expect(waits(plan(attached().link(path, '/mnt/x')))).toEqual(['DetachVolume StillOnRecord'])
   })
   it.each<[string, (built: NodeBuilder, dir: string) => NodeBuilder]>([
     ['a stray file beside it', (built, dir) => built.file(`${dir}/notes.txt`, 'x')],
@@ -104,8 +104,8 @@ describe('a volume that cannot be told, whatever its name', () => {
   const unknown = (built: NodeBuilder): NodeBuilder => built.published(GONE, 'other', '7:2', { stateFile: false })
   it('blocks the detach of one whose device nothing here tells', () => {
     expect(blocked(plan(unknown(attached())))).toEqual([
-      ['CleanOrphanVolume', 'IdentityUnconfirmed'],
-      ['DetachVolume', 'IdentityUnconfirmed'],
+      'CleanOrphanVolume IdentityUnconfirmed',
+      'DetachVolume IdentityUnconfirmed',
     ])
   })
   it('so does a block volume', () => {
@@ -129,10 +129,7 @@ describe('a node whose attachments the controller does not manage (N9)', () => {
     const managed = state.snapshot.api?.node
     built.overrideApi = { node: { ...managed, metadata: { name: 'node-1', uid: 'n' } } }
     const made = plan(built)
-    expect(blocked(made)).toEqual([
-      ['DetachVolume', 'NotManaged'],
-      ['DetachVolume', 'NotManaged'],
-    ])
+    expect(blocked(made)).toEqual(['DetachVolume NotManaged', 'DetachVolume NotManaged'])
     expect(made.problems.map((each) => [each.severity, each.code])).toEqual([['info', 'NotManaged']])
   })
 })

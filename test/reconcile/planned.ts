@@ -21,7 +21,7 @@ export function blocks({ operations }: Plan): (string | undefined)[] {
   return operations.filter((each) => each.blocked).map((each) => each.blocked?.code)
 }
 
-/** Kind and code of each of these. */
+/** Kind and code of each of these, as one text. */
 export function blocked({ operations }: Plan): string[] {
   return operations.flatMap((each) => (each.blocked === undefined ? [] : [`${each.kind} ${each.blocked.code}`]))
 }
@@ -31,14 +31,9 @@ export function codes({ problems }: Plan): string[] {
   return problems.map((each) => each.code)
 }
 
-/** Kind and block code of what is blocked. */
-export function blocked({ operations }: Plan): [OperationKind, string][] {
-  return operations.flatMap((each) => (each.blocked === undefined ? [] : [[each.kind, each.blocked.code]]))
-}
-
 /** Kind and code of what waits. */
-export function waits({ waiting }: Plan): [OperationKind, string][] {
-  return waiting.map((each) => [each.kind, each.code])
+export function waits({ waiting }: Plan): string[] {
+  return waiting.map((each) => `${each.kind} ${each.code}`)
 }
 
 /** @throws where there is not exactly one */

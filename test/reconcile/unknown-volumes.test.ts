@@ -38,12 +38,12 @@ describe('a pod that still runs uses the PersistentVolume of the name that is le
   ])('%s', (_name, change) => {
     const made = plan(change(running()))
     expect(made.operations).toEqual([])
-    expect(waits(made)).toEqual([['DetachVolume', 'PodStillRunning']])
+    expect(waits(made)).toEqual(['DetachVolume PodStillRunning'])
   })
   it('a sub-path, the PersistentVolume gone', () => {
     const built = running().mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/s', fsType: 'ext4' })
     built.volumes.length = 0
-    expect(waits(plan(built))).toEqual([['DetachVolume', 'PodStillRunning']])
+    expect(waits(plan(built))).toEqual(['DetachVolume PodStillRunning'])
   })
 })
 
@@ -62,18 +62,15 @@ describe('a volume that cannot be told may be any', () => {
   it('of the driver that a PersistentVolume of its name has', () => {
     const made = plan(others(lostFile(running())))
     expect(blocked(made)).toEqual([
-      ['UnmountDevice', 'MayBeInUse'],
-      ['DetachVolume', 'MayBeInUse'],
-      ['DetachVolume', 'IdentityUnconfirmed'],
+      'UnmountDevice MayBeInUse',
+      'DetachVolume MayBeInUse',
+      'DetachVolume IdentityUnconfirmed',
     ])
     expect(only(made, 'UnmountDevice').blocked?.message).toContain(`${ROOT}/${CSI}/pv-1`)
   })
   it('of any driver where there is none', () => {
     const built = others(lostFile(node().running(OLD)))
-    expect(blocked(plan(built)).slice(0, 2)).toEqual([
-      ['UnmountDevice', 'MayBeInUse'],
-      ['DetachVolume', 'MayBeInUse'],
-    ])
+    expect(blocked(plan(built)).slice(0, 2)).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
   })
   it('not of another driver than the one of its name', () => {
     const built = others(lostFile(running()))
@@ -86,7 +83,7 @@ describe('a volume that cannot be told may be any', () => {
     const built = node().livingPod(uid(2), 'app').staged('vol-2', '7:2')
     expect(kinds(plan(built.dir(`pods/${uid(2)}/volumes/kubernetes.io~csi/old`)))).toEqual(['UnmountDevice'])
     built.published(uid(2), 'old', '7:1', { stateFile: false })
-    expect(blocked(plan(built))).toEqual([['UnmountDevice', 'MayBeInUse']])
+    expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse'])
   })
   it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
     ['mounted', (built) => built.published(uid(2), 'pv-1', '7:1', { stateFile: false }).staged('vol-1', '7:1')],
@@ -106,7 +103,7 @@ describe('a volume that cannot be told may be any', () => {
     if (pod !== undefined)
       built.pods.push({ ...pod, spec: { ...pod.spec, containers: [{ name: 'c', volumeDevices: [{ name: 'v' }] }] } })
     expect(kinds(plan(mappedBlock(built, uid(2)).staged('vol-2', '7:2')))).toEqual(['UnmountDevice'])
-    expect(blocked(plan(mappedBlock(built, uid(2), 'pv-x')))).toContainEqual(['UnmountDevice', 'MayBeInUse'])
+    expect(blocked(plan(mappedBlock(built, uid(2), 'pv-x')))).toContainEqual('UnmountDevice MayBeInUse')
   })
   it('the sub-paths of other volumes of a listed pod are nobody’s PersistentVolume', () => {
     const built = node()
@@ -141,28 +138,22 @@ describe('S9: what runs counts, with or without a directory', () => {
     expect(made.problems.filter((each) => each.severity === 'error').map((each) => each.code)).toEqual([
       'PodGoneButRunning',
     ])
-    expect(blocked(made)).toEqual([
-      ['UnmountDevice', 'MayBeInUse'],
-      ['DetachVolume', 'MayBeInUse'],
-    ])
+    expect(blocked(made)).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
   })
   it('without the process table nobody can say that no such pod is there', () => {
     const built = idle()
     built.override = { processes: undefined } as never
-    expect(blocked(plan(built))).toEqual([
-      ['UnmountDevice', 'MayBeInUse'],
-      ['DetachVolume', 'MayBeInUse'],
-    ])
+    expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
   })
   it('nor the global mount of another plugin', () => {
     const built = node()
       .running(OLD)
       .mount('plugins/kubernetes.io/local-volume/mounts/pv-l', { dev: '8:16', fsType: 'ext4' })
-    expect(blocked(plan(built))).toEqual([['UnmountDevice', 'MayBeInUse']])
+    expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse'])
   })
   it('attached alone', () => {
     const built = node().running(OLD).persistentVolume('pv-2', { handle: 'vol-2' })
-    expect(blocked(plan(built))).toEqual([['DetachVolume', 'MayBeInUse']])
+    expect(blocked(plan(built))).toEqual(['DetachVolume MayBeInUse'])
   })
   it('volumes of other plugins alone hold up nothing', () => {
     const built = idle().running(OLD).mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
