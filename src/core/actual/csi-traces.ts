@@ -6,7 +6,6 @@
  */
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
-import { baseName } from './tree.ts'
 
 export interface CsiTrace {
   readonly podUid: string
@@ -26,15 +25,16 @@ export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
   const csi = `${volumes}/kubernetes.io~csi`
   const names = new Set(tree.childDirs(csi))
   const subPaths = new Map<string, string>()
-  for (const mount of inputs.podMounts(podUid)) {
-    const path = inputs.relative(inputs.plain(mount.mountPoint))
-    const [, , kind, second = '', third = ''] = path.split('/')
-    if (kind === 'volumes' && second === 'kubernetes.io~csi') names.add(third)
-    if (kind === 'volume-subpaths' && !subPaths.has(second)) subPaths.set(second, path)
+  const below = { volumes: inputs.absolute(`${csi}/`), subPaths: inputs.absolute(`pods/${podUid}/volume-subpaths/`) }
+  for (const { mountPoint } of inputs.podMounts(podUid)) {
+    if (mountPoint.startsWith(below.volumes)) names.add(firstName(inputs.plain(mountPoint), below.volumes))
+    else if (mountPoint.startsWith(below.subPaths)) {
+      const name = firstName(inputs.plain(mountPoint), below.subPaths)
+      if (!subPaths.has(name)) subPaths.set(name, inputs.relative(inputs.plain(mountPoint)))
+    }
   }
-  const ofOthers = new Set(
-    tree.children(volumes).flatMap(({ path }) => (path === csi ? [] : tree.children(path).map(nameOf))),
-  )
+  const isAnothers = (name: string): boolean =>
+    tree.children(volumes).some(({ path }) => path !== csi && tree.has(`${path}/${name}`))
   return [
     ...[...names].map((name): CsiTrace => {
       const dir = `${csi}/${name}`
@@ -45,11 +45,13 @@ export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
       return { podUid, name, kind: 'volume', path: `${dir}/mount`, stateFile, setUp }
     }),
     ...[...subPaths]
-      .filter(([name]) => names.has(name) || !ofOthers.has(name))
+      .filter(([name]) => names.has(name) || !isAnothers(name))
       .map(([name, path]): CsiTrace => ({ podUid, name, kind: 'subPath', path, stateFile: undefined, setUp: true })),
   ]
 }
 
-function nameOf({ path }: { readonly path: string }): string {
-  return baseName(path)
+/** Of a path, what follows the prefix up to the next slash. */
+function firstName(path: string, prefix: string): string {
+  const end = path.indexOf('/', prefix.length)
+  return path.slice(prefix.length, end === -1 ? undefined : end)
 }
