@@ -13,6 +13,7 @@ export class ActualInputs {
   readonly devices: DeviceMounts
   readonly tree: Tree
   readonly rootDir: string
+  readonly #below: string
   readonly #byPod = new Map<string, MountInfo[]>()
   readonly #pluginMounts: MountInfo[] = []
   readonly #dead: ReadonlyMap<string, string>
@@ -24,6 +25,7 @@ export class ActualInputs {
     this.devices = new DeviceMounts(state.mounts)
     // Mounts and steps are told by their text.
     this.rootDir = plainPath(state.snapshot.rootDir)
+    this.#below = `${this.rootDir}/`
     this.tree = new Tree(state.snapshot.tree ?? [])
     this.#dead = new Map((state.snapshot.deadMounts ?? []).map(({ path, error }) => [path, error]))
     const podsPrefix = `${this.rootDir}/pods/`
@@ -72,7 +74,9 @@ export class ActualInputs {
     return relative === '.' ? this.rootDir : `${this.rootDir}/${relative}`
   }
 
+  /** @param absolute as mountinfo has it, or made by `absolute` */
   relative(absolute: string): string {
+    if (absolute.startsWith(this.#below)) return absolute.slice(this.#below.length) || '.'
     return isWithin(absolute, this.rootDir) ? absolute.slice(this.rootDir.length + 1) || '.' : absolute
   }
 

@@ -1,9 +1,10 @@
 /** One reading of what is around an operation or batch; anything that changed a mount makes the next question read anew. */
+import { posix } from 'node:path'
 import { compareText } from '../compare-text.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { isWithin } from '../path-within.ts'
 import type { Host, OtherNamespace } from './host.ts'
-import { locate } from './location.ts'
+import { type Location, locate } from './location.ts'
 import { mountedOnElsewhere } from './other-namespaces.ts'
 import type { ApplyContext } from './ports.ts'
 
@@ -18,6 +19,8 @@ export class Surroundings {
   #below: readonly MountInfo[] | undefined
   /** Questions about what is below a path since the table was read. */
   #asked = 0
+  /** Where directories lie whose entries were asked for: thousands of siblings. */
+  readonly #located = new Map<string, Location | undefined>()
 
   constructor(context: ApplyContext, host: Host, rootDir: string) {
     this.#context = context
@@ -41,6 +44,7 @@ export class Surroundings {
     this.#others = undefined
     this.#below = undefined
     this.#asked = 0
+    this.#located.clear()
   }
 
   /**
@@ -68,8 +72,16 @@ export class Surroundings {
   /** The other namespace in which something is mounted on this very path (R036). */
   mountedElsewhere(path: string): OtherNamespace | undefined {
     if (this.others.length === 0) return undefined
-    const location = locate(this.table, path)
+    const location = this.#locate(path)
     return location === undefined ? undefined : mountedOnElsewhere(location, this.others)
+  }
+
+  #locate(path: string): Location | undefined {
+    if (this.table.at(path).length > 0) return locate(this.table, path)
+    const parent = posix.dirname(path)
+    if (!this.#located.has(parent)) this.#located.set(parent, locate(this.table, parent))
+    const directory = this.#located.get(parent)
+    return directory && { dev: directory.dev, path: posix.join(directory.path, posix.basename(path)) }
   }
 }
 

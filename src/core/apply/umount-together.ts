@@ -8,7 +8,7 @@ import { StepFailed } from './operation-error.ts'
 import { requireUnused } from './preconditions.ts'
 import type { StepContext } from './step-context.ts'
 
-const PATHS_PER_CALL = 1250
+const PATHS_PER_CALL = 2500
 const LANES = 2
 const RECHECK_MS = 2000
 

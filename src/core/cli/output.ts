@@ -7,15 +7,28 @@ import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
  */
 export class Output {
   readonly #stream: Writable
+  /** Not to a terminal, where lines and the progress below them take turns. */
+  readonly #gathers: boolean
+  #pending = ''
   #broken = false
   #failure: VolctlError | undefined
 
-  constructor(stream: Writable) {
+  constructor(stream: Writable & { readonly isTTY?: boolean }) {
     this.#stream = stream
+    this.#gathers = stream.isTTY !== true
     stream.on('error', (error) => this.#fail(error))
   }
 
+  /** What is written without a pause in between goes out at once: a batch ends thousands of operations together. */
   write(text: string): void {
+    if (this.#pending === '' && this.#gathers) queueMicrotask(() => this.#send())
+    this.#pending += text
+    if (!this.#gathers) this.#send()
+  }
+
+  #send(): void {
+    const text = this.#pending
+    this.#pending = ''
     if (this.#broken || text === '') return
     try {
       this.#stream.write(text)
@@ -27,6 +40,7 @@ export class Output {
 
   /** Waits until everything is out; throws, once, if the output could not be written. */
   async flush(): Promise<void> {
+    this.#send()
     if (!this.#broken) {
       await new Promise<void>((resolve) => {
         this.#stream.once('error', () => resolve())

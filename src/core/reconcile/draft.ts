@@ -1,6 +1,6 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
-import { createHash } from 'node:crypto'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { sha256Hex } from '../names.ts'
 import { BLOCK_CODES, type BlockCode, type ProblemCode, type Reason, type WaitingCode } from '../plan/catalogue.ts'
 import type {
   ExpectedMount,
@@ -147,8 +147,5 @@ export function finishOperations(drafts: readonly Draft[]): Operation[] {
 
 function idOf({ kind, pod, volume, paths, attachment }: Draft): string {
   const about = [kind, pod?.uid, volume?.plugin, volume?.name, volume?.uniqueName, attachment?.uid, paths[0]]
-  return createHash('sha256')
-    .update(about.map((part) => part ?? '').join('\0'))
-    .digest('hex')
-    .slice(0, 12)
+  return sha256Hex(about.map((part) => part ?? '').join('\0')).slice(0, 12)
 }
