@@ -138,6 +138,12 @@ function credentialError(error: unknown, source: string, selected: SelectedConfi
   )
 }
 
+/** EACCES: also where a directory of PATH may not be searched. */
+const NOT_RUN = new Map([
+  ['ENOENT', 'not found'],
+  ['EACCES', 'not found, or not allowed to run'],
+])
+
 function pluginError(
   error: unknown,
   errno: string | undefined,
@@ -148,7 +154,7 @@ function pluginError(
   const message =
     error instanceof SyntaxError || error instanceof TypeError ? 'its output is no ExecCredential' : undefined
   const firstLine = error instanceof Error ? (error.message.trim().split('\n')[0] ?? '').slice(0, 200) : ''
-  const why = errno === 'ENOENT' ? 'not found' : (errno ?? message ?? (firstLine || 'it failed'))
+  const why = NOT_RUN.get(errno ?? '') ?? errno ?? message ?? (firstLine || 'it failed')
   return new VolctlError('CredentialPlugin', `The credential plugin ${command} gave no credential: ${why}.`, {
     hint: typeof hint === 'string' ? (hint.trim().split('\n')[0] ?? '') : 'Run it by hand, or use another credential.',
   })
