@@ -56,6 +56,29 @@ describe('what bears the name of its PersistentVolume comes first', () => {
     expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])
     expect(only(made, 'DetachVolume').after).toEqual([only(made, 'UnmountVolume').id])
   })
+  it.each([`${BLOCK}/pv-old`, `${BLOCK}/publish/pv-old`])(
+    'empty directories of an unfinished unmap are none: %s',
+    (dir) => {
+      const made = plan(attached().dir(dir))
+      expect(blocked(made)).toEqual([])
+      expect(kinds(made)).toEqual(['UnmapDevice', 'DetachVolume'])
+      expect(only(made, 'UnmapDevice')).toMatchObject({
+        rule: 'R837',
+        steps: [{ op: 'rmdir', target: `${ROOT}/${dir}` }],
+      })
+    },
+  )
+  it('a map that nobody can name is held to be of any volume', () => {
+    const made = plan(attached().dir(`${BLOCK}/pv-old/dev`).mount(`${BLOCK}/pv-old/dev/x`, { fsType: 'ext4' }))
+    expect(kinds(made)).toEqual([])
+    expect(only(made, 'DetachVolume').blocked?.code).toBe('IdentityUnconfirmed')
+  })
+  it('nor an empty directory of a listed pod that its spec does not name', () => {
+    const built = attached()
+      .livingPod(uid(2), 'other')
+      .dir(`pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1`)
+    expect(kinds(plan(built))).toEqual(['DetachVolume'])
+  })
   it('a directory of that name whose state file names another volume is not it', () => {
     const made = plan(attached().published(GONE, 'pv-1', '7:1', { handle: 'old' }))
     expect(kinds(made)).toEqual(['UnmountVolume', 'DetachVolume'])

@@ -28,6 +28,11 @@ describe('S13 sub-paths of an emptyDir in memory', () => {
       want: [],
     },
     { name: 'of a secret', built: leaf().file(`${MARKERS}/wrapped_mem/ready`), want: [] },
+    {
+      name: 'of a secret of which nothing else is left (O17)',
+      built: node().mount(LEAF, { dev: '0:70', fsType: 'tmpfs', root: '/..2026_11_21_02_04_30.123456789/password' }),
+      want: [],
+    },
     { name: 'of a disk', built: leaf('ext4'), want: [] },
   ])('$name', ({ built, want }) => {
     expect(blocked(plan(built))).toEqual(want)

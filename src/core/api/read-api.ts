@@ -24,7 +24,7 @@ export interface ReadApiOptions {
 
 /** What is read while the API is asked: the list of pods must not be older where that matters (R804, N48). */
 export interface DiskRead {
-  /** UIDs that have a directory, as soon as they are known. */
+  /** UIDs that have a directory, a process or a container, as soon as they are known. */
   podUids(): Promise<readonly string[]>
   /** Ends when all has been read that tells which pods are here. */
   read(): Promise<unknown>
@@ -96,7 +96,7 @@ async function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | 
 }
 
 /**
- * The lists, or those of a second asking: a pod that has a directory and is not in the list may be younger than the list.
+ * The lists, or those of a second asking: a pod that is here and not in the list may be younger than the list.
  * Of a pod that is in it, an older list says nothing wrong: its volumes never change, and its end is final.
  */
 async function newEnough(

@@ -15,7 +15,7 @@ import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
 import { expectedFiles } from '../desired/atomic-content.ts'
 import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
-import type { ApiSnapshot, CsiSocket, NodeSnapshot } from '../model/snapshot.ts'
+import type { ApiSnapshot, CsiSocket, NodeSnapshot, RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
 import { loopDevices } from './block-devices.ts'
@@ -79,7 +79,10 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     begun.then(() => deadMounts(mounts, node.rootDir)),
     begun.then(() => node.kubeletState()),
   ] as const
-  const disk = { podUids: async () => (await scan).podUids, read: () => Promise.all(local) }
+  const disk = {
+    podUids: async () => [...(await scan).podUids, ...(processes ?? []), ...living(await local[1])],
+    read: () => Promise.all(local),
+  }
   // Without the directories there is no plan, and no use in waiting for the API.
   const noUse = new AbortController()
   scan.then(
@@ -125,6 +128,13 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     ...(lazilyDetached.length > 0 && { lazilyDetached }),
   }
   return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readMountTable() }
+}
+
+/** Pods that the runtime shows to live. */
+function living({ pods }: RuntimeSnapshot): string[] {
+  const lives = ({ state, containers }: SandboxState): boolean =>
+    state !== 'SANDBOX_NOTREADY' || containers.some((container) => container.state !== 'CONTAINER_EXITED')
+  return pods.filter(lives).map(({ uid }) => uid)
 }
 
 async function askDrivers(rootDir: string, isMountPoint: (path: string) => boolean): Promise<readonly CsiSocket[]> {

@@ -183,10 +183,11 @@ function untoldObstacle(unidentified: readonly Draft[], after: readonly Draft[])
 }
 
 /** Leaked sub-paths aside: their directory's name is all that is known of them, and is looked for by itself. */
-function isUnidentified({ volume, reason, kind, removes }: Draft): boolean {
+function isUnidentified({ volume, reason, kind, removes, blocked }: Draft): boolean {
   if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined || reason === 'LeakedSubPath') return false
   // A staging directory's name is the hash of its handle, so that it is known not to be another volume's.
-  return kind === 'UnmapDevice' || (kind !== 'UnmountDevice' && removes.size > 0)
+  // A map device that nothing blocks is empty directories alone.
+  return (kind === 'UnmapDevice' && blocked !== undefined) || (kind !== 'UnmountDevice' && removes.size > 0)
 }
 
 function obstacleOf(

@@ -1,6 +1,6 @@
 /** Does a living pod need the device behind a global directory of iSCSI, FC or a flexVolume driver (S5, R815, R817)? */
 import { baseName } from '../actual/tree.ts'
-import type { VolumeSpec } from '../desired/desired-state.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
 import { deviceSourceOf, isDeviceOf } from '../desired/device-source.ts'
 import { escapeQualifiedName } from '../names.ts'
 import type { PlanContext } from './context.ts'
@@ -14,27 +14,50 @@ import { isLiving } from './volume-users.ts'
  * @param mounted whether anything is mounted on it, so that its pods' mounts can be recognised
  */
 export function isDeviceWanted(context: PlanContext, plugin: string, name: string, mounted: boolean): boolean {
-  const { desired } = context
-  const isIt = (volume: VolumeSpec): boolean =>
-    volume.plugin === plugin && isDeviceOf(deviceSourceOf(volume), plugin, name)
-  if (desired.volumes.some(isIt)) return true
-  return context.classes.all.some((pod) => isLiving(pod) && hasUnknownVolume(context, pod.uid, plugin, name, mounted))
+  const wanted = wantedOf(context, plugin)
+  if (wanted.volumes.some((volume) => isDeviceOf(deviceSourceOf(volume), plugin, name))) return true
+  return context.classes.all.some(
+    (pod) => isLiving(pod) && hasUnknownVolume(context, wanted, pod.uid, { plugin, name, mounted }),
+  )
+}
+
+interface Wanted {
+  readonly volumes: readonly VolumeToMount[]
+  /** "pod UID/spec name" of each. */
+  readonly keys: ReadonlySet<string>
+}
+
+const wantedByPlugin = new WeakMap<PlanContext, Map<string, Wanted>>()
+
+/** What pods want of one plugin: worked out once, for there may be hundreds of global directories. */
+function wantedOf(context: PlanContext, plugin: string): Wanted {
+  const byPlugin = wantedByPlugin.get(context) ?? new Map<string, Wanted>()
+  wantedByPlugin.set(context, byPlugin)
+  const known = byPlugin.get(plugin)
+  if (known !== undefined) return known
+  const volumes = context.desired.volumes.filter((volume) => volume.plugin === plugin)
+  const wanted = { volumes, keys: new Set(volumes.map(({ podUid, specName }) => `${podUid}/${specName}`)) }
+  byPlugin.set(plugin, wanted)
+  return wanted
+}
+
+interface GlobalDirectory {
+  readonly plugin: string
+  readonly name: string
+  readonly mounted: boolean
 }
 
 function hasUnknownVolume(
-  { inputs, desired }: PlanContext,
+  { inputs }: PlanContext,
+  { keys }: Wanted,
   podUid: string,
-  plugin: string,
-  name: string,
-  mounted: boolean,
+  { plugin, name, mounted }: GlobalDirectory,
 ): boolean {
-  const isResolved = (specName: string): boolean =>
-    desired.volumes.some((each) => each.podUid === podUid && each.plugin === plugin && each.specName === specName)
   return inputs.tree.children(`pods/${podUid}/volumes/${escapeQualifiedName(plugin)}`).some((directory) => {
     const specName = baseName(directory.path)
     // A flexVolume's global directory bears the same name as the pod's.
     if (specName === name) return true
-    if (isResolved(specName)) return false
+    if (keys.has(`${podUid}/${specName}`)) return false
     return !mounted || inputs.at(directory.path).length === 0
   })
 }

@@ -17,7 +17,7 @@ export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: 
   if (inputs.tree.has(`pods/${podUid}/plugins/kubernetes.io~empty-dir/wrapped_${subPaths.volumeName}/ready`)) return []
   const layers = subPaths.leaves
     .flatMap((leaf) => leaf.layers)
-    .filter(({ fsType }) => allowedFsTypes('emptyDir')?.includes(fsType))
+    .filter(({ fsType, root }) => allowedFsTypes('emptyDir')?.includes(fsType) && !GENERATION.test(root))
   const ending = new Set(
     [...new Set(layers.map(({ dev }) => dev))].filter((dev) =>
       inputs.mounts.ofDevice(dev).every((mount) => mount.mountPoint.includes(`/pods/${podUid}/`)),
@@ -25,6 +25,9 @@ export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: 
   )
   return layers.filter(({ dev }) => ending.has(dev))
 }
+
+/** What an atomic writer wrote is no emptyDir's, whatever has become of its volume's directory (P25). */
+const GENERATION = /^\/\.\.\d{4}(_\d\d){5}\.\d+(\/|$)/
 
 /** @param layers what goes, of one file system in memory */
 export function memoryObstacle(volumeName: string, layers: readonly MountInfo[]): Obstacle {

@@ -54,7 +54,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       'PodGoneButRunning',
       `pod ${name} is not in the API and still runs: ${signs}; nothing of it is touched`,
       about,
-      `Stop it first: crictl pods --label io.kubernetes.pod.uid=${pod.uid} -q | xargs -r crictl stopp; then plan again.`,
+      `Stop it first: crictl pods --label io.kubernetes.pod.uid=${pod.uid} -q | xargs -r crictl stopp (a container that was only created goes with crictl rmp); then plan again.`,
     )
   } else if (code === 'PodStillRunning') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')

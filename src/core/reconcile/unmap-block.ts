@@ -134,7 +134,8 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
         { op: 'rmdir' as const, target: inputs.absolute(block.dir) },
       ]
   const [stray] = [...block.unexpected, ...own.strangers]
-  const blocked =
+  const isEmpty = csi && identity === undefined && hasNothing(block)
+  const obstacle =
     foreignObstacle(context, [...block.foreign, ...own.foreign]) ??
     own.obstacle ??
     (stray === undefined
@@ -149,23 +150,34 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     predecessorObstacle(after)
+  const blocked = isEmpty ? undefined : obstacle
   const leaked = after.length === 0
   findings.add({
     kind: 'UnmapDevice',
     reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'MappedWithoutPod' : 'LastPodGone',
-    message: leaked
-      ? `no pod of this node wants block volume ${block.name}, and no pod directory leads to its map`
-      : `no pod of this node wants block volume ${block.name} once the operations before are done`,
+    message: isEmpty
+      ? `${inputs.absolute(block.dir)} has empty directories alone, which an unfinished unmap has left`
+      : leaked
+        ? `no pod of this node wants block volume ${block.name}, and no pod directory leads to its map`
+        : `no pod of this node wants block volume ${block.name} once the operations before are done`,
     volume,
     steps,
     paths: [...new Set([...steps.map((step) => step.target), ...own.expects.map(({ path }) => path)])],
     after,
-    rule: leaked ? 'R820' : 'R452',
-    ...(leaked ? { kubeletWould: 'never find it' } : {}),
+    rule: isEmpty ? 'R837' : leaked ? 'R820' : 'R452',
+    ...(leaked && !isEmpty ? { kubeletWould: 'never find it' } : {}),
     ...(own.expects.length === 0 ? {} : { expects: own.expects }),
     removes: new Set(own.mounts.map((mount) => mount.id)),
     ...(blocked === undefined ? {} : { blocked }),
   })
+}
+
+/** No mount, map, state file or any other file: directories that the kubelet made, which need no driver to go (R837). */
+function hasNothing({ stateFile, mappings, foreign, unexpected, staging }: BlockVolume): boolean {
+  const files = [...unexpected, ...(staging?.files ?? [])]
+  return (
+    stateFile === undefined && mappings.length + foreign.length + files.length + (staging?.mounts.length ?? 0) === 0
+  )
 }
 
 /** The kubelet's order (C85, C86), by plain rmdir and unlink of the names that it makes itself. */

@@ -128,10 +128,7 @@ function isMadeByKubelet({ driverDir, key }: StagedVolume): boolean {
 
 /** What an unstage that was killed before its last step leaves (R837): no name of a volume, and nothing in it. */
 function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: StagedVolume): void {
-  const wanted = context.desired.volumes.some(
-    ({ driver, handle }) => driver !== undefined && handle !== undefined && csiGlobalDir(driver, handle) === staged.dir,
-  )
-  if (wanted || waitForKubelet(context) !== undefined) return
+  if (wantedDirectories(context).has(staged.dir) || waitForKubelet(context) !== undefined) return
   const target = context.inputs.absolute(staged.dir)
   findings.add({
     kind: 'UnmountDevice',
@@ -144,6 +141,21 @@ function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: 
     rule: 'R837',
     removes: new Set(),
   })
+}
+
+const directories = new WeakMap<PlanContext, ReadonlySet<string>>()
+
+/** Staging directories of all that pods want; each is a hash, and empty directories may be many. */
+function wantedDirectories(context: PlanContext): ReadonlySet<string> {
+  const known = directories.get(context)
+  if (known !== undefined) return known
+  const wanted = new Set(
+    context.desired.volumes.flatMap(({ driver, handle }) =>
+      driver !== undefined && handle !== undefined ? csiGlobalDir(driver, handle) : [],
+    ),
+  )
+  directories.set(context, wanted)
+  return wanted
 }
 
 function stepsOf(

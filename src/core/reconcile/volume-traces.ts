@@ -23,6 +23,9 @@ export class VolumeTraces {
   readonly #context: PlanContext
   readonly #byName: ReadonlyMap<string, readonly CsiTrace[]>
   readonly #blocks: ReadonlyMap<string, readonly BlockVolume[]>
+  readonly #staged: ReadonlyMap<string, PlanContext['staged']>
+  /** By PersistentVolume: the layout before 1.24 (C11). */
+  readonly #stagedByName: ReadonlyMap<string, PlanContext['staged']>
 
   constructor(context: PlanContext) {
     this.#context = context
@@ -31,6 +34,12 @@ export class VolumeTraces {
     this.#byName = Map.groupBy(traces, ({ name }) => name)
     const blocks = context.blocks.filter(({ plugin }) => plugin === CSI_PLUGIN)
     this.#blocks = Map.groupBy(blocks, ({ name }) => escapeQualifiedName(name))
+    const staged = context.staged.filter(isStaged)
+    this.#staged = Map.groupBy(staged, ({ dir }) => dir)
+    this.#stagedByName = Map.groupBy(
+      staged.filter(({ driverDir }) => driverDir === 'pv'),
+      ({ key }) => key,
+    )
   }
 
   of(identity: CsiIdentity | undefined, persistentVolume: string | undefined): VolumeTrace[] {
@@ -41,25 +50,20 @@ export class VolumeTraces {
   }
 
   #ofHandle({ driver, handle }: CsiIdentity): VolumeTrace[] {
-    const { onDisk, staged } = this.#context
-    const dir = csiGlobalDir(driver, handle)
+    const { onDisk } = this.#context
     return [
       ...onDisk.of(csiUniqueName(driver, handle)).map(({ path }) => only(`${path}/vol_data.json`)),
-      ...staged.filter((each) => each.dir === dir && isStaged(each)).map(({ target }) => only(target)),
+      ...(this.#staged.get(csiGlobalDir(driver, handle)) ?? []).map(({ target }) => only(target)),
     ]
   }
 
   #ofName(name: string, identity: CsiIdentity | undefined): VolumeTrace[] {
-    const { staged } = this.#context
     const mayBe = ({ stateFile }: { readonly stateFile: StateFile | undefined }): boolean =>
       !namesAnother(stateFile, identity)
     return [
       ...(this.#byName.get(name) ?? []).filter(mayBe).map(({ path }) => only(path)),
       ...(this.#blocks.get(name) ?? []).filter(mayBe).flatMap((block) => this.#ofBlock(block)),
-      // The layout before 1.24 (C11).
-      ...staged
-        .filter((each) => each.driverDir === 'pv' && each.key === name && isStaged(each) && mayBe(each))
-        .map(({ target }) => only(target)),
+      ...(this.#stagedByName.get(name) ?? []).filter(mayBe).map(({ target }) => only(target)),
     ]
   }
 

@@ -108,9 +108,10 @@ class Found implements VolumeUsers {
       return
     }
     if ((kind === 'volume' ? this.#wantedCsi : this.#wanted).has(`${pod.uid}/${name}`)) return
-    const driver = this.#noteByPersistentVolume(pod, name)
     // Containers keep a volume whose directory the kubelet has emptied already (O2).
-    if (kind !== 'volume' || !(setUp || mayRunUnlisted(pod))) return
+    if (kind === 'volume' && !(setUp || mayRunUnlisted(pod))) return
+    const driver = this.#noteByPersistentVolume(pod, name)
+    if (kind !== 'volume') return
     this.unknown.push({ pod, what: `${path} has no readable vol_data.json`, of: driver ?? 'csi' })
   }
 
