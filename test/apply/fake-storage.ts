@@ -3,7 +3,7 @@
  * change them: what they do to the tree is what the kernel and open-iscsi do.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { CommandResult } from '../../src/core/apply/host.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import type { FakeHost } from './fake-host.ts'
@@ -23,14 +23,18 @@ export class FakeStorage {
   readonly dev = `${this.root}/dev`
   /** Instead of what a program would do: its answer. */
   readonly answers = new Map<string, Partial<CommandResult>>()
+  readonly #before = new Map<string, () => unknown>()
   #nextMinor = 16
 
   constructor(host: FakeHost) {
     host.blockTree = new SysfsBlockTree(this.sys, this.dev)
     host.programs = (program, args, input) => {
+      const happens = this.#before.get(program)
+      this.#before.delete(program)
+      happens?.()
       const answer = this.answers.get(program)
       if (answer !== undefined) return answer
-      if (program === 'tee' && input === '1') this.#removeDisk(dirname(dirname(args[1] ?? '')))
+      if (program === 'tee' && input === '1') this.removeDisk(basename(dirname(dirname(args[1] ?? ''))))
       if (program === 'multipath') this.#removeMap((args[1] ?? '').slice('/dev/'.length))
       if (program === 'iscsiadm' && args.includes('--logout')) return { status: this.#logOut(args) }
       return {}
@@ -109,6 +113,19 @@ export class FakeStorage {
     return this
   }
 
+  /** What happens when this program is first run, before it does anything. */
+  before(program: string, happens: () => unknown): void {
+    this.#before.set(program, happens)
+  }
+
+  /** The session's name now is that of one to another target. */
+  retarget(id: number, iqn: string): void {
+    this.#write(
+      `${this.sys}/class/iscsi_host/host${id}/device/session${id}/iscsi_session/session${id}/targetname`,
+      `${iqn}\n`,
+    )
+  }
+
   renumber(name: string, dev: string): void {
     this.#write(`${this.sys}/block/${name}/dev`, `${dev}\n`)
   }
@@ -136,10 +153,9 @@ export class FakeStorage {
     return dev
   }
 
-  #removeDisk(at: string): void {
-    const name = at.slice(at.lastIndexOf('/') + 1)
+  removeDisk(name: string): void {
     const dev = this.devOf(name)
-    rmSync(at, { recursive: true })
+    rmSync(`${this.sys}/block/${name}`, { recursive: true })
     rmSync(`${this.sys}/dev/block/${dev}`)
     for (const found of readdirSync(this.sys, { recursive: true, encoding: 'utf8' })) {
       if (found.endsWith(`/block/${name}`)) rmSync(dirname(dirname(`${this.sys}/${found}`)), { recursive: true })
@@ -166,7 +182,7 @@ export class FakeStorage {
           (iface === undefined || session.iface === iface),
       )
     for (const { name, luns } of mine) {
-      for (const disk of luns.flatMap((each) => each.disks)) this.#removeDisk(`${this.sys}/block/${disk}`)
+      for (const disk of luns.flatMap((each) => each.disks)) this.removeDisk(disk)
       rmSync(`${this.sys}/class/iscsi_host/host${name.slice('session'.length)}`, { recursive: true })
     }
     return mine.length > 0 ? 0 : 21

@@ -77,6 +77,17 @@ async function run(...operations: Operation[]) {
   }
 }
 
+/** What happens while the API is asked for the nth time who wants the volume. */
+function onQuestion(nth: number, happens: () => void): void {
+  let asked = 0
+  fixture.given = {
+    wantedSources: () => {
+      if (++asked === nth) happens()
+      return fixture.sources
+    },
+  }
+}
+
 const node = (rest: string, { portal = PORTAL, iqn = IQN, iface = 'default' }: Given = {}): string =>
   `iscsiadm -m node -p ${portal} -T ${iqn} -I ${iface} ${rest}`
 const remove = (disk: string): string[] => [
@@ -376,6 +387,39 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     }
     const { states, commands } = await run(unmountDevice('a'))
     expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(commands).toEqual(['blockdev --flushbufs /dev/sdb'])
+  })
+
+  it.each([
+    { name: 'a session of another target', change: () => storage.retarget(1, 'iqn.2003-01.test:other') },
+    { name: 'another disk of the same address', change: () => fixture.host.diskSequences.set('8:16', '99') },
+  ])('$name that has name, number and address while it is flushed is left alone', async ({ change }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    fixture.host.diskSequences.set('8:16', '12')
+    storage.before('blockdev', change)
+    const { states, commands } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(commands).toEqual(['blockdev --flushbufs /dev/sdb'])
+    expect(storage.disks()).toEqual(['sdb'])
+  })
+
+  it('an idle LUN’s name that is given to another target’s while the API is asked is left alone', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
+    onQuestion(2, () => {
+      storage.removeDisk('sdc')
+      storage.session(7, { iqn: `${IQN}7`, portal: '10.9.9.9:3260' }, { 5: 'sdc' })
+    })
+    const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(commands).toEqual(remove('sdb'))
+    expect(storage.disks()).toEqual(['sdc'])
+  })
+
+  it('a multipath map that is made again while it is flushed stops it', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.before('blockdev', () => storage.map('dm-0', ['sdb']))
+    const { states, commands } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed HeldBy' })
     expect(commands).toEqual(['blockdev --flushbufs /dev/sdb'])
   })
 

@@ -22,6 +22,13 @@ export interface BlockNode {
   readonly isRecovering: boolean
 }
 
+export interface IscsiLun {
+  readonly lun: string
+  /** HOST:CHANNEL:ID:LUN */
+  readonly address: string
+  readonly disks: readonly string[]
+}
+
 /** One session of the kernel's initiator. */
 export interface IscsiSession {
   /** As the kernel calls it: session1. */
@@ -30,8 +37,7 @@ export interface IscsiSession {
   /** ADDRESS:PORT, as asked for and as it came out; IPv6 in brackets. */
   readonly portals: readonly string[]
   readonly iface?: string
-  /** Disks by LUN. */
-  readonly luns: readonly { readonly lun: string; readonly disks: readonly string[] }[]
+  readonly luns: readonly IscsiLun[]
 }
 
 export interface BlockTree {

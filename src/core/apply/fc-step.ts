@@ -6,6 +6,7 @@ import { describeMount } from './expected-mounts.ts'
 import { disksBehind, mountedDisks } from './mounted-disks.ts'
 import { StepFailed } from './operation-error.ts'
 import { removeDisks } from './remove-disks.ts'
+import { seeDisks } from './seen-disks.ts'
 import type { StepContext } from './step-context.ts'
 
 /**
@@ -24,7 +25,7 @@ export async function deleteFcDevices({ target }: Step, run: StepContext): Promi
       hint: 'Find out what was mounted there (lsblk, ls -l /dev/disk/by-path); release it yourself, then remove the directory.',
     })
   }
-  await removeDisks([...(mounted.size > 0 ? mounted : linked)], run)
+  await removeDisks(seeDisks([...(mounted.size > 0 ? mounted : linked)], run), run)
 }
 
 function linkedDisks(target: string, { host: { blockTree } }: StepContext): Set<string> {

@@ -43,7 +43,7 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
 
 /** S25 keeps the devices as well: a session of which one LUN is used is left whole. */
 function stays({ sessions, disks }: IscsiVolume, reason: string): string {
-  const what = [...sessions.map(({ name }) => name), ...disks].join(', ')
+  const what = [...sessions.map(({ name }) => name), ...disks.map(({ name }) => name)].join(', ')
   return `its iSCSI session${what === '' ? '' : ` (${what})`} stays: ${reason}`
 }
 

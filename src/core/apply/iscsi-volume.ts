@@ -1,11 +1,12 @@
 /** Which LUN a global directory is of, its sessions, and who else needs them: the look before anything is released (P76, S25). */
 import { posix } from 'node:path'
 import { type IscsiDisk, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../iscsi-disk.ts'
-import type { IscsiSession } from './block-tree.ts'
+import type { IscsiLun, IscsiSession } from './block-tree.ts'
 import { usersOfDisks } from './disk-users.ts'
 import { describeMount } from './expected-mounts.ts'
 import { mountedDisks } from './mounted-disks.ts'
 import { StepFailed } from './operation-error.ts'
+import { type SeenDisk, seeDisks } from './seen-disks.ts'
 import type { StepContext } from './step-context.ts'
 
 /** The kubelet's record has some hundred bytes; what is larger is not its own. */
@@ -42,10 +43,10 @@ export interface IscsiVolume {
   readonly disk: IscsiDisk
   /** Those of exactly this target through exactly one of its portals. */
   readonly sessions: readonly IscsiSession[]
-  /** The kernel's names of this LUN. */
-  readonly disks: readonly string[]
+  /** Those of this LUN. */
+  readonly disks: readonly SeenDisk[]
   /** Those of the other LUNs, which go with the sessions that are ended. */
-  readonly otherDisks: readonly string[]
+  readonly otherDisks: readonly SeenDisk[]
   /** Why session and devices have to stay: somebody uses another LUN of it. */
   readonly sharedWith: string | undefined
 }
@@ -54,8 +55,16 @@ export interface IscsiVolume {
 export async function lookAtIscsi(disk: IscsiDisk, directory: string, run: StepContext): Promise<IscsiVolume> {
   const sessions = sessionsOf(disk, directory, run)
   const luns = sessions.flatMap((session) => session.luns)
-  const disks = luns.filter(({ lun }) => lun === disk.lun).flatMap((each) => each.disks)
   const others = luns.filter(({ lun }) => lun !== disk.lun)
+  const ending = sessions.filter((session) => isThrough(session, disk)).flatMap((session) => session.luns)
+  const disksOf = (some: readonly IscsiLun[]): SeenDisk[] =>
+    seeDisks(
+      some.flatMap((each) => each.disks),
+      run,
+      sessions,
+    )
+  const disks = disksOf(luns.filter(({ lun }) => lun === disk.lun))
+  const otherDisks = disksOf(ending.filter(({ lun }) => lun !== disk.lun))
   requireMountedThere(disks, disk, directory, run)
   const [user] = await usersOfDisks(
     others.flatMap((each) => each.disks),
@@ -63,8 +72,6 @@ export async function lookAtIscsi(disk: IscsiDisk, directory: string, run: StepC
   )
   const used = others.find((each) => user !== undefined && each.disks.includes(user.disk))
   const sharedWith = user === undefined ? undefined : `LUN ${used?.lun} of the same session is in use (${user.who})`
-  const ending = sessions.filter((session) => isThrough(session, disk)).flatMap((session) => session.luns)
-  const otherDisks = ending.filter(({ lun }) => lun !== disk.lun).flatMap((each) => each.disks)
   return { disk, sessions, disks, otherDisks, sharedWith }
 }
 
@@ -74,8 +81,8 @@ export function isThrough({ iface }: IscsiSession, disk: IscsiDisk): boolean {
 }
 
 /** What was mounted must be this very LUN, whatever the record says. @throws StepFailed ForeignDevice */
-function requireMountedThere(disks: readonly string[], disk: IscsiDisk, directory: string, run: StepContext): void {
-  const stranger = [...mountedDisks(run)].find((name) => !disks.includes(name))
+function requireMountedThere(disks: readonly SeenDisk[], disk: IscsiDisk, directory: string, run: StepContext): void {
+  const stranger = [...mountedDisks(run)].find((mounted) => !disks.some(({ name }) => name === mounted))
   if (stranger === undefined) return
   throw new StepFailed('ForeignDevice', `${stranger}, which was mounted, is not LUN ${disk.lun} of ${disk.iqn}`, {
     hint: byHand(directory),

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } fro
 import { posix } from 'node:path'
 import { compareText } from '../compare-text.ts'
 import { errnoOf } from '../errors.ts'
-import type { BlockNode, BlockTree, IscsiSession } from './block-tree.ts'
+import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
 
 export class SysfsBlockTree implements BlockTree {
   readonly #sys: string
@@ -108,13 +108,13 @@ function portalOf(connection: string, kind: string): string | undefined {
 }
 
 /** sessionN/targetHOST:CHANNEL:ID/HOST:CHANNEL:ID:LUN/block/NAME */
-function lunsOf(at: string): { lun: string; disks: string[] }[] {
+function lunsOf(at: string): IscsiLun[] {
   return namesIn(at)
     .filter((name) => /^target\d+:\d+:\d+$/.test(name))
     .flatMap((target) =>
       namesIn(`${at}/${target}`).flatMap((device) => {
         const lun = /^\d+:\d+:\d+:(\d+)$/.exec(device)?.[1]
-        return lun === undefined ? [] : [{ lun, disks: namesIn(`${at}/${target}/${device}/block`) }]
+        return lun === undefined ? [] : [{ lun, address: device, disks: namesIn(`${at}/${target}/${device}/block`) }]
       }),
     )
 }

@@ -43,6 +43,7 @@ function fabricateSys(sys: string, dev: string): void {
   text(`${connection}/persistent_port`, '3260')
   makeDir(`${session}/target1:0:0/1:0:0:1/block/sdb`)
   text(`${sys}/block/sdb/dev`, dev)
+  symlinkSync(`${session}/target1:0:0/1:0:0:1`, `${sys}/block/sdb/device`)
   text(`${sys}/block/sdb/device/delete`, '')
   makeDir(`${sys}/dev/block`)
   symlinkSync('../../block/sdb', `${sys}/dev/block/${dev}`)
