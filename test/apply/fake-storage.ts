@@ -60,11 +60,15 @@ export class FakeStorage {
       this.#write(`${connection}/${kind}port`, `${port}\n`)
     }
     mkdirSync(`${at}/target${id}:0:0`, { recursive: true })
-    for (const [lun, disk] of Object.entries(luns)) {
-      const device = `${at}/target${id}:0:0/${id}:0:0:${lun}`
-      mkdirSync(`${device}/block/${disk}`, { recursive: true })
-      this.disk(disk, { device })
-    }
+    for (const [lun, disk] of Object.entries(luns)) this.lun(id, Number(lun), disk)
+    return this
+  }
+
+  /** A LUN that comes to a session. */
+  lun(id: number, lun: number, disk: string): this {
+    const device = `${this.sys}/class/iscsi_host/host${id}/device/session${id}/target${id}:0:0/${id}:0:0:${lun}`
+    mkdirSync(`${device}/block/${disk}`, { recursive: true })
+    this.disk(disk, { device })
     return this
   }
 

@@ -226,6 +226,41 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
   })
 })
 
+describe('a LUN that comes to the session after the look is not logged out of', () => {
+  it.each([
+    {
+      name: 'mounted',
+      use: () => void fixture.host.mount('/mnt/new', { dev: storage.devOf('sde'), fsType: 'ext4' }),
+      says: 'on /mnt/new',
+    },
+    { name: 'idle', use: () => {}, says: 'sde of session1' },
+  ])('$name, while the API is asked', async ({ use, says }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    onQuestion(2, () => {
+      storage.lun(1, 3, 'sde')
+      use()
+    })
+    const { states, commands, messages, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'failed HeldBy' })
+    expect(messages[0]).toContain(says)
+    expect(commands).toEqual(remove('sdb'))
+    expect(log).toHaveLength(3)
+    expect([storage.sessions(), storage.disks()]).toEqual([['session1'], ['sde']])
+  })
+
+  it('while the portal before it is logged out of', async () => {
+    const portal = '10.0.0.2:3260'
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.session(2, { iqn: IQN, portal }, { 0: 'sdc' })
+    storage.before('iscsiadm', () => storage.lun(2, 3, 'sde'))
+    const json = recordOf({}, { Portals: [PORTAL, portal] })
+    const { states, commands } = await run(unmountDevice('a', { disk: 'sdb', json }))
+    expect(states).toEqual({ a: 'failed HeldBy' })
+    expect(commands.slice(4)).toEqual([node('--logout'), node('-o delete')])
+    expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sde']])
+  })
+})
+
 describe('names are compared whole, never by their beginning (S25, P78)', () => {
   it('LUN 1, while LUN 10 of the same target is in a session of its own', async () => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 1: 'sdb' })

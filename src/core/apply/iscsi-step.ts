@@ -36,7 +36,10 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
   // A log-out takes every LUN of the session. Nobody uses them, and what a tear-down before this one had to leave of
   // them, a multipath map above all, would hang on paths that are gone.
   await removeDisks([...volume.disks, ...volume.otherDisks], run)
-  for (const portal of disk.portals) await logOutOf(portal, volume, run)
+  for (const portal of disk.portals) {
+    await requireNothingLeft(disk, step.target, run)
+    await logOutOf(portal, volume, run)
+  }
   requireLoggedOut(volume, run)
   return deleteOwnIface(disk, run)
 }
@@ -70,6 +73,26 @@ async function wantedBy({ iqn }: IscsiDisk, { context }: StepContext): Promise<s
   }
   const other = sources.find(({ iscsi }) => iscsi?.iqn === iqn)
   return other === undefined ? undefined : `a pod of this node wants LUN ${other.iscsi?.lun} of the same target`
+}
+
+/**
+ * A log-out takes whatever the session has by then, and flushing may have taken minutes: LUNs that came since are
+ * somebody's (S25, S26).
+ *
+ * @throws StepFailed HeldBy
+ */
+async function requireNothingLeft(disk: IscsiDisk, directory: string, run: StepContext): Promise<void> {
+  run.around.changed()
+  const { sharedWith, sessions } = await lookAtIscsi(disk, directory, run)
+  const ending = sessions.filter((session) => isThrough(session, disk))
+  const [left] = ending.flatMap(({ name, luns }) =>
+    luns.flatMap((lun) => lun.disks.map((each) => `${each} of ${name}`)),
+  )
+  const why = sharedWith ?? (left === undefined ? undefined : `${left} came while the others were removed`)
+  if (why === undefined) return
+  throw new StepFailed('HeldBy', `not logged out of ${disk.iqn}: ${why}`, {
+    hint: 'Find out who uses it (lsblk, iscsiadm -m session -P 3); then plan again: the directory is kept.',
+  })
 }
 
 async function logOutOf(portal: string, { disk, sessions }: IscsiVolume, run: StepContext): Promise<void> {
