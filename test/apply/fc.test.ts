@@ -118,6 +118,34 @@ describe('nothing is mounted any more, as after a tear-down that was ended half-
   })
 })
 
+describe('the number of what was mounted was given again', () => {
+  it.each([
+    { name: 'a map', dev: '252:0', make: () => storage.map('dm-0', [storage.disk('sdc') && 'sdc'], 'mpath-other') },
+    { name: 'a disk', dev: '8:16', make: () => storage.disk('sdb') },
+  ])('since the plan, to $name: it is left alone', async ({ dev, make }) => {
+    const planned = unmountDevice({ dev })
+    fixture.host.mounts = fixture.host.mounts.filter((mount) => mount.dev !== dev)
+    make()
+    const disks = storage.disks()
+    expect(await run(planned)).toEqual({ states: { a: 'failed IdentityUnconfirmed' }, log: [] })
+    expect(storage.disks()).toEqual(disks)
+  })
+
+  it('since the unmount: it is left alone', async () => {
+    storage.disk('sdb')
+    fixture.host.diskSequences.set('8:16', '12')
+    const planned = unmountDevice({ dev: '8:16' })
+    const { umount } = fixture.host
+    fixture.host.umount = (...args) => {
+      fixture.host.diskSequences.set('8:16', '99')
+      return umount.apply(fixture.host, args)
+    }
+    const { states, log } = await run(planned)
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(log).toHaveLength(1)
+  })
+})
+
 describe('what is no SCSI disk, or not this volume’s, is left alone', () => {
   it.each([
     { name: 'a disk without a SCSI device', make: () => storage.disk('sdb', { scsi: false }) },

@@ -18,6 +18,7 @@ export async function deleteFcDevices({ target }: Step, run: StepContext): Promi
   if (mount !== undefined) throw new StepFailed('StillMounted', `${describeMount(mount)} is still there`)
   const mounted = mountedDisks(run)
   const linked = linkedDisks(target, run)
+  if (mounted.size === 0 && linked.size === 0) requireNothingMountedSince(target, run)
   // Where udev names the volume's device at all, what was mounted must be that one.
   const stranger = linked.size === 0 ? undefined : [...mounted].find((disk) => !linked.has(disk))
   if (stranger !== undefined) {
@@ -26,6 +27,16 @@ export async function deleteFcDevices({ target }: Step, run: StepContext): Promi
     })
   }
   await removeDisks(seeDisks([...(mounted.size > 0 ? mounted : linked)], run), run)
+}
+
+/** What the plan saw mounted, somebody else unmounted: whether its disks went as well nothing tells. */
+function requireNothingMountedSince(target: string, { record }: StepContext): void {
+  if (record.devices.size === 0 || record.mounted.size > 0) return
+  throw new StepFailed(
+    'IdentityUnconfirmed',
+    `what was mounted on ${target} (${[...record.devices.keys()].join(', ')}) is not there any more, and udev names no disk of it`,
+    { hint: 'Plan again: what is left of it is found anew.' },
+  )
 }
 
 function linkedDisks(target: string, { host: { blockTree } }: StepContext): Set<string> {
