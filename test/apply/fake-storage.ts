@@ -25,6 +25,7 @@ export class FakeStorage {
   readonly answers = new Map<string, Partial<CommandResult>>()
   readonly #before = new Map<string, () => unknown>()
   #nextMinor = 16
+  #nextHost = 20
 
   constructor(host: FakeHost) {
     host.blockTree = new SysfsBlockTree(this.sys, this.dev)
@@ -79,6 +80,16 @@ export class FakeStorage {
     if (device !== undefined) symlinkSync(device, `${this.sys}/block/${name}/device`)
     if (scsi) this.#write(`${this.sys}/block/${name}/device/delete`, '')
     return dev
+  }
+
+  /** A path to LUN 1 behind a Fibre Channel port, by a host of its own unless an address is given. @returns its number */
+  fc(name: string, { address = `${this.#nextHost++}:0:0:1`, port = '0x50060e801049cfd1', wwid = '' } = {}): string {
+    const device = `${this.sys}/devices/${address}`
+    mkdirSync(device, { recursive: true })
+    if (wwid !== '') this.#write(`${device}/wwid`, `${wwid}\n`)
+    const target = address.split(':').slice(0, 3).join(':')
+    this.#write(`${this.sys}/class/fc_transport/target${target}/port_name`, `${port}\n`)
+    return this.disk(name, { device })
   }
 
   /** The kernel is at work on what a path of this host failed with. */

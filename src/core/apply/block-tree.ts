@@ -50,6 +50,12 @@ export interface BlockTree {
   nameOfFile(path: string): string | undefined
   /** udev's links and the kernel's names of what they lead to. */
   links(directory: 'by-path' | 'by-id'): readonly { readonly link: string; readonly name: string }[]
+  /** Of every SCSI disk the kernel's name. */
+  scsiDisks(): readonly string[]
+  /** The kernel's identifier of a disk's LUN, as naa.600508b400105e21; undefined: it gives none. */
+  wwid(name: string): string | undefined
+  /** The WWN of the Fibre Channel port that a SCSI address is behind; undefined: it is behind none. */
+  fcPort(scsiAddress: string): string | undefined
   /** The file that takes a SCSI disk away when "1" is written to it. */
   deletePath(name: string): string
 }

@@ -44,11 +44,8 @@ export class SysfsBlockTree implements BlockTree {
   }
 
   nameOf(dev: string): string | undefined {
-    try {
-      return posix.basename(readlinkSync(`${this.#sys}/dev/block/${dev}`))
-    } catch (error) {
-      return ifAbsent(error, undefined)
-    }
+    const target = linkAt(`${this.#sys}/dev/block/${dev}`)
+    return target === undefined ? undefined : posix.basename(target)
   }
 
   nameOfFile(path: string): string | undefined {
@@ -62,7 +59,23 @@ export class SysfsBlockTree implements BlockTree {
 
   links(directory: 'by-path' | 'by-id'): { link: string; name: string }[] {
     const at = `${this.#dev}/disk/${directory}`
-    return namesIn(at).map((link) => ({ link, name: posix.basename(readlinkSync(`${at}/${link}`)) }))
+    return namesIn(at).flatMap((link) => {
+      const target = linkAt(`${at}/${link}`)
+      return target === undefined ? [] : [{ link, name: posix.basename(target) }]
+    })
+  }
+
+  scsiDisks(): string[] {
+    return namesIn(`${this.#sys}/block`).filter((name) => this.#scsiAddress(name) !== undefined)
+  }
+
+  wwid(name: string): string | undefined {
+    return textIn(`${this.#sys}/block/${name}/device/wwid`, 'EINVAL')
+  }
+
+  fcPort(scsiAddress: string): string | undefined {
+    const target = scsiAddress.split(':').slice(0, 3).join(':')
+    return textIn(`${this.#sys}/class/fc_transport/target${target}/port_name`)
   }
 
   deletePath(name: string): string {
@@ -127,11 +140,21 @@ function namesIn(directory: string): string[] {
   }
 }
 
-function textIn(file: string): string | undefined {
+/** @param none error codes that mean here that there is no such value */
+function textIn(file: string, ...none: readonly string[]): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    return ifAbsent(error, undefined)
+    return none.includes(errnoOf(error) ?? '') ? undefined : ifAbsent(error, undefined)
+  }
+}
+
+/** What is no link any more was made anew, as something else. */
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch (error) {
+    return errnoOf(error) === 'EINVAL' ? undefined : ifAbsent(error, undefined)
   }
 }
 
