@@ -29,6 +29,9 @@ export class FakeStorage {
 
   constructor(host: FakeHost) {
     host.blockTree = new SysfsBlockTree(this.sys, this.dev)
+    const { deviceNumber } = host
+    host.deviceNumber = (path) =>
+      deviceNumber(path) ?? host.blockTree.node(host.blockTree.nameOfFile(path) ?? basename(this.root))?.dev
     host.programs = (program, args, input) => {
       const happens = this.#before.get(program)
       this.#before.delete(program)

@@ -168,6 +168,14 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
       says: '/dev/loop3',
     },
     {
+      name: 'backs a loop device under another name',
+      use: () => {
+        fixture.host.deviceNumber = (path) => (path === '/srv/xvda' ? storage.devOf('sdc') : undefined)
+        fixture.host.backingFiles.set('/dev/loop3', '/srv/xvda')
+      },
+      says: '/dev/loop3, backed by /srv/xvda',
+    },
+    {
       name: 'has a superblock that no table shows',
       use: () => void fixture.host.uses.set(storage.devOf('sdc'), { exists: true, users: ['a ext4 superblock'] }),
       says: 'a ext4 superblock',
@@ -472,6 +480,41 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     const { states, log } = await run(unmountDevice('a'))
     expect(states).toEqual({ a: 'failed ForeignDevice' })
     expect(log).toEqual([])
+  })
+
+  it.each([
+    {
+      name: 'under a name that is not here',
+      use: () => void fixture.host.backingFiles.set('/dev/loop3', '/dev/xvda'),
+    },
+    {
+      name: 'whose file was deleted, and is there again',
+      use: () => {
+        fixture.host.file('/tmp/image')
+        fixture.host.backingFiles.set('/dev/loop3', '/tmp/image (deleted)')
+      },
+    },
+    {
+      name: 'on a file system that may hang',
+      use: () => {
+        fixture.host.mount('/mnt/nfs', { fsType: 'nfs4' })
+        fixture.host.file('/mnt/nfs/image')
+        fixture.host.backingFiles.set('/dev/loop3', '/mnt/nfs/image')
+      },
+    },
+  ])('a loop device of which is not known what is behind it: $name', async ({ use }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    use()
+    const { states, messages, log } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed HeldBy' })
+    expect(messages[0]).toContain('perhaps /dev/loop3')
+    expect(log).toEqual([])
+  })
+
+  it('a loop device on a regular file is no user, nor one on another device', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    fixture.host.file('/srv/image').backingFiles.set('/dev/loop3', '/srv/image').set('/dev/loop4', '/dev/loop9')
+    expect((await run(unmountDevice('a', { disk: 'sdb' }))).states).toEqual({ a: 'done' })
   })
 
   it('multipathd, which only tests its paths, is no user', async () => {

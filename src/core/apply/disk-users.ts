@@ -3,6 +3,9 @@ import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { BlockNode } from './block-tree.ts'
 import { pause } from './deadline.ts'
 import { describeMount } from './expected-mounts.ts'
+import { cannotHang } from './file-systems.ts'
+import type { Host } from './host.ts'
+import { containingMount } from './location.ts'
 import type { StepContext } from './step-context.ts'
 
 /** It has every path of a map open, to test it, and lets go by itself. */
@@ -111,7 +114,13 @@ function deviceFileOf({ dev, fsType, root, source }: MountInfo): string | undefi
   return source.startsWith('/dev/') ? source.slice('/dev'.length) : undefined
 }
 
+/**
+ * A container may have made a loop device over a device file of its own making, whose name says nothing here. So a loop
+ * is no user only where its backing file is shown to be something else.
+ */
 function loopsOn(nodes: readonly OnDisk[], { host, around, operation }: StepContext): DiskUser[] {
+  const [first] = nodes
+  if (first === undefined) return []
   const byFile = new Map(nodes.map((node) => [`/dev/${node.name}`, node]))
   const byDev = new Map(nodes.map((node) => [node.dev, node]))
   return host
@@ -119,9 +128,24 @@ function loopsOn(nodes: readonly OnDisk[], { host, around, operation }: StepCont
     .filter(({ device }) => !operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device))
     .flatMap(({ device, backingFile }) => {
       const file = backingFile.replace(/ \(deleted\)$/, '')
-      // Only a bind of a device file is looked at: nothing else that is mounted on a file can be a device.
-      const isBind = around.table.at(file).at(-1)?.fsType === 'devtmpfs'
-      const node = byFile.get(file) ?? (isBind ? byDev.get(host.deviceNumber(file) ?? '') : undefined)
-      return node === undefined ? [] : [{ disk: node.on, who: `${device}, backed by ${backingFile}` }]
+      // What was deleted may have another file in its place.
+      const backing = file === backingFile ? backingOf(file, around.table, host) : undefined
+      const node = byFile.get(file) ?? byDev.get(backing ?? '')
+      if (node !== undefined) return [{ disk: node.on, who: `${device}, backed by ${backingFile}` }]
+      if (backing !== undefined) return []
+      return [
+        { disk: first.on, who: `perhaps ${device}: what its backing file ${backingFile} is could not be found out` },
+      ]
     })
+}
+
+/** The number of a device file, `file` of a regular one; undefined where that is not shown, or might have to be waited for. */
+function backingOf(path: string, table: MountTable, host: Host): string | undefined {
+  const mount = containingMount(table, path)
+  if (mount === undefined || !cannotHang(mount.fsType)) return undefined
+  try {
+    return host.deviceNumber(path) ?? (host.lstat(path)?.type === 'file' ? 'file' : undefined)
+  } catch {
+    return undefined
+  }
 }
