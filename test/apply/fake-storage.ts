@@ -76,6 +76,20 @@ export class FakeStorage {
     return this
   }
 
+  /** A LUN that is no disk. */
+  tape(id: number, lun: number, dev: string, driver = 'st'): this {
+    const device = `${this.sys}/class/iscsi_host/host${id}/device/session${id}/target${id}:0:0/${id}:0:0:${lun}`
+    this.#write(`${device}/scsi_tape/st0/dev`, `${dev}\n`)
+    symlinkSync(`/bus/scsi/drivers/${driver}`, `${device}/driver`)
+    return this
+  }
+
+  /** The generic device of a disk. */
+  generic(disk: string, dev: string): this {
+    this.#write(`${this.sys}/block/${disk}/device/scsi_generic/sg0/dev`, `${dev}\n`)
+    return this
+  }
+
   /** @returns its "major:minor" */
   disk(name: string, { scsi = true, device = undefined as string | undefined } = {}): string {
     const dev = this.#device(name, `8:${this.#nextMinor}`)

@@ -176,6 +176,14 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
       says: '/dev/loop3, backed by /srv/xvda',
     },
     {
+      name: 'is open by its generic device',
+      use: () => {
+        storage.generic('sdc', '21:3')
+        fixture.host.openers = [{ pid: 7, process: 'qemu', dev: 'char 21:3' }]
+      },
+      says: 'qemu (pid 7), which has char 21:3 (sdc) open',
+    },
+    {
       name: 'has a superblock that no table shows',
       use: () => void fixture.host.uses.set(storage.devOf('sdc'), { exists: true, users: ['a ext4 superblock'] }),
       says: 'a ext4 superblock',
@@ -267,6 +275,32 @@ describe('a LUN that comes to the session after the look is not logged out of', 
     expect(commands.slice(4)).toEqual([node('--logout'), node('-o delete')])
     expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sde']])
   })
+})
+
+describe('a LUN that is no disk', () => {
+  it.each([
+    { name: 'an idle tape', driver: 'st', opener: 'char 9:4', want: 'done' },
+    { name: 'an open tape', driver: 'st', opener: 'char 9:0', want: 'stays' },
+    { name: 'one of a driver that nobody knows', driver: 'osd', opener: 'char 9:4', want: 'stays' },
+    { name: 'a disk that is being set up', driver: 'sd', opener: 'char 9:4', want: 'stays' },
+  ])('$name: $want', async ({ driver, opener, want }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).tape(1, 6, '9:0', driver)
+    fixture.host.openers = [{ pid: 7, process: 'mt', dev: opener }]
+    const { messages, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(commands).toHaveLength(want === 'done' ? 4 : 0)
+    if (want === 'stays') expect(messages[0]).toContain('LUN 6 of the same session is in use')
+  })
+})
+
+it('who has the disk open cannot be told: nothing is flushed, removed or logged out', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+  fixture.host.openersOf = () => {
+    throw Object.assign(new Error('EACCES: /proc/9/fd'), { code: 'EACCES' })
+  }
+  const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+  expect(states).toEqual({ a: 'failed UsersUnknown' })
+  expect(commands).toEqual([])
+  expect(log).toHaveLength(1)
 })
 
 describe('names are compared whole, never by their beginning (S25, P78)', () => {

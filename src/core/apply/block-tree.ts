@@ -18,6 +18,8 @@ export interface BlockNode {
   readonly isScsi: boolean
   /** HOST:CHANNEL:ID:LUN */
   readonly scsiAddress?: string
+  /** Of a SCSI disk, as "char major:minor": the generic ones, through which it is read and written as well. */
+  readonly characters: readonly string[]
   /** The kernel is recovering its SCSI host: to open it would be to wait for that. */
   readonly isRecovering: boolean
 }
@@ -27,6 +29,10 @@ export interface IscsiLun {
   /** HOST:CHANNEL:ID:LUN */
   readonly address: string
   readonly disks: readonly string[]
+  /** Its character devices, as "char major:minor": generic, tape, changer. */
+  readonly characters: readonly string[]
+  /** That made devices of it: sd, st. */
+  readonly driver?: string
 }
 
 /** One session of the kernel's initiator. */

@@ -1,11 +1,14 @@
 /** Who uses a disk: a mount, a map, a loop, a holder or an opener of it, its partitions or its multipath map (S9, S21, S25). */
+import { errorMessage } from '../errors.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import type { BlockNode } from './block-tree.ts'
+import type { BlockNode, IscsiLun } from './block-tree.ts'
 import { pause } from './deadline.ts'
+import type { Opener } from './device-openers.ts'
 import { describeMount } from './expected-mounts.ts'
 import { cannotHang } from './file-systems.ts'
 import type { Host } from './host.ts'
 import { containingMount } from './location.ts'
+import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
 /** It has every path of a map open, to test it, and lets go by itself. */
@@ -14,7 +17,7 @@ const TRIES = 3
 const BETWEEN_MS = 250
 
 export interface DiskUser {
-  /** The disk that was asked about: the user may be one of its partition or its map. */
+  /** The disk, or the address of the LUN, that was asked about: the user may be one of its partition or its map. */
   readonly disk: string
   /** In words. */
   readonly who: string
@@ -26,21 +29,32 @@ type OnDisk = BlockNode & { readonly on: string }
 /**
  * Nobody where the list is empty. Asked again for a moment where only an opener stands in the way: udev and blkid have
  * a device open after every unmount.
+ *
+ * @param luns tapes and the like, of which there is no disk
+ * @throws StepFailed UsersUnknown
  */
-export async function usersOfDisks(disks: readonly string[], run: StepContext): Promise<readonly DiskUser[]> {
+export async function usersOfDisks(
+  disks: readonly string[],
+  run: StepContext,
+  luns: readonly IscsiLun[] = [],
+): Promise<readonly DiskUser[]> {
   for (let tried = 1; ; tried++) {
-    const { lasting, passing } = lookAtDisks(disks, run)
+    const { lasting, passing } = lookAtDisks(disks, luns, run)
     if (lasting.length > 0 || passing.length === 0) return lasting
     if (tried === TRIES || run.signal?.aborted) return passing
     await pause(BETWEEN_MS, run.signal)
   }
 }
 
-function lookAtDisks(disks: readonly string[], run: StepContext): { lasting: DiskUser[]; passing: DiskUser[] } {
-  const { around, host } = run
+function lookAtDisks(
+  disks: readonly string[],
+  luns: readonly IscsiLun[],
+  run: StepContext,
+): { lasting: DiskUser[]; passing: DiskUser[] } {
+  const { around } = run
   const nodes = withWhatIsOnThem(disks, run)
-  const byDev = new Map(nodes.map((node) => [node.dev, node]))
   const lasting = [
+    ...luns.flatMap(unknownDriver),
     ...nodes.flatMap((node) => heldBy(node, run)),
     ...mountsOf(around.table, nodes).map(([mount, { on }]) => ({ disk: on, who: describeMount(mount) })),
     ...around.others.flatMap(({ table, process, pid }) =>
@@ -52,16 +66,43 @@ function lookAtDisks(disks: readonly string[], run: StepContext): { lasting: Dis
     ...loopsOn(nodes, run),
   ]
   if (lasting.length > 0) return { lasting, passing: [] }
-  const openers = host
-    .openersOf(new Set(byDev.keys()), around.table, around.others)
+  const passing = [...openersOf(nodes, luns, run), ...nodes.flatMap((node) => kernelUsers(node, run))]
+  return { lasting, passing }
+}
+
+/** Which of these drivers' devices are in use only openers tell; of any other it is not known what it does. */
+function unknownDriver({ address, driver }: IscsiLun): DiskUser[] {
+  if (driver === undefined || ['st', 'ch', 'ses'].includes(driver)) return []
+  return [{ disk: address, who: `driver ${driver}, of which no disk of ${address} is to be seen` }]
+}
+
+function openersOf(nodes: readonly OnDisk[], luns: readonly IscsiLun[], { around, host }: StepContext): DiskUser[] {
+  const byDev = new Map<string, { on: string; what: string }>()
+  for (const { dev, on, name, characters } of nodes) {
+    for (const each of [dev, ...characters])
+      byDev.set(each, { on, what: each === dev ? `/dev/${name}` : `${each} (${name})` })
+  }
+  for (const { address, characters } of luns) {
+    for (const each of characters) byDev.set(each, { on: address, what: `${each} (${address})` })
+  }
+  let openers: readonly Opener[]
+  try {
+    openers = host.openersOf(new Set(byDev.keys()), around.table, around.others)
+  } catch (error) {
+    const what = [...new Set([...byDev.values()].map(({ on }) => on))].join(', ')
+    throw new StepFailed('UsersUnknown', `who has ${what} open could not be found out: ${errorMessage(error)}`, {
+      cause: error,
+      hint: 'Run it as root of the host, with a /proc that shows every process; then plan again: the directory is kept.',
+    })
+  }
+  return openers
     .filter(({ process }) => process !== PATH_CHECKER)
     .flatMap(({ process, pid, dev }) => {
-      const node = byDev.get(dev)
-      return node === undefined
+      const found = byDev.get(dev)
+      return found === undefined
         ? []
-        : [{ disk: node.on, who: `${process} (pid ${pid}), which has /dev/${node.name} open` }]
+        : [{ disk: found.on, who: `${process} (pid ${pid}), which has ${found.what} open` }]
     })
-  return { lasting, passing: [...openers, ...nodes.flatMap((node) => kernelUsers(node, run))] }
 }
 
 /** The disks that are there, their partitions, and the multipath maps that they are paths of. */

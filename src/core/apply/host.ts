@@ -59,7 +59,7 @@ export interface Host {
   /** What still uses a block device ("major:minor"); empty: nothing. */
   deviceUse(dev: string): DeviceUse
   readonly blockTree: BlockTree
-  /** Processes that have one of these devices ("major:minor") open. */
+  /** Processes that have one of these devices ("major:minor", "char major:minor") open. @throws where that cannot be told */
   openersOf(devs: ReadonlySet<string>, table: MountTable, others: readonly OtherNamespace[]): readonly Opener[]
   /** The kernel's number for the disk behind a device, never given twice in one boot; undefined before Linux 5.15. */
   diskSequence(dev: string): string | undefined

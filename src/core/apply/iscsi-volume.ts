@@ -69,8 +69,9 @@ export async function lookAtIscsi(disk: IscsiDisk, directory: string, run: StepC
   const [user] = await usersOfDisks(
     others.flatMap((each) => each.disks),
     run,
+    luns.filter((each) => each.disks.length === 0),
   )
-  const used = others.find((each) => user !== undefined && each.disks.includes(user.disk))
+  const used = luns.find(({ disks, address }) => user !== undefined && [...disks, address].includes(user.disk))
   const sharedWith = user === undefined ? undefined : `LUN ${used?.lun} of the same session is in use (${user.who})`
   return { disk, sessions, disks, otherDisks, sharedWith }
 }

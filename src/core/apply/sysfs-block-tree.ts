@@ -5,6 +5,8 @@ import { compareText } from '../compare-text.ts'
 import { errnoOf } from '../errors.ts'
 import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
 
+const CHARACTER_CLASSES = ['scsi_generic', 'scsi_tape', 'scsi_changer', 'bsg']
+
 export class SysfsBlockTree implements BlockTree {
   readonly #sys: string
   readonly #dev: string
@@ -39,6 +41,7 @@ export class SysfsBlockTree implements BlockTree {
       isMultipath: textIn(`${at}/dm/uuid`)?.startsWith('mpath-') === true,
       isScsi: existsSync(this.deletePath(name)),
       ...(address === undefined ? {} : { scsiAddress: address }),
+      characters: charactersOf(`${at}/device`),
       isRecovering: textIn(`${this.#sys}/class/scsi_host/host${address?.split(':')[0]}/state`) === 'recovery',
     }
   }
@@ -127,9 +130,27 @@ function lunsOf(at: string): IscsiLun[] {
     .flatMap((target) =>
       namesIn(`${at}/${target}`).flatMap((device) => {
         const lun = /^\d+:\d+:\d+:(\d+)$/.exec(device)?.[1]
-        return lun === undefined ? [] : [{ lun, address: device, disks: namesIn(`${at}/${target}/${device}/block`) }]
+        if (lun === undefined) return []
+        const path = `${at}/${target}/${device}`
+        const driver = linkAt(`${path}/driver`)
+        return {
+          lun,
+          address: device,
+          disks: namesIn(`${path}/block`),
+          characters: charactersOf(path),
+          ...(driver === undefined ? {} : { driver: posix.basename(driver) }),
+        }
       }),
     )
+}
+
+function charactersOf(device: string): string[] {
+  return CHARACTER_CLASSES.flatMap((kind) =>
+    namesIn(`${device}/${kind}`).flatMap((name) => {
+      const dev = textIn(`${device}/${kind}/${name}/dev`)
+      return dev === undefined ? [] : `char ${dev}`
+    }),
+  )
 }
 
 function namesIn(directory: string): string[] {
