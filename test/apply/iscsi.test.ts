@@ -361,6 +361,25 @@ it('another session of the target through another interface is not ended, and ke
   expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdd']])
 })
 
+it('the same LUN through another interface keeps its disk, and its use is none of this session’s', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+  storage.session(2, { iqn: IQN, portal: PORTAL, iface: 'eth9' }, { 0: 'sdd', 1: 'sde' })
+  fixture.host.mount('/mnt/x', { dev: storage.devOf('sde'), fsType: 'ext4' })
+  const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+  expect(states).toEqual({ a: 'done' })
+  expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
+  expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdd', 'sde']])
+})
+
+it('without its record, a volume of which another portal has the same LUN is left as it is', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+  storage.session(2, { iqn: IQN, portal: '10.0.0.2:3260' }, { 0: 'sdc' })
+  const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb', json: '' }))
+  expect(states).toEqual({ a: 'failed IdentityUnconfirmed' })
+  expect(commands).toEqual([])
+  expect(log).toHaveLength(1)
+})
+
 describe('what tells which LUN it is', () => {
   const target = `${BASE}/iface-default/${PORTAL}-${IQN}-lun-0`
   it.each([
@@ -379,6 +398,10 @@ describe('what tells which LUN it is', () => {
     {
       name: 'a link',
       make: () => void fixture.host.files.set(`${target}/iscsi.json`, { type: 'link', size: 9, text: recordOf({}) }),
+    },
+    {
+      name: 'of another interface',
+      make: () => fixture.host.file(`${target}/iscsi.json`, recordOf({ iface: 'eth9' })),
     },
     { name: 'of another LUN', make: () => fixture.host.file(`${target}/iscsi.json`, recordOf({ lun: 1 })) },
   ])('iscsi.json is $name: unmounted, and nothing more', async ({ make }) => {

@@ -2,7 +2,7 @@
 import { errorMessage, VolctlError } from '../errors.ts'
 import type { IscsiDisk } from '../iscsi-disk.ts'
 import type { Step } from '../plan/plan.ts'
-import { type IscsiVolume, isThrough, lookAtIscsi, readIscsiDisk } from './iscsi-volume.ts'
+import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from './iscsi-volume.ts'
 import { StepFailed } from './operation-error.ts'
 import { askWitness, wantedSources } from './preconditions.ts'
 import { removeDisks, requireDisksUnused } from './remove-disks.ts'
@@ -81,11 +81,10 @@ async function wantedBy({ iqn }: IscsiDisk, { context }: StepContext): Promise<s
  *
  * @throws StepFailed HeldBy
  */
-async function requireNothingLeft(disk: IscsiDisk, directory: string, run: StepContext): Promise<void> {
+async function requireNothingLeft(disk: RecordedDisk, directory: string, run: StepContext): Promise<void> {
   run.around.changed()
   const { sharedWith, sessions } = await lookAtIscsi(disk, directory, run)
-  const ending = sessions.filter((session) => isThrough(session, disk))
-  const [left] = ending.flatMap(({ name, luns }) =>
+  const [left] = sessions.flatMap(({ name, luns }) =>
     luns.flatMap((lun) => lun.disks.map((each) => `${each} of ${name}`)),
   )
   const why = sharedWith ?? (left === undefined ? undefined : `${left} came while the others were removed`)
@@ -96,7 +95,7 @@ async function requireNothingLeft(disk: IscsiDisk, directory: string, run: StepC
 }
 
 async function logOutOf(portal: string, { disk, sessions }: IscsiVolume, run: StepContext): Promise<void> {
-  const node = ['-m', 'node', '-p', portal, '-T', disk.iqn, ...(disk.iface === undefined ? [] : ['-I', disk.iface])]
+  const node = ['-m', 'node', '-p', portal, '-T', disk.iqn, '-I', disk.iface]
   try {
     await iscsiadm([...node, '--logout'], run)
     await iscsiadm([...node, '-o', 'delete'], run)
@@ -119,7 +118,7 @@ async function iscsiadm(args: readonly string[], run: StepContext): Promise<void
 /** Truth is sysfs: iscsiadm also says "no records" of a session whose record somebody deleted. */
 function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext): void {
   const now = new Set(host.blockTree.iscsiSessions().map(({ name }) => name))
-  const left = sessions.find((session) => now.has(session.name) && isThrough(session, disk))
+  const left = sessions.find((session) => now.has(session.name))
   if (left === undefined) return
   throw new StepFailed('SessionLeft', `${left.name} of ${disk.iqn} is still logged in`, {
     hint: `End it by hand (iscsiadm -m session -r ${left.name.slice('session'.length)} -u); then plan again.`,
@@ -127,8 +126,8 @@ function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext
 }
 
 /** Only the one that the kubelet cloned for this volume (P76), and only when no session goes through it any more. */
-async function deleteOwnIface({ iface, ownIface }: IscsiDisk, run: StepContext): Promise<string | undefined> {
-  if (iface === undefined || !ownIface) return undefined
+async function deleteOwnIface({ iface, ownIface }: RecordedDisk, run: StepContext): Promise<string | undefined> {
+  if (!ownIface) return undefined
   const user = run.host.blockTree.iscsiSessions().find((session) => session.iface === iface)
   if (user !== undefined) return `its iSCSI interface ${iface} stays: ${user.name} goes through it`
   try {
