@@ -458,8 +458,17 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     expect(log).toEqual([])
   })
 
-  it('whose SCSI host is being recovered: nobody opens it to find out', async () => {
+  it.each([
+    { name: 'the disk', make: () => {} },
+    { name: 'a partition', make: () => void storage.partition('sdb', 'sdb1', '8:177') },
+    { name: 'a map', make: () => void storage.map('dm-0', ['sdb']) },
+    {
+      name: 'a map with a partition',
+      make: () => [storage.map('dm-0', ['sdb']), storage.partition('sdb', 'sdb1', '8:177')],
+    },
+  ])('whose SCSI host is being recovered: nobody opens $name to find out', async ({ make }) => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).recovering(1)
+    make()
     const asked: string[] = []
     fixture.host.deviceUse = (dev) => {
       asked.push(dev)

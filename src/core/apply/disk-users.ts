@@ -66,7 +66,7 @@ function lookAtDisks(
     ...loopsOn(nodes, run),
   ]
   if (lasting.length > 0) return { lasting, passing: [] }
-  const passing = [...openersOf(nodes, luns, run), ...nodes.flatMap((node) => kernelUsers(node, run))]
+  const passing = [...openersOf(nodes, luns, run), ...kernelUsers(nodes, run)]
   return { lasting, passing }
 }
 
@@ -129,12 +129,15 @@ function heldBy({ name, holders, on }: OnDisk, { host }: StepContext): DiskUser[
 
 /**
  * A superblock, or whoever has it exclusively; of a path of a multipath map that is the map, which is asked itself.
- * While the kernel is recovering the SCSI host an open would wait for it: then nothing is known.
+ * While the kernel is recovering a SCSI host an open would wait for it: then nothing is known, and none is opened.
  */
-function kernelUsers({ name, dev, holders, isRecovering, on }: OnDisk, { host }: StepContext): DiskUser[] {
-  if (isRecovering) return [{ disk: on, who: `the kernel, which is recovering the SCSI host of ${name}` }]
-  if (holders.length > 0) return []
-  return host.deviceUse(dev).users.map((who) => ({ disk: on, who }))
+function kernelUsers(nodes: readonly OnDisk[], { host }: StepContext): DiskUser[] {
+  const recovering = nodes.find(({ isRecovering }) => isRecovering)
+  if (recovering !== undefined)
+    return [{ disk: recovering.on, who: `the kernel, which is recovering the SCSI host of ${recovering.name}` }]
+  return nodes
+    .filter(({ holders }) => holders.length === 0)
+    .flatMap(({ dev, on }) => host.deviceUse(dev).users.map((who) => ({ disk: on, who })))
 }
 
 /** File systems on it, and binds of its device file: block maps of the kubelet (P98). */

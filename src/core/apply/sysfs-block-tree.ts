@@ -30,11 +30,11 @@ export class SysfsBlockTree implements BlockTree {
     const dev = textIn(`${at}/dev`)
     if (dev === undefined) return undefined
     const address = this.#scsiAddress(name)
-    const isPartition = existsSync(`${at}/partition`)
+    const disk = existsSync(`${at}/partition`) ? posix.basename(posix.dirname(realpathSync(at))) : undefined
     return {
       name,
       dev,
-      ...(isPartition ? { disk: posix.basename(posix.dirname(realpathSync(at))) } : {}),
+      ...(disk === undefined ? {} : { disk }),
       partitions: namesIn(at).filter((each) => existsSync(`${at}/${each}/partition`)),
       holders: namesIn(`${at}/holders`),
       slaves: namesIn(`${at}/slaves`),
@@ -42,7 +42,7 @@ export class SysfsBlockTree implements BlockTree {
       isScsi: existsSync(this.deletePath(name)),
       ...(address === undefined ? {} : { scsiAddress: address }),
       characters: charactersOf(`${at}/device`),
-      isRecovering: textIn(`${this.#sys}/class/scsi_host/host${address?.split(':')[0]}/state`) === 'recovery',
+      isRecovering: this.#isRecovering(disk ?? name),
     }
   }
 
@@ -92,6 +92,15 @@ export class SysfsBlockTree implements BlockTree {
     } catch (error) {
       return ifAbsent(error, undefined)
     }
+  }
+
+  /** Of a map: one of its paths is. */
+  #isRecovering(name: string): boolean {
+    const host = this.#scsiAddress(name)?.split(':')[0]
+    if (textIn(`${this.#sys}/class/scsi_host/host${host}/state`) === 'recovery') return true
+    return namesIn(`${this.#sys}/block/${name}/slaves`).some((slave) =>
+      this.#isRecovering(this.node(slave)?.disk ?? slave),
+    )
   }
 
   /** Partitions have no directory of their own directly below /sys/block. */
