@@ -1,4 +1,5 @@
 /** A node in memory that behaves as the kernel does where apply looks: layers, busy mounts, directories, devices. */
+import { basename, dirname } from 'node:path'
 import type { BlockTree } from '../../src/core/apply/block-tree.ts'
 import type { DeleteContentOptions, Deleted } from '../../src/core/apply/delete-content.ts'
 import type { Opener } from '../../src/core/apply/device-openers.ts'
@@ -125,6 +126,8 @@ export class FakeHost implements Host {
 
   lstat = (path: string): FoundFile | undefined => this.files.get(path)
   listTree = (path: string): string[] => [...this.files.keys()].filter((each) => each.startsWith(`${path}/`))
+  listNames = (path: string): string[] =>
+    this.listTree(path).flatMap((each) => (dirname(each) === path ? basename(each) : []))
   readSmallFile = (path: string): string | undefined => this.files.get(path)?.text
   isDead = async (path: string): Promise<boolean> => this.dead.has(path)
   loopBackingFile = (device: string): string | undefined => this.backingFiles.get(device)

@@ -137,7 +137,7 @@ it('logs out of every portal, and flushes the multipath map first', async () => 
   ])
 })
 
-describe('S25: a session of which another LUN is used stays whole, and that is no failure', () => {
+describe('S25: a session of which another LUN is used stays whole, and that is no failure where its record is not the last', () => {
   const target = `${BASE}/iface-default/${PORTAL}-${IQN}-lun-0`
   const used: { name: string; use: () => void; says: string }[] = [
     {
@@ -191,6 +191,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
   ]
   it.each(used)('LUN 10 $name', async ({ use, says }) => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 10: 'sdc' })
+    fixture.host.dir(`${BASE}/iface-default/${PORTAL}-${IQN}-lun-10`)
     use()
     const { states, commands, messages, log } = await run(unmountDevice('a', { disk: 'sdb' }))
     expect(states).toEqual({ a: 'done' })
@@ -198,6 +199,38 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     expect(messages[0]).toContain('its iSCSI session (session1, sdb) stays: LUN 10 of the same session is in use')
     expect(messages[0]).toContain(says)
     expect(log.slice(-2)).toEqual([`unlink ${target}/iscsi.json`, `rmdir ${target}`])
+  })
+
+  it.each([
+    { name: 'no directory', make: () => {}, want: 'failed HeldBy' },
+    {
+      name: 'only directories of another target and another interface',
+      make: () => {
+        fixture.host.dir(`${BASE}/iface-default/${PORTAL}-${IQN}0-lun-10`)
+        fixture.host.dir(`${BASE}/iface-eth9/${PORTAL}-${IQN}-lun-10`)
+      },
+      want: 'failed HeldBy',
+    },
+    {
+      name: 'a block map’s directory',
+      make: () => void fixture.host.dir(`${BASE}/volumeDevices/iface-default/${PORTAL}-${IQN}-lun-10`),
+      want: 'done',
+    },
+    {
+      name: 'a pod',
+      make: () => {
+        fixture.sources = [{ plugin: PLUGIN, specName: 'pv-9', iscsi: { iqn: IQN, lun: '10' } }]
+      },
+      want: 'done',
+    },
+  ])('that $name would come back for: $want', async ({ make, want }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 10: 'sdc' })
+    fixture.host.openers = [{ pid: 7, process: 'udevd', dev: storage.devOf('sdc') }]
+    make()
+    const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: want })
+    expect(commands).toEqual([])
+    expect(log.includes(`rmdir ${target}`)).toBe(want === 'done')
   })
 
   it('a pod of this node wants another LUN of the target: the device goes, the session stays', async () => {

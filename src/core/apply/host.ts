@@ -50,6 +50,8 @@ export interface Host {
   lstat(path: string): FoundFile | undefined
   /** Names and types below a directory, links not followed; the directory itself is not among them. */
   listTree(path: string): readonly string[]
+  /** Names in a directory; none where there is no such directory. */
+  listNames(path: string): readonly string[]
   /** A small file's text; undefined: not there. */
   readSmallFile(path: string): string | undefined
   deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>

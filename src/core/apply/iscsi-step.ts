@@ -1,6 +1,6 @@
 /** Releasing an iSCSI LUN: its SCSI devices, then its sessions, as far as nobody else needs them (P76, P78, P84, P160, S25). */
 import { errorMessage, VolctlError } from '../errors.ts'
-import type { IscsiDisk } from '../iscsi-disk.ts'
+import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../iscsi-disk.ts'
 import type { Step } from '../plan/plan.ts'
 import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from './iscsi-volume.ts'
 import { StepFailed } from './operation-error.ts'
@@ -20,7 +20,7 @@ export async function deleteIscsiDevices(step: Step, run: StepContext): Promise<
   if (volume.sharedWith !== undefined) {
     // As long as this LUN itself is in use its directory stays, or nobody would ever come back for the session.
     await requireDisksUnused(volume.disks, run)
-    return stays(volume, volume.sharedWith)
+    return leave(volume, volume.sharedWith, step, run)
   }
   await removeDisks(volume.disks, run)
   return undefined
@@ -31,7 +31,8 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
   const disk = readIscsiDisk(step.target, run)
   if (disk === undefined) return undefined
   const volume = await lookAtIscsi(disk, step.target, run)
-  const reason = volume.sharedWith ?? (await wantedBy(disk, run))
+  if (volume.sharedWith !== undefined) return leave(volume, volume.sharedWith, step, run)
+  const reason = await wantedBy(disk, run)
   if (reason !== undefined) return stays(volume, reason)
   // A log-out takes every LUN of the session. Nobody uses them, and what a tear-down before this one had to leave of
   // them, a multipath map above all, would hang on paths that are gone.
@@ -42,6 +43,29 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
   }
   requireLoggedOut(volume, run)
   return deleteOwnIface(disk, run)
+}
+
+/**
+ * The record of a session goes only where somebody comes back for it: another record of the target, or a pod that wants
+ * one of its LUNs (S14). Whoever has the other LUN in use may be gone in a moment.
+ *
+ * @throws StepFailed HeldBy
+ */
+async function leave(volume: IscsiVolume, reason: string, { target }: Step, run: StepContext): Promise<string> {
+  const what = stays(volume, reason)
+  if (hasOtherRecord(volume.disk, target, run) || (await wantedBy(volume.disk, run)) !== undefined) return what
+  throw new StepFailed('HeldBy', `${what}; nothing else here is on record for it`, {
+    hint: 'End that use; then plan again: the directory is kept, and tells what is left to do.',
+  })
+}
+
+/** A directory, mounted or not, of a LUN of the target through the same interface. */
+function hasOtherRecord({ iqn, iface }: RecordedDisk, own: string, { host, plan }: StepContext): boolean {
+  const plugin = `${plan.rootDir}/plugins/${ISCSI_PLUGIN}`
+  return [plugin, `${plugin}/volumeDevices`]
+    .map((each) => `${each}/iface-${iface}`)
+    .flatMap((each) => host.listNames(each).map((name) => `${each}/${name}`))
+    .some((path) => path !== own && parseIscsiDirectory(path)?.iqn === iqn)
 }
 
 /** S25 keeps the devices as well: a session of which one LUN is used is left whole. */

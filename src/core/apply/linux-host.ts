@@ -51,6 +51,7 @@ export const linuxHost: Host = {
   unlink: unlinkSync,
   lstat: findFile,
   listTree,
+  listNames,
   readSmallFile,
   deleteContent,
   otherNamespaces: () => readOtherNamespaces(),
@@ -81,6 +82,15 @@ function listTree(path: string): string[] {
     const child = `${path}/${entry.name}`
     return entry.isDirectory() ? [child, ...listTree(child)] : [child]
   })
+}
+
+function listNames(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  }
 }
 
 function readSmallFile(path: string): string | undefined {
