@@ -7,6 +7,7 @@ import type { DeviceUse } from '../../src/core/apply/device-use.ts'
 import type { CommandResult, FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
 import type { Holder } from '../../src/core/apply/open-files.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
+import { VolctlError } from '../../src/core/errors.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount } from '../../src/core/plan/plan.ts'
@@ -41,6 +42,7 @@ export class FakeHost implements Host {
   openers: Opener[] = []
   /** What programs do and answer; by default they succeed and do nothing. */
   programs: (program: string, args: readonly string[], input?: string) => Partial<CommandResult> = () => ({})
+  readonly missing = new Set<string>()
   tableReads = 0
   #nextId = 100
 
@@ -97,7 +99,12 @@ export class FakeHost implements Host {
     return OK
   }
 
+  requireCommand(program: string): void {
+    if (this.missing.has(program)) throw new VolctlError('CommandMissing', `${program} is not on this host`)
+  }
+
   async run(program: string, args: readonly string[], _deadlineMs: number, input?: string): Promise<CommandResult> {
+    this.requireCommand(program)
     this.log.push([program, ...args, ...(input === undefined ? [] : [`<<< ${input}`])].join(' '))
     return { ...OK, ...this.programs(program, args, input) }
   }

@@ -665,6 +665,21 @@ describe('iscsiadm', () => {
     expect((await run(unmountDevice('a'), other)).states).toEqual({ a: 'failed TimedOut', b: 'skipped StillAtWork' })
   })
 
+  it.each(['iscsiadm', 'multipath'])('or %s is not on this host: no disk is removed', async (program) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 4: 'sdc' })
+    storage.map('dm-0', ['sdb'])
+    fixture.host.missing.add(program)
+    const { states, commands, log } = await run(unmountDevice('a', { disk: 'dm-0' }))
+    expect(states).toEqual({ a: 'failed CommandMissing' })
+    expect(commands).toEqual([])
+    expect(log).toHaveLength(1)
+  })
+
+  it('is not needed where no session is left', async () => {
+    fixture.host.missing.add('iscsiadm')
+    expect((await run(unmountDevice('a'))).states).toEqual({ a: 'done' })
+  })
+
   it('deletes an iface only where the kubelet cloned it for this volume', async () => {
     const iface = `${PORTAL}:pv-1`
     storage.session(1, { iqn: IQN, portal: PORTAL, iface }, { 0: 'sdb' })

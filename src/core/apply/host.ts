@@ -40,6 +40,8 @@ export interface Host {
    * @param input what it reads on its standard input; else nothing
    */
   run(program: string, args: readonly string[], deadlineMs: number, input?: string): Promise<CommandResult>
+  /** @throws VolctlError CommandMissing where `run` would not find this program */
+  requireCommand(program: string): void
   /** Undefined: the device is not bound to a file. */
   loopBackingFile(device: string): string | undefined
   /** Does the mount on this path fail to answer; asked by a child with a deadline. */

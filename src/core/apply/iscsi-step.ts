@@ -22,6 +22,7 @@ export async function deleteIscsiDevices(step: Step, run: StepContext): Promise<
     await requireDisksUnused(volume.disks, run)
     return leave(volume, volume.sharedWith, step, run)
   }
+  requireLogOutPossible(volume, run)
   await removeDisks(volume.disks, run)
   return undefined
 }
@@ -34,6 +35,7 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
   if (volume.sharedWith !== undefined) return leave(volume, volume.sharedWith, step, run)
   const reason = await wantedBy(disk, run)
   if (reason !== undefined) return stays(volume, reason)
+  requireLogOutPossible(volume, run)
   // A log-out takes every LUN of the session. Nobody uses them, and what a tear-down before this one had to leave of
   // them, a multipath map above all, would hang on paths that are gone.
   await removeDisks([...volume.disks, ...volume.otherDisks], run)
@@ -43,6 +45,11 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
   }
   requireLoggedOut(volume, run)
   return deleteOwnIface(disk, run)
+}
+
+/** Before the first disk goes: a session without its disks, that nobody can end, would be half a tear-down. */
+function requireLogOutPossible({ sessions }: IscsiVolume, { host }: StepContext): void {
+  if (sessions.length > 0) host.requireCommand('iscsiadm')
 }
 
 /**

@@ -16,7 +16,9 @@ const HINT = 'End that use; then plan again: the directory is kept, and tells wh
  */
 export async function removeDisks(disks: readonly SeenDisk[], run: StepContext): Promise<void> {
   const here = await requireStillUnused(disks, run)
-  for (const map of mapsOver(here, run)) {
+  const maps = mapsOver(here, run)
+  if (maps.length > 0) run.host.requireCommand('multipath')
+  for (const map of maps) {
     const now = await requireStillUnused(here, run)
     if (mapsOver(now, run).includes(map)) await flushMap(map, run)
   }

@@ -67,6 +67,7 @@ function hostOf(directory: string): Host {
   return {
     ...linuxHost,
     blockTree: new SysfsBlockTree(`${directory}/sys`, `${directory}/dev`),
+    requireCommand: (name) => linuxHost.requireCommand(`${directory}/bin/${name}`),
     run: (name, args, deadlineMs, input) => linuxHost.run(`${directory}/bin/${name}`, args, deadlineMs, input),
   }
 }
