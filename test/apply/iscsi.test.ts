@@ -1,5 +1,7 @@
 /** UnmountDevice and UnmapDevice of iSCSI: what is run, in which order, and what is left alone (P76, P84, P160, S25). */
-import { beforeEach, describe, expect, it } from 'vitest'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { releaseSteps } from '../../src/core/reconcile/unmount-other-devices.ts'
@@ -307,6 +309,31 @@ describe('a LUN that comes to the session after the look is not logged out of', 
     expect(states).toEqual({ a: 'failed HeldBy' })
     expect(commands.slice(4)).toEqual([node('--logout'), node('-o delete')])
     expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sde']])
+  })
+})
+
+describe('a session that is reconnecting, whose address and port cannot be read', () => {
+  const { readFileSync } = fs
+  afterEach(() => {
+    fs.readFileSync = readFileSync
+    syncBuiltinESMExports()
+  })
+
+  it.each([
+    { name: 'of another target', id: 2, code: 'ENOTCONN' },
+    { name: 'of another target, of a driver that has none', id: 2, code: 'ENOSYS' },
+    { name: 'of this one', id: 1, code: 'ENOTCONN' },
+  ])('$name stops nothing ($code)', async ({ id, code }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.session(2, { iqn: `${IQN}2`, portal: '10.7.7.7:3260' }, { 0: 'sdx' })
+    fs.readFileSync = ((path: string, options: 'utf8') => {
+      if (new RegExp(`/connection${id}:0/(?:address|port)$`).test(path)) throw Object.assign(new Error(code), { code })
+      return readFileSync(path, options)
+    }) as typeof readFileSync
+    syncBuiltinESMExports()
+    const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
   })
 })
 

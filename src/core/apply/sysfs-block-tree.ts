@@ -5,6 +5,7 @@ import { compareText } from '../compare-text.ts'
 import { errnoOf } from '../errors.ts'
 import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
 
+const NOT_CONNECTED = ['ENOTCONN', 'ENOSYS']
 const CHARACTER_CLASSES = ['scsi_generic', 'scsi_tape', 'scsi_changer', 'bsg']
 
 export class SysfsBlockTree implements BlockTree {
@@ -125,9 +126,10 @@ function session(at: string, name: string): IscsiSession | undefined {
   return { name, iqn, portals: [...new Set(portals)], ...(iface === undefined ? {} : { iface }), luns: lunsOf(at) }
 }
 
+/** A session that is reconnecting has no address just now; what was asked for it still tells. */
 function portalOf(connection: string, kind: string): string | undefined {
-  const address = textIn(`${connection}/${kind}address`)
-  const port = textIn(`${connection}/${kind}port`)
+  const address = textIn(`${connection}/${kind}address`, ...NOT_CONNECTED)
+  const port = textIn(`${connection}/${kind}port`, ...NOT_CONNECTED)
   if (!address || address === '<NULL>' || !port) return undefined
   return `${address.includes(':') && !address.startsWith('[') ? `[${address}]` : address}:${port}`
 }
