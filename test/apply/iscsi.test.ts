@@ -692,6 +692,21 @@ describe('iscsiadm', () => {
     expect((await run(unmountDevice('a'), other)).states).toEqual({ a: 'failed TimedOut', b: 'skipped StillAtWork' })
   })
 
+  it('a target that hangs does not keep the others from being taken down', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.session(2, { iqn: `${IQN}2`, portal: '10.0.0.2:3260' }, { 0: 'sdc' })
+    const { programs } = fixture.host
+    fixture.host.programs = (program, args, input) =>
+      args[1] === '/dev/sdb' ? { status: undefined as never, timedOut: true } : programs(program, args, input)
+    const { states } = await run(
+      unmountDevice('a', { disk: 'sdb' }),
+      unmountDevice('same', { lun: 1 }),
+      unmountDevice('other', { iqn: `${IQN}2`, portal: '10.0.0.2:3260', disk: 'sdc' }),
+    )
+    expect(states).toEqual({ a: 'failed TimedOut', same: 'skipped StillAtWork', other: 'done' })
+    expect(storage.sessions()).toEqual(['session1'])
+  })
+
   it.each(['iscsiadm', 'multipath'])('or %s is not on this host: no disk is removed', async (program) => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 4: 'sdc' })
     storage.map('dm-0', ['sdb'])
