@@ -25,6 +25,32 @@ export function isFcLink(disk: FcDisk, directory: 'by-path' | 'by-id', link: str
   return directory === 'by-path' && wwn !== undefined && disk.wwns.includes(wwn) && lun === disk.lun
 }
 
+/** What the kernel itself says of a disk; undefined: it says nothing. */
+export interface FcIdentity {
+  readonly lun: string | undefined
+  /** Of the target's port: 0x50060e801049cfd1 */
+  readonly port: string | undefined
+  /** naa.…, eui.… or t10.… */
+  readonly wwid: string | undefined
+}
+
+/** udev's links may be stale or wrong; this is what they are made of. */
+export function isFcDisk(disk: FcDisk, { lun, port, wwid }: FcIdentity): boolean {
+  if (disk.wwids !== undefined)
+    return wwid !== undefined && [...disk.wwids, disk.wwids.join('-')].some((each) => isSame(each, udevName(wwid)))
+  return port !== undefined && lun === disk.lun && disk.wwns.some((wwn) => isSame(`0x${wwn}`, port))
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+/** udev has the type of the identifier as a digit, and no spaces. */
+function udevName(wwid: string): string {
+  const [, type = '', id = ''] = /^(naa|eui|t10)\.(.*)$/s.exec(wwid) ?? []
+  return `${{ naa: '3', eui: '2', t10: '1' }[type] ?? ''}${id.trim().replaceAll(/\s+/g, '_')}`
+}
+
 /** Go's print of a list (R013). */
 export function fcUniqueName(disk: FcDisk): string {
   const name = disk.wwns === undefined ? `[${disk.wwids.join(' ')}]` : `[${disk.wwns.join(' ')}]:${disk.lun}`

@@ -57,12 +57,18 @@ export function parseIscsiJson(text: string): IscsiRecord {
  * which the kubelet's own parser gets wrong (P77); the LUN is what follows the last `-lun-`, since a target may hold one.
  */
 export function parseIscsiDirectory(path: string): IscsiDisk | undefined {
-  const iface = /^iface-(.+)$/.exec(posix.basename(posix.dirname(path)))?.[1]
+  const iface = ifaceOf(path)
   const match = /^(\[[^[\]]+\](?::\d+)?|[^[\]]+?:\d+)-((?:iqn|eui|naa)\..+)-lun-(\d+)$/.exec(posix.basename(path))
   const [, portal, iqn, lun] = match ?? []
   if (portal === undefined || iqn === undefined || lun === undefined) return undefined
   if (!PORTAL.test(portal) || !IQN.test(iqn) || !LUN.test(lun)) return undefined
-  return { portals: [portal], iqn, lun, ownIface: false, ...(iface !== undefined && IFACE.test(iface) && { iface }) }
+  return { portals: [portal], iqn, lun, ownIface: false, ...(iface !== undefined && { iface }) }
+}
+
+/** Of `…/iface-IFACE/NAME`. */
+export function ifaceOf(path: string): string | undefined {
+  const iface = /^iface-(.+)$/.exec(posix.basename(posix.dirname(path)))?.[1]
+  return iface !== undefined && IFACE.test(iface) ? iface : undefined
 }
 
 /** Does the directory bear this disk's name: exactly one of its portals, its target and its LUN (S25). */

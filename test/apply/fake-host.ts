@@ -1,4 +1,5 @@
 /** A node in memory that behaves as the kernel does where apply looks: layers, busy mounts, directories, devices. */
+import { basename, dirname } from 'node:path'
 import type { BlockTree } from '../../src/core/apply/block-tree.ts'
 import type { DeleteContentOptions, Deleted } from '../../src/core/apply/delete-content.ts'
 import type { Opener } from '../../src/core/apply/device-openers.ts'
@@ -6,6 +7,7 @@ import type { DeviceUse } from '../../src/core/apply/device-use.ts'
 import type { CommandResult, FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
 import type { Holder } from '../../src/core/apply/open-files.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
+import { VolctlError } from '../../src/core/errors.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount } from '../../src/core/plan/plan.ts'
@@ -40,6 +42,7 @@ export class FakeHost implements Host {
   openers: Opener[] = []
   /** What programs do and answer; by default they succeed and do nothing. */
   programs: (program: string, args: readonly string[], input?: string) => Partial<CommandResult> = () => ({})
+  readonly missing = new Set<string>()
   tableReads = 0
   #nextId = 100
 
@@ -96,7 +99,12 @@ export class FakeHost implements Host {
     return OK
   }
 
+  requireCommand(program: string): void {
+    if (this.missing.has(program)) throw new VolctlError('CommandMissing', `${program} is not on this host`)
+  }
+
   async run(program: string, args: readonly string[], _deadlineMs: number, input?: string): Promise<CommandResult> {
+    this.requireCommand(program)
     this.log.push([program, ...args, ...(input === undefined ? [] : [`<<< ${input}`])].join(' '))
     return { ...OK, ...this.programs(program, args, input) }
   }
@@ -125,6 +133,8 @@ export class FakeHost implements Host {
 
   lstat = (path: string): FoundFile | undefined => this.files.get(path)
   listTree = (path: string): string[] => [...this.files.keys()].filter((each) => each.startsWith(`${path}/`))
+  listNames = (path: string): string[] =>
+    this.listTree(path).flatMap((each) => (dirname(each) === path ? basename(each) : []))
   readSmallFile = (path: string): string | undefined => this.files.get(path)?.text
   isDead = async (path: string): Promise<boolean> => this.dead.has(path)
   loopBackingFile = (device: string): string | undefined => this.backingFiles.get(device)

@@ -3,7 +3,7 @@
  * change them: what they do to the tree is what the kernel and open-iscsi do.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { CommandResult } from '../../src/core/apply/host.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import type { FakeHost } from './fake-host.ts'
@@ -23,14 +23,22 @@ export class FakeStorage {
   readonly dev = `${this.root}/dev`
   /** Instead of what a program would do: its answer. */
   readonly answers = new Map<string, Partial<CommandResult>>()
+  readonly #before = new Map<string, () => unknown>()
   #nextMinor = 16
+  #nextHost = 20
 
   constructor(host: FakeHost) {
     host.blockTree = new SysfsBlockTree(this.sys, this.dev)
+    const { deviceNumber } = host
+    host.deviceNumber = (path) =>
+      deviceNumber(path) ?? host.blockTree.node(host.blockTree.nameOfFile(path) ?? basename(this.root))?.dev
     host.programs = (program, args, input) => {
+      const happens = this.#before.get(program)
+      this.#before.delete(program)
+      happens?.()
       const answer = this.answers.get(program)
       if (answer !== undefined) return answer
-      if (program === 'tee' && input === '1') this.#removeDisk(dirname(dirname(args[1] ?? '')))
+      if (program === 'tee' && input === '1') this.removeDisk(basename(dirname(dirname(args[1] ?? ''))))
       if (program === 'multipath') this.#removeMap((args[1] ?? '').slice('/dev/'.length))
       if (program === 'iscsiadm' && args.includes('--logout')) return { status: this.#logOut(args) }
       return {}
@@ -56,11 +64,29 @@ export class FakeStorage {
       this.#write(`${connection}/${kind}port`, `${port}\n`)
     }
     mkdirSync(`${at}/target${id}:0:0`, { recursive: true })
-    for (const [lun, disk] of Object.entries(luns)) {
-      const device = `${at}/target${id}:0:0/${id}:0:0:${lun}`
-      mkdirSync(`${device}/block/${disk}`, { recursive: true })
-      this.disk(disk, { device })
-    }
+    for (const [lun, disk] of Object.entries(luns)) this.lun(id, Number(lun), disk)
+    return this
+  }
+
+  /** A LUN that comes to a session. */
+  lun(id: number, lun: number, disk: string): this {
+    const device = `${this.sys}/class/iscsi_host/host${id}/device/session${id}/target${id}:0:0/${id}:0:0:${lun}`
+    mkdirSync(`${device}/block/${disk}`, { recursive: true })
+    this.disk(disk, { device })
+    return this
+  }
+
+  /** A LUN that is no disk. */
+  tape(id: number, lun: number, dev: string, driver = 'st'): this {
+    const device = `${this.sys}/class/iscsi_host/host${id}/device/session${id}/target${id}:0:0/${id}:0:0:${lun}`
+    this.#write(`${device}/scsi_tape/st0/dev`, `${dev}\n`)
+    symlinkSync(`/bus/scsi/drivers/${driver}`, `${device}/driver`)
+    return this
+  }
+
+  /** The generic device of a disk. */
+  generic(disk: string, dev: string): this {
+    this.#write(`${this.sys}/block/${disk}/device/scsi_generic/sg0/dev`, `${dev}\n`)
     return this
   }
 
@@ -71,6 +97,16 @@ export class FakeStorage {
     if (device !== undefined) symlinkSync(device, `${this.sys}/block/${name}/device`)
     if (scsi) this.#write(`${this.sys}/block/${name}/device/delete`, '')
     return dev
+  }
+
+  /** A path to LUN 1 behind a Fibre Channel port, by a host of its own unless an address is given. @returns its number */
+  fc(name: string, { address = `${this.#nextHost++}:0:0:1`, port = '0x50060e801049cfd1', wwid = '' } = {}): string {
+    const device = `${this.sys}/devices/${address}`
+    mkdirSync(device, { recursive: true })
+    if (wwid !== '') this.#write(`${device}/wwid`, `${wwid}\n`)
+    const target = address.split(':').slice(0, 3).join(':')
+    this.#write(`${this.sys}/class/fc_transport/target${target}/port_name`, `${port}\n`)
+    return this.disk(name, { device })
   }
 
   /** The kernel is at work on what a path of this host failed with. */
@@ -109,6 +145,19 @@ export class FakeStorage {
     return this
   }
 
+  /** What happens when this program is first run, before it does anything. */
+  before(program: string, happens: () => unknown): void {
+    this.#before.set(program, happens)
+  }
+
+  /** The session's name now is that of one to another target. */
+  retarget(id: number, iqn: string): void {
+    this.#write(
+      `${this.sys}/class/iscsi_host/host${id}/device/session${id}/iscsi_session/session${id}/targetname`,
+      `${iqn}\n`,
+    )
+  }
+
   renumber(name: string, dev: string): void {
     this.#write(`${this.sys}/block/${name}/dev`, `${dev}\n`)
   }
@@ -136,10 +185,9 @@ export class FakeStorage {
     return dev
   }
 
-  #removeDisk(at: string): void {
-    const name = at.slice(at.lastIndexOf('/') + 1)
+  removeDisk(name: string): void {
     const dev = this.devOf(name)
-    rmSync(at, { recursive: true })
+    rmSync(`${this.sys}/block/${name}`, { recursive: true })
     rmSync(`${this.sys}/dev/block/${dev}`)
     for (const found of readdirSync(this.sys, { recursive: true, encoding: 'utf8' })) {
       if (found.endsWith(`/block/${name}`)) rmSync(dirname(dirname(`${this.sys}/${found}`)), { recursive: true })
@@ -166,7 +214,7 @@ export class FakeStorage {
           (iface === undefined || session.iface === iface),
       )
     for (const { name, luns } of mine) {
-      for (const disk of luns.flatMap((each) => each.disks)) this.#removeDisk(`${this.sys}/block/${disk}`)
+      for (const disk of luns.flatMap((each) => each.disks)) this.removeDisk(disk)
       rmSync(`${this.sys}/class/iscsi_host/host${name.slice('session'.length)}`, { recursive: true })
     }
     return mine.length > 0 ? 0 : 21

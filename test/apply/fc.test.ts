@@ -1,4 +1,5 @@
 /** UnmountDevice and UnmapDevice of FC: exactly the devices of the mount, and only if nobody uses them (P81, P84, S25). */
+import { mkdirSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { releaseSteps } from '../../src/core/reconcile/unmount-other-devices.ts'
@@ -48,7 +49,7 @@ const remove = (disk: string): string[] => [
 ]
 
 it('unmounts, flushes the multipath map, removes exactly its paths, and the directory (P81)', async () => {
-  for (const disk of ['sdb', 'sdc', 'sdd']) storage.disk(disk)
+  for (const disk of ['sdb', 'sdc', 'sdd']) storage.fc(disk)
   const dev = storage.map('dm-3', ['sdb', 'sdc'])
   const planned = unmountDevice({ dev, source: '/dev/mapper/mpatha' })
   const { states, log } = await run(planned)
@@ -64,14 +65,14 @@ it('unmounts, flushes the multipath map, removes exactly its paths, and the dire
 })
 
 it('a single path, and a mount of its partition', async () => {
-  storage.disk('sdb')
+  storage.fc('sdb')
   storage.partition('sdb', 'sdb1', '8:17')
   expect((await run(unmountDevice({ dev: '8:17' }))).states).toEqual({ a: 'done' })
   expect(storage.disks()).toEqual([])
 })
 
 it('btrfs is found by its source', async () => {
-  storage.disk('sdb')
+  storage.fc('sdb')
   const { states } = await run(unmountDevice({ dev: '0:55', source: '/dev/sdb', fsType: 'btrfs' }))
   expect(states).toEqual({ a: 'done' })
   expect(storage.disks()).toEqual([])
@@ -83,7 +84,7 @@ describe('the device is in use: it stays, and so does the directory', () => {
     { name: 'a holder', use: () => void storage.map('dm-9', ['sdb'], 'LVM-x') },
     { name: 'an opener', use: () => void fixture.host.openers.push({ pid: 3, process: 'dd', dev: '8:16' }) },
   ])('$name', async ({ use }) => {
-    storage.disk('sdb')
+    storage.fc('sdb')
     storage.link('by-path', LINK, 'sdb')
     use()
     expect(await run(unmountDevice())).toEqual({ states: { a: 'failed HeldBy' }, log: [] })
@@ -92,7 +93,7 @@ describe('the device is in use: it stays, and so does the directory', () => {
 
 describe('nothing is mounted any more, as after a tear-down that was ended half-way (R837)', () => {
   it('the device is the one that udev names whole', async () => {
-    for (const disk of ['sdb', 'sdc', 'sdd']) storage.disk(disk)
+    for (const disk of ['sdb', 'sdc', 'sdd']) storage.fc(disk)
     storage
       .link('by-path', LINK, 'sdb')
       .link('by-path', `${LINK}0`, 'sdc')
@@ -104,17 +105,91 @@ describe('nothing is mounted any more, as after a tear-down that was ended half-
   })
 
   it('a WWID leads to its multipath map', async () => {
-    for (const disk of ['sdb', 'sdc']) storage.disk(disk)
+    for (const disk of ['sdb', 'sdc']) storage.fc(disk, { wwid: 'naa.600508b400105e21' })
     storage.map('dm-3', ['sdb', 'sdc'])
     storage.link('by-id', 'scsi-3600508b400105e21', 'dm-3').link('by-id', 'scsi-3600508b400105e210', 'sdz')
     expect((await run(unmountDevice(undefined, '3600508b400105e21'))).states).toEqual({ a: 'done' })
     expect(storage.disks()).toEqual([])
   })
 
-  it('without a link nothing is left to remove but the directory', async () => {
-    storage.disk('sdb')
+  it('without a link, and without such a disk in sysfs, nothing is left to remove but the directory', async () => {
+    storage.fc('sdb', { port: '0x50060e801049cfd2' })
+    storage.fc('sdc', { address: '5:0:0:10' })
+    storage.disk('sdd')
     const planned = unmountDevice()
     expect(await run(planned)).toEqual({ states: { a: 'done' }, log: [`rmdir ${planned.paths[0]}`] })
+  })
+})
+
+describe('udev’s links are not believed alone', () => {
+  const WWID = '3600508b400105e21'
+  it.each([
+    { name: 'stale, of another LUN', make: () => storage.fc('sdb', { address: '5:0:0:7' }) },
+    { name: 'stale, of another port', make: () => storage.fc('sdb', { port: '0x50060e801049cfd2' }) },
+    { name: 'of what is behind no port', make: () => storage.disk('sdb') },
+  ])('a link by path that is $name', async ({ make }) => {
+    make()
+    storage.link('by-path', LINK, 'sdb')
+    expect(await run(unmountDevice())).toEqual({ states: { a: 'failed IdentityUnconfirmed' }, log: [] })
+    expect(storage.disks()).toEqual(['sdb'])
+  })
+
+  it.each([
+    { name: 'another identifier', wwid: 'naa.600508b400105e210' },
+    { name: 'no identifier', wwid: '' },
+  ])('a link by id to a disk with $name', async ({ wwid }) => {
+    storage.fc('sdb', { wwid })
+    storage.link('by-id', `scsi-${WWID}`, 'sdb')
+    expect((await run(unmountDevice(undefined, WWID))).states).toEqual({ a: 'failed IdentityUnconfirmed' })
+    expect(storage.disks()).toEqual(['sdb'])
+  })
+
+  it.each([
+    { name: NAME, make: () => storage.fc('sdb') },
+    { name: WWID, make: () => storage.fc('sdb', { wwid: 'naa.600508b400105e21' }) },
+  ])('a disk of $name that none leads to keeps the directory', async ({ name, make }) => {
+    make()
+    expect(await run(unmountDevice(undefined, name))).toEqual({ states: { a: 'failed IdentityUnconfirmed' }, log: [] })
+  })
+
+  it('a disk that was mounted must be of the directory’s name too', async () => {
+    const dev = storage.fc('sdb', { address: '5:0:0:7' })
+    expect((await run(unmountDevice({ dev }))).states).toEqual({ a: 'failed IdentityUnconfirmed' })
+    expect(storage.disks()).toEqual(['sdb'])
+  })
+
+  it('one that is made anew as something else while they are read is none', () => {
+    storage.link('by-path', LINK, 'sdb')
+    mkdirSync(`${storage.dev}/disk/by-path/other`)
+    expect(fixture.host.blockTree.links('by-path')).toEqual([{ link: LINK, name: 'sdb' }])
+  })
+})
+
+describe('the number of what was mounted was given again', () => {
+  it.each([
+    { name: 'a map', dev: '252:0', make: () => storage.map('dm-0', [storage.disk('sdc') && 'sdc'], 'mpath-other') },
+    { name: 'a disk', dev: '8:16', make: () => storage.fc('sdb') },
+  ])('since the plan, to $name: it is left alone', async ({ dev, make }) => {
+    const planned = unmountDevice({ dev })
+    fixture.host.mounts = fixture.host.mounts.filter((mount) => mount.dev !== dev)
+    make()
+    const disks = storage.disks()
+    expect(await run(planned)).toEqual({ states: { a: 'failed IdentityUnconfirmed' }, log: [] })
+    expect(storage.disks()).toEqual(disks)
+  })
+
+  it('since the unmount: it is left alone', async () => {
+    storage.fc('sdb')
+    fixture.host.diskSequences.set('8:16', '12')
+    const planned = unmountDevice({ dev: '8:16' })
+    const { umount } = fixture.host
+    fixture.host.umount = (...args) => {
+      fixture.host.diskSequences.set('8:16', '99')
+      return umount.apply(fixture.host, args)
+    }
+    const { states, log } = await run(planned)
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(log).toHaveLength(1)
   })
 })
 
@@ -136,7 +211,7 @@ describe('what is no SCSI disk, or not this volume’s, is left alone', () => {
   })
 
   it('another disk than udev names', async () => {
-    for (const disk of ['sdb', 'sdc']) storage.disk(disk)
+    for (const disk of ['sdb', 'sdc']) storage.fc(disk)
     storage.link('by-path', LINK, 'sdc')
     expect((await run(unmountDevice({ dev: '8:16' }))).states).toEqual({ a: 'failed ForeignDevice' })
     expect(storage.disks()).toEqual(['sdb', 'sdc'])
@@ -144,7 +219,7 @@ describe('what is no SCSI disk, or not this volume’s, is left alone', () => {
 })
 
 it('a block map: the device is the one that was bound on it', async () => {
-  storage.disk('sdb')
+  storage.fc('sdb')
   const dir = `${ROOT}/plugins/kubernetes.io/fc/volumeDevices/${NAME}`
   const volume = { name: NAME, uniqueName: `${PLUGIN}/${NAME}`, plugin: PLUGIN, mode: 'Block' as const }
   fixture.host.deviceNumber = (path) => (path === '/dev/sdb' ? '8:16' : undefined)

@@ -1,5 +1,7 @@
 /** UnmountDevice and UnmapDevice of iSCSI: what is run, in which order, and what is left alone (P76, P84, P160, S25). */
-import { beforeEach, describe, expect, it } from 'vitest'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { releaseSteps } from '../../src/core/reconcile/unmount-other-devices.ts'
@@ -77,6 +79,17 @@ async function run(...operations: Operation[]) {
   }
 }
 
+/** What happens while the API is asked for the nth time who wants the volume. */
+function onQuestion(nth: number, happens: () => void): void {
+  let asked = 0
+  fixture.given = {
+    wantedSources: () => {
+      if (++asked === nth) happens()
+      return fixture.sources
+    },
+  }
+}
+
 const node = (rest: string, { portal = PORTAL, iqn = IQN, iface = 'default' }: Given = {}): string =>
   `iscsiadm -m node -p ${portal} -T ${iqn} -I ${iface} ${rest}`
 const remove = (disk: string): string[] => [
@@ -126,7 +139,7 @@ it('logs out of every portal, and flushes the multipath map first', async () => 
   ])
 })
 
-describe('S25: a session of which another LUN is used stays whole, and that is no failure', () => {
+describe('S25: a session of which another LUN is used stays whole, and that is no failure where its record is not the last', () => {
   const target = `${BASE}/iface-default/${PORTAL}-${IQN}-lun-0`
   const used: { name: string; use: () => void; says: string }[] = [
     {
@@ -157,6 +170,22 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
       says: '/dev/loop3',
     },
     {
+      name: 'backs a loop device under another name',
+      use: () => {
+        fixture.host.deviceNumber = (path) => (path === '/srv/xvda' ? storage.devOf('sdc') : undefined)
+        fixture.host.backingFiles.set('/dev/loop3', '/srv/xvda')
+      },
+      says: '/dev/loop3, backed by /srv/xvda',
+    },
+    {
+      name: 'is open by its generic device',
+      use: () => {
+        storage.generic('sdc', '21:3')
+        fixture.host.openers = [{ pid: 7, process: 'qemu', dev: 'char 21:3' }]
+      },
+      says: 'qemu (pid 7), which has char 21:3 (sdc) open',
+    },
+    {
       name: 'has a superblock that no table shows',
       use: () => void fixture.host.uses.set(storage.devOf('sdc'), { exists: true, users: ['a ext4 superblock'] }),
       says: 'a ext4 superblock',
@@ -164,6 +193,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
   ]
   it.each(used)('LUN 10 $name', async ({ use, says }) => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 10: 'sdc' })
+    fixture.host.dir(`${BASE}/iface-default/${PORTAL}-${IQN}-lun-10`)
     use()
     const { states, commands, messages, log } = await run(unmountDevice('a', { disk: 'sdb' }))
     expect(states).toEqual({ a: 'done' })
@@ -171,6 +201,38 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     expect(messages[0]).toContain('its iSCSI session (session1, sdb) stays: LUN 10 of the same session is in use')
     expect(messages[0]).toContain(says)
     expect(log.slice(-2)).toEqual([`unlink ${target}/iscsi.json`, `rmdir ${target}`])
+  })
+
+  it.each([
+    { name: 'no directory', make: () => {}, want: 'failed HeldBy' },
+    {
+      name: 'only directories of another target and another interface',
+      make: () => {
+        fixture.host.dir(`${BASE}/iface-default/${PORTAL}-${IQN}0-lun-10`)
+        fixture.host.dir(`${BASE}/iface-eth9/${PORTAL}-${IQN}-lun-10`)
+      },
+      want: 'failed HeldBy',
+    },
+    {
+      name: 'a block map’s directory',
+      make: () => void fixture.host.dir(`${BASE}/volumeDevices/iface-default/${PORTAL}-${IQN}-lun-10`),
+      want: 'done',
+    },
+    {
+      name: 'a pod',
+      make: () => {
+        fixture.sources = [{ plugin: PLUGIN, specName: 'pv-9', iscsi: { iqn: IQN, lun: '10' } }]
+      },
+      want: 'done',
+    },
+  ])('that $name would come back for: $want', async ({ make, want }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 10: 'sdc' })
+    fixture.host.openers = [{ pid: 7, process: 'udevd', dev: storage.devOf('sdc') }]
+    make()
+    const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: want })
+    expect(commands).toEqual([])
+    expect(log.includes(`rmdir ${target}`)).toBe(want === 'done')
   })
 
   it('a pod of this node wants another LUN of the target: the device goes, the session stays', async () => {
@@ -213,6 +275,92 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     expect(commands).toEqual([...remove('sdc'), ...remove('sdb'), node('--logout'), node('-o delete')])
     expect(storage.sessions()).toEqual([])
   })
+})
+
+describe('a LUN that comes to the session after the look is not logged out of', () => {
+  it.each([
+    {
+      name: 'mounted',
+      use: () => void fixture.host.mount('/mnt/new', { dev: storage.devOf('sde'), fsType: 'ext4' }),
+      says: 'on /mnt/new',
+    },
+    { name: 'idle', use: () => {}, says: 'sde of session1' },
+  ])('$name, while the API is asked', async ({ use, says }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    onQuestion(2, () => {
+      storage.lun(1, 3, 'sde')
+      use()
+    })
+    const { states, commands, messages, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'failed HeldBy' })
+    expect(messages[0]).toContain(says)
+    expect(commands).toEqual(remove('sdb'))
+    expect(log).toHaveLength(3)
+    expect([storage.sessions(), storage.disks()]).toEqual([['session1'], ['sde']])
+  })
+
+  it('while the portal before it is logged out of', async () => {
+    const portal = '10.0.0.2:3260'
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.session(2, { iqn: IQN, portal }, { 0: 'sdc' })
+    storage.before('iscsiadm', () => storage.lun(2, 3, 'sde'))
+    const json = recordOf({}, { Portals: [PORTAL, portal] })
+    const { states, commands } = await run(unmountDevice('a', { disk: 'sdb', json }))
+    expect(states).toEqual({ a: 'failed HeldBy' })
+    expect(commands.slice(4)).toEqual([node('--logout'), node('-o delete')])
+    expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sde']])
+  })
+})
+
+describe('a session that is reconnecting, whose address and port cannot be read', () => {
+  const { readFileSync } = fs
+  afterEach(() => {
+    fs.readFileSync = readFileSync
+    syncBuiltinESMExports()
+  })
+
+  it.each([
+    { name: 'of another target', id: 2, code: 'ENOTCONN' },
+    { name: 'of another target, of a driver that has none', id: 2, code: 'ENOSYS' },
+    { name: 'of this one', id: 1, code: 'ENOTCONN' },
+  ])('$name stops nothing ($code)', async ({ id, code }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.session(2, { iqn: `${IQN}2`, portal: '10.7.7.7:3260' }, { 0: 'sdx' })
+    fs.readFileSync = ((path: string, options: 'utf8') => {
+      if (new RegExp(`/connection${id}:0/(?:address|port)$`).test(path)) throw Object.assign(new Error(code), { code })
+      return readFileSync(path, options)
+    }) as typeof readFileSync
+    syncBuiltinESMExports()
+    const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'done' })
+    expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
+  })
+})
+
+describe('a LUN that is no disk', () => {
+  it.each([
+    { name: 'an idle tape', driver: 'st', opener: 'char 9:4', want: 'done' },
+    { name: 'an open tape', driver: 'st', opener: 'char 9:0', want: 'stays' },
+    { name: 'one of a driver that nobody knows', driver: 'osd', opener: 'char 9:4', want: 'stays' },
+    { name: 'a disk that is being set up', driver: 'sd', opener: 'char 9:4', want: 'stays' },
+  ])('$name: $want', async ({ driver, opener, want }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).tape(1, 6, '9:0', driver)
+    fixture.host.openers = [{ pid: 7, process: 'mt', dev: opener }]
+    const { messages, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(commands).toHaveLength(want === 'done' ? 4 : 0)
+    if (want === 'stays') expect(messages[0]).toContain('LUN 6 of the same session is in use')
+  })
+})
+
+it('who has the disk open cannot be told: nothing is flushed, removed or logged out', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+  fixture.host.openersOf = () => {
+    throw Object.assign(new Error('EACCES: /proc/9/fd'), { code: 'EACCES' })
+  }
+  const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
+  expect(states).toEqual({ a: 'failed UsersUnknown' })
+  expect(commands).toEqual([])
+  expect(log).toHaveLength(1)
 })
 
 describe('names are compared whole, never by their beginning (S25, P78)', () => {
@@ -273,6 +421,25 @@ it('another session of the target through another interface is not ended, and ke
   expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdd']])
 })
 
+it('the same LUN through another interface keeps its disk, and its use is none of this session’s', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+  storage.session(2, { iqn: IQN, portal: PORTAL, iface: 'eth9' }, { 0: 'sdd', 1: 'sde' })
+  fixture.host.mount('/mnt/x', { dev: storage.devOf('sde'), fsType: 'ext4' })
+  const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+  expect(states).toEqual({ a: 'done' })
+  expect(commands).toEqual([...remove('sdb'), node('--logout'), node('-o delete')])
+  expect([storage.sessions(), storage.disks()]).toEqual([['session2'], ['sdd', 'sde']])
+})
+
+it('without its record, a volume of which another portal has the same LUN is left as it is', async () => {
+  storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+  storage.session(2, { iqn: IQN, portal: '10.0.0.2:3260' }, { 0: 'sdc' })
+  const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb', json: '' }))
+  expect(states).toEqual({ a: 'failed IdentityUnconfirmed' })
+  expect(commands).toEqual([])
+  expect(log).toHaveLength(1)
+})
+
 describe('what tells which LUN it is', () => {
   const target = `${BASE}/iface-default/${PORTAL}-${IQN}-lun-0`
   it.each([
@@ -291,6 +458,10 @@ describe('what tells which LUN it is', () => {
     {
       name: 'a link',
       make: () => void fixture.host.files.set(`${target}/iscsi.json`, { type: 'link', size: 9, text: recordOf({}) }),
+    },
+    {
+      name: 'of another interface',
+      make: () => fixture.host.file(`${target}/iscsi.json`, recordOf({ iface: 'eth9' })),
     },
     { name: 'of another LUN', make: () => fixture.host.file(`${target}/iscsi.json`, recordOf({ lun: 1 })) },
   ])('iscsi.json is $name: unmounted, and nothing more', async ({ make }) => {
@@ -347,8 +518,17 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     expect(log).toEqual([])
   })
 
-  it('whose SCSI host is being recovered: nobody opens it to find out', async () => {
+  it.each([
+    { name: 'the disk', make: () => {} },
+    { name: 'a partition', make: () => void storage.partition('sdb', 'sdb1', '8:177') },
+    { name: 'a map', make: () => void storage.map('dm-0', ['sdb']) },
+    {
+      name: 'a map with a partition',
+      make: () => [storage.map('dm-0', ['sdb']), storage.partition('sdb', 'sdb1', '8:177')],
+    },
+  ])('whose SCSI host is being recovered: nobody opens $name to find out', async ({ make }) => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' }).recovering(1)
+    make()
     const asked: string[] = []
     fixture.host.deviceUse = (dev) => {
       asked.push(dev)
@@ -379,6 +559,39 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     expect(commands).toEqual(['blockdev --flushbufs /dev/sdb'])
   })
 
+  it.each([
+    { name: 'a session of another target', change: () => storage.retarget(1, 'iqn.2003-01.test:other') },
+    { name: 'another disk of the same address', change: () => fixture.host.diskSequences.set('8:16', '99') },
+  ])('$name that has name, number and address while it is flushed is left alone', async ({ change }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    fixture.host.diskSequences.set('8:16', '12')
+    storage.before('blockdev', change)
+    const { states, commands } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(commands).toEqual(['blockdev --flushbufs /dev/sdb'])
+    expect(storage.disks()).toEqual(['sdb'])
+  })
+
+  it('an idle LUN’s name that is given to another target’s while the API is asked is left alone', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
+    onQuestion(2, () => {
+      storage.removeDisk('sdc')
+      storage.session(7, { iqn: `${IQN}7`, portal: '10.9.9.9:3260' }, { 5: 'sdc' })
+    })
+    const { states, commands } = await run(unmountDevice('a', { disk: 'sdb' }))
+    expect(states).toEqual({ a: 'failed ForeignDevice' })
+    expect(commands).toEqual(remove('sdb'))
+    expect(storage.disks()).toEqual(['sdc'])
+  })
+
+  it('a multipath map that is made again while it is flushed stops it', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.before('blockdev', () => storage.map('dm-0', ['sdb']))
+    const { states, commands } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed HeldBy' })
+    expect(commands).toEqual(['blockdev --flushbufs /dev/sdb'])
+  })
+
   it('also while another LUN of the session is used', async () => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 1: 'sdc' })
     storage.map('dm-4', ['sdb'], 'CRYPT-x')
@@ -393,6 +606,41 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     const { states, log } = await run(unmountDevice('a'))
     expect(states).toEqual({ a: 'failed ForeignDevice' })
     expect(log).toEqual([])
+  })
+
+  it.each([
+    {
+      name: 'under a name that is not here',
+      use: () => void fixture.host.backingFiles.set('/dev/loop3', '/dev/xvda'),
+    },
+    {
+      name: 'whose file was deleted, and is there again',
+      use: () => {
+        fixture.host.file('/tmp/image')
+        fixture.host.backingFiles.set('/dev/loop3', '/tmp/image (deleted)')
+      },
+    },
+    {
+      name: 'on a file system that may hang',
+      use: () => {
+        fixture.host.mount('/mnt/nfs', { fsType: 'nfs4' })
+        fixture.host.file('/mnt/nfs/image')
+        fixture.host.backingFiles.set('/dev/loop3', '/mnt/nfs/image')
+      },
+    },
+  ])('a loop device of which is not known what is behind it: $name', async ({ use }) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    use()
+    const { states, messages, log } = await run(unmountDevice('a'))
+    expect(states).toEqual({ a: 'failed HeldBy' })
+    expect(messages[0]).toContain('perhaps /dev/loop3')
+    expect(log).toEqual([])
+  })
+
+  it('a loop device on a regular file is no user, nor one on another device', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    fixture.host.file('/srv/image').backingFiles.set('/dev/loop3', '/srv/image').set('/dev/loop4', '/dev/loop9')
+    expect((await run(unmountDevice('a', { disk: 'sdb' }))).states).toEqual({ a: 'done' })
   })
 
   it('multipathd, which only tests its paths, is no user', async () => {
@@ -442,6 +690,36 @@ describe('iscsiadm', () => {
     storage.answers.set('iscsiadm', { status: undefined as never, timedOut: true })
     const other = unmountDevice('b', { lun: 1 })
     expect((await run(unmountDevice('a'), other)).states).toEqual({ a: 'failed TimedOut', b: 'skipped StillAtWork' })
+  })
+
+  it('a target that hangs does not keep the others from being taken down', async () => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+    storage.session(2, { iqn: `${IQN}2`, portal: '10.0.0.2:3260' }, { 0: 'sdc' })
+    const { programs } = fixture.host
+    fixture.host.programs = (program, args, input) =>
+      args[1] === '/dev/sdb' ? { status: undefined as never, timedOut: true } : programs(program, args, input)
+    const { states } = await run(
+      unmountDevice('a', { disk: 'sdb' }),
+      unmountDevice('same', { lun: 1 }),
+      unmountDevice('other', { iqn: `${IQN}2`, portal: '10.0.0.2:3260', disk: 'sdc' }),
+    )
+    expect(states).toEqual({ a: 'failed TimedOut', same: 'skipped StillAtWork', other: 'done' })
+    expect(storage.sessions()).toEqual(['session1'])
+  })
+
+  it.each(['iscsiadm', 'multipath'])('or %s is not on this host: no disk is removed', async (program) => {
+    storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb', 4: 'sdc' })
+    storage.map('dm-0', ['sdb'])
+    fixture.host.missing.add(program)
+    const { states, commands, log } = await run(unmountDevice('a', { disk: 'dm-0' }))
+    expect(states).toEqual({ a: 'failed CommandMissing' })
+    expect(commands).toEqual([])
+    expect(log).toHaveLength(1)
+  })
+
+  it('is not needed where no session is left', async () => {
+    fixture.host.missing.add('iscsiadm')
+    expect((await run(unmountDevice('a'))).states).toEqual({ a: 'done' })
   })
 
   it('deletes an iface only where the kubelet cloned it for this volume', async () => {

@@ -77,6 +77,29 @@ describe('the schedule', () => {
     },
   )
 
+  it.each([
+    { name: 'FC', plugin: 'kubernetes.io/fc', uniqueName: 'kubernetes.io/fc/x', dropped: [] },
+    {
+      name: 'iSCSI, of which nothing tells the target',
+      plugin: 'kubernetes.io/iscsi',
+      uniqueName: 'x',
+      dropped: ['b'],
+    },
+  ])('one that hangs of $name drops $dropped', ({ plugin, uniqueName, dropped }) => {
+    const release = (id: string, pod: string) =>
+      operation(id, {
+        kind: 'UnmountDevice',
+        pod: { uid: pod },
+        volume: { name: id, plugin, uniqueName: `${uniqueName}${id}`, mode: 'Filesystem' },
+      })
+    const [a, b] = [release('a', '1'), release('b', '2')] as const
+    const schedule = new Schedule([a, b])
+    schedule.start(a)
+    expect(ids(schedule.ready())).toEqual([])
+    schedule.settle(a, { state: 'failed' }, true)
+    expect(schedule.drop().map(({ operation: { id } }) => id)).toEqual(dropped)
+  })
+
   it('touches a volume no more when a call on it was given up', () => {
     const [a, b] = [
       operation('a', { volume: volume('x') }),

@@ -29,9 +29,12 @@ export const unshareArguments: readonly string[] = unshareArgs ?? AS_USER
 /**
  * Runs one scenario of a worker file (see scenario.ts) and returns what it found; a scenario that throws, or a process
  * that it leaves behind, fails the test.
+ *
+ * @param ownProc with a /proc of its own: where every process must be readable, and the machine's first one may not be
  */
-export async function inNamespace<T>(worker: URL, scenario: string): Promise<T> {
-  const args = [...unshareArguments, process.execPath, '--no-warnings', fileURLToPath(worker), scenario]
+export async function inNamespace<T>(worker: URL, scenario: string, ownProc = false): Promise<T> {
+  const proc = ownProc ? ['-p', '-f', '--mount-proc'] : []
+  const args = [...unshareArguments, ...proc, process.execPath, '--no-warnings', fileURLToPath(worker), scenario]
   const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''
   let stderr = ''

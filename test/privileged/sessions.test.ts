@@ -18,7 +18,7 @@ describe.skipIf(noBlockDevices !== undefined)(
   `iSCSI sessions${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
   () => {
     it('an opener is found without O_EXCL and under any name, in any mount namespace (S25)', async () => {
-      expect(await inNamespace(WORKER, 'openers')).toEqual({
+      expect(await inNamespace(WORKER, 'openers', true)).toEqual({
         found: true,
         ours: [true, true],
         others: 0,
@@ -27,7 +27,7 @@ describe.skipIf(noBlockDevices !== undefined)(
 
     it('an apply that is killed between the unmount and the log-out is finished by the next (R837)', async () => {
       const release = ['deleteScsiDevices', 'iscsiLogout', 'unlink', 'rmdir']
-      expect(await inNamespace(WORKER, 'killed')).toEqual({
+      expect(await inNamespace(WORKER, 'killed', true)).toEqual({
         first: ['umount', ...release],
         signal: 'SIGKILL',
         between: { mounted: 0, record: true },

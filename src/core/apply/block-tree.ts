@@ -18,8 +18,21 @@ export interface BlockNode {
   readonly isScsi: boolean
   /** HOST:CHANNEL:ID:LUN */
   readonly scsiAddress?: string
+  /** Of a SCSI disk, as "char major:minor": the generic ones, through which it is read and written as well. */
+  readonly characters: readonly string[]
   /** The kernel is recovering its SCSI host: to open it would be to wait for that. */
   readonly isRecovering: boolean
+}
+
+export interface IscsiLun {
+  readonly lun: string
+  /** HOST:CHANNEL:ID:LUN */
+  readonly address: string
+  readonly disks: readonly string[]
+  /** Its character devices, as "char major:minor": generic, tape, changer. */
+  readonly characters: readonly string[]
+  /** That made devices of it: sd, st. */
+  readonly driver?: string
 }
 
 /** One session of the kernel's initiator. */
@@ -30,8 +43,7 @@ export interface IscsiSession {
   /** ADDRESS:PORT, as asked for and as it came out; IPv6 in brackets. */
   readonly portals: readonly string[]
   readonly iface?: string
-  /** Disks by LUN. */
-  readonly luns: readonly { readonly lun: string; readonly disks: readonly string[] }[]
+  readonly luns: readonly IscsiLun[]
 }
 
 export interface BlockTree {
@@ -44,6 +56,12 @@ export interface BlockTree {
   nameOfFile(path: string): string | undefined
   /** udev's links and the kernel's names of what they lead to. */
   links(directory: 'by-path' | 'by-id'): readonly { readonly link: string; readonly name: string }[]
+  /** Of every SCSI disk the kernel's name. */
+  scsiDisks(): readonly string[]
+  /** The kernel's identifier of a disk's LUN, as naa.600508b400105e21; undefined: it gives none. */
+  wwid(name: string): string | undefined
+  /** The WWN of the Fibre Channel port that a SCSI address is behind; undefined: it is behind none. */
+  fcPort(scsiAddress: string): string | undefined
   /** The file that takes a SCSI disk away when "1" is written to it. */
   deletePath(name: string): string
 }

@@ -1,24 +1,28 @@
 /**
- * Which processes have a block device open, whatever they call it: a container has it under a name of its own (S25).
+ * Which processes have a device open, whatever they call it: a container has it under a name of its own (S25).
  *
  * An exclusive open finds mounts, maps and the careful; what reads or writes a device without O_EXCL is only seen here.
  */
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { deviceNumberOf } from './device-use.ts'
+import { anyDeviceNumberOf } from './device-use.ts'
 import { cannotHang } from './file-systems.ts'
 import type { OtherNamespace } from './host.ts'
 import { containingMount } from './location.ts'
-import { processIds, processName } from './other-namespaces.ts'
+import { hasEnded, processIds, processName, taskIds } from './other-namespaces.ts'
 
 export interface Opener {
   readonly pid: number
   readonly process: string
-  /** "major:minor" */
+  /** "major:minor"; of a character device "char major:minor" */
   readonly dev: string
 }
 
-/** @param table of our own namespace; a device file is looked at only on a file system that answers without a server */
+/**
+ * @param devs as `anyDeviceNumberOf` has them
+ * @param table of our own namespace; a device file is looked at only on a file system that answers without a server
+ * @throws whatever reading /proc fails with, other than that a process has ended
+ */
 export function openersOf(
   devs: ReadonlySet<string>,
   table: MountTable,
@@ -26,32 +30,28 @@ export function openersOf(
   proc = '/proc',
 ): Opener[] {
   if (devs.size === 0) return []
-  const tables = new Map(others.map((other) => [linkAt(`${proc}/${other.pid}/ns/mnt`), other.table]))
-  tables.set(linkAt(`${proc}/self/ns/mnt`), table)
+  const tables = new Map<string, MountTable>()
+  for (const other of [...others, { pid: 'self', table }]) {
+    const namespace = linkAt(`${proc}/${other.pid}/ns/mnt`)
+    if (namespace !== undefined) tables.set(namespace, other.table)
+  }
   return processIds(proc).flatMap((pid) => {
     if (pid === process.pid) return []
-    const theirs = tables.get(linkAt(`${proc}/${pid}/ns/mnt`))
-    const open = new Set(descriptorsOf(pid, proc).flatMap((fd) => deviceAt(fd, theirs) ?? []))
+    const open = new Set(taskIds(pid, proc).flatMap((task) => devicesOf(`${proc}/${pid}/task/${task}`, tables)))
     return [...open.intersection(devs)].map((dev) => ({ pid, process: processName(pid, proc), dev }))
   })
 }
 
-function descriptorsOf(pid: number, proc: string): string[] {
-  try {
-    return readdirSync(`${proc}/${pid}/fd`).map((name) => `${proc}/${pid}/fd/${name}`)
-  } catch {
-    return []
-  }
+function devicesOf(task: string, tables: ReadonlyMap<string, MountTable>): string[] {
+  const theirs = tables.get(linkAt(`${task}/ns/mnt`) ?? '')
+  const names = unlessEnded(() => readdirSync(`${task}/fd`)) ?? []
+  return names.flatMap((name) => deviceAt(`${task}/fd/${name}`, theirs) ?? [])
 }
 
 function deviceAt(descriptor: string, table: MountTable | undefined): string | undefined {
   const path = linkAt(descriptor)
   if (path === undefined || !path.startsWith('/') || !answers(path, table)) return undefined
-  try {
-    return deviceNumberOf(statSync(descriptor))
-  } catch {
-    return undefined
-  }
+  return unlessEnded(() => anyDeviceNumberOf(statSync(descriptor)))
 }
 
 /** Of a namespace that nobody could read only the usual place is looked at. */
@@ -62,9 +62,15 @@ function answers(path: string, table: MountTable | undefined): boolean {
 }
 
 function linkAt(path: string): string | undefined {
+  return unlessEnded(() => readlinkSync(path))
+}
+
+/** What may not be read is no proof that nothing is open (S3). */
+function unlessEnded<T>(read: () => T): T | undefined {
   try {
-    return readlinkSync(path)
-  } catch {
-    return undefined
+    return read()
+  } catch (error) {
+    if (hasEnded(error)) return undefined
+    throw error
   }
 }

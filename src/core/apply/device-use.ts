@@ -66,8 +66,16 @@ export function readDeviceNumber(path: string): string | undefined {
   }
 }
 
-export function deviceNumberOf(entry: Stats): string | undefined {
-  if (!entry.isBlockDevice()) return undefined
+function deviceNumberOf(entry: Stats): string | undefined {
+  return entry.isBlockDevice() ? numberOf(entry) : undefined
+}
+
+/** "major:minor" of a block device, "char major:minor" of a character device. */
+export function anyDeviceNumberOf(entry: Stats): string | undefined {
+  return entry.isCharacterDevice() ? `char ${numberOf(entry)}` : deviceNumberOf(entry)
+}
+
+function numberOf(entry: Stats): string {
   const rdev = BigInt(entry.rdev)
   const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & ~0xfffn)
   const minor = (rdev & 0xffn) | ((rdev >> 12n) & ~0xffn)

@@ -1,8 +1,14 @@
 /** Who uses a disk: a mount, a map, a loop, a holder or an opener of it, its partitions or its multipath map (S9, S21, S25). */
+import { errorMessage } from '../errors.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import type { BlockNode } from './block-tree.ts'
+import type { BlockNode, IscsiLun } from './block-tree.ts'
 import { pause } from './deadline.ts'
+import type { Opener } from './device-openers.ts'
 import { describeMount } from './expected-mounts.ts'
+import { cannotHang } from './file-systems.ts'
+import type { Host } from './host.ts'
+import { containingMount } from './location.ts'
+import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
 /** It has every path of a map open, to test it, and lets go by itself. */
@@ -11,7 +17,7 @@ const TRIES = 3
 const BETWEEN_MS = 250
 
 export interface DiskUser {
-  /** The disk that was asked about: the user may be one of its partition or its map. */
+  /** The disk, or the address of the LUN, that was asked about: the user may be one of its partition or its map. */
   readonly disk: string
   /** In words. */
   readonly who: string
@@ -23,21 +29,32 @@ type OnDisk = BlockNode & { readonly on: string }
 /**
  * Nobody where the list is empty. Asked again for a moment where only an opener stands in the way: udev and blkid have
  * a device open after every unmount.
+ *
+ * @param luns tapes and the like, of which there is no disk
+ * @throws StepFailed UsersUnknown
  */
-export async function usersOfDisks(disks: readonly string[], run: StepContext): Promise<readonly DiskUser[]> {
+export async function usersOfDisks(
+  disks: readonly string[],
+  run: StepContext,
+  luns: readonly IscsiLun[] = [],
+): Promise<readonly DiskUser[]> {
   for (let tried = 1; ; tried++) {
-    const { lasting, passing } = lookAtDisks(disks, run)
+    const { lasting, passing } = lookAtDisks(disks, luns, run)
     if (lasting.length > 0 || passing.length === 0) return lasting
     if (tried === TRIES || run.signal?.aborted) return passing
     await pause(BETWEEN_MS, run.signal)
   }
 }
 
-function lookAtDisks(disks: readonly string[], run: StepContext): { lasting: DiskUser[]; passing: DiskUser[] } {
-  const { around, host } = run
+function lookAtDisks(
+  disks: readonly string[],
+  luns: readonly IscsiLun[],
+  run: StepContext,
+): { lasting: DiskUser[]; passing: DiskUser[] } {
+  const { around } = run
   const nodes = withWhatIsOnThem(disks, run)
-  const byDev = new Map(nodes.map((node) => [node.dev, node]))
   const lasting = [
+    ...luns.flatMap(unknownDriver),
     ...nodes.flatMap((node) => heldBy(node, run)),
     ...mountsOf(around.table, nodes).map(([mount, { on }]) => ({ disk: on, who: describeMount(mount) })),
     ...around.others.flatMap(({ table, process, pid }) =>
@@ -49,16 +66,43 @@ function lookAtDisks(disks: readonly string[], run: StepContext): { lasting: Dis
     ...loopsOn(nodes, run),
   ]
   if (lasting.length > 0) return { lasting, passing: [] }
-  const openers = host
-    .openersOf(new Set(byDev.keys()), around.table, around.others)
+  const passing = [...openersOf(nodes, luns, run), ...kernelUsers(nodes, run)]
+  return { lasting, passing }
+}
+
+/** Which of these drivers' devices are in use only openers tell; of any other it is not known what it does. */
+function unknownDriver({ address, driver }: IscsiLun): DiskUser[] {
+  if (driver === undefined || ['st', 'ch', 'ses'].includes(driver)) return []
+  return [{ disk: address, who: `driver ${driver}, of which no disk of ${address} is to be seen` }]
+}
+
+function openersOf(nodes: readonly OnDisk[], luns: readonly IscsiLun[], { around, host }: StepContext): DiskUser[] {
+  const byDev = new Map<string, { on: string; what: string }>()
+  for (const { dev, on, name, characters } of nodes) {
+    for (const each of [dev, ...characters])
+      byDev.set(each, { on, what: each === dev ? `/dev/${name}` : `${each} (${name})` })
+  }
+  for (const { address, characters } of luns) {
+    for (const each of characters) byDev.set(each, { on: address, what: `${each} (${address})` })
+  }
+  let openers: readonly Opener[]
+  try {
+    openers = host.openersOf(new Set(byDev.keys()), around.table, around.others)
+  } catch (error) {
+    const what = [...new Set([...byDev.values()].map(({ on }) => on))].join(', ')
+    throw new StepFailed('UsersUnknown', `who has ${what} open could not be found out: ${errorMessage(error)}`, {
+      cause: error,
+      hint: 'Run it as root of the host, with a /proc that shows every process; then plan again: the directory is kept.',
+    })
+  }
+  return openers
     .filter(({ process }) => process !== PATH_CHECKER)
     .flatMap(({ process, pid, dev }) => {
-      const node = byDev.get(dev)
-      return node === undefined
+      const found = byDev.get(dev)
+      return found === undefined
         ? []
-        : [{ disk: node.on, who: `${process} (pid ${pid}), which has /dev/${node.name} open` }]
+        : [{ disk: found.on, who: `${process} (pid ${pid}), which has ${found.what} open` }]
     })
-  return { lasting, passing: [...openers, ...nodes.flatMap((node) => kernelUsers(node, run))] }
 }
 
 /** The disks that are there, their partitions, and the multipath maps that they are paths of. */
@@ -85,12 +129,15 @@ function heldBy({ name, holders, on }: OnDisk, { host }: StepContext): DiskUser[
 
 /**
  * A superblock, or whoever has it exclusively; of a path of a multipath map that is the map, which is asked itself.
- * While the kernel is recovering the SCSI host an open would wait for it: then nothing is known.
+ * While the kernel is recovering a SCSI host an open would wait for it: then nothing is known, and none is opened.
  */
-function kernelUsers({ name, dev, holders, isRecovering, on }: OnDisk, { host }: StepContext): DiskUser[] {
-  if (isRecovering) return [{ disk: on, who: `the kernel, which is recovering the SCSI host of ${name}` }]
-  if (holders.length > 0) return []
-  return host.deviceUse(dev).users.map((who) => ({ disk: on, who }))
+function kernelUsers(nodes: readonly OnDisk[], { host }: StepContext): DiskUser[] {
+  const recovering = nodes.find(({ isRecovering }) => isRecovering)
+  if (recovering !== undefined)
+    return [{ disk: recovering.on, who: `the kernel, which is recovering the SCSI host of ${recovering.name}` }]
+  return nodes
+    .filter(({ holders }) => holders.length === 0)
+    .flatMap(({ dev, on }) => host.deviceUse(dev).users.map((who) => ({ disk: on, who })))
 }
 
 /** File systems on it, and binds of its device file: block maps of the kubelet (P98). */
@@ -111,7 +158,13 @@ function deviceFileOf({ dev, fsType, root, source }: MountInfo): string | undefi
   return source.startsWith('/dev/') ? source.slice('/dev'.length) : undefined
 }
 
+/**
+ * A container may have made a loop device over a device file of its own making, whose name says nothing here. So a loop
+ * is no user only where its backing file is shown to be something else.
+ */
 function loopsOn(nodes: readonly OnDisk[], { host, around, operation }: StepContext): DiskUser[] {
+  const [first] = nodes
+  if (first === undefined) return []
   const byFile = new Map(nodes.map((node) => [`/dev/${node.name}`, node]))
   const byDev = new Map(nodes.map((node) => [node.dev, node]))
   return host
@@ -119,9 +172,24 @@ function loopsOn(nodes: readonly OnDisk[], { host, around, operation }: StepCont
     .filter(({ device }) => !operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device))
     .flatMap(({ device, backingFile }) => {
       const file = backingFile.replace(/ \(deleted\)$/, '')
-      // Only a bind of a device file is looked at: nothing else that is mounted on a file can be a device.
-      const isBind = around.table.at(file).at(-1)?.fsType === 'devtmpfs'
-      const node = byFile.get(file) ?? (isBind ? byDev.get(host.deviceNumber(file) ?? '') : undefined)
-      return node === undefined ? [] : [{ disk: node.on, who: `${device}, backed by ${backingFile}` }]
+      // What was deleted may have another file in its place.
+      const backing = file === backingFile ? backingOf(file, around.table, host) : undefined
+      const node = byFile.get(file) ?? byDev.get(backing ?? '')
+      if (node !== undefined) return [{ disk: node.on, who: `${device}, backed by ${backingFile}` }]
+      if (backing !== undefined) return []
+      return [
+        { disk: first.on, who: `perhaps ${device}: what its backing file ${backingFile} is could not be found out` },
+      ]
     })
+}
+
+/** The number of a device file, `file` of a regular one; undefined where that is not shown, or might have to be waited for. */
+function backingOf(path: string, table: MountTable, host: Host): string | undefined {
+  const mount = containingMount(table, path)
+  if (mount === undefined || !cannotHang(mount.fsType)) return undefined
+  try {
+    return host.deviceNumber(path) ?? (host.lstat(path)?.type === 'file' ? 'file' : undefined)
+  } catch {
+    return undefined
+  }
 }

@@ -1,11 +1,12 @@
 /** Releasing a Fibre Channel LUN: the SCSI disks of what was mounted or mapped (P81, P84, S25). */
 import { posix } from 'node:path'
-import { isFcLink, parseFcDirectory } from '../fc-disk.ts'
+import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../fc-disk.ts'
 import type { Step } from '../plan/plan.ts'
 import { describeMount } from './expected-mounts.ts'
 import { disksBehind, mountedDisks } from './mounted-disks.ts'
 import { StepFailed } from './operation-error.ts'
 import { removeDisks } from './remove-disks.ts'
+import { seeDisks } from './seen-disks.ts'
 import type { StepContext } from './step-context.ts'
 
 /**
@@ -15,21 +16,53 @@ import type { StepContext } from './step-context.ts'
 export async function deleteFcDevices({ target }: Step, run: StepContext): Promise<void> {
   const mount = run.around.table.at(target).at(-1)
   if (mount !== undefined) throw new StepFailed('StillMounted', `${describeMount(mount)} is still there`)
+  const name = posix.basename(target)
+  const disk = parseFcDirectory(name)
+  if (disk === undefined) throw unconfirmed(`${name} names neither a WWID nor a WWN and a LUN`)
   const mounted = mountedDisks(run)
-  const linked = linkedDisks(target, run)
+  const linked = linkedDisks(disk, run)
+  if (mounted.size === 0 && linked.size === 0) {
+    requireNothingMountedSince(target, run)
+    const unlinked = run.host.blockTree.scsiDisks().find((each) => isOf(disk, each, run))
+    if (unlinked !== undefined) throw unconfirmed(`${unlinked} is of ${name}, and udev has no link to it`)
+  }
   // Where udev names the volume's device at all, what was mounted must be that one.
-  const stranger = linked.size === 0 ? undefined : [...mounted].find((disk) => !linked.has(disk))
+  const stranger = linked.size === 0 ? undefined : [...mounted].find((each) => !linked.has(each))
   if (stranger !== undefined) {
-    throw new StepFailed('ForeignDevice', `${stranger} is not a device of ${posix.basename(target)}`, {
+    throw new StepFailed('ForeignDevice', `${stranger} is not a device of ${name}`, {
       hint: 'Find out what was mounted there (lsblk, ls -l /dev/disk/by-path); release it yourself, then remove the directory.',
     })
   }
-  await removeDisks([...(mounted.size > 0 ? mounted : linked)], run)
+  const seen = seeDisks([...(mounted.size > 0 ? mounted : linked)], run)
+  const doubtful = seen.find((each) => !isOf(disk, each.name, run))
+  if (doubtful !== undefined) throw unconfirmed(`the kernel does not say that ${doubtful.name} is of ${name}`)
+  await removeDisks(seen, run)
 }
 
-function linkedDisks(target: string, { host: { blockTree } }: StepContext): Set<string> {
-  const disk = parseFcDirectory(posix.basename(target))
-  if (disk === undefined) return new Set()
+/** By the kernel's own word: a link of udev may be stale. */
+function isOf(disk: FcDisk, name: string, { host: { blockTree } }: StepContext): boolean {
+  const address = blockTree.node(name)?.scsiAddress
+  const port = address === undefined || disk.wwns === undefined ? undefined : blockTree.fcPort(address)
+  const wwid = disk.wwids === undefined ? undefined : blockTree.wwid(name)
+  return isFcDisk(disk, { lun: address?.split(':')[3], port, wwid })
+}
+
+function unconfirmed(what: string): StepFailed {
+  return new StepFailed('IdentityUnconfirmed', what, {
+    hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; remove the disk and the directory yourself, or plan again when udev is done.',
+  })
+}
+
+/** What the plan saw mounted, somebody else unmounted: whether its disks went as well nothing tells. */
+function requireNothingMountedSince(target: string, { record }: StepContext): void {
+  if (record.devices.size === 0 || record.mounted.size > 0) return
+  const devices = [...record.devices.keys()].join(', ')
+  throw new StepFailed('IdentityUnconfirmed', `what was mounted on ${target} (${devices}) is not there any more`, {
+    hint: 'Plan again: what is left of it is found anew.',
+  })
+}
+
+function linkedDisks(disk: FcDisk, { host: { blockTree } }: StepContext): Set<string> {
   const found = (['by-path', 'by-id'] as const).flatMap((directory) =>
     blockTree.links(directory).filter(({ link }) => isFcLink(disk, directory, link)),
   )

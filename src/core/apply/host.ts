@@ -40,6 +40,8 @@ export interface Host {
    * @param input what it reads on its standard input; else nothing
    */
   run(program: string, args: readonly string[], deadlineMs: number, input?: string): Promise<CommandResult>
+  /** @throws VolctlError CommandMissing where `run` would not find this program */
+  requireCommand(program: string): void
   /** Undefined: the device is not bound to a file. */
   loopBackingFile(device: string): string | undefined
   /** Does the mount on this path fail to answer; asked by a child with a deadline. */
@@ -50,6 +52,8 @@ export interface Host {
   lstat(path: string): FoundFile | undefined
   /** Names and types below a directory, links not followed; the directory itself is not among them. */
   listTree(path: string): readonly string[]
+  /** Names in a directory; none where there is no such directory. */
+  listNames(path: string): readonly string[]
   /** A small file's text; undefined: not there. */
   readSmallFile(path: string): string | undefined
   deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>
@@ -59,7 +63,7 @@ export interface Host {
   /** What still uses a block device ("major:minor"); empty: nothing. */
   deviceUse(dev: string): DeviceUse
   readonly blockTree: BlockTree
-  /** Processes that have one of these devices ("major:minor") open. */
+  /** Processes that have one of these devices ("major:minor", "char major:minor") open. @throws where that cannot be told */
   openersOf(devs: ReadonlySet<string>, table: MountTable, others: readonly OtherNamespace[]): readonly Opener[]
   /** The kernel's number for the disk behind a device, never given twice in one boot; undefined before Linux 5.15. */
   diskSequence(dev: string): string | undefined

@@ -1,8 +1,8 @@
 /** Releasing an iSCSI LUN: its SCSI devices, then its sessions, as far as nobody else needs them (P76, P78, P84, P160, S25). */
 import { errorMessage, VolctlError } from '../errors.ts'
-import type { IscsiDisk } from '../iscsi-disk.ts'
+import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../iscsi-disk.ts'
 import type { Step } from '../plan/plan.ts'
-import { type IscsiVolume, isThrough, lookAtIscsi, readIscsiDisk } from './iscsi-volume.ts'
+import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from './iscsi-volume.ts'
 import { StepFailed } from './operation-error.ts'
 import { askWitness, wantedSources } from './preconditions.ts'
 import { removeDisks, requireDisksUnused } from './remove-disks.ts'
@@ -20,8 +20,9 @@ export async function deleteIscsiDevices(step: Step, run: StepContext): Promise<
   if (volume.sharedWith !== undefined) {
     // As long as this LUN itself is in use its directory stays, or nobody would ever come back for the session.
     await requireDisksUnused(volume.disks, run)
-    return stays(volume, volume.sharedWith)
+    return leave(volume, volume.sharedWith, step, run)
   }
+  requireLogOutPossible(volume, run)
   await removeDisks(volume.disks, run)
   return undefined
 }
@@ -31,19 +32,52 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
   const disk = readIscsiDisk(step.target, run)
   if (disk === undefined) return undefined
   const volume = await lookAtIscsi(disk, step.target, run)
-  const reason = volume.sharedWith ?? (await wantedBy(disk, run))
+  if (volume.sharedWith !== undefined) return leave(volume, volume.sharedWith, step, run)
+  const reason = await wantedBy(disk, run)
   if (reason !== undefined) return stays(volume, reason)
+  requireLogOutPossible(volume, run)
   // A log-out takes every LUN of the session. Nobody uses them, and what a tear-down before this one had to leave of
   // them, a multipath map above all, would hang on paths that are gone.
   await removeDisks([...volume.disks, ...volume.otherDisks], run)
-  for (const portal of disk.portals) await logOutOf(portal, volume, run)
+  for (const portal of disk.portals) {
+    await requireNothingLeft(disk, step.target, run)
+    await logOutOf(portal, volume, run)
+  }
   requireLoggedOut(volume, run)
   return deleteOwnIface(disk, run)
 }
 
+/** Before the first disk goes: a session without its disks, that nobody can end, would be half a tear-down. */
+function requireLogOutPossible({ sessions }: IscsiVolume, { host }: StepContext): void {
+  if (sessions.length > 0) host.requireCommand('iscsiadm')
+}
+
+/**
+ * The record of a session goes only where somebody comes back for it: another record of the target, or a pod that wants
+ * one of its LUNs (S14). Whoever has the other LUN in use may be gone in a moment.
+ *
+ * @throws StepFailed HeldBy
+ */
+async function leave(volume: IscsiVolume, reason: string, { target }: Step, run: StepContext): Promise<string> {
+  const what = stays(volume, reason)
+  if (hasOtherRecord(volume.disk, target, run) || (await wantedBy(volume.disk, run)) !== undefined) return what
+  throw new StepFailed('HeldBy', `${what}; nothing else here is on record for it`, {
+    hint: 'End that use; then plan again: the directory is kept, and tells what is left to do.',
+  })
+}
+
+/** A directory, mounted or not, of a LUN of the target through the same interface. */
+function hasOtherRecord({ iqn, iface }: RecordedDisk, own: string, { host, plan }: StepContext): boolean {
+  const plugin = `${plan.rootDir}/plugins/${ISCSI_PLUGIN}`
+  return [plugin, `${plugin}/volumeDevices`]
+    .map((each) => `${each}/iface-${iface}`)
+    .flatMap((each) => host.listNames(each).map((name) => `${each}/${name}`))
+    .some((path) => path !== own && parseIscsiDirectory(path)?.iqn === iqn)
+}
+
 /** S25 keeps the devices as well: a session of which one LUN is used is left whole. */
 function stays({ sessions, disks }: IscsiVolume, reason: string): string {
-  const what = [...sessions.map(({ name }) => name), ...disks].join(', ')
+  const what = [...sessions.map(({ name }) => name), ...disks.map(({ name }) => name)].join(', ')
   return `its iSCSI session${what === '' ? '' : ` (${what})`} stays: ${reason}`
 }
 
@@ -72,8 +106,27 @@ async function wantedBy({ iqn }: IscsiDisk, { context }: StepContext): Promise<s
   return other === undefined ? undefined : `a pod of this node wants LUN ${other.iscsi?.lun} of the same target`
 }
 
+/**
+ * A log-out takes whatever the session has by then, and flushing may have taken minutes: LUNs that came since are
+ * somebody's (S25, S26).
+ *
+ * @throws StepFailed HeldBy
+ */
+async function requireNothingLeft(disk: RecordedDisk, directory: string, run: StepContext): Promise<void> {
+  run.around.changed()
+  const { sharedWith, sessions } = await lookAtIscsi(disk, directory, run)
+  const [left] = sessions.flatMap(({ name, luns }) =>
+    luns.flatMap((lun) => lun.disks.map((each) => `${each} of ${name}`)),
+  )
+  const why = sharedWith ?? (left === undefined ? undefined : `${left} came while the others were removed`)
+  if (why === undefined) return
+  throw new StepFailed('HeldBy', `not logged out of ${disk.iqn}: ${why}`, {
+    hint: 'Find out who uses it (lsblk, iscsiadm -m session -P 3); then plan again: the directory is kept.',
+  })
+}
+
 async function logOutOf(portal: string, { disk, sessions }: IscsiVolume, run: StepContext): Promise<void> {
-  const node = ['-m', 'node', '-p', portal, '-T', disk.iqn, ...(disk.iface === undefined ? [] : ['-I', disk.iface])]
+  const node = ['-m', 'node', '-p', portal, '-T', disk.iqn, '-I', disk.iface]
   try {
     await iscsiadm([...node, '--logout'], run)
     await iscsiadm([...node, '-o', 'delete'], run)
@@ -96,7 +149,7 @@ async function iscsiadm(args: readonly string[], run: StepContext): Promise<void
 /** Truth is sysfs: iscsiadm also says "no records" of a session whose record somebody deleted. */
 function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext): void {
   const now = new Set(host.blockTree.iscsiSessions().map(({ name }) => name))
-  const left = sessions.find((session) => now.has(session.name) && isThrough(session, disk))
+  const left = sessions.find((session) => now.has(session.name))
   if (left === undefined) return
   throw new StepFailed('SessionLeft', `${left.name} of ${disk.iqn} is still logged in`, {
     hint: `End it by hand (iscsiadm -m session -r ${left.name.slice('session'.length)} -u); then plan again.`,
@@ -104,8 +157,8 @@ function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext
 }
 
 /** Only the one that the kubelet cloned for this volume (P76), and only when no session goes through it any more. */
-async function deleteOwnIface({ iface, ownIface }: IscsiDisk, run: StepContext): Promise<string | undefined> {
-  if (iface === undefined || !ownIface) return undefined
+async function deleteOwnIface({ iface, ownIface }: RecordedDisk, run: StepContext): Promise<string | undefined> {
+  if (!ownIface) return undefined
   const user = run.host.blockTree.iscsiSessions().find((session) => session.iface === iface)
   if (user !== undefined) return `its iSCSI interface ${iface} stays: ${user.name} goes through it`
   try {

@@ -1,12 +1,20 @@
 /** Which LUN a global directory is of, its sessions, and who else needs them: the look before anything is released (P76, S25). */
 import { posix } from 'node:path'
-import { type IscsiDisk, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../iscsi-disk.ts'
-import type { IscsiSession } from './block-tree.ts'
+import { type IscsiDisk, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../iscsi-disk.ts'
+import type { IscsiLun, IscsiSession } from './block-tree.ts'
 import { usersOfDisks } from './disk-users.ts'
 import { describeMount } from './expected-mounts.ts'
 import { mountedDisks } from './mounted-disks.ts'
 import { StepFailed } from './operation-error.ts'
+import { type SeenDisk, seeDisks } from './seen-disks.ts'
 import type { StepContext } from './step-context.ts'
+
+/** A LUN through exactly the interface of its directory. */
+export interface RecordedDisk extends IscsiDisk {
+  readonly iface: string
+  /** The kubelet's record is lost: of several portals only the first one is known. */
+  readonly byNameOnly: boolean
+}
 
 /** The kubelet's record has some hundred bytes; what is larger is not its own. */
 const MAX_RECORD = 64 * 1024
@@ -17,7 +25,7 @@ const MAX_RECORD = 64 * 1024
  * @returns undefined where the directory is gone: then all is done (P76)
  * @throws StepFailed UnexpectedFile, IdentityUnconfirmed: what tells nothing certain is looked at by a person
  */
-export function readIscsiDisk(directory: string, { around, host }: StepContext): IscsiDisk | undefined {
+export function readIscsiDisk(directory: string, { around, host }: StepContext): RecordedDisk | undefined {
   const mount = around.table.at(directory).at(-1)
   if (mount !== undefined) throw new StepFailed('StillMounted', `${describeMount(mount)} is still there`)
   if (host.lstat(directory) === undefined) return undefined
@@ -29,53 +37,57 @@ export function readIscsiDisk(directory: string, { around, host }: StepContext):
   }
   const record = found === undefined ? undefined : parseIscsiJson(host.readSmallFile(file) ?? '')
   const name = posix.basename(directory)
-  const disk = record !== undefined && 'disk' in record ? record.disk : parseIscsiDirectory(directory)
-  if (disk !== undefined && isDirectoryOf(disk, name)) return disk
+  const recorded = record !== undefined && 'disk' in record ? record.disk : undefined
+  const disk = recorded ?? parseIscsiDirectory(directory)
+  const iface = ifaceOf(directory)
+  if (disk !== undefined && isDirectoryOf(disk, name) && iface !== undefined && (disk.iface ?? iface) === iface)
+    return { ...disk, iface, byNameOnly: recorded === undefined }
   const why =
     disk === undefined
       ? `${directory} does not name a portal, a target and a LUN, and its iscsi.json ${record === undefined ? 'is missing' : 'tells nothing'}`
-      : `${file} is of ${disk.iqn}, LUN ${disk.lun}, and its directory bears another name`
+      : `${file} is of ${disk.iqn}, LUN ${disk.lun}, through ${disk.iface ?? 'no interface'}, and its directory bears another name`
   throw new StepFailed('IdentityUnconfirmed', why, { hint: byHand(directory) })
 }
 
 export interface IscsiVolume {
-  readonly disk: IscsiDisk
-  /** Those of exactly this target through exactly one of its portals. */
+  readonly disk: RecordedDisk
+  /** Those of exactly this target through exactly one of its portals and its interface: what a log-out ends (P76). */
   readonly sessions: readonly IscsiSession[]
-  /** The kernel's names of this LUN. */
-  readonly disks: readonly string[]
+  /** Those of this LUN. */
+  readonly disks: readonly SeenDisk[]
   /** Those of the other LUNs, which go with the sessions that are ended. */
-  readonly otherDisks: readonly string[]
+  readonly otherDisks: readonly SeenDisk[]
   /** Why session and devices have to stay: somebody uses another LUN of it. */
   readonly sharedWith: string | undefined
 }
 
 /** @throws StepFailed SessionUnknown where a session of the target can't be told to be this volume's or not */
-export async function lookAtIscsi(disk: IscsiDisk, directory: string, run: StepContext): Promise<IscsiVolume> {
+export async function lookAtIscsi(disk: RecordedDisk, directory: string, run: StepContext): Promise<IscsiVolume> {
   const sessions = sessionsOf(disk, directory, run)
   const luns = sessions.flatMap((session) => session.luns)
-  const disks = luns.filter(({ lun }) => lun === disk.lun).flatMap((each) => each.disks)
   const others = luns.filter(({ lun }) => lun !== disk.lun)
+  const disksOf = (some: readonly IscsiLun[]): SeenDisk[] =>
+    seeDisks(
+      some.flatMap((each) => each.disks),
+      run,
+      sessions,
+    )
+  const disks = disksOf(luns.filter(({ lun }) => lun === disk.lun))
+  const otherDisks = disksOf(others)
   requireMountedThere(disks, disk, directory, run)
   const [user] = await usersOfDisks(
     others.flatMap((each) => each.disks),
     run,
+    luns.filter((each) => each.disks.length === 0),
   )
-  const used = others.find((each) => user !== undefined && each.disks.includes(user.disk))
+  const used = luns.find(({ disks, address }) => user !== undefined && [...disks, address].includes(user.disk))
   const sharedWith = user === undefined ? undefined : `LUN ${used?.lun} of the same session is in use (${user.who})`
-  const ending = sessions.filter((session) => isThrough(session, disk)).flatMap((session) => session.luns)
-  const otherDisks = ending.filter(({ lun }) => lun !== disk.lun).flatMap((each) => each.disks)
   return { disk, sessions, disks, otherDisks, sharedWith }
 }
 
-/** A log-out ends only the sessions through the volume's interface, where that is known (P76). */
-export function isThrough({ iface }: IscsiSession, disk: IscsiDisk): boolean {
-  return iface === undefined || disk.iface === undefined || iface === disk.iface
-}
-
 /** What was mounted must be this very LUN, whatever the record says. @throws StepFailed ForeignDevice */
-function requireMountedThere(disks: readonly string[], disk: IscsiDisk, directory: string, run: StepContext): void {
-  const stranger = [...mountedDisks(run)].find((name) => !disks.includes(name))
+function requireMountedThere(disks: readonly SeenDisk[], disk: IscsiDisk, directory: string, run: StepContext): void {
+  const stranger = [...mountedDisks(run)].find((mounted) => !disks.some(({ name }) => name === mounted))
   if (stranger === undefined) return
   throw new StepFailed('ForeignDevice', `${stranger}, which was mounted, is not LUN ${disk.lun} of ${disk.iqn}`, {
     hint: byHand(directory),
@@ -83,15 +95,40 @@ function requireMountedThere(disks: readonly string[], disk: IscsiDisk, director
 }
 
 /** Names are compared whole: a target whose name begins like this one's is another (S25). */
-function sessionsOf(disk: IscsiDisk, directory: string, { host }: StepContext): IscsiSession[] {
+function sessionsOf(disk: RecordedDisk, directory: string, { host }: StepContext): IscsiSession[] {
   const wanted = new Set(disk.portals.map(withPort))
-  const ofTarget = host.blockTree.iscsiSessions().filter(({ iqn }) => iqn === disk.iqn)
+  const ofTarget = host.blockTree.iscsiSessions().filter((session) => isThrough(session, disk))
   const mine = ofTarget.filter(({ portals }) => portals.some((portal) => wanted.has(withPort(portal))))
   const unclear = ofTarget.find((session) => !mine.includes(session) && !isElsewhere(session, [...wanted]))
-  if (unclear === undefined) return mine
+  if (unclear === undefined) {
+    requireNoOtherPath(ofTarget, mine, disk, directory)
+    return mine
+  }
   throw new StepFailed(
     'SessionUnknown',
     `${unclear.name} is of the same target, through ${unclear.portals.join(', ') || 'an unknown portal'}; whether that is ${disk.portals.join(', ')} cannot be told`,
+    { hint: byHand(directory) },
+  )
+}
+
+/** Of another interface there is another directory; a session that names none may be through any. */
+function isThrough({ iqn, iface }: IscsiSession, disk: RecordedDisk): boolean {
+  return iqn === disk.iqn && (iface === undefined || iface === disk.iface)
+}
+
+/** A volume may have several portals, of which the directory's name has one. @throws StepFailed IdentityUnconfirmed */
+function requireNoOtherPath(
+  ofTarget: readonly IscsiSession[],
+  mine: readonly IscsiSession[],
+  disk: RecordedDisk,
+  directory: string,
+): void {
+  if (!disk.byNameOnly) return
+  const other = ofTarget.find((each) => !mine.includes(each) && each.luns.some(({ lun }) => lun === disk.lun))
+  if (other === undefined) return
+  throw new StepFailed(
+    'IdentityUnconfirmed',
+    `${other.name} has LUN ${disk.lun} of the same target through ${other.portals.join(', ')}; without a readable iscsi.json it cannot be told whether it is the volume's too`,
     { hint: byHand(directory) },
   )
 }

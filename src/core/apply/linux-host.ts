@@ -24,7 +24,7 @@ import {
 import type { FoundFile, Host, UmountHow } from './host.ts'
 import { holdersBelow } from './open-files.ts'
 import { readOtherNamespaces } from './other-namespaces.ts'
-import { runCommand } from './run-command.ts'
+import { commandPath, runCommand } from './run-command.ts'
 import { SysfsBlockTree } from './sysfs-block-tree.ts'
 
 /**
@@ -43,6 +43,7 @@ const SMALL_FILE = 1 << 20
 export const linuxHost: Host = {
   umount: (paths, how, deadlineMs) => runCommand('umount', [...UMOUNT_OPTIONS[how], '--', ...paths], deadlineMs),
   run: (program, args, deadlineMs, input) => runCommand(program, args, deadlineMs, input),
+  requireCommand: (program) => void commandPath(program),
   blockTree: new SysfsBlockTree(),
   openersOf: (devs, table, others) => openersOf(devs, table, others),
   releaseLoop: (device, deadlineMs) => runCommand('losetup', ['-d', device], deadlineMs),
@@ -51,6 +52,7 @@ export const linuxHost: Host = {
   unlink: unlinkSync,
   lstat: findFile,
   listTree,
+  listNames,
   readSmallFile,
   deleteContent,
   otherNamespaces: () => readOtherNamespaces(),
@@ -81,6 +83,15 @@ function listTree(path: string): string[] {
     const child = `${path}/${entry.name}`
     return entry.isDirectory() ? [child, ...listTree(child)] : [child]
   })
+}
+
+function listNames(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  }
 }
 
 function readSmallFile(path: string): string | undefined {

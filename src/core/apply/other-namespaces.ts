@@ -1,5 +1,6 @@
 /** Mount namespaces other than ours, each read once through one of its processes. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { errnoOf } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { OtherNamespace } from './host.ts'
@@ -8,7 +9,7 @@ import { type Location, pathThrough } from './location.ts'
 export function readOtherNamespaces(proc = '/proc'): OtherNamespace[] {
   const seen = new Set([readlinkSync(`${proc}/self/ns/mnt`)])
   const found: OtherNamespace[] = []
-  for (const pid of processIds(proc)) {
+  for (const pid of processIds(proc).flatMap((each) => tasksOrItself(each, proc))) {
     try {
       const namespace = readlinkSync(`${proc}/${pid}/ns/mnt`)
       if (seen.has(namespace)) continue
@@ -26,6 +27,32 @@ export function processIds(proc = '/proc'): number[] {
   return readdirSync(proc)
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
+}
+
+/**
+ * Its threads, each of which has files and a namespace of its own if it wants: the first may have ended before them.
+ * /proc answers to a thread's number as to a process's, but does not list it.
+ */
+export function taskIds(pid: number, proc = '/proc'): number[] {
+  try {
+    return readdirSync(`${proc}/${pid}/task`).map(Number)
+  } catch (error) {
+    if (hasEnded(error)) return []
+    throw error
+  }
+}
+
+function tasksOrItself(pid: number, proc: string): number[] {
+  try {
+    return taskIds(pid, proc)
+  } catch {
+    return [pid]
+  }
+}
+
+export function hasEnded(error: unknown): boolean {
+  const code = errnoOf(error)
+  return code === 'ENOENT' || code === 'ESRCH'
 }
 
 export function processName(pid: number, proc = '/proc'): string {

@@ -4,15 +4,16 @@ import { existsSync } from 'node:fs'
 import { VolctlError } from '../errors.ts'
 import type { CommandResult } from './host.ts'
 
-const DIRECTORIES = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
+/** Where programs are looked for, here and by them. */
+const DIRECTORIES = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/usr/local/sbin']
 /** What a program needs that is not of util-linux, by package name. */
 const PACKAGES: Readonly<Record<string, string>> = { iscsiadm: 'open-iscsi', multipath: 'multipath-tools' }
 const GRACE_MS = 300
 const OUTPUT_LIMIT = 1 << 20
 const found = new Map<string, string>()
 
-/** Absolute path of a system command; PATH is nobody's business here. A path is what it says. */
-function commandPath(name: string): string {
+/** Absolute path of a system command; PATH is nobody's business here. A path is what it says. @throws VolctlError CommandMissing */
+export function commandPath(name: string): string {
   if (name.startsWith('/')) return name
   const known = found.get(name)
   if (known !== undefined) return known
@@ -41,7 +42,7 @@ export function runCommand(
   const child = spawn(commandPath(name), args, {
     cwd: '/',
     detached: true,
-    env: { LC_ALL: 'C', PATH: [...DIRECTORIES, '/usr/local/bin', '/usr/local/sbin'].join(':') },
+    env: { LC_ALL: 'C', PATH: DIRECTORIES.join(':') },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   // A program that ends without reading closes the pipe: its exit status says the rest.

@@ -2,6 +2,7 @@
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import { requireExpectedMounts } from './expected-mounts.ts'
+import { noteMounted } from './mounted-disks.ts'
 import { requireNothingNew } from './orphan-dir.ts'
 import type { Witness } from './ports.ts'
 import { requireUnused } from './preconditions.ts'
@@ -29,6 +30,7 @@ export async function runOperation(operation: Operation, apply: ApplyRun): Promi
 export async function requireConditions(operation: Operation, steps: StepContext, witness: Witness): Promise<void> {
   await requireUnused(operation, witness, steps.context)
   requireExpectedMounts(operation, steps.around)
+  noteMounted(steps)
   if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice')
     requireNoReaders(operation, steps.around, steps.host)
   if (operation.kind === 'RemoveOrphanPodDir') requireNothingNew(operation, steps)

@@ -3,7 +3,7 @@
  * Pure bookkeeping; nothing here knows what an operation does.
  */
 import { FC_PLUGIN } from '../fc-disk.ts'
-import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
+import { ISCSI_PLUGIN, parseIscsiDirectory } from '../iscsi-disk.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { OutcomeState } from './events.ts'
 
@@ -20,14 +20,29 @@ export interface Dropped {
 }
 
 /** What must not be worked on twice at a time. */
-export function keysOf({ kind, pod, volume }: Operation): string[] {
+export function keysOf({ kind, pod, volume, steps }: Operation): string[] {
   const keys = pod === undefined ? [] : [`pod ${pod.uid}`]
   if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
   else if (volume?.uniqueName !== undefined) keys.push(`volume ${volume.uniqueName}`)
   // LUNs share sessions, and each asks whether another is in use: one after another (P74).
   const releasesDevice = kind === 'UnmountDevice' || kind === 'UnmapDevice'
   if (releasesDevice && (volume?.plugin === ISCSI_PLUGIN || volume?.plugin === FC_PLUGIN)) keys.push(volume.plugin)
+  if (releasesDevice && volume?.plugin === ISCSI_PLUGIN) {
+    const targets = steps.flatMap(({ op, target }) =>
+      op === 'iscsiLogout' ? (parseIscsiDirectory(target)?.iqn ?? []) : [],
+    )
+    keys.push(...new Set(targets.map((iqn) => `target ${iqn}`)))
+  }
   return keys
+}
+
+/**
+ * What a call that was given up may still be at work on. One target that hangs is no reason to leave the LUNs of all
+ * the others, as long as it is known which one it is.
+ */
+function stuckKeysOf(keys: readonly string[]): readonly string[] {
+  const isKnown = keys.some((key) => key.startsWith('target ')) || (keys.includes(FC_PLUGIN) && keys.length > 1)
+  return isKnown ? keys.filter((key) => key !== ISCSI_PLUGIN && key !== FC_PLUGIN) : keys
 }
 
 export class Schedule {
@@ -94,11 +109,12 @@ export class Schedule {
     this.#settled.set(operation.id, verdict)
     this.#failed ||= stuck || (verdict.state !== 'done' && this.#needed.has(operation.id))
     if (!this.#running.delete(operation.id)) return
-    for (const key of this.#keysOf(operation)) {
+    const keys = this.#keysOf(operation)
+    if (stuck) for (const key of stuckKeysOf(keys)) this.#stuck.add(key)
+    for (const key of keys) {
       const left = (this.#busy.get(key) ?? 1) - 1
       if (left > 0) this.#busy.set(key, left)
       else this.#busy.delete(key)
-      if (stuck) this.#stuck.add(key)
     }
   }
 

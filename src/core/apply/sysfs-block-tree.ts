@@ -3,7 +3,10 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } fro
 import { posix } from 'node:path'
 import { compareText } from '../compare-text.ts'
 import { errnoOf } from '../errors.ts'
-import type { BlockNode, BlockTree, IscsiSession } from './block-tree.ts'
+import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
+
+const NOT_CONNECTED = ['ENOTCONN', 'ENOSYS']
+const CHARACTER_CLASSES = ['scsi_generic', 'scsi_tape', 'scsi_changer', 'bsg']
 
 export class SysfsBlockTree implements BlockTree {
   readonly #sys: string
@@ -28,27 +31,25 @@ export class SysfsBlockTree implements BlockTree {
     const dev = textIn(`${at}/dev`)
     if (dev === undefined) return undefined
     const address = this.#scsiAddress(name)
-    const isPartition = existsSync(`${at}/partition`)
+    const disk = existsSync(`${at}/partition`) ? posix.basename(posix.dirname(realpathSync(at))) : undefined
     return {
       name,
       dev,
-      ...(isPartition ? { disk: posix.basename(posix.dirname(realpathSync(at))) } : {}),
+      ...(disk === undefined ? {} : { disk }),
       partitions: namesIn(at).filter((each) => existsSync(`${at}/${each}/partition`)),
       holders: namesIn(`${at}/holders`),
       slaves: namesIn(`${at}/slaves`),
       isMultipath: textIn(`${at}/dm/uuid`)?.startsWith('mpath-') === true,
       isScsi: existsSync(this.deletePath(name)),
       ...(address === undefined ? {} : { scsiAddress: address }),
-      isRecovering: textIn(`${this.#sys}/class/scsi_host/host${address?.split(':')[0]}/state`) === 'recovery',
+      characters: charactersOf(`${at}/device`),
+      isRecovering: this.#isRecovering(disk ?? name),
     }
   }
 
   nameOf(dev: string): string | undefined {
-    try {
-      return posix.basename(readlinkSync(`${this.#sys}/dev/block/${dev}`))
-    } catch (error) {
-      return ifAbsent(error, undefined)
-    }
+    const target = linkAt(`${this.#sys}/dev/block/${dev}`)
+    return target === undefined ? undefined : posix.basename(target)
   }
 
   nameOfFile(path: string): string | undefined {
@@ -62,7 +63,23 @@ export class SysfsBlockTree implements BlockTree {
 
   links(directory: 'by-path' | 'by-id'): { link: string; name: string }[] {
     const at = `${this.#dev}/disk/${directory}`
-    return namesIn(at).map((link) => ({ link, name: posix.basename(readlinkSync(`${at}/${link}`)) }))
+    return namesIn(at).flatMap((link) => {
+      const target = linkAt(`${at}/${link}`)
+      return target === undefined ? [] : [{ link, name: posix.basename(target) }]
+    })
+  }
+
+  scsiDisks(): string[] {
+    return namesIn(`${this.#sys}/block`).filter((name) => this.#scsiAddress(name) !== undefined)
+  }
+
+  wwid(name: string): string | undefined {
+    return textIn(`${this.#sys}/block/${name}/device/wwid`, 'EINVAL')
+  }
+
+  fcPort(scsiAddress: string): string | undefined {
+    const target = scsiAddress.split(':').slice(0, 3).join(':')
+    return textIn(`${this.#sys}/class/fc_transport/target${target}/port_name`)
   }
 
   deletePath(name: string): string {
@@ -76,6 +93,15 @@ export class SysfsBlockTree implements BlockTree {
     } catch (error) {
       return ifAbsent(error, undefined)
     }
+  }
+
+  /** Of a map: one of its paths is. */
+  #isRecovering(name: string): boolean {
+    const host = this.#scsiAddress(name)?.split(':')[0]
+    if (textIn(`${this.#sys}/class/scsi_host/host${host}/state`) === 'recovery') return true
+    return namesIn(`${this.#sys}/block/${name}/slaves`).some((slave) =>
+      this.#isRecovering(this.node(slave)?.disk ?? slave),
+    )
   }
 
   /** Partitions have no directory of their own directly below /sys/block. */
@@ -100,23 +126,42 @@ function session(at: string, name: string): IscsiSession | undefined {
   return { name, iqn, portals: [...new Set(portals)], ...(iface === undefined ? {} : { iface }), luns: lunsOf(at) }
 }
 
+/** A session that is reconnecting has no address just now; what was asked for it still tells. */
 function portalOf(connection: string, kind: string): string | undefined {
-  const address = textIn(`${connection}/${kind}address`)
-  const port = textIn(`${connection}/${kind}port`)
+  const address = textIn(`${connection}/${kind}address`, ...NOT_CONNECTED)
+  const port = textIn(`${connection}/${kind}port`, ...NOT_CONNECTED)
   if (!address || address === '<NULL>' || !port) return undefined
   return `${address.includes(':') && !address.startsWith('[') ? `[${address}]` : address}:${port}`
 }
 
 /** sessionN/targetHOST:CHANNEL:ID/HOST:CHANNEL:ID:LUN/block/NAME */
-function lunsOf(at: string): { lun: string; disks: string[] }[] {
+function lunsOf(at: string): IscsiLun[] {
   return namesIn(at)
     .filter((name) => /^target\d+:\d+:\d+$/.test(name))
     .flatMap((target) =>
       namesIn(`${at}/${target}`).flatMap((device) => {
         const lun = /^\d+:\d+:\d+:(\d+)$/.exec(device)?.[1]
-        return lun === undefined ? [] : [{ lun, disks: namesIn(`${at}/${target}/${device}/block`) }]
+        if (lun === undefined) return []
+        const path = `${at}/${target}/${device}`
+        const driver = linkAt(`${path}/driver`)
+        return {
+          lun,
+          address: device,
+          disks: namesIn(`${path}/block`),
+          characters: charactersOf(path),
+          ...(driver === undefined ? {} : { driver: posix.basename(driver) }),
+        }
       }),
     )
+}
+
+function charactersOf(device: string): string[] {
+  return CHARACTER_CLASSES.flatMap((kind) =>
+    namesIn(`${device}/${kind}`).flatMap((name) => {
+      const dev = textIn(`${device}/${kind}/${name}/dev`)
+      return dev === undefined ? [] : `char ${dev}`
+    }),
+  )
 }
 
 function namesIn(directory: string): string[] {
@@ -127,11 +172,21 @@ function namesIn(directory: string): string[] {
   }
 }
 
-function textIn(file: string): string | undefined {
+/** @param none error codes that mean here that there is no such value */
+function textIn(file: string, ...none: readonly string[]): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    return ifAbsent(error, undefined)
+    return none.includes(errnoOf(error) ?? '') ? undefined : ifAbsent(error, undefined)
+  }
+}
+
+/** What is no link any more was made anew, as something else. */
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch (error) {
+    return errnoOf(error) === 'EINVAL' ? undefined : ifAbsent(error, undefined)
   }
 }
 

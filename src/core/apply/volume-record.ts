@@ -5,6 +5,8 @@ export class VolumeRecord {
    * the device; undefined where the kernel gives none. A number may belong to another disk meanwhile (loop devices).
    */
   readonly devices = new Map<string, string | undefined>()
+  /** Of these, the ones whose mounts an operation of this apply found there, and is to take away. */
+  readonly mounted = new Map<string, string | undefined>()
   unstaged = false
   touched = false
   readonly #sequenceOf: (dev: string) => string | undefined
@@ -15,5 +17,9 @@ export class VolumeRecord {
 
   note(dev: string): void {
     if (!this.devices.has(dev)) this.devices.set(dev, this.#sequenceOf(dev))
+  }
+
+  noteMounted(dev: string): void {
+    if (!this.mounted.has(dev)) this.mounted.set(dev, this.#sequenceOf(dev))
   }
 }

@@ -126,6 +126,7 @@ export const OUTCOME_CODES = {
   DetachedLazily: 'the mount is gone from the table, and its file system may live on',
   ForeignDevice: "a device is not this volume's, or not of the kind that the kubelet makes",
   SessionUnknown: 'the iSCSI session of a volume could not be told from another',
+  UsersUnknown: 'who has a disk open could not be found out',
   SessionLeft: 'an iSCSI session is still there after the log-out',
   Interrupted: 'interrupted before it began',
   Abandoned: 'left unfinished at the second interruption',

@@ -43,6 +43,7 @@ function fabricateSys(sys: string, dev: string): void {
   text(`${connection}/persistent_port`, '3260')
   makeDir(`${session}/target1:0:0/1:0:0:1/block/sdb`)
   text(`${sys}/block/sdb/dev`, dev)
+  symlinkSync(`${session}/target1:0:0/1:0:0:1`, `${sys}/block/sdb/device`)
   text(`${sys}/block/sdb/device/delete`, '')
   makeDir(`${sys}/dev/block`)
   symlinkSync('../../block/sdb', `${sys}/dev/block/${dev}`)
@@ -66,6 +67,7 @@ function hostOf(directory: string): Host {
   return {
     ...linuxHost,
     blockTree: new SysfsBlockTree(`${directory}/sys`, `${directory}/dev`),
+    requireCommand: (name) => linuxHost.requireCommand(`${directory}/bin/${name}`),
     run: (name, args, deadlineMs, input) => linuxHost.run(`${directory}/bin/${name}`, args, deadlineMs, input),
   }
 }

@@ -1,0 +1,68 @@
+/** Who has a device open, in a fabricated /proc: descriptors are links to real devices. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { beforeEach, expect, it } from 'vitest'
+import { openersOf } from '../../src/core/apply/device-openers.ts'
+import { readOtherNamespaces } from '../../src/core/apply/other-namespaces.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+const NULL = 'char 1:3'
+const OURS = 'mnt:[1]'
+const TABLE = '1 1 0:5 / / rw - tmpfs tmpfs rw\n'
+
+let proc: string
+beforeEach(() => {
+  proc = temporaryDirectory()
+  namespace('self', OURS)
+})
+
+function namespace(at: string, name: string): void {
+  mkdirSync(`${proc}/${at}/ns`, { recursive: true })
+  symlinkSync(name, `${proc}/${at}/ns/mnt`)
+}
+
+/** A thread; without files: it has ended, and is still listed. */
+function task(pid: number, tid: number, files?: Record<number, string>): void {
+  const at = `${pid}/task/${tid}`
+  mkdirSync(`${proc}/${at}`, { recursive: true })
+  writeFileSync(`${proc}/${pid}/comm`, `process${pid}\n`)
+  if (files === undefined) return
+  namespace(at, OURS)
+  mkdirSync(`${proc}/${at}/fd`)
+  for (const [fd, file] of Object.entries(files)) symlinkSync(file, `${proc}/${at}/fd/${fd}`)
+}
+
+const look = () => openersOf(new Set([NULL]), parseMountinfo(TABLE), [], proc)
+
+it('a process is an opener also when its first thread has ended', () => {
+  task(5, 5)
+  task(5, 6, { 3: '/dev/null' })
+  task(7, 7, { 3: '/dev/zero', 4: '/nonexistent' })
+  expect(look()).toEqual([{ pid: 5, process: 'process5', dev: NULL }])
+})
+
+it('a thread with files of its own is an opener', () => {
+  task(5, 5, {})
+  task(5, 6, { 3: '/dev/null' })
+  expect(look()).toMatchObject([{ pid: 5 }])
+})
+
+it('what cannot be read is no proof that nobody has it open (S3)', () => {
+  task(5, 5)
+  writeFileSync(`${proc}/5/task/5/fd`, '')
+  expect(look).toThrow('ENOTDIR')
+})
+
+it('a process that ended is none', () => {
+  mkdirSync(`${proc}/9`)
+  expect(look()).toEqual([])
+})
+
+it('the namespace of a thread is another’s too', () => {
+  task(5, 5)
+  mkdirSync(`${proc}/5/task/6`)
+  // As /proc answers to the number of a thread.
+  namespace('6', 'mnt:[2]')
+  writeFileSync(`${proc}/6/mountinfo`, TABLE)
+  expect(readOtherNamespaces(proc)).toMatchObject([{ pid: 6 }])
+})
