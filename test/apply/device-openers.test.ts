@@ -64,5 +64,5 @@ it('the namespace of a thread is another’s too', () => {
   // As /proc answers to the number of a thread.
   namespace('6', 'mnt:[2]')
   writeFileSync(`${proc}/6/mountinfo`, TABLE)
-  expect(readOtherNamespaces(proc)).toMatchObject([{ pid: 6 }])
+  expect(readOtherNamespaces(true, proc)).toMatchObject([{ pid: 6 }])
 })

@@ -68,8 +68,9 @@ export class ApplyRun {
     return this.#stop ?? new StepFailed('Interrupted', 'not begun any more')
   }
 
-  surroundings(): Surroundings {
-    return new Surroundings(this.#context, this.host, this.#plan.rootDir)
+  /** @param everyThread before a device is taken away */
+  surroundings(everyThread = false): Surroundings {
+    return new Surroundings(this.#context, this.host, this.#plan.rootDir, everyThread)
   }
 
   witness(maxAgeMs: number): Promise<Witness> {
@@ -86,7 +87,7 @@ export class ApplyRun {
     throw this.#stop
   }
 
-  begin(operation: Operation, around = this.surroundings()): StepContext {
+  begin(operation: Operation, around = this.surroundings(operation.pod === undefined)): StepContext {
     this.#begun.set(operation.id, performance.now())
     this.#emit(operationEvent('start', operation, operation.message))
     return {

@@ -57,7 +57,7 @@ export interface Host {
   /** A small file's text; undefined: not there. */
   readSmallFile(path: string): string | undefined
   deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>
-  otherNamespaces(): readonly OtherNamespace[]
+  otherNamespaces(everyThread: boolean): readonly OtherNamespace[]
   /** Processes that hold something below a path, by the given table's sight of it. */
   holdersBelow(table: MountTable, path: string, others: readonly OtherNamespace[]): readonly Holder[]
   /** What still uses a block device ("major:minor"); empty: nothing. */

@@ -55,7 +55,7 @@ export const linuxHost: Host = {
   listNames,
   readSmallFile,
   deleteContent,
-  otherNamespaces: () => readOtherNamespaces(),
+  otherNamespaces: (everyThread) => readOtherNamespaces(everyThread),
   holdersBelow,
   deviceUse: (dev) => readDeviceUse(dev),
   diskSequence: readDiskSequence,

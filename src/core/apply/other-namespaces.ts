@@ -6,10 +6,17 @@ import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { OtherNamespace } from './host.ts'
 import { type Location, pathThrough } from './location.ts'
 
-export function readOtherNamespaces(proc = '/proc'): OtherNamespace[] {
+/**
+ * @param everyThread a thread may have a namespace of its own; nodes have ten times as many as processes, so that they are
+ * asked only before a device is taken away. Of a process whose first thread has ended the others are asked always.
+ */
+export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): OtherNamespace[] {
   const seen = new Set([readlinkSync(`${proc}/self/ns/mnt`)])
   const found: OtherNamespace[] = []
-  for (const pid of processIds(proc).flatMap((each) => tasksOrItself(each, proc))) {
+  const asked = processIds(proc).flatMap((pid) =>
+    everyThread || !hasNamespace(pid, proc) ? tasksOrItself(pid, proc) : [pid],
+  )
+  for (const pid of asked) {
     try {
       const namespace = readlinkSync(`${proc}/${pid}/ns/mnt`)
       if (seen.has(namespace)) continue
@@ -39,6 +46,15 @@ export function taskIds(pid: number, proc = '/proc'): number[] {
   } catch (error) {
     if (hasEnded(error)) return []
     throw error
+  }
+}
+
+function hasNamespace(pid: number, proc: string): boolean {
+  try {
+    readlinkSync(`${proc}/${pid}/ns/mnt`)
+    return true
+  } catch {
+    return false
   }
 }
 

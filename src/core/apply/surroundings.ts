@@ -14,6 +14,7 @@ export class Surroundings {
   readonly #context: ApplyContext
   readonly #host: Host
   readonly #rootDir: string
+  readonly #everyThread: boolean
   #table: MountTable | undefined
   #others: readonly OtherNamespace[] | undefined
   #below: readonly MountInfo[] | undefined
@@ -22,7 +23,9 @@ export class Surroundings {
   /** Where directories lie whose entries were asked for: thousands of siblings. */
   readonly #located = new Map<string, Location | undefined>()
 
-  constructor(context: ApplyContext, host: Host, rootDir: string) {
+  /** @param everyThread threads of other processes may have namespaces of their own (S21) */
+  constructor(context: ApplyContext, host: Host, rootDir: string, everyThread: boolean) {
+    this.#everyThread = everyThread
     this.#context = context
     this.#host = host
     this.#rootDir = rootDir
@@ -34,7 +37,7 @@ export class Surroundings {
   }
 
   get others(): readonly OtherNamespace[] {
-    this.#others ??= this.#host.otherNamespaces()
+    this.#others ??= this.#host.otherNamespaces(this.#everyThread)
     return this.#others
   }
 

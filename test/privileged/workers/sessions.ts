@@ -92,7 +92,7 @@ await runScenario({
     const usual = spawn('sh', ['-c', `exec sleep 60 < ${device}`], { stdio: 'ignore' })
     const own = `mount -t tmpfs tmpfs ${makeDir(`${directory}/c`)} && mknod ${directory}/c/xvda b ${major} ${minor} && exec sleep 60 < ${directory}/c/xvda`
     const contained = spawn('unshare', ['-m', 'sh', '-c', own], { stdio: ['ignore', 'ignore', 'inherit'] })
-    const look = () => openersOf(new Set([dev]), readMounts(), readOtherNamespaces())
+    const look = () => openersOf(new Set([dev]), readMounts(), readOtherNamespaces(true))
     try {
       const found = await until(() => look().length === 2)
       const ours = look().map(({ pid }) => pid === usual.pid || pid === contained.pid)

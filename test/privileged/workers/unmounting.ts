@@ -85,7 +85,7 @@ await runScenario({
       }),
     )
     const result = await apply(root, [operation('a', 1, [{ op: 'rmdir', target: dir }])])
-    const seen = readOtherNamespaces().some(({ table }) => table.at(dir).length > 0)
+    const seen = readOtherNamespaces(false).some(({ table }) => table.at(dir).length > 0)
     other.stdin.end()
     await new Promise((resolve) => other.on('close', resolve))
     return { states: statesOf(result), seen, said: said.split('\n').filter(Boolean), exists: existsSync(dir) }
