@@ -1,3 +1,4 @@
+import { append } from '../append.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { DeviceMounts } from '../mountinfo/device-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
@@ -35,9 +36,7 @@ export class ActualInputs {
       if (path.startsWith(podsPrefix)) {
         const end = path.indexOf('/', podsPrefix.length)
         const uid = path.slice(podsPrefix.length, end === -1 ? undefined : end)
-        const list = this.#byPod.get(uid)
-        if (list === undefined) this.#byPod.set(uid, [mount])
-        else list.push(mount)
+        append(this.#byPod, uid, mount)
       } else if (path.startsWith(pluginsPrefix)) this.#pluginMounts.push(mount)
     }
   }

@@ -6,7 +6,7 @@ import { compareText } from '../compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
-import { exists, foreignMounts, mapFileOf, uidsBelow } from './map-files.ts'
+import { exists, foreignMounts, mapDirectoryOnly, mapFileOf, mappingOf, uidsBelow } from './map-files.ts'
 import { sessionBlockVolumes } from './session-blocks.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 import { baseName, parentOf } from './tree.ts'
@@ -239,20 +239,8 @@ function otherBlockVolume(
   const uids = new Set([...(byPod?.keys() ?? []), ...uidsBelow(inputs, dir)])
   const known = new Set([dir, ...[...uids].map((uid) => `${dir}/${uid}`)])
   return {
-    plugin,
-    name,
-    dir,
-    mapDir: dir,
-    stateFile: undefined,
-    stagingPath: undefined,
-    publishDir: undefined,
-    mappings: [...uids].toSorted(compareText).map((podUid) => ({
-      podUid,
-      symlink: byPod?.get(podUid),
-      ...mapFileOf(inputs, dir, podUid),
-      publishPath: undefined,
-      publishLayers: [],
-    })),
+    ...mapDirectoryOnly(plugin, dir, name),
+    mappings: [...uids].toSorted(compareText).map((podUid) => mappingOf(inputs, dir, podUid, byPod?.get(podUid))),
     foreign: foreignMounts(inputs, [dir], known),
     unexpected: inputs.tree.descendants(dir).filter((entry) => !known.has(entry.path) && entry.type !== 'dir'),
   }

@@ -2,7 +2,7 @@
 import { compareText } from '../compare-text.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
-import type { BlockMapping } from './devices.ts'
+import type { BlockMapping, BlockVolume } from './devices.ts'
 import { baseName } from './tree.ts'
 
 /** A pod's map file, what is mounted on it, and the loop devices that hold it open. */
@@ -21,6 +21,25 @@ export function mapFileOf(
       .map((device) => device.name)
       .toSorted(compareText),
   }
+}
+
+/** What a pod has of a volume whose plugin publishes nothing: its link, its map file. */
+export function mappingOf(
+  inputs: ActualInputs,
+  mapDir: string,
+  podUid: string,
+  symlink: string | undefined,
+): BlockMapping {
+  return { podUid, symlink, ...mapFileOf(inputs, mapDir, podUid), publishPath: undefined, publishLayers: [] }
+}
+
+/** Where a volume is that has nothing but its map directory: no driver, no state file. */
+export function mapDirectoryOnly(
+  plugin: string,
+  dir: string,
+  name: string,
+): Pick<BlockVolume, 'plugin' | 'name' | 'dir' | 'mapDir' | 'stateFile' | 'stagingPath' | 'publishDir'> {
+  return { plugin, name, dir, mapDir: dir, stateFile: undefined, stagingPath: undefined, publishDir: undefined }
 }
 
 export function exists(inputs: ActualInputs, path: string): boolean {

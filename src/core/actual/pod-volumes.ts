@@ -4,6 +4,7 @@
  * Found by listing, as the kubelet's reconstruction does (R502), and by the mount table, which also knows what lies
  * hidden or has no directory left. No judgement here: that is `reconcile/`.
  */
+import { append } from '../append.ts'
 import { compareText } from '../compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
@@ -138,10 +139,7 @@ export function podSubPaths(inputs: ActualInputs, podUid: string): Map<string, S
   const mountsByPath = new Map<string, MountInfo[]>()
   for (const mount of inputs.podMounts(podUid)) {
     const path = inputs.relative(inputs.plain(mount.mountPoint))
-    if (!path.startsWith(`${base}/`)) continue
-    const layers = mountsByPath.get(path)
-    if (layers === undefined) mountsByPath.set(path, [mount])
-    else layers.push(mount)
+    if (path.startsWith(`${base}/`)) append(mountsByPath, path, mount)
   }
   const found = new Map<string, { leaves: Set<string>; foreign: MountInfo[] }>()
   const volumeOf = (name: string): { leaves: Set<string>; foreign: MountInfo[] } => {

@@ -7,7 +7,7 @@ import { FC_PLUGIN } from '../fc-disk.ts'
 import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { BlockVolume, PodLinks } from './devices.ts'
-import { foreignMounts, mapFileOf, uidsBelow } from './map-files.ts'
+import { foreignMounts, mapDirectoryOnly, mappingOf, uidsBelow } from './map-files.ts'
 import { baseName } from './tree.ts'
 
 /** A pod's link to the device: pods/UID/volumeDevices/PLUGIN/NAME. */
@@ -63,25 +63,18 @@ function linksOf(links: PodLinks, plugin: string): Link[] {
 /** @param left links that no map directory has claimed yet */
 function mapDirectory(inputs: ActualInputs, plugin: string, dir: string, left: Set<Link>): BlockVolume {
   const record = `${dir}/iscsi.json`
+  const volumeName = volumeNameIn(inputs, record)
   const isRecord = (path: string): boolean => plugin === ISCSI_PLUGIN && path === record
   const uids = [...new Set(uidsBelow(inputs, dir))]
   const known = new Set([dir, ...uids.map((uid) => `${dir}/${uid}`)])
   if (inputs.tree.get(record)?.type === 'file' && isRecord(record)) known.add(record)
   return {
-    plugin,
-    name: baseName(dir),
-    dir,
-    mapDir: dir,
-    stateFile: undefined,
-    stagingPath: undefined,
-    publishDir: undefined,
+    ...mapDirectoryOnly(plugin, dir, baseName(dir)),
     mappings: uids.toSorted(compareText).map((podUid) => {
-      const map = mapFileOf(inputs, dir, podUid)
-      const link = [...left].find(
-        (each) => each.podUid === podUid && leadsTo(inputs, each, map.mapLayers.at(-1), volumeNameIn(inputs, record)),
-      )
+      const bound = inputs.at(`${dir}/${podUid}`).at(-1)
+      const link = [...left].find((each) => each.podUid === podUid && leadsTo(inputs, each, bound, volumeName))
       if (link !== undefined) left.delete(link)
-      return { podUid, symlink: link?.path, ...map, publishPath: undefined, publishLayers: [] }
+      return mappingOf(inputs, dir, podUid, link?.path)
     }),
     foreign: foreignMounts(inputs, [dir], known),
     unexpected: inputs.tree
@@ -121,22 +114,10 @@ function linkOnly(
   links: readonly Link[],
 ): BlockVolume {
   return {
-    plugin,
-    name,
-    dir,
-    mapDir: dir,
-    stateFile: undefined,
-    stagingPath: undefined,
-    publishDir: undefined,
+    ...mapDirectoryOnly(plugin, dir, name),
     mappings: links
       .toSorted((a, b) => compareText(a.podUid, b.podUid))
-      .map(({ podUid, path }) => ({
-        podUid,
-        symlink: path,
-        ...mapFileOf(inputs, dir, podUid),
-        publishPath: undefined,
-        publishLayers: [],
-      })),
+      .map(({ podUid, path }) => mappingOf(inputs, dir, podUid, path)),
     foreign: [],
     unexpected: [],
   }

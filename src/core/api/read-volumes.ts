@@ -6,6 +6,7 @@
  */
 import { compareText } from '../compare-text.ts'
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
+import { volumesInStatus } from '../desired/node-status.ts'
 import type {
   ApiObject,
   CsiDriver,
@@ -127,11 +128,7 @@ function attachmentNames(
 
 /** CSI volumes that the Node object names as attached or in use: also those whose pods are gone (N64). */
 function attachedVolumes(node: Node | undefined): { driver: string; handle: string }[] {
-  const names = [
-    ...(node?.status?.volumesAttached ?? []).map(({ name }) => name),
-    ...(node?.status?.volumesInUse ?? []),
-  ]
-  return names.flatMap((name) => parseCsiUniqueName(name) ?? [])
+  return volumesInStatus(node).flatMap((name) => parseCsiUniqueName(name) ?? [])
 }
 
 function uniqueNames(names: readonly (string | undefined)[]): ObjectKey[] {

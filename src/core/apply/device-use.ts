@@ -1,18 +1,8 @@
 /** What the kernel still has on a block device: a superblock, a holder, an opener (S21). */
-import {
-  closeSync,
-  constants,
-  existsSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  type Stats,
-} from 'node:fs'
+import { closeSync, constants, existsSync, lstatSync, openSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
-import { readTextIfAny } from '../node/read-text.ts'
+import { listIfAny, readTextIfAny } from '../node/read-text.ts'
 
 export interface DeviceUse {
   /** False: no such block device (any more); nothing on it can be in use. */
@@ -31,7 +21,7 @@ export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
   const users = SUPERBLOCKS.filter((type) => existsSync(`${sys}/fs/${type}/${name}`)).map(
     (type) => `a ${type} superblock`,
   )
-  for (const holder of namesIn(`${link}/holders`)) users.push(`device ${holder}`)
+  for (const holder of listIfAny(`${link}/holders`)) users.push(`device ${holder}`)
   const busy = openExclusively(`${link}/uevent`)
   if (busy !== undefined) users.push(busy)
   return { exists: true, users }
@@ -83,7 +73,7 @@ function numberOf(entry: Stats): string {
 }
 
 export function readLoops(sys = '/sys'): { device: string; backingFile: string }[] {
-  return namesIn(`${sys}/block`).flatMap((name) => {
+  return listIfAny(`${sys}/block`).flatMap((name) => {
     const backingFile = name.startsWith('loop') ? readBackingFile(`/dev/${name}`, sys) : undefined
     return backingFile === undefined ? [] : [{ device: `/dev/${name}`, backingFile }]
   })
@@ -102,17 +92,9 @@ export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boo
   if (fsType.startsWith('fuse')) {
     const connections = `${sys}/fs/fuse/connections`
     const [major, minor] = dev.split(':')
-    return major === '0' && namesIn(connections).length > 0 && !existsSync(`${connections}/${minor}`)
+    return major === '0' && listIfAny(connections).length > 0 && !existsSync(`${connections}/${minor}`)
   }
   if (!SUPERBLOCKS.includes(fsType)) return false
   const use = readDeviceUse(dev, sys)
   return !use.exists || use.users.length === 0
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
 }

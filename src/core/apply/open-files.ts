@@ -1,7 +1,7 @@
 /** Which processes hold a path: working directories, roots and open files, by readlink alone (a stat could hang). */
-
-import { readdirSync, readlinkSync } from 'node:fs'
+import { readlinkSync } from 'node:fs'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { linkIfAny, listIfAny, namespaceOf } from '../node/read-text.ts'
 import { isWithin } from '../path-within.ts'
 import type { OtherNamespace } from './host.ts'
 import { type Location, locate } from './location.ts'
@@ -27,11 +27,11 @@ export function holdersBelow(
 ): Holder[] {
   const ours = readlinkSync(`${proc}/self/ns/mnt`)
   const target = locate(table, path)
-  const tables = new Map(others.map((other) => [namespaceOf(other.pid, proc), other.table]))
+  const tables = new Map(others.map((other) => [namespaceOf(other.pid, 'mnt', proc), other.table]))
   const holders: Holder[] = []
   for (const pid of processIds(proc)) {
     if (pid === process.pid) continue
-    const namespace = namespaceOf(pid, proc)
+    const namespace = namespaceOf(pid, 'mnt', proc)
     const theirs = namespace === undefined ? undefined : tables.get(namespace)
     for (const [what, link] of linksOf(pid, proc)) {
       const holds = namespace === ours ? isWithin(link, path) : liesBelow(theirs, link, target)
@@ -46,14 +46,6 @@ export function describeHolders(holders: readonly Holder[]): string {
   return names.length > 4 ? `${names.slice(0, 4).join(', ')} and ${names.length - 4} more` : names.join(', ')
 }
 
-function namespaceOf(pid: number, proc: string): string | undefined {
-  try {
-    return readlinkSync(`${proc}/${pid}/ns/mnt`)
-  } catch {
-    return undefined
-  }
-}
-
 function liesBelow(table: MountTable | undefined, link: string, target: Location | undefined): boolean {
   if (table === undefined || target === undefined) return false
   const location = locate(table, link)
@@ -65,13 +57,7 @@ function* linksOf(pid: number, proc: string): Generator<readonly [Holder['what']
     const link = linkAt(`${proc}/${pid}/${what}`)
     if (link !== undefined) yield [what, link]
   }
-  let names: string[] = []
-  try {
-    names = readdirSync(`${proc}/${pid}/fd`)
-  } catch {
-    return
-  }
-  for (const name of names) {
+  for (const name of listIfAny(`${proc}/${pid}/fd`)) {
     const link = linkAt(`${proc}/${pid}/fd/${name}`)
     if (link !== undefined) yield ['file', link]
   }
@@ -79,10 +65,6 @@ function* linksOf(pid: number, proc: string): Generator<readonly [Holder['what']
 
 /** Sockets, pipes and their like begin with a letter and hold no path. */
 function linkAt(path: string): string | undefined {
-  try {
-    const link = readlinkSync(path)
-    return link.startsWith('/') ? link : undefined
-  } catch {
-    return undefined
-  }
+  const link = linkIfAny(path)
+  return link?.startsWith('/') ? link : undefined
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { errnoOf } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
+import { namespaceOf } from '../node/read-text.ts'
 import type { OtherNamespace } from './host.ts'
 import { type Location, pathThrough } from './location.ts'
 
@@ -14,7 +15,7 @@ export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): Other
   const seen = new Set([readlinkSync(`${proc}/self/ns/mnt`)])
   const found: OtherNamespace[] = []
   const asked = processIds(proc).flatMap((pid) =>
-    everyThread || !hasNamespace(pid, proc) ? tasksOrItself(pid, proc) : [pid],
+    everyThread || namespaceOf(pid, 'mnt', proc) === undefined ? tasksOrItself(pid, proc) : [pid],
   )
   for (const pid of asked) {
     try {
@@ -46,15 +47,6 @@ export function taskIds(pid: number, proc = '/proc'): number[] {
   } catch (error) {
     if (hasEnded(error)) return []
     throw error
-  }
-}
-
-function hasNamespace(pid: number, proc: string): boolean {
-  try {
-    readlinkSync(`${proc}/${pid}/ns/mnt`)
-    return true
-  } catch {
-    return false
   }
 }
 

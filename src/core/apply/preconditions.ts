@@ -1,9 +1,11 @@
 /** What must still hold right before an operation (S26): the kubelet's state, the pod's, the volume's, the mounts'. */
+import { append } from '../append.ts'
 import { type DeviceSource, isDeviceOf } from '../desired/device-source.ts'
 import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../desired/pods.ts'
 import { errorMessage } from '../errors.ts'
 import type { Pod } from '../model/objects.ts'
 import type { KubeletSnapshot } from '../model/snapshot.ts'
+import { onceFor } from '../once-for.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { ApplyContext, Witness } from './ports.ts'
@@ -98,19 +100,14 @@ function requirePodAway(operation: Operation, uid: string, witness: Witness): vo
   }
 }
 
-const podsByUid = new WeakMap<Witness, ReadonlyMap<string, readonly Pod[]>>()
-
-/** Pods under every UID that may be theirs on disk (S10). Made once for a witness: a batch asks thousands of times. */
-function podsOf(witness: Witness): ReadonlyMap<string, readonly Pod[]> {
-  const known = podsByUid.get(witness)
-  if (known !== undefined) return known
+/** Pods under every UID that may be theirs on disk (S10). A batch asks thousands of times. */
+const podsOf = onceFor((witness: Witness): ReadonlyMap<string, readonly Pod[]> => {
   const pods = new Map<string, Pod[]>()
   for (const pod of witness.apiPods) {
-    for (const uid of new Set([onDiskUid(pod), ...protectedUids(pod)])) pods.set(uid, [...(pods.get(uid) ?? []), pod])
+    for (const uid of new Set([onDiskUid(pod), ...protectedUids(pod)])) append(pods, uid, pod)
   }
-  podsByUid.set(witness, pods)
   return pods
-}
+})
 
 function isFinished(pod: Pod, { alive }: Witness): boolean {
   return (isTerminating(pod) || isTerminalPhase(pod)) && !protectedUids(pod).some((uid) => alive.has(uid))

@@ -1,5 +1,4 @@
 /** Second users of what a device operation takes away (S24, C85). */
-
 import { posix } from 'node:path'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'

@@ -16,6 +16,7 @@ import type {
 } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names.ts'
+import { onceFor } from '../once-for.ts'
 import { covers, isNotFoundOf, isRefusedList, type ReadFailure, readFailures } from './read-failures.ts'
 
 export type Lookup<T> =
@@ -32,16 +33,8 @@ export interface ApiLookup {
   secret(namespace: string, name: string): Lookup<SecretDigest>
 }
 
-const lookups = new WeakMap<ApiSnapshot, ApiLookup>()
-
 /** A snapshot never changes, so its indexes are built once. */
-export function apiLookup(api: ApiSnapshot): ApiLookup {
-  const lookup = lookups.get(api) ?? indexApi(api)
-  lookups.set(api, lookup)
-  return lookup
-}
-
-function indexApi(api: ApiSnapshot): ApiLookup {
+export const apiLookup = onceFor((api: ApiSnapshot): ApiLookup => {
   const failures = readFailures(api.errors)
   const lists = listsObjects(api)
   const finder = <T extends ApiObject>(resource: string, list: readonly T[] | undefined, listed: boolean) => {
@@ -65,7 +58,7 @@ function indexApi(api: ApiSnapshot): ApiLookup {
     configMap: (namespace, name) => configMaps(name, namespace),
     secret: (namespace, name) => secrets(name, namespace),
   }
-}
+})
 
 /** The Node authorizer lets a node identity read single objects only: what it didn't read may well exist. */
 function listsObjects({ credential, user }: ApiSnapshot): boolean {

@@ -1,6 +1,7 @@
 /** The files that configMap, secret, downwardAPI and projected volumes should hold (P27, P46-P53; O28). */
 import type { ConfigMap, KeyToPath, Pod, PodVolumeSource, ProjectedSource, SecretDigest } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
+import { onceFor } from '../once-for.ts'
 import { type ApiLookup, apiLookup, type Lookup } from './api-lookup.ts'
 import { downwardApiFile } from './downward-api-content.ts'
 import { cleanPayloadPath } from './payload-path.ts'
@@ -118,23 +119,15 @@ function keyedEntries({ label, optional, items, found }: KeyedObject): Collected
   return entries
 }
 
-const configMapFiles = new WeakMap<ConfigMap, ReadonlyMap<string, ExpectedFile>>()
-
 /** Every pod has the cluster's CA from one config map: each is worked out once. */
-function configMapKeys(configMap: ConfigMap): ReadonlyMap<string, ExpectedFile> {
-  const files = configMapFiles.get(configMap) ?? filesOf(configMap)
-  configMapFiles.set(configMap, files)
-  return files
-}
-
-function filesOf({ data, binaryData, digests }: ConfigMap): ReadonlyMap<string, ExpectedFile> {
+const configMapKeys = onceFor(({ data, binaryData, digests }: ConfigMap): ReadonlyMap<string, ExpectedFile> => {
   const binarySize = (text: string): ExpectedFile => ({ size: Buffer.from(text, 'base64').length })
   return new Map<string, ExpectedFile>([
     ...Object.entries(binaryData ?? {}).map(([key, text]) => [key, binarySize(text)] as const),
     ...Object.entries(data ?? {}).map(([key, text]) => [key, { size: Buffer.byteLength(text) }] as const),
     ...Object.entries(digests ?? {}).map(([key, digest]) => [key, { digest }] as const),
   ])
-}
+})
 
 /** A secret whose digests nobody took says nothing about its keys. */
 function secretKeys({ digests }: SecretDigest): ReadonlyMap<string, ExpectedFile> | undefined {

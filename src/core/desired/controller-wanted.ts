@@ -1,4 +1,5 @@
 /** What the attach/detach controller wants attached to a node, by its own rules, which differ from the kubelet's (R706-R709). */
+import { append } from '../append.ts'
 import type { Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names.ts'
@@ -37,7 +38,7 @@ export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, 
         continue
       }
       volumes.push(resolution.spec)
-      for (const name of attachedNames(resolution.spec)) names.set(name, [...(names.get(name) ?? []), pod])
+      for (const name of attachedNames(resolution.spec)) append(names, name, pod)
     }
   }
   return { names, volumes, unresolved }

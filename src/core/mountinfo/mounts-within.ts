@@ -1,3 +1,4 @@
+import { append } from '../append.ts'
 import type { MountInfo } from './mount-table.ts'
 
 /** Mounts by every directory on the way to them: nodes have had a hundred thousand, and every volume asks for its own. */
@@ -18,8 +19,6 @@ export class MountsWithin {
   }
 
   #add(directory: string, mount: MountInfo): void {
-    const mounts = this.#byDirectory.get(directory)
-    if (mounts === undefined) this.#byDirectory.set(directory, [mount])
-    else mounts.push(mount)
+    append(this.#byDirectory, directory, mount)
   }
 }

@@ -1,3 +1,4 @@
+import { append } from '../append.ts'
 import { decodeOctal } from './decode-octal.ts'
 import { MountRecord } from './mount-record.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
@@ -128,10 +129,7 @@ function decodedLiesUnder(bytes: Buffer, start: number, end: number, base: strin
 function rowsByDevice({ dev, size }: MountColumns): ReadonlyMap<number, readonly number[]> {
   const rows = new Map<number, number[]>()
   for (let row = 0; row < size; row++) {
-    const key = dev[row] ?? 0
-    const same = rows.get(key)
-    if (same === undefined) rows.set(key, [row])
-    else same.push(row)
+    append(rows, dev[row] ?? 0, row)
   }
   return rows
 }

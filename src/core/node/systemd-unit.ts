@@ -6,6 +6,7 @@
  */
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
+import { append } from '../append.ts'
 import { compareText } from '../compare-text.ts'
 import { listIfAny, readTextIfAny } from './read-text.ts'
 
@@ -76,7 +77,7 @@ function readServiceSection(text: string, settings: Map<string, string[]>): void
     const key = trimmed.slice(0, equals).trim()
     const value = trimmed.slice(equals + 1).trim()
     if (value === '') settings.delete(key)
-    else settings.set(key, [...(settings.get(key) ?? []), value])
+    else append(settings, key, value)
   }
 }
 

@@ -1,6 +1,6 @@
 /** The API's storage objects as a pass asks for them: by name, by driver and handle. Indexed when first asked for. */
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
-import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
+import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../names.ts'
 import { AttachedElsewhere } from './attached-elsewhere.ts'
@@ -34,6 +34,12 @@ export class ApiObjects {
     return this.#volumesByName.get(name)
   }
 
+  /** What a PersistentVolume says of its CSI volume, translated from in-tree where it must be. */
+  csiSourceOf(persistentVolume: string): CsiPersistentVolumeSource | undefined {
+    const volume = this.persistentVolume(persistentVolume)
+    return volume === undefined ? undefined : csiSourceOf(volume)
+  }
+
   /** Every PersistentVolume with this driver and handle: two of them are one volume (R818). */
   persistentVolumesOf({ driver, handle }: Handle): readonly PersistentVolume[] {
     this.#volumesByHandle ??= Map.groupBy(this.#volumes, (volume) => {
@@ -53,7 +59,7 @@ export class ApiObjects {
   attachedElsewhere(volume: Handle): readonly string[] {
     this.#elsewhere ??= new AttachedElsewhere(
       this.#attachments.filter(({ spec, status }) => spec.nodeName !== this.#nodeName && status?.attached === true),
-      (name) => this.persistentVolume(name),
+      (name) => this.csiSourceOf(name),
     )
     return this.#elsewhere.nodesOf(volume)
   }

@@ -1,6 +1,6 @@
 /** Attachments of other nodes by volume, for the thousands of them that a cluster has (S30). */
-import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
-import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
+import { append } from '../append.ts'
+import type { CsiPersistentVolumeSource, VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, csiUniqueName } from '../names.ts'
 import type { Handle } from './api-objects.ts'
 
@@ -16,20 +16,15 @@ export class AttachedElsewhere {
 
   constructor(
     attachments: readonly VolumeAttachment[],
-    persistentVolume: (name: string) => PersistentVolume | undefined,
+    csiSourceOf: (persistentVolume: string) => CsiPersistentVolumeSource | undefined,
   ) {
     for (const attachment of attachments) {
       const { attacher, nodeName, source } = attachment.spec
-      const volume = persistentVolume(source.persistentVolumeName ?? '')
-      const handle = volume === undefined ? undefined : csiSourceOf(volume)?.volumeHandle
+      const handle = csiSourceOf(source.persistentVolumeName ?? '')?.volumeHandle
       if (handle !== undefined && isOf(attachment, handle)) {
         const name = csiUniqueName(attacher, handle)
         this.#told.set(name, (this.#told.get(name) ?? new Set()).add(nodeName))
-      } else {
-        const others = this.#untold.get(attacher)
-        if (others === undefined) this.#untold.set(attacher, [attachment])
-        else others.push(attachment)
-      }
+      } else append(this.#untold, attacher, attachment)
     }
   }
 

@@ -1,5 +1,6 @@
 /** Driver and handle of an attachment: its name, a hash of both and of the node, confirms what others tell (R007). */
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
+import { volumesInStatus } from '../desired/node-status.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, csiUniqueName } from '../names.ts'
 import type { PlanContext } from './context.ts'
@@ -18,9 +19,7 @@ export function identifyAttachment(context: PlanContext, attachment: VolumeAttac
   for (const { volume: known } of context.onDisk.all) {
     if (known.driver === driver && fits(known.handle)) return { driver, handle: known.handle, from: known.from }
   }
-  const status = api?.node?.status
   const prefix = csiUniqueName(driver, '')
-  const names = [...(status?.volumesAttached ?? []).map((each) => each.name), ...(status?.volumesInUse ?? [])]
-  const name = names.find((each) => each.startsWith(prefix) && fits(each.slice(prefix.length)))
+  const name = volumesInStatus(api?.node).find((each) => each.startsWith(prefix) && fits(each.slice(prefix.length)))
   return name === undefined ? undefined : { driver, handle: name.slice(prefix.length), from: "the node's status" }
 }

@@ -7,7 +7,6 @@
 import type { BlockVolume, StagedVolume } from '../actual/devices.ts'
 import type { PodVolume } from '../actual/pod-volumes.ts'
 import { readStateFile } from '../actual/state-file.ts'
-import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { csiGlobalDir, csiUniqueName, unescapeQualifiedName } from '../names.ts'
 import { isWithin } from '../path-within.ts'
@@ -133,10 +132,8 @@ export function identifyBlock(context: PlanContext, block: BlockVolume): Identif
   return unconfirmed(context, block.name, `${lost}, and a name alone does not confirm driver and handle`)
 }
 
-/** What PersistentVolume `name` says, translated from in-tree where it must be. */
 function identityOfPersistentVolume(context: PlanContext, name: string): CsiIdentity | undefined {
-  const volume = context.objects.persistentVolume(name)
-  const csi = volume === undefined ? undefined : csiSourceOf(volume)
+  const csi = context.objects.csiSourceOf(name)
   return csi === undefined
     ? undefined
     : { driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${name}` }

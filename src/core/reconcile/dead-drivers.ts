@@ -1,6 +1,7 @@
 /** S29: all mounts of one driver dead at once: its backend is away, not its volumes. Blocks that driver's operations. */
 import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
+import { append } from '../append.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft } from './draft.ts'
@@ -38,9 +39,7 @@ function areAllDead(mounts: readonly DriverMount[]): boolean {
 function mountsByDriver({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> {
   const byDriver = new Map<string, DriverMount[]>()
   const note = (driver: string, path: string, { dev }: MountInfo, isStaged: boolean): void => {
-    const seen = byDriver.get(driver) ?? []
-    seen.push({ staged: isStaged, dead: inputs.deadError(path) !== undefined, dev })
-    byDriver.set(driver, seen)
+    append(byDriver, driver, { staged: isStaged, dead: inputs.deadError(path) !== undefined, dev })
   }
   for (const entry of inputs.snapshot.tree ?? []) {
     if (!POD_STATE_FILE.test(entry.path)) continue

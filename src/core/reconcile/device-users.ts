@@ -3,6 +3,7 @@ import { baseName } from '../actual/tree.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { deviceSourceOf, isDeviceOf } from '../desired/device-source.ts'
 import { escapeQualifiedName } from '../names.ts'
+import { onceFor } from '../once-for.ts'
 import type { PlanContext } from './context.ts'
 import { isLiving } from './volume-users.ts'
 
@@ -27,18 +28,22 @@ interface Wanted {
   readonly keys: ReadonlySet<string>
 }
 
-const wantedByPlugin = new WeakMap<PlanContext, Map<string, Wanted>>()
+const NOTHING: Wanted = { volumes: [], keys: new Set() }
 
-/** What pods want of one plugin: worked out once, for there may be hundreds of global directories. */
+/** Worked out once, for there may be hundreds of global directories. */
+const wantedByPlugin = onceFor(({ desired }: PlanContext): ReadonlyMap<string, Wanted> => {
+  const plugins = Map.groupBy(desired.volumes, ({ plugin }) => plugin)
+  return new Map(
+    [...plugins].map(([plugin, volumes]) => {
+      const keys = new Set(volumes.map(({ podUid, specName }) => `${podUid}/${specName}`))
+      return [plugin, { volumes, keys }]
+    }),
+  )
+})
+
+/** What pods want of one plugin. */
 function wantedOf(context: PlanContext, plugin: string): Wanted {
-  const byPlugin = wantedByPlugin.get(context) ?? new Map<string, Wanted>()
-  wantedByPlugin.set(context, byPlugin)
-  const known = byPlugin.get(plugin)
-  if (known !== undefined) return known
-  const volumes = context.desired.volumes.filter((volume) => volume.plugin === plugin)
-  const wanted = { volumes, keys: new Set(volumes.map(({ podUid, specName }) => `${podUid}/${specName}`)) }
-  byPlugin.set(plugin, wanted)
-  return wanted
+  return wantedByPlugin(context).get(plugin) ?? NOTHING
 }
 
 interface GlobalDirectory {

@@ -1,4 +1,5 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
+import { append } from '../append.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex } from '../names.ts'
 import { BLOCK_CODES, type BlockCode, type ProblemCode, type Reason, type WaitingCode } from '../plan/catalogue.ts'
@@ -104,10 +105,7 @@ export class Findings {
 }
 
 function note(drafts: Map<string, Draft[]>, key: string | undefined, draft: Draft): void {
-  if (key === undefined) return
-  const list = drafts.get(key)
-  if (list === undefined) drafts.set(key, [draft])
-  else list.push(draft)
+  if (key !== undefined) append(drafts, key, draft)
 }
 
 /** The mounts an operation is decided on, for apply to compare with (S26, S27). */

@@ -5,7 +5,6 @@
  * staged under that handle, and not what is staged under another.
  */
 import type { StagedVolume } from '../actual/devices.ts'
-import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex, unescapeQualifiedName } from '../names.ts'
 import { ownValue } from '../own-value.ts'
@@ -73,8 +72,7 @@ function driverOf({ driverDir, stateFile }: StagedVolume): string | undefined {
 
 /** A handle says nothing of its driver: the PersistentVolume of that name does, or the handle's attachment (R007). */
 function driverByName({ objects, inputs }: PlanContext, name: string, handle: string): string | undefined {
-  const volume = objects.persistentVolume(unescapeQualifiedName(name))
-  const csi = volume === undefined ? undefined : csiSourceOf(volume)
+  const csi = objects.csiSourceOf(unescapeQualifiedName(name))
   if (csi !== undefined) return csi.driver
   const attachers = new Set((inputs.snapshot.api?.volumeAttachments ?? []).map(({ spec }) => spec.attacher))
   const fitting = [...attachers].filter((driver) => objects.attachmentOf({ driver, handle }) !== undefined)

@@ -1,29 +1,24 @@
 /** Handles that state files, PersistentVolumes and the node's status tell, by the staging directory of each (C10, C95). */
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
+import { volumesInStatus } from '../desired/node-status.ts'
 import { csiGlobalDir, parseCsiUniqueName } from '../names.ts'
+import { onceFor } from '../once-for.ts'
 import type { PlanContext } from './context.ts'
 import type { CsiIdentity } from './csi-identity.ts'
 
-const byDirectory = new WeakMap<PlanContext, ReadonlyMap<string, CsiIdentity>>()
-
 /** The volume whose driver and handle make this directory's name. Every handle is hashed once per plan. */
 export function knownHandleOf(context: PlanContext, stagingDir: string): CsiIdentity | undefined {
-  let known = byDirectory.get(context)
-  if (known === undefined) {
-    known = indexOf(context)
-    byDirectory.set(context, known)
-  }
-  return known.get(stagingDir)
+  return byDirectory(context).get(stagingDir)
 }
 
-function indexOf(context: PlanContext): ReadonlyMap<string, CsiIdentity> {
+const byDirectory = onceFor((context: PlanContext): ReadonlyMap<string, CsiIdentity> => {
   const known = new Map<string, CsiIdentity>()
   for (const identity of [...onDisk(context), ...ofPersistentVolumes(context), ...ofNodeStatus(context)]) {
     const dir = csiGlobalDir(identity.driver, identity.handle)
     if (!known.has(dir)) known.set(dir, identity)
   }
   return known
-}
+})
 
 function onDisk({ onDisk }: PlanContext): CsiIdentity[] {
   return onDisk.all.map(({ volume }) => volume)
@@ -40,9 +35,7 @@ function ofPersistentVolumes({ inputs }: PlanContext): CsiIdentity[] {
 
 /** The last trace of a volume whose PersistentVolume and state file are both gone (N64). */
 function ofNodeStatus({ inputs }: PlanContext): CsiIdentity[] {
-  const status = inputs.snapshot.api?.node?.status
-  const names = [...(status?.volumesAttached ?? []).map(({ name }) => name), ...(status?.volumesInUse ?? [])]
-  return names.flatMap((name) => {
+  return volumesInStatus(inputs.snapshot.api?.node).flatMap((name) => {
     const volume = parseCsiUniqueName(name)
     return volume === undefined ? [] : [{ ...volume, from: "the node's status" }]
   })

@@ -1,6 +1,7 @@
 /** Data in memory: a tmpfs ends with its last mount, which may be a sub-path's (S13). */
 import type { SubPaths } from '../actual/pod-volumes.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { isGeneration } from '../names.ts'
 import type { PlanContext } from './context.ts'
 import type { Obstacle } from './draft.ts'
 import { allowedFsTypes } from './teardown-plugins.ts'
@@ -17,7 +18,7 @@ export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: 
   if (inputs.tree.has(`pods/${podUid}/plugins/kubernetes.io~empty-dir/wrapped_${subPaths.volumeName}/ready`)) return []
   const layers = subPaths.leaves
     .flatMap((leaf) => leaf.layers)
-    .filter(({ fsType, root }) => allowedFsTypes('emptyDir')?.includes(fsType) && !GENERATION.test(root))
+    .filter(({ fsType, root }) => allowedFsTypes('emptyDir')?.includes(fsType) && !isOfGeneration(root))
   const ending = new Set(
     [...new Set(layers.map(({ dev }) => dev))].filter((dev) =>
       inputs.mounts.ofDevice(dev).every((mount) => mount.mountPoint.includes(`/pods/${podUid}/`)),
@@ -27,7 +28,9 @@ export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: 
 }
 
 /** What an atomic writer wrote is no emptyDir's, whatever has become of its volume's directory (P25). */
-const GENERATION = /^\/\.\.\d{4}(_\d\d){5}\.\d+(\/|$)/
+function isOfGeneration(root: string): boolean {
+  return isGeneration(root.split('/')[1] ?? '')
+}
 
 /** @param layers what goes, of one file system in memory */
 export function memoryObstacle(volumeName: string, layers: readonly MountInfo[]): Obstacle {

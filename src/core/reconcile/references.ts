@@ -1,5 +1,4 @@
 /** Who else shows the file system of a staged mount: the references of R031, R032 and S24. */
-
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Findings, Obstacle } from './draft.ts'

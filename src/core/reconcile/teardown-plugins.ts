@@ -1,5 +1,6 @@
 /** How the volumes of each plugin come down, as far as plans differ (R437, P22, P42). */
 import type { TreeEntry } from '../model/snapshot.ts'
+import { isGeneration } from '../names.ts'
 import { ownValue } from '../own-value.ts'
 
 export type TeardownFamily = 'csi' | 'emptyDir' | 'projected' | 'mount' | 'nothing'
@@ -59,8 +60,7 @@ export function allowedFsTypes(family: TeardownFamily): readonly string[] | unde
 export function madeByAtomicWriter(entry: TreeEntry, name: string): boolean {
   const [top = '', ...rest] = name.split('/')
   if (top === '..data' || top === '..data_tmp') return entry.type === 'link' && rest.length === 0
-  if (/^\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+$/.test(top))
-    return entry.type === 'dir' || (rest.length > 0 && entry.type === 'file')
+  if (isGeneration(top)) return entry.type === 'dir' || (rest.length > 0 && entry.type === 'file')
   if (entry.type === 'dir') return true
   return entry.type === 'link' && (entry.target ?? '').startsWith('..data/')
 }

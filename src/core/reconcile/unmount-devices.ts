@@ -5,6 +5,7 @@
 import type { StagedVolume } from '../actual/devices.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { csiGlobalDir, csiUniqueName } from '../names.ts'
+import { onceFor } from '../once-for.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
 import { type CsiIdentity, identifyStaged, identityObstacle } from './csi-identity.ts'
@@ -143,20 +144,15 @@ function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: 
   })
 }
 
-const directories = new WeakMap<PlanContext, ReadonlySet<string>>()
-
 /** Staging directories of all that pods want; each is a hash, and empty directories may be many. */
-function wantedDirectories(context: PlanContext): ReadonlySet<string> {
-  const known = directories.get(context)
-  if (known !== undefined) return known
-  const wanted = new Set(
-    context.desired.volumes.flatMap(({ driver, handle }) =>
-      driver !== undefined && handle !== undefined ? csiGlobalDir(driver, handle) : [],
+const wantedDirectories = onceFor(
+  ({ desired }: PlanContext): ReadonlySet<string> =>
+    new Set(
+      desired.volumes.flatMap(({ driver, handle }) =>
+        driver !== undefined && handle !== undefined ? csiGlobalDir(driver, handle) : [],
+      ),
     ),
-  )
-  directories.set(context, wanted)
-  return wanted
-}
+)
 
 function stepsOf(
   context: PlanContext,

@@ -3,7 +3,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { type CsiTrace, csiTraces } from '../actual/csi-traces.ts'
 import type { BlockMapping, BlockVolume } from '../actual/devices.ts'
 import { baseName } from '../actual/tree.ts'
-import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
+import { append } from '../append.ts'
 import type { DesiredState } from '../desired/desired-state.ts'
 import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName, unescapeQualifiedName } from '../names.ts'
 import type { ApiObjects } from './api-objects.ts'
@@ -94,11 +94,11 @@ class Found implements VolumeUsers {
   }
 
   noteName(uniqueName: string, user: VolumeUser): void {
-    note(this.#byName, uniqueName, user)
+    append(this.#byName, uniqueName, user)
   }
 
   notePlugin(plugin: string, user: VolumeUser): void {
-    note(this.#byPlugin, plugin, user)
+    append(this.#byPlugin, plugin, user)
   }
 
   noteTrace(pod: PodClass, { name, kind, stateFile, setUp }: CsiTrace, path: string): void {
@@ -137,19 +137,12 @@ class Found implements VolumeUsers {
   #noteByPersistentVolume(pod: PodClass, dirName: string): { driver: string } | undefined {
     const user: VolumeUser = { pod, how: 'has it on disk' }
     const name = unescapeQualifiedName(dirName)
-    note(this.#byPersistentVolume, name, user)
-    const volume = this.#objects.persistentVolume(name)
-    const csi = volume === undefined ? undefined : csiSourceOf(volume)
+    append(this.#byPersistentVolume, name, user)
+    const csi = this.#objects.csiSourceOf(name)
     if (csi === undefined) return undefined
     this.noteName(csiUniqueName(csi.driver, csi.volumeHandle), user)
     return { driver: csi.driver }
   }
-}
-
-function note(map: Map<string, VolumeUser[]>, key: string, user: VolumeUser): void {
-  const users = map.get(key)
-  if (users === undefined) map.set(key, [user])
-  else users.push(user)
 }
 
 function notePlugins({ tree }: ActualInputs, found: Found, pod: PodClass): void {

@@ -1,13 +1,11 @@
 /** What the kubelet's atomic writer left in a volume: links, `..data`, and a directory for each generation (P25). */
 import { posix } from 'node:path'
 import type { ExpectedFile } from '../../desired/atomic-content.ts'
+import { isGeneration } from '../../names.ts'
 import { digestFile } from './read-small-file.ts'
 import { type Draft, lstatEntry, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
-
-/** One generation of data: ..YYYY_MM_DD_HH_MM_SS.random */
-const GENERATION = /^\.\.\d{4}(_\d\d){5}\.\d+$/
 
 /** What the files of a volume should be, by path below `..data`. */
 type Expected = ReadonlyMap<string, ExpectedFile> | undefined
@@ -22,7 +20,7 @@ export function readAtomicVolume(walk: TreeWalk, volume: Draft, digests: Digests
     const name = posix.basename(entry.path)
     if (entry.type === 'link' && name === '..data') readTarget(entry, walk.absolute(entry.path))
     else if (entry.type === 'dir' && walk.mayEnter(entry)) {
-      if (GENERATION.test(name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
+      if (isGeneration(name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
       else walkContent(walk, walk.absolute(entry.path), entry)
     }
   }
@@ -38,7 +36,7 @@ export function readShownGeneration(walk: TreeWalk, volume: Draft, expected: Exp
   if (data.target === undefined) return
   walk.emit(data)
   const generation: Draft = { path: `${volume.path}/${data.target}`, type: 'dir' }
-  if (!GENERATION.test(data.target) || walk.mountPoints.at(generation.path) !== undefined) return
+  if (!isGeneration(data.target) || walk.mountPoints.at(generation.path) !== undefined) return
   if (!lstatEntry(generation, walk.absolute(generation.path)) || generation.type !== 'dir') return
   walk.emit(generation)
   readGeneration(walk, generation, generation.path, { expected })
