@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/apply/events.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/apply/ports.ts'
+import type { VolumeToMount } from '../../src/core/desired/desired-state.ts'
 import type { DeviceSource } from '../../src/core/desired/device-source.ts'
+import { onDiskUid } from '../../src/core/desired/pods.ts'
 import type { Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
@@ -36,6 +38,7 @@ export class Fixture {
   sources: readonly DeviceSource[] | undefined = []
   attachment: VolumeAttachment | undefined
   pods: Pod[] = []
+  volumes: VolumeToMount[] = []
   /** What the driver does beside answering; throws to fail. */
   driver: ((method: string, path: string) => void | Promise<void>) | undefined = () => {}
   afterDelete: VolumeAttachment | undefined
@@ -80,12 +83,18 @@ export class Fixture {
       cluster,
       wantedByController: (name) => this.wanted.has(name),
       wantedSources: () => this.sources,
+      wanted: (pod, uniqueName) => this.wantedVolume(pod, uniqueName),
       host: this.host,
       lockFile: `${this.directory}/lock`,
       journalDir: `${this.directory}/journal`,
       detachWaitMs: 0,
       ...this.given,
     }
+  }
+
+  /** The one that the fixture was given for the pod. */
+  wantedVolume(pod: Pod, uniqueName: string): VolumeToMount | undefined {
+    return this.volumes.find((volume) => volume.podUid === onDiskUid(pod) && volume.uniqueName === uniqueName)
   }
 
   /** Entries of the journal, oldest first. */

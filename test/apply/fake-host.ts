@@ -109,6 +109,23 @@ export class FakeHost implements Host {
     return { ...OK, ...this.programs(program, args, input) }
   }
 
+  mkdir(path: string): void {
+    this.log.push(`mkdir ${path}`)
+    if (this.files.has(path)) throw errno('EEXIST')
+    if (dirname(path) !== '/' && !this.files.has(dirname(path))) throw errno('ENOENT')
+    this.files.set(path, { type: 'dir', size: 0 })
+  }
+
+  chmod(path: string, mode: number): void {
+    this.log.push(`chmod ${mode.toString(8)} ${path}`)
+  }
+
+  createFile(path: string): void {
+    this.log.push(`create ${path}`)
+    if (this.files.has(path)) throw errno('EEXIST')
+    this.file(path)
+  }
+
   rmdir(path: string): void {
     this.log.push(`rmdir ${path}`)
     const found = this.files.get(path)

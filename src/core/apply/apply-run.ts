@@ -100,6 +100,7 @@ export class ApplyRun {
       waiting: new WaitingBudget(this.timeoutMs),
       signal: this.#context.signal,
       record: this.#records.of(operation),
+      bringUp: {},
       say: (message) => this.#emit(operationEvent('step', operation, message)),
     }
   }

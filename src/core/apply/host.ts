@@ -46,6 +46,12 @@ export interface Host {
   loopBackingFile(device: string): string | undefined
   /** Does the mount on this path fail to answer; asked by a child with a deadline. */
   isDead(path: string, deadlineMs: number): Promise<boolean>
+  /** One directory; EEXIST where something is there. */
+  mkdir(path: string, mode: number): void
+  /** Never follows a link. */
+  chmod(path: string, mode: number): void
+  /** A new, empty file; EEXIST where something is there. */
+  createFile(path: string, mode: number): void
   rmdir(path: string): void
   unlink(path: string): void
   /** Undefined: nothing there. Never follows a link. */

@@ -2,8 +2,10 @@
 import {
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -48,6 +50,9 @@ export const linuxHost: Host = {
   openersOf: (devs, table, others) => openersOf(devs, table, others),
   releaseLoop: (device, deadlineMs) => runCommand('losetup', ['-d', device], deadlineMs),
   loopBackingFile: (device) => readBackingFile(device),
+  mkdir: (path, mode) => mkdirSync(path, { mode }),
+  chmod,
+  createFile: (path, mode) => closeSync(openSync(path, 'wx', mode)),
   rmdir: rmdirSync,
   unlink: unlinkSync,
   lstat: findFile,
@@ -68,6 +73,16 @@ export const linuxHost: Host = {
     if (timedOut) return true
     return status !== 0 && /not connected|Stale|Input\/output error|Host is down|No such device/i.test(stderr)
   },
+}
+
+/** By a descriptor: a link that was put in its place is not followed. */
+function chmod(path: string, mode: number): void {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    fchmodSync(fd, mode)
+  } finally {
+    closeSync(fd)
+  }
 }
 
 function findFile(path: string): FoundFile | undefined {

@@ -1,4 +1,5 @@
 /** What apply needs from outside. Each port is small enough that its fake is a short class. */
+import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { DeviceSource } from '../desired/device-source.ts'
 import type { Node, Pod, VolumeAttachment } from '../model/objects.ts'
 import type { KubeletSnapshot } from '../model/snapshot.ts'
@@ -52,6 +53,8 @@ export interface ApplyContext {
   wantedSources(
     pods: readonly Pod[],
   ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
+  /** The volume of this unique name as the pod wants it, by what the last look knows; undefined: it does not. */
+  wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
   /** The kernel and the disk; default: this host's. */
   readonly host?: Host
   /** Operations in flight at once (default 8). */

@@ -1,6 +1,7 @@
 /** One operation by itself: what must hold, the intent in the journal, the steps, the outcome. */
-import type { Operation } from '../plan/plan.ts'
+import type { Operation, OperationKind } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
+import { requireWanted } from './bring-up/require-wanted.ts'
 import { requireExpectedMounts } from './expected-mounts.ts'
 import { noteMounted } from './mounted-disks.ts'
 import { requireNothingNew } from './orphan-dir.ts'
@@ -9,6 +10,9 @@ import { requireUnused } from './preconditions.ts'
 import { requireNoReaders } from './readers.ts'
 import { runSteps } from './run-steps.ts'
 import type { StepContext } from './step-context.ts'
+
+/** Operations of a pod that wants the volume; the others are of pods that must be gone, or of no pod. */
+const BRINGING_UP = new Set<OperationKind>(['MountVolume', 'MapVolume', 'RemountVolume', 'ExpandVolume'])
 
 /** Answers about pods may be shared by operations that start within this time. */
 const WITNESS_AGE_MS = 1000
@@ -28,7 +32,8 @@ export async function runOperation(operation: Operation, apply: ApplyRun): Promi
 
 /** @throws OperationRefused */
 export async function requireConditions(operation: Operation, steps: StepContext, witness: Witness): Promise<void> {
-  await requireUnused(operation, witness, steps.context)
+  if (BRINGING_UP.has(operation.kind)) steps.bringUp.wanted = requireWanted(operation, witness, steps.context)
+  else await requireUnused(operation, witness, steps.context)
   requireExpectedMounts(operation, steps.around)
   noteMounted(steps)
   if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice')

@@ -1,6 +1,8 @@
 /** The steps of one operation, in their order. */
 import { FC_PLUGIN } from '../fc-disk.ts'
 import type { Step } from '../plan/plan.ts'
+import { bringUpStep } from './bring-up/bring-up-step.ts'
+import { takeBack, type Undo } from './bring-up/undo.ts'
 import { deleteContentStep } from './content-step.ts'
 import { callDriver } from './csi-step.ts'
 import type { Deleted } from './delete-content.ts'
@@ -9,7 +11,6 @@ import { deleteFcDevices } from './fc-step.ts'
 import { callFlexDriver } from './flex-step.ts'
 import { deleteIscsiDevices, logOutOfIscsi } from './iscsi-step.ts'
 import { releaseLoop } from './loop-step.ts'
-import { StepFailed } from './operation-error.ts'
 import { removeStep } from './remove.ts'
 import type { StepContext } from './step-context.ts'
 import { umountLayer } from './umount-step.ts'
@@ -22,55 +23,69 @@ export interface StepsDone {
   readonly stays: readonly string[]
 }
 
+/** Where a step of an operation that brings a volume up fails, what the ones before it made is taken back. */
 export async function runSteps(
   steps: readonly Step[],
   run: StepContext,
   onStep: (step: Step) => void = () => {},
 ): Promise<StepsDone> {
-  let deleted: Deleted = { files: 0, bytes: 0 }
-  let waiting: string | undefined
-  const stays = new Set<string>()
-  const leave = (what: string | undefined): void => void (what !== undefined && stays.add(what))
-  for (const step of steps) {
-    onStep(step)
-    switch (step.op) {
-      case 'umount':
-        await umountLayer(step, run)
-        break
-      case 'rmdir':
-      case 'unlink':
-        removeStep(step, run)
-        break
-      case 'deleteContent': {
-        const { files, bytes } = await deleteContentStep(step, run)
-        deleted = { files: deleted.files + files, bytes: deleted.bytes + bytes }
-        break
-      }
-      case 'NodeUnpublishVolume':
-      case 'NodeUnstageVolume':
-        await callDriver(step, run)
-        if (step.op === 'NodeUnstageVolume') run.record.unstaged = true
-        break
-      case 'losetup -d':
-        await releaseLoop(step, run)
-        break
-      case 'flexUnmount':
-      case 'flexUnmountDevice':
-        await callFlexDriver(step, run)
-        break
-      case 'deleteScsiDevices':
-        if (run.operation.volume?.plugin === FC_PLUGIN) await deleteFcDevices(step, run)
-        else leave(await deleteIscsiDevices(step, run))
-        break
-      case 'iscsiLogout':
-        leave(await logOutOfIscsi(step, run))
-        break
-      case 'deleteVolumeAttachment':
-        waiting = await detachVolume(run, run.context.detachWaitMs ?? 30_000)
-        break
-      default:
-        throw new StepFailed('NotSupportedYet', `this version does not carry out ${step.op}`)
+  const done: Progress = { deleted: { files: 0, bytes: 0 }, waiting: undefined, stays: new Set(), undos: [] }
+  try {
+    for (const step of steps) {
+      onStep(step)
+      await runStep(step, run, done)
     }
+  } catch (error) {
+    throw await takeBack(done.undos, error)
   }
-  return { deleted, waiting, stays: [...stays] }
+  return { deleted: done.deleted, waiting: done.waiting, stays: [...done.stays] }
+}
+
+interface Progress {
+  deleted: Deleted
+  waiting: string | undefined
+  readonly stays: Set<string>
+  readonly undos: Undo[]
+}
+
+async function runStep(step: Step, run: StepContext, done: Progress): Promise<void> {
+  const leave = (what: string | undefined): void => void (what !== undefined && done.stays.add(what))
+  switch (step.op) {
+    case 'umount':
+      await umountLayer(step, run)
+      break
+    case 'rmdir':
+    case 'unlink':
+      removeStep(step, run)
+      break
+    case 'deleteContent': {
+      const { files, bytes } = await deleteContentStep(step, run)
+      done.deleted = { files: done.deleted.files + files, bytes: done.deleted.bytes + bytes }
+      break
+    }
+    case 'NodeUnpublishVolume':
+    case 'NodeUnstageVolume':
+      await callDriver(step, run)
+      if (step.op === 'NodeUnstageVolume') run.record.unstaged = true
+      break
+    case 'losetup -d':
+      await releaseLoop(step, run)
+      break
+    case 'flexUnmount':
+    case 'flexUnmountDevice':
+      await callFlexDriver(step, run)
+      break
+    case 'deleteScsiDevices':
+      if (run.operation.volume?.plugin === FC_PLUGIN) await deleteFcDevices(step, run)
+      else leave(await deleteIscsiDevices(step, run))
+      break
+    case 'iscsiLogout':
+      leave(await logOutOfIscsi(step, run))
+      break
+    case 'deleteVolumeAttachment':
+      done.waiting = await detachVolume(run, run.context.detachWaitMs ?? 30_000)
+      break
+    default:
+      done.undos.push(...(await bringUpStep(step, run)))
+  }
 }

@@ -1,3 +1,4 @@
+import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import type { Host } from './host.ts'
 import type { Journal } from './journal.ts'
@@ -5,6 +6,13 @@ import type { ApplyContext } from './ports.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { VolumeRecord } from './volume-record.ts'
 import type { WaitingBudget } from './waiting-budget.ts'
+
+export interface BringUp {
+  /** The volume as the pod wants it just now. */
+  wanted?: VolumeToMount
+  /** Absolute path of the device node that a step has brought to this node. */
+  device?: string
+}
 
 /** What a step of one operation works with. */
 export interface StepContext {
@@ -21,4 +29,6 @@ export interface StepContext {
   readonly say: (message: string) => void
   /** Devices seen and calls answered so far in this apply, by volume. */
   readonly record: VolumeRecord
+  /** What an operation that brings a volume up has found out so far. */
+  readonly bringUp: BringUp
 }

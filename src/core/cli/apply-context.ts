@@ -7,8 +7,10 @@ import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
 import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
 import { namedUids } from '../desired/pods.ts'
+import { desiredStateOfPods } from '../desired/populate.ts'
 import { VolctlError } from '../errors.ts'
 import { deadlineIn } from '../grpc/deadline.ts'
 import type { Pod } from '../model/objects.ts'
@@ -48,6 +50,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     cluster: cluster(first),
     wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
     wantedSources: (pods) => wantedSources(latest, pods),
+    wanted: (pod, uniqueName) => wantedVolume(latest, pod, uniqueName),
     parallel,
     timeoutMs,
     signal,
@@ -123,6 +126,12 @@ function cluster({ client, node: { nodeName } }: CollectedNode): Cluster {
 
 function conflict(message: string): VolctlError {
   return new VolctlError('Conflict', message, { hint: 'The attachment changed meanwhile: plan again.' })
+}
+
+/** A pod's volumes never change, what they resolve to may: the pod is the fresh one, the rest as last looked at. */
+function wantedVolume({ snapshot }: CollectedNode, pod: Pod, uniqueName: string): VolumeToMount | undefined {
+  if (snapshot.api === undefined) return undefined
+  return desiredStateOfPods([pod], snapshot.api).volumes.find((volume) => volume.uniqueName === uniqueName)
 }
 
 /** By the attach/detach controller's rule (S21); a volume that could not be resolved may be any (S4). */

@@ -1,11 +1,12 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
 import type { VolumeMode } from '../plan/plan.ts'
+import type { SpecContext } from '../plugins/plugin.ts'
 import { translateInlineVolume, translatePersistentVolume } from './csi-translation/translate.ts'
 import type { VolumeSpec } from './desired-state.ts'
 import { podNamespace, type VolumeUse } from './pods.ts'
 import { claimReferenceOf, type ResolveRules, resolveClaim, type Unresolved } from './resolve-claim.ts'
-import { type PluginContext, pluginOfInline, pluginOfPersistentVolume } from './volume-plugins.ts'
+import { pluginOfInline, pluginOfPersistentVolume } from './volume-plugins.ts'
 
 export const KUBELET_RULES: ResolveRules = { ephemeralFirst: false, checkDeletion: true, checkMode: true }
 export const CONTROLLER_RULES: ResolveRules = { ephemeralFirst: true, checkDeletion: false, checkMode: false }
@@ -17,7 +18,7 @@ export function resolveVolume(
   pod: Pod,
   volume: PodVolumeSource,
   use: VolumeUse,
-  context: PluginContext,
+  context: SpecContext,
   rules: ResolveRules,
 ): Resolution {
   const reference = claimReferenceOf(pod, volume, rules)
@@ -42,7 +43,7 @@ export function resolveVolume(
 }
 
 /** Inline volumes are always file systems, and never read-only by themselves (R114, R116, R117, R152). */
-function resolveInline(pod: Pod, volume: PodVolumeSource, context: PluginContext): Resolution {
+function resolveInline(pod: Pod, volume: PodVolumeSource, context: SpecContext): Resolution {
   const inline = { mode: 'Filesystem', readOnly: false, source: volume } as const
   const translation = translateInlineVolume(volume, podNamespace(pod))
   if (translation !== undefined && 'error' in translation) {

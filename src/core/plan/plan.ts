@@ -76,7 +76,13 @@ export interface VolumeRef {
  * deleteScsiDevices: flush and remove the SCSI devices of the iSCSI or FC volume whose global directory `target` is, if
  * nothing uses them; iscsiLogout: end its sessions, if nothing uses another of their LUNs (P76, P81, S25);
  * deleteVolumeAttachment: DELETE with uid and resourceVersion preconditions.
- * The others belong to operations that bring a volume up.
+ *
+ * Of operations that bring a volume up: mkdir: `target` and what is missing above it; mount: mount(8), a bind mount with
+ * options in two calls; mountDevice: look at the device, check its file system, mount it, never format (S15, P128);
+ * write: what the file's name says (a marker, an atomic writer's `..data`, a state file); setOwnership: fsGroup (P31);
+ * checkPath: the type of a hostPath; symlink: the pod's link to a device; losetup -f: hold a device open (P99);
+ * iscsiLogin, fcFind: bring the LUN's device to this node, for the mountDevice, mount and symlink that follow;
+ * flexMountDevice, flexMount: the call of a flexVolume driver (detail: its executable).
  */
 export type StepOp =
   | 'umount'
@@ -99,11 +105,36 @@ export type StepOp =
   | 'write'
   | 'symlink'
   | 'losetup -f'
+  | 'mountDevice'
+  | 'setOwnership'
+  | 'checkPath'
+  | 'iscsiLogin'
+  | 'fcFind'
+  | 'flexMountDevice'
+  | 'flexMount'
 
 export interface Step {
   readonly op: StepOp
   readonly target: string
   readonly detail?: string
+  /** mount, mountDevice, symlink: what is mounted, or linked to; absent: the device that a step before has found. */
+  readonly source?: string
+  /** mount, mountDevice; absent: a bind mount. */
+  readonly fsType?: string
+  /** mount, mountDevice: in the order in which they are given. */
+  readonly options?: readonly string[]
+  /** mkdir: octal, e.g. "0750". */
+  readonly mode?: string
+  /** setOwnership. */
+  readonly ownership?: Ownership
+}
+
+/** fsGroup, as the kubelet gives a volume to a group (P31, P32). */
+export interface Ownership {
+  readonly gid: number
+  readonly policy: 'Always' | 'OnRootMismatch'
+  /** Its files are only to be read: fewer bits are set. */
+  readonly readOnly: boolean
 }
 
 export interface Blocked {

@@ -3,10 +3,10 @@ import { podVolumes } from '../actual/pod-volumes.ts'
 import { csiUniqueName } from '../names.ts'
 import type { NodeState } from '../node-state.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
 import { identifyStaged } from './csi-identity.ts'
 import { Findings } from './draft.ts'
-import { evidenceOf, targetOf } from './mount-evidence.ts'
 import { makeContext } from './plan-context.ts'
 import type { PodClass } from './pod-classes.ts'
 
@@ -45,14 +45,15 @@ export function explainDecisions(state: NodeState, options: PlanOptions, plan: P
     }
   }
   for (const volume of context.desired.volumes) {
-    const evidence = evidenceOf(context, volume)
+    const plugin = pluginNamed(volume.plugin)
+    const evidence = plugin.evidence(context.inputs, volume)
     const why =
       evidence.state === 'notMounted'
         ? `wanted, and ${evidence.why}`
         : evidence.state === 'satisfied'
           ? 'the kubelet mounts nothing for it'
           : 'wanted, and as it should be'
-    note(context.inputs.absolute(targetOf(volume)), 'R805', why)
+    note(context.inputs.absolute(plugin.podPath(volume)), 'R805', why)
   }
   for (const staged of context.staged) note(context.inputs.absolute(staged.target), ...stagedVerdict(context, staged))
   return decisions

@@ -1,7 +1,8 @@
 /** Can the driver of a flexVolume be called, and what may be done when it cannot (P13, P85-P88, S16). */
+
+import { isInTree } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
 import type { Obstacle } from './draft.ts'
-import { isInTree } from './teardown-plugins.ts'
 
 export type FlexCall =
   | { readonly kind: 'call'; readonly executable: string }

@@ -2,9 +2,9 @@
 import type { SubPaths } from '../actual/pod-volumes.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { isGeneration } from '../names.ts'
+import { allowedFsTypes } from '../plugins/teardown-family.ts'
 import type { PlanContext } from './context.ts'
 import type { Obstacle } from './draft.ts'
-import { allowedFsTypes } from './teardown-plugins.ts'
 
 /** What is in a mount cannot be counted without entering it. */
 export const UNCOUNTED = { files: 0, bytes: 0, counted: false } as const

@@ -1,8 +1,9 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { matchesNode } from '../desired/node-affinity.ts'
+import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, registeredDriver, waitForKubelet } from './context.ts'
-import { notSupportedYet, type Obstacle, type Wait } from './draft.ts'
+import type { Obstacle, Wait } from './draft.ts'
 import { allowsSeveralNodes, knowsOtherNodes } from './volume-facts.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
@@ -103,7 +104,7 @@ function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
 }
 
 /** What a person has to clear away before the mount. */
-export function mountObstacle(context: PlanContext, volume: VolumeToMount, target: string): Obstacle {
+export function mountObstacle(context: PlanContext, volume: VolumeToMount, target: string): Obstacle | undefined {
   const { inputs } = context
   const node = inputs.snapshot.api?.node ?? null
   if (volume.persistentVolume !== undefined && node !== null && !matchesNode(volume.persistentVolume, node)) {
@@ -113,7 +114,10 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
       hint: 'The pod is on the wrong node: delete it, so that it is scheduled again.',
     }
   }
-  const inside = inputs.at(target).length > 0 || isOwnDirectory(volume) ? [] : inputs.tree.descendants(target)
+  const inside =
+    inputs.at(target).length > 0 || !pluginNamed(volume.plugin).mountsOver(volume)
+      ? []
+      : inputs.tree.descendants(target)
   const data = inside.find((entry) => entry.type !== 'dir')
   if (data !== undefined) {
     return {
@@ -122,13 +126,5 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
       hint: 'Look at it; move it away or delete it yourself, then plan again.',
     }
   }
-  return notSupportedYet('Start the kubelet: it mounts the volume.')
-}
-
-/** Nothing is mounted over the directory of a disk emptyDir or a configMap. */
-function isOwnDirectory(volume: VolumeToMount): boolean {
-  return (
-    volume.plugin === 'kubernetes.io/configmap' ||
-    (volume.plugin === 'kubernetes.io/empty-dir' && (volume.source?.emptyDir?.medium ?? '') === '')
-  )
+  return undefined
 }

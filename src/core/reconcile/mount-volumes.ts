@@ -1,12 +1,11 @@
 /** Step 2 of the pass: what living pods want and do not have (R410, S22; O3, O21, O26, O31). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { csiGlobalDir } from '../names.ts'
-import type { VolumeRef } from '../plan/plan.ts'
+import type { Step, VolumeRef } from '../plan/plan.ts'
+import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Findings } from './draft.ts'
 import { mountObstacle, mountWait } from './mount-conditions.ts'
-import { evidenceOf, targetOf } from './mount-evidence.ts'
-import { mountSteps } from './mount-steps.ts'
 import { refreshVolume } from './refresh-volumes.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 
@@ -37,9 +36,10 @@ export function mountOrAttachVolumes(context: PlanContext, findings: Findings): 
 
 function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMount, staging: Map<string, Draft>): void {
   const { inputs } = context
-  const evidence = evidenceOf(context, volume)
+  const plugin = pluginNamed(volume.plugin)
+  const evidence = plugin.evidence(inputs, volume)
   if (evidence.state === 'satisfied') return
-  const target = targetOf(volume)
+  const target = plugin.podPath(volume)
   const dead = inputs.deadError(target)
   if (evidence.state === 'mounted' && dead !== undefined) {
     reportDead(context, findings, volume, target, dead)
@@ -60,10 +60,11 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   }
   const first = staging.get(volume.uniqueName)
   const withStage = volume.deviceMountable && first === undefined && !isStaged(context, volume)
-  const steps = mountSteps(context, volume, withStage)
+  const { steps, blocked: missing } = plugin.setUp(context, volume, withStage)
   const before = isExclusive(volume) ? findings.ofVolume(volume.uniqueName) : []
   const predecessors = before.filter((draft) => draft.kind.startsWith('Un'))
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
+  const blocked = mountObstacle(context, volume, target) ?? missing
   const draft: Draft = {
     kind,
     reason: lost === undefined ? 'NotMounted' : 'StateFileMissing',
@@ -77,11 +78,17 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     paths: [...new Set(steps.map((step) => step.target))],
     after: [...(first === undefined ? [] : [first]), ...predecessors],
     rule: 'R430',
+    expects: mountPointsOf(steps).map((path) => ({ path, layers: [] })),
     removes: new Set(),
-    blocked: mountObstacle(context, volume, target),
+    ...(blocked === undefined ? {} : { blocked }),
   }
   if (volume.deviceMountable && first === undefined) staging.set(volume.uniqueName, draft)
   findings.add(draft)
+}
+
+/** Where nothing may be mounted, now or when it is done (S26). */
+function mountPointsOf(steps: readonly Step[]): string[] {
+  return steps.flatMap(({ op, target }) => (op === 'mount' || op === 'mountDevice' ? [target] : []))
 }
 
 /** R418d, R829: an old user has to be off the volume first only where two may not share it. */

@@ -3,21 +3,14 @@ import { baseName, parentOf } from '../actual/tree.ts'
 import { expectedContent } from '../desired/atomic-content.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { nodeExpansionWanted } from '../desired/expansion.ts'
+import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
 import { type Findings, notSupportedYet, type Obstacle } from './draft.ts'
-import { targetOf } from './mount-evidence.ts'
 import { describeWanted } from './mount-volumes.ts'
-
-const PROJECTED = new Set([
-  'kubernetes.io/configmap',
-  'kubernetes.io/secret',
-  'kubernetes.io/downward-api',
-  'kubernetes.io/projected',
-])
 
 /** Adds a RemountVolume or ExpandVolume for a volume that is mounted, where a difference is shown. */
 export function refreshVolume(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
-  if (PROJECTED.has(volume.plugin)) remount(context, findings, volume)
+  if (pluginNamed(volume.plugin).refreshes) remount(context, findings, volume)
   else expand(context, findings, volume)
 }
 
@@ -26,7 +19,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
   if (api === undefined || volume.source === undefined) return
   const difference = firstDifference(context, volume)
   if (difference === undefined) return
-  const dir = context.inputs.absolute(targetOf(volume))
+  const dir = context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume))
   refresh(context, findings, volume, {
     kind: 'RemountVolume',
     reason: 'ContentDiffers',
@@ -44,7 +37,7 @@ function firstDifference({ inputs }: PlanContext, volume: VolumeToMount): string
   if (api === undefined || volume.source === undefined) return undefined
   const expected = expectedContent(volume.source, volume.pod, api)
   if (expected.kind !== 'files') return undefined
-  const dir = targetOf(volume)
+  const dir = pluginNamed(volume.plugin).podPath(volume)
   const data = inputs.tree.get(`${dir}/..data`)
   if (data?.target === undefined) return inputs.tree.has(dir) ? `${inputs.absolute(dir)} has no ..data` : undefined
   const generation = `${dir}/${baseName(data.target)}`
@@ -69,7 +62,7 @@ function firstDifference({ inputs }: PlanContext, volume: VolumeToMount): string
 function expand(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const growth = nodeExpansionWanted(volume)
   if (growth === undefined) return
-  const target = context.inputs.absolute(targetOf(volume))
+  const target = context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume))
   refresh(context, findings, volume, {
     kind: 'ExpandVolume',
     reason: 'CapacityGrew',

@@ -2,9 +2,9 @@
 import { readStateFile } from '../actual/state-file.ts'
 import type { ApiReadError } from '../model/snapshot.ts'
 import { csiUniqueName, escapeQualifiedName } from '../names.ts'
+import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
-import { evidenceOf } from './mount-evidence.ts'
 import type { PodClass } from './pod-classes.ts'
 
 export function reportProblems(context: PlanContext, findings: Findings): void {
@@ -143,7 +143,7 @@ function reportAttachment(context: PlanContext, findings: Findings): void {
   for (const volume of context.desired.volumes) {
     if (volume.attachability !== 'attachable' || volume.driver === undefined || volume.handle === undefined) continue
     if (context.classes.of(volume.podUid)?.class !== 'Desired' || !hasMount(context, volume.uniqueName)) continue
-    if (evidenceOf(context, volume).state === 'mounted')
+    if (pluginNamed(volume.plugin).evidence(context.inputs, volume).state === 'mounted')
       check(volume.uniqueName, volume.podUid, volume.specName, pathOf(context, volume.uniqueName))
   }
   for (const staged of context.staged) {

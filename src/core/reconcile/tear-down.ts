@@ -4,13 +4,13 @@ import { parentOf } from '../actual/tree.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { uniquePodVolumeName } from '../names.ts'
 import type { Operation, Step, VolumeRef } from '../plan/plan.ts'
+import { allowedFsTypes, type TeardownFamily } from '../plugins/teardown-family.ts'
 import { type PlanContext, waitToSettle } from './context.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import type { PodClass } from './pod-classes.ts'
 import { gone, podTimes } from './pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
-import { allowedFsTypes, type TeardownFamily } from './teardown-plugins.ts'
 
 /** The volume's directory, or an entry below it, that may hold more than was seen. */
 export function notReadWhole(

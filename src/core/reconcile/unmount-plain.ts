@@ -2,6 +2,7 @@
 import type { PodVolume } from '../actual/pod-volumes.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
+import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, waitToSettle } from './context.ts'
 import { expectedMount, type Findings } from './draft.ts'
 import { reportDriverGone } from './driver-call.ts'
@@ -10,7 +11,6 @@ import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import type { PodClass } from './pod-classes.ts'
 import { gone, podTimes } from './pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
-import { isReconstructable } from './teardown-plugins.ts'
 
 export function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const { inputs } = context
@@ -25,7 +25,7 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
     reportData(context, findings, pod, volume)
     return
   }
-  const kind = isReconstructable(volume.plugin) || call?.kind === 'call' ? 'UnmountVolume' : 'CleanOrphanVolume'
+  const kind = pluginNamed(volume.plugin).reconstructs || call?.kind === 'call' ? 'UnmountVolume' : 'CleanOrphanVolume'
   const device = volume.layers.at(-1)
   const ref: VolumeRef = {
     name: volume.name,

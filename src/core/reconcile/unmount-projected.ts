@@ -1,11 +1,11 @@
 /** secret, configMap, downwardAPI, projected: content that the kubelet's own atomic writer made (P22; S13, O13). */
 import type { PodVolume } from '../actual/pod-volumes.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
+import { madeByAtomicWriter } from '../plugins/atomic-writer.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings, Obstacle } from './draft.ts'
 import type { PodClass } from './pod-classes.ts'
 import { countOf, notReadWhole, tearDown } from './tear-down.ts'
-import { madeByAtomicWriter } from './teardown-plugins.ts'
 
 /** The kubelet's own files go; anybody else's stop it. */
 export function unmountProjected(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {

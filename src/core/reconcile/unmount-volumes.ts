@@ -4,6 +4,7 @@
  * One operation a volume and pod, sub-paths first. Whatever is in doubt blocks the operation and is named.
  */
 import { type PodVolume, podSubPaths, podVolumes, type SubPaths } from '../actual/pod-volumes.ts'
+import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
 import { waitToSettle } from './context.ts'
 import type { Findings } from './draft.ts'
@@ -11,7 +12,6 @@ import { memoryBehind, memoryObstacle, UNCOUNTED } from './memory-data.ts'
 import type { PodClass } from './pod-classes.ts'
 import { gone, podTimes } from './pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
-import { teardownFamily } from './teardown-plugins.ts'
 import { unmountCsiVolume } from './unmount-csi-volume.ts'
 import { unmountEmptyDir } from './unmount-empty-dir.ts'
 import { unmountPlain } from './unmount-plain.ts'
@@ -29,7 +29,7 @@ export function unmountVolumes(context: PlanContext, findings: Findings): void {
 }
 
 function unmountVolume(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
-  switch (teardownFamily(volume.plugin)) {
+  switch (pluginNamed(volume.plugin).tearDown) {
     case 'csi':
       unmountCsiVolume(context, findings, pod, volume)
       break

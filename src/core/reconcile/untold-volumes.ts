@@ -2,8 +2,8 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { baseName } from '../actual/tree.ts'
 import { unescapeQualifiedName } from '../names.ts'
+import { pluginNamed } from '../plugins/registry.ts'
 import type { PodClass } from './pod-classes.ts'
-import { teardownFamily } from './teardown-plugins.ts'
 
 /** A volume of a pod that must not be disturbed, which nothing tells: it may be any. */
 export interface UnknownVolume {
@@ -29,7 +29,7 @@ export function untoldVolumes({ tree }: ActualInputs, pod: PodClass, tells: bool
   if (unread !== undefined) return [{ pod, what: `${unread.path} could not be read (${unread.error})`, of: 'any' }]
   if (!tree.isDir(volumes)) return [{ pod, what: 'no directory tells its volumes', of: 'any' }]
   return plugins.flatMap(({ path }): UnknownVolume[] => {
-    const family = teardownFamily(unescapeQualifiedName(baseName(path)))
+    const family = pluginNamed(unescapeQualifiedName(baseName(path))).tearDown
     if ((family === 'csi' ? tells : family !== 'mount') || tree.children(path).length > 0) return []
     return [{ pod, what: `${path} is empty: what it had is not known`, of: family === 'csi' ? 'csi' : 'any' }]
   })

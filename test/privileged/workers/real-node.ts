@@ -75,6 +75,7 @@ export function apply(
     },
     wantedByController: () => false,
     wantedSources: () => [],
+    wanted: () => undefined,
     lockFile: `${root}.lock`,
     journalDir: `${root}.journal`,
     timeoutMs: 20_000,

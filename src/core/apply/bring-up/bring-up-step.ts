@@ -1,0 +1,31 @@
+/** One step of an operation that brings a volume up. */
+import { posix } from 'node:path'
+import type { Step } from '../../plan/plan.ts'
+import { StepFailed } from '../operation-error.ts'
+import type { StepContext } from '../step-context.ts'
+import { makeDirectory } from './make-directory.ts'
+import { mountStep } from './mount-step.ts'
+import type { Undo } from './undo.ts'
+import { writeMarker } from './write-marker.ts'
+
+type BringUpStep = (step: Step, run: StepContext) => Promise<readonly Undo[]> | readonly Undo[]
+
+const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
+  mkdir: makeDirectory,
+  mount: mountStep,
+  write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
+}
+
+/** By the name of what is written. */
+const WRITERS: Readonly<Record<string, BringUpStep>> = {
+  ready: writeMarker,
+}
+
+/** @returns how to take it back, oldest first */
+export async function bringUpStep(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  return (STEPS[step.op] ?? unknownStep)(step, run)
+}
+
+function unknownStep({ op, target }: Step): never {
+  throw new StepFailed('NotSupportedYet', `this version does not carry out ${op} of ${target}`)
+}

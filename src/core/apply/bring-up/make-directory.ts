@@ -1,0 +1,55 @@
+/** Directories that the kubelet would make (P37, P62). */
+import { posix } from 'node:path'
+import { errnoOf } from '../../errors.ts'
+import type { Step } from '../../plan/plan.ts'
+import { StepFailed } from '../operation-error.ts'
+import type { StepContext } from '../step-context.ts'
+import type { Undo } from './undo.ts'
+
+/** Of what is missing above the directory itself. */
+const PARENT_MODE = 0o750
+
+/**
+ * Makes `target` and what is missing above it. One that is there keeps its mode, unless the step says `exact` (P37).
+ * A link or a file in its place is never followed or replaced.
+ */
+export function makeDirectory({ target, mode = '0750', detail }: Step, run: StepContext): readonly Undo[] {
+  const undos: Undo[] = []
+  for (const path of [...missingAbove(target, run), target]) {
+    const bits = path === target ? Number.parseInt(mode, 8) : PARENT_MODE
+    const made = make(path, bits, run)
+    if (made) undos.push({ what: `directory ${path}`, back: () => removeIfEmpty(path, run) })
+    if (made || (path === target && detail === 'exact')) run.host.chmod(path, bits)
+  }
+  return undos
+}
+
+/** Nearest to the root first. */
+function missingAbove(path: string, run: StepContext): string[] {
+  const parent = posix.dirname(path)
+  return parent === path || run.host.lstat(parent) !== undefined ? [] : [...missingAbove(parent, run), parent]
+}
+
+function make(path: string, mode: number, run: StepContext): boolean {
+  try {
+    run.host.mkdir(path, mode)
+    return true
+  } catch (error) {
+    const code = errnoOf(error)
+    if (code === 'EEXIST' && run.host.lstat(path)?.type === 'dir') return false
+    throw new StepFailed('WriteFailed', `directory ${path} could not be made (${code ?? String(error)})`, {
+      cause: error,
+      hint:
+        code === 'EEXIST' ? 'Something else is in its place: move it away yourself, then plan again.' : 'Plan again.',
+    })
+  }
+}
+
+/** Somebody else may have put something in meanwhile: that stays, and is named. */
+function removeIfEmpty(path: string, { host }: StepContext): void {
+  try {
+    host.rmdir(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,106 @@
+/** One mount(8), and the proof that it is there (P124, P125; S22, S27). */
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { Step } from '../../plan/plan.ts'
+import { describeMount } from '../expected-mounts.ts'
+import { cannotHang } from '../file-systems.ts'
+import { StepFailed } from '../operation-error.ts'
+import { command, wordsOf } from '../step-command.ts'
+import type { StepContext } from '../step-context.ts'
+import { takeBack, type Undo } from './undo.ts'
+
+/** What a bind mount has of its source, and loses in a remount that does not name it again. */
+const KEPT_FLAGS = new Set(['ro', 'nodev', 'noexec', 'nosuid', 'noatime', 'nodiratime'])
+
+/** Mounts over an empty directory, or binds over an empty file. A bind mount with options takes a second call (P125). */
+export async function mountStep(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  const { target, fsType, options = [] } = step
+  const source = sourceOf(step, run)
+  requireFree(target, run)
+  const bind = options.filter((option) => option === 'bind' || option === 'rbind' || option === '_netdev')
+  if (!options.includes('bind') && !options.includes('rbind')) {
+    const type = fsType === undefined ? [] : ['-t', fsType]
+    return [await mount(step, run, [...type, ...optionArguments(options), source, target])]
+  }
+  const undo = await mount(step, run, ['-o', bind.join(','), source, target])
+  const others = options.filter((option) => !bind.some((each) => each === option) && option !== 'remount')
+  if (others.length === 0) return [undo]
+  const flags =
+    run.around.table
+      .at(target)
+      .at(-1)
+      ?.options.filter((option) => KEPT_FLAGS.has(option)) ?? []
+  const remount = ['bind', 'remount', ...new Set([...others, ...flags])]
+  const result = await command(run, 'mount', [...optionArguments(remount), source, target])
+  run.around.changed()
+  if (result.status === 0) return [undo]
+  throw await takeBack([undo], mountFailed(step, wordsOf(result)))
+}
+
+function optionArguments(options: readonly string[]): string[] {
+  return options.length === 0 ? [] : ['-o', options.join(',')]
+}
+
+/** Never something that mount(8) would take for an option (P161). */
+function sourceOf(step: Step, run: StepContext): string {
+  const source = step.source ?? run.bringUp.device
+  if (source === undefined || source === '' || source.startsWith('-'))
+    throw mountFailed(step, source === undefined ? 'no device was found' : `${JSON.stringify(source)} is no source`)
+  return source
+}
+
+/**
+ * S22: what is mounted over must be empty, and nothing may be mounted there yet.
+ *
+ * @throws StepFailed
+ */
+export function requireFree(target: string, { around, host }: StepContext): void {
+  const there = around.table.at(target).at(-1)
+  if (there !== undefined) {
+    throw new StepFailed('ForeignMount', `${describeMount(there)} is there already`, {
+      hint: 'Plan again, and look at what has changed.',
+    })
+  }
+  const found = host.lstat(target)
+  const isEmpty =
+    found?.type === 'dir' ? host.listNames(target).length === 0 : found?.type === 'file' && found.size === 0
+  if (isEmpty) return
+  throw new StepFailed('DataUnderMountPoint', `${target} is ${found === undefined ? 'not there' : 'not empty'}`, {
+    hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
+  })
+}
+
+/** Truth is the mount table: a helper that fails may have mounted all the same (P63). */
+async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<Undo> {
+  const result = await command(run, 'mount', args)
+  run.around.changed()
+  const layer = run.around.table.at(step.target).at(-1)
+  if (result.status !== 0) {
+    const failure = mountFailed(step, wordsOf(result))
+    throw layer === undefined ? failure : await takeBack([undoOf(layer, run)], failure)
+  }
+  if (layer === undefined) throw mountFailed(step, 'mount said that all is well, and nothing is mounted there')
+  return undoOf(layer, run)
+}
+
+/** Takes away this very mount, and nothing that somebody put over it. */
+function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): Undo {
+  return {
+    what: `the mount on ${mountPoint}`,
+    back: async () => {
+      run.around.changed()
+      const top = run.around.table.at(mountPoint).at(-1)
+      if (top?.id !== id || top.dev !== dev) return
+      const how = cannotHang(fsType) ? 'plain' : 'careful'
+      const result = await run.waiting.spend((ms) => run.host.umount([mountPoint], how, ms))
+      run.around.changed()
+      if (run.around.table.byId(id)?.mountPoint === mountPoint) throw new Error(wordsOf(result))
+    },
+  }
+}
+
+function mountFailed({ target, source }: Step, words: string): StepFailed {
+  const what = source === undefined ? target : `${source} on ${target}`
+  return new StepFailed('MountFailed', `mount of ${what} failed: ${words.replace(/^mount: /, '')}`, {
+    hint: 'Nothing of it was left; look at the source and its options, then plan again.',
+  })
+}

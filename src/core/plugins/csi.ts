@@ -1,0 +1,145 @@
+/** csi: a driver's volume; also what in-tree disks are translated to (C10, C31-C35, C133, C134). */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { parentOf } from '../actual/tree.ts'
+import type { ApiLookup } from '../desired/api-lookup.ts'
+import type { Attachability, VolumeToMount } from '../desired/desired-state.ts'
+import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, escapeQualifiedName, inlineCsiHandle } from '../names.ts'
+import type { Step } from '../plan/plan.ts'
+import { type PlanContext, registeredDriver, stages } from '../reconcile/context.ts'
+import { notSupportedYet } from '../reconcile/draft.ts'
+import { MOUNTED, notMounted } from './evidence.ts'
+import { perPodFacts } from './facts.ts'
+import { podDeviceLink } from './paths.ts'
+import type { MountEvidence, SpecContext, SpecFacts, VolumePlugin } from './plugin.ts'
+
+export const csi: VolumePlugin = {
+  name: CSI_PLUGIN,
+  about: {
+    tearDown: 'by its driver, with the identity that its state files prove',
+    setUp: 'staged and published by its driver',
+  },
+  attachability: 'driver',
+  deviceMountable: true,
+  block: true,
+  refreshes: false,
+  reconstructs: true,
+  tearDown: 'csi',
+  facts: (spec, context) => {
+    if ('inline' in spec) {
+      const { csi: source, name } = spec.inline
+      return source == null ? undefined : inlineFacts(source.driver, name, context)
+    }
+    const source = spec.persistentVolume.spec.csi
+    return source == null ? undefined : persistentFacts(source.driver, source.volumeHandle, context)
+  },
+  podPath: (volume) => (volume.mode === 'Block' ? podDeviceLink(volume) : `${podDirOf(volume)}/mount`),
+  globalPath: ({ mode, specName, driver, handle }) => {
+    if (mode === 'Block') return `${BLOCK}/staging/${specName}`
+    return driver === undefined || handle === undefined ? undefined : `${csiGlobalDir(driver, handle)}/globalmount`
+  },
+  mountsOver: ({ mode }) => mode === 'Filesystem',
+  evidence: (inputs, volume) =>
+    volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume),
+  setUp: (context, volume, first) => ({
+    steps: volume.mode === 'Block' ? blockSteps(context, volume, first) : fileSystemSteps(context, volume, first),
+    blocked: notSupportedYet('Start the kubelet: it mounts the volume.'),
+  }),
+}
+
+const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
+
+function persistentFacts(driver: string, handle: string, context: SpecContext): SpecFacts {
+  const attachability = attachabilityOf(driver, context.lookup)
+  const uniqueName = csiUniqueName(driver, handle)
+  return { plugin: CSI_PLUGIN, uniqueName, attachability, deviceMountable: true, driver, handle }
+}
+
+/** Never attached or staged, whatever the CSIDriver says (C35). */
+function inlineFacts(driver: string, podVolumeName: string, context: SpecContext): SpecFacts {
+  const handle = inlineCsiHandle(context.podUid, podVolumeName)
+  return { ...perPodFacts(CSI_PLUGIN, podVolumeName, context), driver, handle }
+}
+
+/** Only an explicit `attachRequired: false` spares the attach; a CSIDriver that is not there doesn't (R012, C35). */
+function attachabilityOf(driver: string, lookup: ApiLookup): Attachability {
+  const found = lookup.csiDriver(driver)
+  if (found.state === 'Unknown') return 'unknown'
+  const required = found.state === 'Absent' || found.object.spec.attachRequired !== false
+  return required ? 'attachable' : 'notAttachable'
+}
+
+/** The directory with state file and target: CSI alone escapes the volume's name as well. */
+function podDirOf({ podUid, plugin, specName }: VolumeToMount): string {
+  return `pods/${podUid}/volumes/${escapeQualifiedName(plugin)}/${escapeQualifiedName(specName)}`
+}
+
+/** Driver's business at the target (C17, C20): a mount point, or a link or device that a driver made in its stead. */
+function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  const dir = podDirOf(volume)
+  const target = `${dir}/mount`
+  const entry = inputs.tree.get(target)
+  const published = inputs.at(target).length > 0 || entry?.type === 'link' || entry?.type === 'block'
+  if (!published) return notMounted('nothing is mounted on it')
+  if (!inputs.tree.has(`${dir}/vol_data.json`)) return { state: 'mounted', stateFileLost: `${dir}/vol_data.json` }
+  if (volume.driver === undefined || volume.handle === undefined) return MOUNTED
+  const global = csiGlobalDir(volume.driver, volume.handle)
+  const staged = inputs.at(`${global}/globalmount`).length > 0
+  return staged && !inputs.tree.has(`${global}/vol_data.json`)
+    ? { state: 'mounted', stateFileLost: `${global}/vol_data.json` }
+    : MOUNTED
+}
+
+/** Pod's link and the mapped device file (R805), published besides. */
+function blockEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  const link = inputs.tree.get(podDeviceLink(volume))
+  if (link?.type !== 'link') return notMounted("the pod's link to the device is missing")
+  const name = escapeQualifiedName(volume.specName)
+  const map = `${BLOCK}/${name}/dev/${volume.podUid}`
+  const isDevice = inputs.at(map).length > 0 || inputs.tree.get(map)?.type === 'block'
+  if (!isDevice) return notMounted('no device is mapped for the pod')
+  const data = `${BLOCK}/${name}/data/vol_data.json`
+  return inputs.tree.has(data) ? MOUNTED : { state: 'mounted', stateFileLost: data }
+}
+
+function fileSystemSteps(context: PlanContext, volume: VolumeToMount, first: boolean): Step[] {
+  const target = context.inputs.absolute(`${podDirOf(volume)}/mount`)
+  const dir = parentOf(target)
+  const publish: Step[] = [
+    { op: 'mkdir', target: dir },
+    { op: 'write', target: `${dir}/vol_data.json` },
+    { op: 'NodePublishVolume', target },
+  ]
+  if (!first || volume.driver === undefined || volume.handle === undefined || volume.persistentVolume === undefined)
+    return publish
+  const global = context.inputs.absolute(csiGlobalDir(volume.driver, volume.handle))
+  if (!stages(registeredDriver(context, volume.driver)))
+    return [{ op: 'mkdir', target: `${global}/globalmount` }, ...publish]
+  return [
+    { op: 'mkdir', target: `${global}/globalmount` },
+    { op: 'write', target: `${global}/vol_data.json` },
+    { op: 'NodeStageVolume', target: `${global}/globalmount` },
+    ...publish,
+  ]
+}
+
+function blockSteps(context: PlanContext, volume: VolumeToMount, first: boolean): Step[] {
+  const base = context.inputs.absolute(BLOCK)
+  const name = escapeQualifiedName(volume.specName)
+  const staging = `${base}/staging/${volume.specName}`
+  const map = `${base}/${name}/dev/${volume.podUid}`
+  const stage: Step[] =
+    first && stages(registeredDriver(context, volume.driver ?? ''))
+      ? [
+          { op: 'mkdir', target: staging },
+          { op: 'NodeStageVolume', target: staging },
+        ]
+      : []
+  return [
+    { op: 'write', target: `${base}/${name}/data/vol_data.json` },
+    ...stage,
+    { op: 'NodePublishVolume', target: `${base}/publish/${volume.specName}/${volume.podUid}` },
+    { op: 'mount', target: map },
+    { op: 'symlink', target: context.inputs.absolute(podDeviceLink(volume)) },
+    { op: 'losetup -f', target: map },
+  ]
+}

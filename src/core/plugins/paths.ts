@@ -1,0 +1,25 @@
+/** Where the kubelet keeps the volumes of a pod, relative to the root directory (R021, P35, P22). */
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import { escapeQualifiedName } from '../names.ts'
+
+type Named = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName'>
+
+/** pods/UID/volumes/PLUGIN/NAME */
+export function podVolumeDir({ podUid, plugin, specName }: Named): string {
+  return `pods/${podUid}/volumes/${escapeQualifiedName(plugin)}/${specName}`
+}
+
+/** pods/UID/volumeDevices/PLUGIN/NAME: the pod's link to the device. */
+export function podDeviceLink({ podUid, plugin, specName }: Named): string {
+  return `pods/${podUid}/volumeDevices/${escapeQualifiedName(plugin)}/${specName}`
+}
+
+/** The directory, or the link of a raw block volume. */
+export function podPathOf(volume: VolumeToMount): string {
+  return volume.mode === 'Block' ? podDeviceLink(volume) : podVolumeDir(volume)
+}
+
+/** The marker of an emptyDir that is set up; `wrapped_NAME` for what is built on one (P21, P22). */
+export function readyMarker(podUid: string, name: string): string {
+  return `pods/${podUid}/plugins/kubernetes.io~empty-dir/${name}/ready`
+}

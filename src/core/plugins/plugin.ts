@@ -1,0 +1,74 @@
+/**
+ * What a volume plugin is to volctl: one small interface, one file a plugin, all of them in the registry.
+ *
+ * A plugin is pure: it names things, says what is there, and gives the steps that bring a volume up. The executor alone
+ * carries steps out. How volumes come down is shared by families (`TeardownFamily`), since most plugins do the same.
+ */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { ApiLookup } from '../desired/api-lookup.ts'
+import type { Attachability, VolumeSpec, VolumeToMount } from '../desired/desired-state.ts'
+import type { Node, PersistentVolume, PodVolumeSource } from '../model/objects.ts'
+import type { Step } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import type { Obstacle } from '../reconcile/draft.ts'
+import type { TeardownFamily } from './teardown-family.ts'
+
+/** A pod's inline volume, or a PersistentVolume that is translated to CSI where it was in-tree (P5). */
+export type SpecSource = { readonly inline: PodVolumeSource } | { readonly persistentVolume: PersistentVolume }
+
+/** What naming a volume needs besides the volume itself. */
+export interface SpecContext {
+  readonly podUid: string
+  readonly lookup: ApiLookup
+  readonly node: Node | null
+}
+
+export type SpecFacts = Pick<
+  VolumeSpec,
+  'plugin' | 'uniqueName' | 'attachability' | 'deviceMountable' | 'driver' | 'handle'
+>
+
+export interface SpecFailure {
+  readonly error: string
+}
+
+export type MountEvidence =
+  /** As it should be. `stateFileLost`: mounted, but a state file that teardown needs is not there. */
+  | { readonly state: 'mounted'; readonly stateFileLost?: string }
+  /** Nothing is to be mounted for this plugin (O33). */
+  | { readonly state: 'satisfied' }
+  | { readonly state: 'notMounted'; readonly why: string }
+
+/** How a volume is brought up, or why it cannot be. */
+export interface SetUp {
+  readonly steps: readonly Step[]
+  readonly blocked?: Obstacle
+}
+
+export interface VolumePlugin {
+  /** e.g. kubernetes.io/nfs; a flexVolume's own is its driver's, and this only says what it is. */
+  readonly name: string
+  /** What volctl does with it, a line each, for the manual. */
+  readonly about: { readonly tearDown: string; readonly setUp: string }
+  /** Unique name and abilities of a volume that this plugin supports (P4, P6, P7); undefined: it is not its own. */
+  facts(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure | undefined
+  readonly attachability: Attachability | 'driver'
+  readonly deviceMountable: boolean
+  /** May a container have it as a device (volumeMode Block). */
+  readonly block: boolean
+  /** Is content written anew when the API's changes (P7, remount). */
+  readonly refreshes: boolean
+  /** Does its directory tell the kubelet which volume it was (R507); the others go the way of R514. */
+  readonly reconstructs: boolean
+  readonly tearDown: TeardownFamily
+  /** Relative path of what a pod's volume is mounted on, or of the pod's link to the device (R021). */
+  podPath(volume: VolumeToMount): string
+  /** Relative path of the node's own mount or map of the volume, shared by pods (R022); undefined: it has none. */
+  globalPath(volume: VolumeToMount): string | undefined
+  /** Is something mounted over the directory: then it has to be empty (S22). */
+  mountsOver(volume: VolumeToMount): boolean
+  /** Is a wanted volume there, judged by evidence (O1, R805). */
+  evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence
+  /** @param first whether this operation carries what is shared by all pods of the volume (staging, device mount) */
+  setUp(context: PlanContext, volume: VolumeToMount, first: boolean): SetUp
+}

@@ -1,0 +1,218 @@
+/**
+ * A node whose disk and mounts are real and whose API, runtime and kubelet are given: plans and applies as volctl does,
+ * for tests with real mounts. To be used inside a namespace (see scenario.ts).
+ */
+import { mkdirSync, readFileSync } from 'node:fs'
+import { digestedConfigMap, digestedSecret } from '../../src/core/api/reduce-object.ts'
+import { applyPlan } from '../../src/core/apply/apply-plan.ts'
+import type { ApplyEvent, ApplyResult } from '../../src/core/apply/events.ts'
+import { linuxHost } from '../../src/core/apply/linux-host.ts'
+import type { ApplyContext, Cluster } from '../../src/core/apply/ports.ts'
+import { onDiskUid } from '../../src/core/desired/pods.ts'
+import { desiredStateOfPods } from '../../src/core/desired/populate.ts'
+import type {
+  ConfigMap,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodVolumeSource,
+} from '../../src/core/model/objects.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { loopDevices } from '../../src/core/node/block-devices.ts'
+import { readTree } from '../../src/core/node/tree/read-tree.ts'
+import type { NodeState } from '../../src/core/node-state.ts'
+import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { planOptions } from './plan-options.ts'
+
+/** A secret as the API server has it. */
+export interface FullSecret {
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string }
+  /** base64 */
+  readonly data: Readonly<Record<string, string>>
+}
+
+export class LiveNode {
+  readonly root: string
+  readonly pods: Pod[] = []
+  readonly configMaps: ConfigMap[] = []
+  readonly secrets: FullSecret[] = []
+  readonly volumes: PersistentVolume[] = []
+  readonly claims: PersistentVolumeClaim[] = []
+  node: Node = {
+    metadata: {
+      name: 'node-1',
+      uid: 'node-uid',
+      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+    },
+    status: {
+      nodeInfo: { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1' },
+      conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: new Date().toISOString() }],
+      allocatable: { memory: '64Mi', cpu: '2' },
+    },
+  }
+  /** UIDs of pods of which something runs; one always does, so that the witnesses can prove their sight. */
+  alive: string[] = []
+  override: Partial<NodeSnapshot> = {}
+  cluster: Partial<Cluster> = {}
+  context: Partial<ApplyContext> = {}
+
+  /** @param directory of the scenario; the root directory is made below it */
+  constructor(directory: string) {
+    this.root = `${directory}/kubelet`
+    mkdirSync(`${this.root}/pods`, { recursive: true })
+    mkdirSync(`${this.root}/plugins`, { recursive: true })
+    this.pod('00000000-0000-4000-8000-00000000000a', 'witness')
+    mkdirSync(`${this.root}/pods/00000000-0000-4000-8000-00000000000a`)
+    this.alive.push('00000000-0000-4000-8000-00000000000a')
+  }
+
+  /** A pod of the API with one container that mounts (or maps, by `devices`) all of its volumes. */
+  pod(
+    uid: string,
+    name: string,
+    volumes: readonly PodVolumeSource[] = [],
+    spec: Partial<Pod['spec']> & { readonly devices?: boolean } = {},
+  ): Pod {
+    const { devices = false, ...rest } = spec
+    const uses = devices
+      ? { volumeDevices: volumes.map((volume) => ({ name: volume.name, devicePath: `/dev/${volume.name}` })) }
+      : { volumeMounts: volumes.map((volume) => ({ name: volume.name, mountPath: `/${volume.name}` })) }
+    const pod: Pod = {
+      metadata: { name, namespace: 'default', uid, creationTimestamp: '2026-11-21T10:00:00Z' },
+      spec: { nodeName: 'node-1', volumes, containers: [{ name: 'c', ...uses }], ...rest },
+      status: { phase: 'Pending', startTime: '2026-11-21T10:00:00Z' },
+    }
+    this.pods.push(pod)
+    return pod
+  }
+
+  /** A bound claim `claim-NAME` and its PersistentVolume. */
+  persistentVolume(name: string, spec: PersistentVolume['spec']): this {
+    const { accessModes = ['ReadWriteOnce'], volumeMode = 'Filesystem' } = spec
+    this.claims.push({
+      metadata: { name: `claim-${name}`, namespace: 'default', uid: `claim-uid-${name}` },
+      spec: { volumeName: name, accessModes, volumeMode },
+      status: { phase: 'Bound', capacity: { storage: '1Gi' } },
+    })
+    this.volumes.push({
+      metadata: { name, uid: `pv-uid-${name}` },
+      spec: {
+        accessModes,
+        volumeMode,
+        capacity: { storage: '1Gi' },
+        claimRef: { namespace: 'default', name: `claim-${name}`, uid: `claim-uid-${name}` },
+        ...spec,
+      },
+    })
+    return this
+  }
+
+  /** Takes a pod out of the API; nothing of it runs any more. */
+  forget(uid: string): void {
+    this.pods.splice(0, this.pods.length, ...this.pods.filter((pod) => pod.metadata.uid !== uid))
+    this.alive = this.alive.filter((each) => each !== uid)
+  }
+
+  mounts(): MountTable {
+    return parseMountinfo(readFileSync('/proc/self/mountinfo'))
+  }
+
+  api(): ApiSnapshot {
+    return {
+      server: 'https://api.test:6443',
+      credential: 'admin',
+      node: this.node,
+      pods: this.pods,
+      persistentVolumeClaims: this.claims,
+      persistentVolumes: this.volumes,
+      volumeAttachments: [],
+      csiDrivers: [],
+      csiNode: null,
+      configMaps: this.configMaps.map((each) => digestedConfigMap(structuredClone(each))),
+      secrets: this.secrets.map((each) => digestedSecret(structuredClone(each))),
+      errors: [],
+    }
+  }
+
+  async look(): Promise<NodeState> {
+    const mounts = this.mounts()
+    const tree = await readTree({ rootDir: this.root, mounts, attributes: 'all' })
+    const snapshot: NodeSnapshot = {
+      apiVersion: 'volctl.io/v1',
+      kind: 'NodeSnapshot',
+      capturedAt: new Date().toISOString(),
+      nodeName: 'node-1',
+      rootDir: this.root,
+      bootID: 'boot-1',
+      bootTime: '2026-11-20T00:00:00Z',
+      machineID: 'machine-1',
+      systemUUID: 'system-1',
+      kernelVersion: '6.12.0',
+      api: this.api(),
+      mountinfo: mounts.text,
+      tree,
+      runtime: {
+        source: 'cri',
+        pods: this.alive.map((uid) => ({ uid, state: 'SANDBOX_READY', containers: [] })),
+      },
+      processes: this.alive,
+      deadMounts: [],
+      staticPods: { readable: true, manifests: [] },
+      kubelet: { running: false, mayReturn: false },
+      blockDevices: loopDevices(),
+      csiSockets: [],
+      flexDrivers: [],
+      ...this.override,
+    }
+    return { snapshot, mounts }
+  }
+
+  async plan(options: Partial<PlanOptions> = {}): Promise<Plan> {
+    return planNode(await this.look(), planOptions(options))
+  }
+
+  /** Plans and applies, with real system calls and programs. */
+  async apply(
+    options: Partial<PlanOptions> = {},
+    onEvent: (event: ApplyEvent) => void = () => {},
+  ): Promise<ApplyResult> {
+    const nothing = async (): Promise<never> => {
+      throw new Error('not asked in this scenario')
+    }
+    const plan = await this.plan(options)
+    const context: ApplyContext = {
+      look: () => this.look(),
+      replan: (state) => planNode(state, planOptions(options)),
+      planIsFresh: true,
+      readMounts: () => this.mounts(),
+      kubeletState: () => ({ running: false, mayReturn: false }),
+      witness: async () => ({
+        listed: new Set(this.pods.map(onDiskUid)),
+        alive: new Set(this.alive),
+        apiPods: this.pods,
+      }),
+      csi: () => undefined,
+      cluster: {
+        deleteVolumeAttachment: nothing,
+        getVolumeAttachment: nothing,
+        getNode: async () => this.node,
+        listNodePods: async () => this.pods,
+        ...this.cluster,
+      },
+      wantedByController: () => false,
+      wantedSources: () => [],
+      wanted: (pod, uniqueName) =>
+        desiredStateOfPods([pod], this.api()).volumes.find((volume) => volume.uniqueName === uniqueName),
+      host: linuxHost,
+      lockFile: `${this.root}.lock`,
+      journalDir: `${this.root}.journal`,
+      timeoutMs: 20_000,
+      ...this.context,
+    }
+    return applyPlan(plan, context, onEvent)
+  }
+}
