@@ -5,6 +5,7 @@ import type { Command } from '@oclif/core'
 import pjson from '../../package.json' with { type: 'json' }
 import { EXIT_MEANINGS } from '../../src/core/cli/exit-meanings.ts'
 import { BLOCK_CODES, OUTCOME_CODES, PROBLEM_CODES, REASONS, WAITING_CODES } from '../../src/core/plan/catalogue.ts'
+import { PLUGINS } from '../../src/core/plugins/registry.ts'
 import { commandManifest } from '../manifest.ts'
 import { definition, escapeRoff, example, inline, readSections, section } from './roff.ts'
 
@@ -27,6 +28,7 @@ function mainPage(commands: readonly Command.Cached[]): string {
     section('DESCRIPTION', written('DESCRIPTION')),
     section('COMMANDS', commands.map((each) => definition(pageName(each), each.summary ?? '')).join('')),
     section('OUTPUT', written('OUTPUT')),
+    section('VOLUME PLUGINS', `${written('VOLUME PLUGINS')}${plugins()}`),
     section('REASONS AND CODES', `${written('REASONS AND CODES')}${catalogue()}`),
     section('EXIT STATUS', `${written('EXIT STATUS')}${exitStatuses()}`),
     ...['ENVIRONMENT', 'FILES', 'SAFETY', 'EXAMPLES'].map((title) => section(title, written(title))),
@@ -99,6 +101,12 @@ function exitStatuses(only?: 'plan' | 'apply' | 'snapshot'): string {
       return text === '' ? '' : definition(`\\fB${status}\\fR`, text)
     })
     .join('')
+}
+
+function plugins(): string {
+  return PLUGINS.map(({ name, about }) =>
+    definition(`\\fB${escapeRoff(name)}\\fR`, `Tear-down: ${about.tearDown}. Set-up: ${about.setUp}.`),
+  ).join('')
 }
 
 function catalogue(): string {
