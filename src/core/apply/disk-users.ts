@@ -184,7 +184,7 @@ function loopsOn(nodes: readonly OnDisk[], { host, around, operation }: StepCont
 }
 
 /** The number of a device file, `file` of a regular one; undefined where that is not shown, or might have to be waited for. */
-function backingOf(path: string, table: MountTable, host: Host): string | undefined {
+export function backingOf(path: string, table: MountTable, host: Host): string | undefined {
   const mount = containingMount(table, path)
   if (mount === undefined || !cannotHang(mount.fsType)) return undefined
   try {

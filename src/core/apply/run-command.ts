@@ -1,13 +1,17 @@
 /** Running the few commands that touch a mount or a device: no shell, a fixed environment, a deadline, and nobody waited for at exit. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { VolctlError } from '../errors.ts'
+import { errnoOf, VolctlError } from '../errors.ts'
 import type { CommandResult } from './host.ts'
 
 /** Where programs are looked for, here and by them. */
 const DIRECTORIES = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/usr/local/sbin']
 /** What a program needs that is not of util-linux, by package name. */
-const PACKAGES: Readonly<Record<string, string>> = { iscsiadm: 'open-iscsi', multipath: 'multipath-tools' }
+const PACKAGES: Readonly<Record<string, string>> = {
+  iscsiadm: 'open-iscsi',
+  multipath: 'multipath-tools',
+  'mount.nfs': 'nfs-common (nfs-utils)',
+}
 const GRACE_MS = 300
 const OUTPUT_LIMIT = 1 << 20
 const found = new Map<string, string>()
@@ -30,8 +34,9 @@ export function commandPath(name: string): string {
 
 /**
  * The child leads a session of its own, so that a Ctrl-C on the terminal does not end it half-way. One that does not
- * end by its deadline is killed; one that is in an uninterruptible call is left behind and named (a dead NFS or FUSE
- * server can hold it for ever, and waiting for its exit would hold volctl too).
+ * end by its deadline is killed, with the helpers that it has started (mount.nfs, fsck.ext4); one that is in an
+ * uninterruptible call is left behind and named (a dead NFS or FUSE server can hold it for ever, and waiting for its
+ * exit would hold volctl too).
  */
 export function runCommand(
   name: string,
@@ -63,7 +68,7 @@ export function runCommand(
       resolve(result)
     }
     const deadline = setTimeout(() => {
-      child.kill('SIGKILL')
+      killGroup(child)
       grace = setTimeout(() => {
         child.stdout.destroy()
         child.stderr.destroy()
@@ -80,4 +85,14 @@ export function runCommand(
       finish({ ...output, status: status ?? undefined, timedOut: signal === 'SIGKILL' }),
     )
   })
+}
+
+/** The child leads its group, which lives as long as one of its helpers does. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if (errnoOf(error) !== 'ESRCH') throw error
+  }
 }

@@ -12,6 +12,8 @@ export interface BringUp {
   wanted?: VolumeToMount
   /** Absolute path of the device node that a step has brought to this node. */
   device?: string
+  /** What a bind mount that names no source is of: a device's global mount, or a directory that needs none. */
+  source?: string
 }
 
 /** What a step of one operation works with. */

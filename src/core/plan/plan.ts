@@ -78,7 +78,8 @@ export interface VolumeRef {
  * deleteVolumeAttachment: DELETE with uid and resourceVersion preconditions.
  *
  * Of operations that bring a volume up: mkdir: `target` and what is missing above it; mount: mount(8), a bind mount with
- * options in two calls; mountDevice: look at the device, check its file system, mount it, never format (S15, P128);
+ * options in two calls; mountDevice: look at the device, check its file system, mount it, never format (S15, P128), and nothing where `source`
+ * is a directory;
  * write: what the file's name says (a marker, an atomic writer's `..data`, a state file); setOwnership: fsGroup (P31);
  * checkPath: the type of a hostPath; symlink: the pod's link to a device; losetup -f: hold a device open (P99);
  * iscsiLogin, fcFind: bring the LUN's device to this node, for the mountDevice, mount and symlink that follow;
@@ -119,7 +120,7 @@ export interface Step {
   readonly detail?: string
   /** mount, mountDevice, symlink: what is mounted, or linked to; absent: the device that a step before has found. */
   readonly source?: string
-  /** mount, mountDevice; absent: a bind mount. */
+  /** mount, mountDevice; absent: a bind mount, or for a device ext4. */
   readonly fsType?: string
   /** mount, mountDevice: in the order in which they are given. */
   readonly options?: readonly string[]

@@ -16,6 +16,7 @@ export const flexVolume: VolumePlugin = {
   refreshes: false,
   reconstructs: false,
   tearDown: 'mount',
+  refusesMountOptions: true,
   /**
    * Whether a flex driver attaches only the driver could say, and with it goes the name (P7). A name that the Node lists
    * proves that it does.

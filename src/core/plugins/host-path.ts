@@ -18,6 +18,7 @@ export const hostPath: VolumePlugin = {
   refreshes: false,
   reconstructs: false,
   tearDown: 'nothing',
+  refusesMountOptions: true,
   facts: (spec, context) =>
     sharedSources(spec).hostPath == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
   podPath: podVolumeDir,

@@ -61,6 +61,8 @@ export interface VolumePlugin {
   /** Does its directory tell the kubelet which volume it was (R507); the others go the way of R514. */
   readonly reconstructs: boolean
   readonly tearDown: TeardownFamily
+  /** A PersistentVolume of it that has mount options is not mounted (P14); of the others, inline ones never have any. */
+  readonly refusesMountOptions?: true
   /** Relative path of what a pod's volume is mounted on, or of the pod's link to the device (R021). */
   podPath(volume: VolumeToMount): string
   /** Relative path of the node's own mount or map of the volume, shared by pods (R022); undefined: it has none. */

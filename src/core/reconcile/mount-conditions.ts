@@ -1,6 +1,7 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { matchesNode } from '../desired/node-affinity.ts'
+import { mountOptionsObstacle } from '../plugins/mount-options.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, registeredDriver, waitForKubelet } from './context.ts'
 import type { Obstacle, Wait } from './draft.ts'
@@ -114,10 +115,10 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
       hint: 'The pod is on the wrong node: delete it, so that it is scheduled again.',
     }
   }
-  const inside =
-    inputs.at(target).length > 0 || !pluginNamed(volume.plugin).mountsOver(volume)
-      ? []
-      : inputs.tree.descendants(target)
+  const plugin = pluginNamed(volume.plugin)
+  const options = plugin.refusesMountOptions ? mountOptionsObstacle(volume) : undefined
+  if (options !== undefined) return options
+  const inside = inputs.at(target).length > 0 || !plugin.mountsOver(volume) ? [] : inputs.tree.descendants(target)
   const data = inside.find((entry) => entry.type !== 'dir')
   if (data !== undefined) {
     return {

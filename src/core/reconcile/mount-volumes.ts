@@ -4,7 +4,7 @@ import { csiGlobalDir } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
-import type { Draft, Findings } from './draft.ts'
+import { type Draft, expectedMount, type Findings } from './draft.ts'
 import { mountObstacle, mountWait } from './mount-conditions.ts'
 import { refreshVolume } from './refresh-volumes.ts'
 import { describeCsiVolume } from './volume-facts.ts'
@@ -78,7 +78,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     paths: [...new Set(steps.map((step) => step.target))],
     after: [...(first === undefined ? [] : [first]), ...predecessors],
     rule: 'R430',
-    expects: mountPointsOf(steps).map((path) => ({ path, layers: [] })),
+    expects: mountPointsOf(steps).map((path) => expectedMount(path, inputs.mounts.at(path))),
     removes: new Set(),
     ...(blocked === undefined ? {} : { blocked }),
   }
@@ -86,9 +86,12 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   findings.add(draft)
 }
 
-/** Where nothing may be mounted, now or when it is done (S26). */
+/**
+ * Where nothing may come to be mounted meanwhile (S26). A device's global mount is another pod's as well: the step itself
+ * compares it with the device.
+ */
 function mountPointsOf(steps: readonly Step[]): string[] {
-  return steps.flatMap(({ op, target }) => (op === 'mount' || op === 'mountDevice' ? [target] : []))
+  return steps.flatMap(({ op, target }) => (op === 'mount' ? [target] : []))
 }
 
 /** R418d, R829: an old user has to be off the volume first only where two may not share it. */

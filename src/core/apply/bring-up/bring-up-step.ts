@@ -4,6 +4,7 @@ import type { Step } from '../../plan/plan.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
 import { makeDirectory } from './make-directory.ts'
+import { mountDevice } from './mount-device.ts'
 import { mountStep } from './mount-step.ts'
 import type { Undo } from './undo.ts'
 import { writeMarker } from './write-marker.ts'
@@ -13,6 +14,7 @@ type BringUpStep = (step: Step, run: StepContext) => Promise<readonly Undo[]> | 
 const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   mkdir: makeDirectory,
   mount: mountStep,
+  mountDevice,
   write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
 }
 

@@ -1,4 +1,5 @@
 /** One mount(8), and the proof that it is there (P124, P125; S22, S27). */
+import { VolctlError } from '../../errors.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../expected-mounts.ts'
@@ -42,7 +43,7 @@ function optionArguments(options: readonly string[]): string[] {
 
 /** Never something that mount(8) would take for an option (P161). */
 function sourceOf(step: Step, run: StepContext): string {
-  const source = step.source ?? run.bringUp.device
+  const source = step.source ?? run.bringUp.source ?? run.bringUp.device
   if (source === undefined || source === '' || source.startsWith('-'))
     throw mountFailed(step, source === undefined ? 'no device was found' : `${JSON.stringify(source)} is no source`)
   return source
@@ -51,9 +52,10 @@ function sourceOf(step: Step, run: StepContext): string {
 /**
  * S22: what is mounted over must be empty, and nothing may be mounted there yet.
  *
+ * @param records names of files of the kubelet's own that may lie there
  * @throws StepFailed
  */
-export function requireFree(target: string, { around, host }: StepContext): void {
+export function requireFree(target: string, { around, host }: StepContext, records: readonly string[] = []): void {
   const there = around.table.at(target).at(-1)
   if (there !== undefined) {
     throw new StepFailed('ForeignMount', `${describeMount(there)} is there already`, {
@@ -62,20 +64,26 @@ export function requireFree(target: string, { around, host }: StepContext): void
   }
   const found = host.lstat(target)
   const isEmpty =
-    found?.type === 'dir' ? host.listNames(target).length === 0 : found?.type === 'file' && found.size === 0
+    found?.type === 'dir'
+      ? host.listNames(target).every((name) => records.includes(name))
+      : found?.type === 'file' && found.size === 0
   if (isEmpty) return
   throw new StepFailed('DataUnderMountPoint', `${target} is ${found === undefined ? 'not there' : 'not empty'}`, {
     hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
   })
 }
 
-/** Truth is the mount table: a helper that fails may have mounted all the same (P63). */
-async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<Undo> {
+/**
+ * One call of mount(8). Truth is the mount table: a helper that fails may have mounted all the same (P63).
+ *
+ * @throws StepFailed MountFailed, with nothing of it left; CommandMissing where the file system's helper is not there
+ */
+export async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<Undo> {
   const result = await command(run, 'mount', args)
   run.around.changed()
   const layer = run.around.table.at(step.target).at(-1)
   if (result.status !== 0) {
-    const failure = mountFailed(step, wordsOf(result))
+    const failure = helperMissing(step, run) ?? mountFailed(step, wordsOf(result))
     throw layer === undefined ? failure : await takeBack([undoOf(layer, run)], failure)
   }
   if (layer === undefined) throw mountFailed(step, 'mount said that all is well, and nothing is mounted there')
@@ -98,9 +106,27 @@ function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): U
   }
 }
 
-function mountFailed({ target, source }: Step, words: string): StepFailed {
+export function mountFailed({ target, source }: Step, words: string): StepFailed {
   const what = source === undefined ? target : `${source} on ${target}`
   return new StepFailed('MountFailed', `mount of ${what} failed: ${words.replace(/^mount: /, '')}`, {
     hint: 'Nothing of it was left; look at the source and its options, then plan again.',
   })
+}
+
+/** File systems that mount(8) of util-linux cannot mount by itself, and how it says so is no help. */
+const HELPERS: Readonly<Record<string, string>> = { nfs: 'mount.nfs' }
+
+function helperMissing({ fsType = '' }: Step, { host }: StepContext): StepFailed | undefined {
+  const helper = HELPERS[fsType]
+  if (helper === undefined) return undefined
+  try {
+    host.requireCommand(helper)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof VolctlError) || error.code !== 'CommandMissing') throw error
+    return new StepFailed(error.code, `${error.message}, and ${fsType} cannot be mounted without it`, {
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    })
+  }
 }

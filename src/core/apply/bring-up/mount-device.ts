@@ -1,0 +1,104 @@
+/** A device's global mount: looked at, checked, mounted, never formatted (P66, P67, P75, P128; S15). */
+import { ISCSI_PLUGIN } from '../../iscsi-disk.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { Step } from '../../plan/plan.ts'
+import { describeMount } from '../expected-mounts.ts'
+import type { Host } from '../host.ts'
+import { StepFailed } from '../operation-error.ts'
+import type { StepContext } from '../step-context.ts'
+import { requireIdle } from './idle-device.ts'
+import { lookAtPath, resolvePath } from './look-at-path.ts'
+import { makeDirectory } from './make-directory.ts'
+import { mount, mountFailed, requireFree } from './mount-step.ts'
+import { checkFileSystem, fileSystemOn } from './probe-device.ts'
+import { takeBack, type Undo } from './undo.ts'
+
+const DEFAULT_TYPE = 'ext4'
+/** The kubelet's own record, which the mount then hides (P72). */
+const RECORD = 'iscsi.json'
+
+/** A device node without links on the way. */
+export interface FoundDevice {
+  readonly path: string
+  /** "major:minor" */
+  readonly number: string
+}
+
+/**
+ * Mounts the device of the step, or the one that a step before has found, on `target`; one that is there already is
+ * used. A source that is a directory needs no mount. What the pod's bind mount is then of stands in `bringUp.source`.
+ */
+export async function mountDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  const source = step.source ?? run.bringUp.device ?? ''
+  const found = await look(source, run)
+  if (found === 'directory') {
+    run.bringUp.source = source
+    return []
+  }
+  run.bringUp.device = found.path
+  run.bringUp.source = step.target
+  if (isThere(step.target, found, run)) return []
+  const undos = [...makeDirectory({ op: 'mkdir', target: step.target }, run)]
+  try {
+    requireFree(step.target, run, run.operation.volume?.plugin === ISCSI_PLUGIN ? [RECORD] : [])
+    undos.push(await mountChecked(step, found, run))
+    return undos
+  } catch (error) {
+    throw await takeBack(undos, error)
+  }
+}
+
+/** @throws StepFailed PathUnusable */
+async function look(source: string, run: StepContext): Promise<FoundDevice | 'directory'> {
+  if (!source.startsWith('/')) throw unusable(source, 'is no path of a device')
+  const found = await lookAtPath(source, run)
+  if (found === undefined) throw unusable(source, 'is not there')
+  if (found.type === 'dir') return 'directory'
+  if (found.type !== 'block') throw unusable(source, 'is neither a directory nor a block device')
+  return { path: await resolvePath(source, run), number: found.device }
+}
+
+function unusable(source: string, why: string): StepFailed {
+  return new StepFailed('PathUnusable', `${source} ${why}`, {
+    hint: 'Bring the disk or the directory back, or correct the PersistentVolume; then plan again.',
+  })
+}
+
+/** @throws StepFailed ForeignMount where anything else is mounted there */
+function isThere(target: string, device: FoundDevice, { around, host }: StepContext): boolean {
+  const layers = around.table.at(target)
+  const stranger = layers.find((layer) => !isOf(layer, device, host))
+  if (stranger === undefined) return layers.length > 0
+  throw new StepFailed('ForeignMount', `${describeMount(stranger)} is there, and is not ${device.path}`, {
+    hint: 'Find out who mounted it and unmount it yourself, then plan again.',
+  })
+}
+
+/** Btrfs and its like have a number of their own, and a device as their source. */
+function isOf({ dev, root, source }: MountInfo, { number }: FoundDevice, host: Host): boolean {
+  if (root !== '/') return false
+  return dev === number || (dev.startsWith('0:') && source.startsWith('/dev/') && host.deviceNumber(source) === number)
+}
+
+async function mountChecked(step: Step, device: FoundDevice, run: StepContext): Promise<Undo> {
+  const { fsType: wanted = DEFAULT_TYPE, options = [] } = step
+  const isShared = requireIdle(device, run)
+  const there = await fileSystemOn(device.path, wanted, run)
+  if (there !== wanted) run.say(`${device.path} has a ${there} file system, and ${wanted} is wanted`)
+  // Nobody checks a file system that is mounted.
+  const checked = options.includes('ro') || isShared ? undefined : await checkFileSystem(device.path, run)
+  if (checked !== undefined) run.say(checked)
+  const whole: Step = { ...step, source: device.path, fsType: wanted }
+  try {
+    const args = ['-t', wanted, '-o', [...options, 'defaults'].join(','), device.path, step.target]
+    const undo = await mount(whole, run, args)
+    if (isThere(step.target, device, run)) return undo
+    throw mountFailed(whole, 'something else is mounted there')
+  } catch (error) {
+    if (there === wanted || !(error instanceof StepFailed) || error.code !== 'MountFailed') throw error
+    throw new StepFailed('FilesystemMismatch', `${error.message}; ${device.path} has ${there}, ${wanted} is wanted`, {
+      cause: error,
+      hint: `If the data on it is the volume's, let the PersistentVolume say fsType ${there}; then plan again.`,
+    })
+  }
+}

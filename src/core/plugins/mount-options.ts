@@ -1,0 +1,42 @@
+/** Mount options that a PersistentVolume brings (P14, P19); inline volumes have none. */
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { Obstacle } from '../reconcile/draft.ts'
+
+/** Wins over spec.mountOptions, also where it is empty. */
+const ANNOTATION = 'volume.beta.kubernetes.io/mount-options'
+
+type OfPersistentVolume = Pick<VolumeToMount, 'persistentVolume'>
+
+/**
+ * The PersistentVolume's options and the plugin's own, as the kubelet hands them to mount(8).
+ *
+ * @param own what the plugin adds, e.g. `ro`; alone, they keep their order
+ * @returns a sorted set where the PersistentVolume has a say
+ */
+export function mountOptions(volume: OfPersistentVolume, own: readonly string[]): string[] {
+  const given = givenOptions(volume)
+  return given === undefined ? [...own] : joinMountOptions(given, own)
+}
+
+/** A sorted set of both; empty ones of the first are dropped (P19). */
+export function joinMountOptions(given: readonly string[], own: readonly string[]): string[] {
+  return [...new Set([...given.filter((option) => option !== ''), ...own])].toSorted()
+}
+
+/** Why a plugin that takes no mount options does not mount this volume (P14). */
+export function mountOptionsObstacle(volume: OfPersistentVolume & { readonly plugin: string }): Obstacle | undefined {
+  const options = mountOptions(volume, [])
+  if (options.length === 0) return undefined
+  return {
+    code: 'MountOptionsUnsupported',
+    message: `PersistentVolume ${volume.persistentVolume?.metadata.name} has mount options (${options.join(', ')}), and ${volume.plugin} takes none`,
+    hint: 'Remove mountOptions from the PersistentVolume, or the annotation that stands for them.',
+  }
+}
+
+function givenOptions({ persistentVolume }: OfPersistentVolume): readonly string[] | undefined {
+  const annotation = persistentVolume?.metadata.annotations?.[ANNOTATION]
+  if (annotation !== undefined) return annotation.split(',')
+  const options = persistentVolume?.spec.mountOptions ?? []
+  return options.length === 0 ? undefined : options
+}
