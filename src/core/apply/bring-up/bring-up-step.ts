@@ -5,6 +5,7 @@ import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
 import { makeDirectory } from './make-directory.ts'
 import { mountStep } from './mount-step.ts'
+import { setOwnership } from './set-ownership.ts'
 import type { Undo } from './undo.ts'
 import { writeMarker } from './write-marker.ts'
 
@@ -13,6 +14,7 @@ type BringUpStep = (step: Step, run: StepContext) => Promise<readonly Undo[]> | 
 const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   mkdir: makeDirectory,
   mount: mountStep,
+  setOwnership,
   write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
 }
 
