@@ -109,6 +109,7 @@ describe('a volume that cannot be told may be any', () => {
     const built = node()
       .livingPod(uid(2), 'app', [{ name: 'data', emptyDir: {} }])
       .dir(`pods/${uid(2)}/volumes/kubernetes.io~empty-dir/data`)
+      .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/data/ready`)
       .mount(`pods/${uid(2)}/volume-subpaths/data/c/0`, { dev: '254:0', root: '/x', fsType: 'ext4' })
       .persistentVolume('data')
     expect(kinds(plan(built))).toEqual(['DetachVolume'])

@@ -166,6 +166,11 @@ export interface PodVolumeSource extends SharedSources {
   readonly image?: { readonly reference?: string }
 }
 
+export interface Resources {
+  readonly limits?: Readonly<Record<string, string>>
+  readonly requests?: Readonly<Record<string, string>>
+}
+
 export interface Container {
   readonly name: string
   readonly volumeMounts?: readonly {
@@ -176,10 +181,9 @@ export interface Container {
     readonly readOnly?: boolean
   }[]
   readonly volumeDevices?: readonly { readonly name: string; readonly devicePath?: string }[]
-  readonly resources?: {
-    readonly limits?: Readonly<Record<string, string>>
-    readonly requests?: Readonly<Record<string, string>>
-  }
+  readonly resources?: Resources
+  /** Always, of an init container: a sidecar. */
+  readonly restartPolicy?: string
 }
 
 export interface ContainerStatus {
@@ -198,6 +202,8 @@ export interface Pod extends ApiObject {
     readonly initContainers?: readonly Container[]
     readonly containers?: readonly Container[]
     readonly ephemeralContainers?: readonly Container[]
+    readonly resources?: Resources
+    readonly overhead?: Readonly<Record<string, string>>
     readonly securityContext?: { readonly fsGroup?: number; readonly fsGroupChangePolicy?: string }
   }
   readonly status?: {

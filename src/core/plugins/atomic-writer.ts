@@ -11,6 +11,7 @@ import { directoryEvidence, fsTypeEvidence } from './evidence.ts'
 import { inlineOf, perPodFacts } from './facts.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
+import { tmpfsOptions } from './tmpfs-options.ts'
 
 export interface AtomicKind {
   readonly name: string
@@ -50,7 +51,7 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
         context,
         volume,
         {
-          mount: medium === 'disk' ? undefined : { fsType: 'tmpfs', options: [] },
+          mount: medium === 'disk' ? undefined : { fsType: 'tmpfs', options: tmpfsOptions(context, volume) },
           marker: `wrapped_${volume.specName}`,
         },
         [{ op: 'write', target: `${context.inputs.absolute(podVolumeDir(volume))}/..data` }],

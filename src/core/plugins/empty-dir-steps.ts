@@ -2,6 +2,7 @@
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { Step } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context.ts'
+import type { Obstacle } from '../reconcile/draft.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
 
 /** Anybody may write into an emptyDir; who may reach it the pod's directory decides (P37). */
@@ -14,7 +15,10 @@ export interface InnerEmptyDir {
   readonly marker: string
 }
 
-/** The directory and its mount, then what the caller fills it with, then the marker that says that it is ready. */
+/**
+ * The directory and its mount, then what the caller fills it with, then the marker that says that it is ready. A marker
+ * of an earlier time goes first, and a mount that is there already stays: what is killed in between is begun again.
+ */
 export function emptyDirSteps(
   { inputs }: PlanContext,
   volume: VolumeToMount,
@@ -22,12 +26,35 @@ export function emptyDirSteps(
   content: readonly Step[],
 ): Step[] {
   const target = inputs.absolute(podVolumeDir(volume))
+  const ready = readyMarker(volume.podUid, marker)
+  const isMounted = mount !== undefined && inputs.at(podVolumeDir(volume)).at(-1)?.fsType === mount.fsType
   return [
-    { op: 'mkdir', target, mode: MODE, detail: 'exact' },
-    ...(mount === undefined
+    ...(inputs.tree.has(ready) ? [{ op: 'unlink' as const, target: inputs.absolute(ready) }] : []),
+    ...(isMounted ? [] : [{ op: 'mkdir' as const, target, mode: MODE, detail: 'exact' }]),
+    ...(isMounted || mount === undefined
       ? []
       : [{ op: 'mount' as const, target, source: mount.fsType === 'tmpfs' ? 'tmpfs' : 'nodev', ...mount }]),
     ...content,
-    { op: 'write', target: inputs.absolute(readyMarker(volume.podUid, marker)) },
+    { op: 'write', target: inputs.absolute(ready) },
   ]
+}
+
+/** Something else is mounted on the directory: nothing is mounted over it, and nothing in it is touched. */
+export function foreignMount(
+  { inputs }: PlanContext,
+  volume: VolumeToMount,
+  { mount }: Pick<InnerEmptyDir, 'mount'>,
+): Obstacle | undefined {
+  const top = inputs.at(podVolumeDir(volume)).at(-1)
+  if (top === undefined || top.fsType === mount?.fsType) return undefined
+  return inTheWay(inputs.absolute(podVolumeDir(volume)), `a ${top.fsType}`)
+}
+
+/** @param what e.g. "a tmpfs" */
+export function inTheWay(path: string, what: string): Obstacle {
+  return {
+    code: 'ForeignMount',
+    message: `${what} is mounted on ${path}, which is not the volume's`,
+    hint: `Find out who mounted it (findmnt ${path}); unmount it yourself if nothing needs it.`,
+  }
 }

@@ -1,13 +1,19 @@
 /** emptyDir: a directory, a tmpfs or a hugetlbfs of the pod's own (P35-P45). */
 
+import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { notSupportedYet } from '../reconcile/draft.ts'
-import { emptyDirSteps } from './empty-dir-steps.ts'
-import { directoryEvidence, fsTypeEvidence } from './evidence.ts'
+import { parseQuantity } from '../desired/quantity.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import type { Obstacle } from '../reconcile/draft.ts'
+import { emptyDirSteps, foreignMount, type InnerEmptyDir, inTheWay } from './empty-dir-steps.ts'
+import { directoryEvidence, fsTypeEvidence, notMounted } from './evidence.ts'
 import { inlineOf, perPodFacts } from './facts.ts'
+import { hasPageSize, requestedPageSize } from './huge-pages.ts'
+import { type Medium, mediumOf } from './medium.ts'
 import { ownershipOf } from './ownership.ts'
-import { podVolumeDir } from './paths.ts'
-import type { VolumePlugin } from './plugin.ts'
+import { podVolumeDir, readyMarker } from './paths.ts'
+import type { MountEvidence, SetUp, VolumePlugin } from './plugin.ts'
+import { tmpfsOptions } from './tmpfs-options.ts'
 
 const NAME = 'kubernetes.io/empty-dir'
 
@@ -29,23 +35,83 @@ export const emptyDir: VolumePlugin = {
   },
   podPath: podVolumeDir,
   globalPath: () => undefined,
-  mountsOver: (volume) => mediumOf(volume) !== '',
-  evidence: (inputs, volume) => {
-    const medium = mediumOf(volume)
-    if (medium === '') return directoryEvidence(inputs, volume, volume.specName)
-    return fsTypeEvidence(inputs, volume, medium.startsWith('HugePages') ? 'hugetlbfs' : 'tmpfs')
-  },
-  setUp: (context, volume) => ({
-    steps: emptyDirSteps(
-      context,
-      volume,
-      { mount: mediumOf(volume) === '' ? undefined : { fsType: 'tmpfs', options: [] }, marker: volume.specName },
-      ownershipOf(volume, context.inputs.absolute(podVolumeDir(volume)), { ignorePolicy: true, ignoreErrors: true }),
-    ),
-    ...(mediumOf(volume) === '' ? {} : { blocked: notSupportedYet('Start the kubelet: it mounts the volume.') }),
-  }),
+  mountsOver: (volume) => mediumOf(volume).kind !== 'disk',
+  evidence,
+  setUp,
 }
 
-function mediumOf({ source }: VolumeToMount): string {
-  return source?.emptyDir?.medium ?? ''
+/**
+ * The marker is written last, so that without it a set-up was not ended; the kubelet asks for it as well (P36).
+ */
+function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  const medium = mediumOf(volume)
+  if (medium.kind === 'disk') return directoryEvidence(inputs, volume, volume.specName)
+  if (medium.kind === 'unknown') return notMounted(`there is no medium ${JSON.stringify(medium.name)}`)
+  const mounted = fsTypeEvidence(inputs, volume, medium.kind === 'memory' ? 'tmpfs' : 'hugetlbfs')
+  if (mounted.state !== 'mounted') return mounted
+  if (!pagesFit(inputs, volume, medium)) return notMounted('its huge pages are of another size')
+  return inputs.tree.has(readyMarker(volume.podUid, volume.specName))
+    ? mounted
+    : notMounted('its ready marker is missing')
+}
+
+function setUp(context: PlanContext, volume: VolumeToMount): SetUp {
+  const medium = mediumOf(volume)
+  const target = context.inputs.absolute(podVolumeDir(volume))
+  if (medium.kind === 'unknown') {
+    return blockedAt(target, {
+      code: 'UnknownMedium',
+      message: `emptyDir ${volume.specName}: there is no medium ${JSON.stringify(medium.name)}`,
+      hint: 'Create the pod anew, with the medium "", Memory, HugePages or HugePages-SIZE.',
+    })
+  }
+  const mount = mountOf(context, volume, medium)
+  if (mount !== undefined && 'code' in mount) return blockedAt(target, mount)
+  const inner = { mount, marker: volume.specName }
+  const group = ownershipOf(volume, target, { ignorePolicy: true, ignoreErrors: true })
+  const blocked = foreignMount(context, volume, inner) ?? otherPages(context, volume, medium) ?? badLimit(volume)
+  return { steps: emptyDirSteps(context, volume, inner, group), ...(blocked === undefined ? {} : { blocked }) }
+}
+
+function mountOf(
+  context: PlanContext,
+  volume: VolumeToMount,
+  medium: Exclude<Medium, { kind: 'unknown' }>,
+): InnerEmptyDir['mount'] | Obstacle {
+  if (medium.kind === 'disk') return undefined
+  if (medium.kind === 'memory') return { fsType: 'tmpfs', options: tmpfsOptions(context, volume) }
+  const pages = requestedPageSize(medium, volume.pod)
+  if ('size' in pages) return { fsType: 'hugetlbfs', options: [`pagesize=${pages.size}`] }
+  return {
+    code: 'HugePagesUnclear',
+    message: `emptyDir ${volume.specName}: ${pages.error}`,
+    hint: 'Create the pod anew, with a request for huge pages of one size that fits the medium.',
+  }
+}
+
+function pagesFit(inputs: ActualInputs, volume: VolumeToMount, medium: Medium): boolean {
+  const top = inputs.at(podVolumeDir(volume)).at(-1)
+  return medium.kind !== 'hugePages' || top?.fsType !== 'hugetlbfs' || hasPageSize(top, medium)
+}
+
+/** Never mounted over: containers may have pages of it. */
+function otherPages({ inputs }: PlanContext, volume: VolumeToMount, medium: Medium): Obstacle | undefined {
+  return pagesFit(inputs, volume, medium)
+    ? undefined
+    : inTheWay(inputs.absolute(podVolumeDir(volume)), 'a hugetlbfs with pages of another size')
+}
+
+/** 0 and less set no limit (P38); what is no number could mean anything. */
+function badLimit({ specName, source }: VolumeToMount): Obstacle | undefined {
+  const limit = source?.emptyDir?.sizeLimit
+  if (limit == null || parseQuantity(limit) !== undefined) return undefined
+  return {
+    code: 'InvalidQuantity',
+    message: `emptyDir ${specName}: its sizeLimit ${JSON.stringify(limit)} is no quantity`,
+    hint: 'Create the pod anew, with a sizeLimit such as 512Mi.',
+  }
+}
+
+function blockedAt(target: string, blocked: Obstacle): SetUp {
+  return { steps: [{ op: 'mkdir', target }], blocked }
 }

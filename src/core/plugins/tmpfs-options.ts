@@ -1,0 +1,39 @@
+/** Options of the tmpfs of an emptyDir in memory, and of those that secrets and the like are written into (P38, P39). */
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import { parseQuantity } from '../desired/quantity.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import { podMemoryLimit } from './pod-memory-limit.ts'
+
+/** The first kernel whose tmpfs can be kept out of swap. */
+const NOSWAP_SINCE = [6, 4] as const
+
+export function tmpfsOptions({ inputs }: PlanContext, { pod, source }: VolumeToMount): readonly string[] {
+  const { api, kernelVersion } = inputs.snapshot
+  const size = tmpfsSize(
+    parseQuantity(api?.node?.status?.allocatable?.memory) ?? 0n,
+    podMemoryLimit(pod),
+    parseQuantity(source?.emptyDir?.sizeLimit),
+  )
+  return [...(size === undefined ? [] : [`size=${size}`]), ...(knowsNoswap(kernelVersion) ? ['noswap'] : [])]
+}
+
+/**
+ * What the pods of the node may have together, or less by the pod's own limit or the volume's.
+ *
+ * @returns bytes; undefined: the kernel's own default, half of the memory
+ */
+export function tmpfsSize(allocatable: bigint, ...limits: readonly (bigint | undefined)[]): bigint | undefined {
+  let size = allocatable
+  for (const limit of limits) if (limit !== undefined && limit > 0n && limit <= size) size = limit
+  return size > 0n ? size : undefined
+}
+
+/**
+ * By the kernel's version alone, never by a trial mount; a kernel that has it from a later one goes without. A user
+ * namespace could not have it, and nothing is applied in one (S7).
+ */
+export function knowsNoswap(kernelVersion = ''): boolean {
+  const [, major = '0', minor = '0'] = /^(\d+)\.(\d+)/.exec(kernelVersion) ?? []
+  const [sinceMajor, sinceMinor] = NOSWAP_SINCE
+  return Number(major) > sinceMajor || (Number(major) === sinceMajor && Number(minor) >= sinceMinor)
+}

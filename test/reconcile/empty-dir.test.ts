@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import type { PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { Step } from '../../src/core/plan/plan.ts'
+import { node, ROOT, uid } from '../helpers/node-builder.ts'
+import { blocked, only, plan } from './planned.ts'
+
+const POD = uid(2)
+const DIR = `pods/${POD}/volumes/kubernetes.io~empty-dir/v`
+const READY = `pods/${POD}/plugins/kubernetes.io~empty-dir/v/ready`
+
+type EmptyDir = NonNullable<PodVolumeSource['emptyDir']>
+
+const wanting = (emptyDir: EmptyDir) => node().livingPod(POD, 'app', [{ name: 'v', emptyDir }])
+
+/** "op", and what is mounted with which options. */
+const words = ({ op, fsType, options }: Step): string => [op, fsType, ...(options ?? [])].filter(Boolean).join(' ')
+
+describe('an emptyDir that is half there converges (P36)', () => {
+  it.each([
+    { there: 'nothing', built: wanting({}), steps: ['mkdir', 'write'] },
+    { there: 'the directory', built: wanting({}).dir(DIR).file(`${DIR}/data`), steps: ['mkdir', 'write'] },
+    { there: 'the marker', built: wanting({}).file(READY), steps: ['unlink', 'mkdir', 'write'] },
+    {
+      there: 'the marker of a tmpfs from before the boot',
+      built: wanting({ medium: 'Memory' }).dir(DIR).file(READY),
+      steps: ['unlink', 'mkdir', 'mount tmpfs', 'write'],
+    },
+    {
+      there: 'a tmpfs without its marker',
+      built: wanting({ medium: 'Memory' }).mount(DIR, { fsType: 'tmpfs' }),
+      steps: ['write'],
+    },
+  ])('$there', ({ built, steps }) => {
+    expect(only(plan(built), 'MountVolume').steps.map(words)).toEqual(steps)
+  })
+
+  it.each([
+    { there: 'directory and marker', built: wanting({}).dir(DIR).file(READY) },
+    {
+      there: 'tmpfs and marker',
+      built: wanting({ medium: 'Memory' }).mount(DIR, { fsType: 'tmpfs' }).file(READY),
+    },
+  ])('$there: nothing to do', ({ built }) => {
+    expect(plan(built).operations).toEqual([])
+  })
+})
+
+describe('an emptyDir that a person has to look at', () => {
+  it.each([
+    { why: 'an unknown medium', built: wanting({ medium: 'Tape' }), code: 'UnknownMedium' },
+    { why: 'pages that nobody requests', built: wanting({ medium: 'HugePages-2Mi' }), code: 'HugePagesUnclear' },
+    {
+      why: 'a limit that is no number',
+      built: wanting({ medium: 'Memory', sizeLimit: 'big' }),
+      code: 'InvalidQuantity',
+    },
+    {
+      why: 'data where the tmpfs is to be',
+      built: wanting({ medium: 'Memory' }).file(`${DIR}/data`),
+      code: 'DataUnderMountPoint',
+    },
+    {
+      why: 'another file system where the tmpfs is to be',
+      built: wanting({ medium: 'Memory' }).mount(DIR, { fsType: 'ext4' }).file(READY),
+      code: 'ForeignMount',
+    },
+    { why: 'a mount on a disk’s directory', built: wanting({}).mount(DIR, { fsType: 'ext4' }), code: 'ForeignMount' },
+  ])('$why', ({ built, code }) => {
+    expect(blocked(plan(built))).toEqual([`MountVolume ${code}`])
+  })
+
+  it('pages of another size are never mounted over', () => {
+    const built = wanting({ medium: 'HugePages-2Mi' })
+    const pod = built.pods.pop()
+    if (pod === undefined) throw new Error('no pod')
+    const [container] = pod.spec.containers ?? []
+    const resources = { requests: { 'hugepages-2Mi': '4Mi' } }
+    built.pods.push({ ...pod, spec: { ...pod.spec, containers: [{ name: 'c', ...container, resources }] } })
+    // The builder's mounts have no page size of their own.
+    built.mount(DIR, { fsType: 'hugetlbfs' }).file(READY)
+    const operation = only(plan(built), 'MountVolume')
+    expect(operation.blocked?.code).toBe('ForeignMount')
+    expect(operation.message).toContain('another size')
+  })
+
+  it.each(['0', '-1Gi'])('sizeLimit %s limits nothing (P38)', (sizeLimit) => {
+    const { steps } = only(plan(wanting({ medium: 'Memory', sizeLimit })), 'MountVolume')
+    expect(steps.map(words)).toEqual(['mkdir', 'mount tmpfs', 'write'])
+  })
+})
+
+it('a group goes to the directory before the marker says that it is ready (P34)', () => {
+  const built = wanting({ medium: 'Memory' })
+  const pod = built.pods.pop()
+  if (pod === undefined) throw new Error('no pod')
+  const securityContext = { fsGroup: 2000, fsGroupChangePolicy: 'OnRootMismatch' }
+  built.pods.push({ ...pod, spec: { ...pod.spec, securityContext } })
+  const { steps } = only(plan(built), 'MountVolume')
+  expect(steps.map(words)).toEqual(['mkdir', 'mount tmpfs', 'setOwnership', 'write'])
+  expect(steps[2]).toMatchObject({
+    target: `${ROOT}/${DIR}`,
+    ownership: { gid: 2000, policy: 'Always', ignoreErrors: true },
+  })
+})
