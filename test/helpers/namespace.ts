@@ -30,12 +30,18 @@ export const unshareArguments: readonly string[] = unshareArgs ?? AS_USER
  * Runs one scenario of a worker file (see scenario.ts) and returns what it found; a scenario that throws, or a process
  * that it leaves behind, fails the test.
  *
+ * @param args for the scenario
  * @param ownProc with a /proc of its own: where every process must be readable, and the machine's first one may not be
  */
-export async function inNamespace<T>(worker: URL, scenario: string, ownProc = false): Promise<T> {
+export async function inNamespace<T>(
+  worker: URL,
+  scenario: string,
+  ownProc = false,
+  args: readonly string[] = [],
+): Promise<T> {
   const proc = ownProc ? ['-p', '-f', '--mount-proc'] : []
-  const args = [...unshareArguments, ...proc, process.execPath, '--no-warnings', fileURLToPath(worker), scenario]
-  const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const program = [process.execPath, '--no-warnings', fileURLToPath(worker), scenario, ...args]
+  const child = spawn('unshare', [...unshareArguments, ...proc, ...program], { stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (text) => {
