@@ -92,6 +92,14 @@ describe.skipIf(noRoot !== undefined)(`emptyDir of a group${noRoot === undefined
     })
   })
 
+  it('goes on where it was interrupted', async () => {
+    expect(await inNamespace(WORKER, 'interrupted')).toEqual({
+      first: { states: ['interrupted Interrupted'], given: 10, marker: false },
+      second: { states: ['done'], given: 40, marker: true },
+      after: [],
+    })
+  })
+
   it.each([
     { medium: '', root: '2000 2777' },
     { medium: 'Memory', root: '2000 3777' },

@@ -1,6 +1,6 @@
 /** emptyDir, set up with real directories and mounts. */
 import { spawn } from 'node:child_process'
-import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Host } from '../../../src/core/apply/host.ts'
@@ -189,6 +189,29 @@ await runScenario({
       said,
       after: (await node.plan()).operations,
     }
+  },
+
+  /** A signal in the middle of the walk; the marker is not there before the walk has come to its end. */
+  async interrupted(directory) {
+    const { node, dir } = nodeWith(directory, {}, GROUP)
+    const marker = `${node.root}/pods/${POD}/plugins/kubernetes.io~empty-dir/scratch/ready`
+    mkdirSync(dir, { recursive: true })
+    for (let index = 0; index < 40; index++) writeFileSync(`${dir}/f${index}`, 'x')
+    const given = (): number => readdirSync(dir).filter((name) => lstatSync(`${dir}/${name}`).gid === 2000).length
+    const controller = new AbortController()
+    const host: Host = {
+      ...linuxHost,
+      changeOwnership: (path, options) =>
+        linuxHost.changeOwnership(path, {
+          ...options,
+          onEntry: (entries) => (entries === 10 ? controller.abort() : undefined),
+        }),
+    }
+    node.context = { host, signal: controller.signal }
+    const first = { states: states(await node.apply()), given: given(), marker: existsSync(marker) }
+    node.context = {}
+    const second = { states: states(await node.apply()), given: given(), marker: existsSync(marker) }
+    return { first, second, after: (await node.plan()).operations }
   },
 
   /** Kills after 0, 1, 2 … changes, until one comes to its end; each time the next apply must reach the same end. */
