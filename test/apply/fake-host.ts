@@ -1,6 +1,7 @@
 /** A node in memory that behaves as the kernel does where apply looks: layers, busy mounts, directories, devices. */
 import { basename, dirname } from 'node:path'
 import type { BlockTree } from '../../src/core/apply/block-tree.ts'
+import type { ChangeOwnershipOptions, OwnershipChange } from '../../src/core/apply/change-ownership.ts'
 import type { DeleteContentOptions, Deleted } from '../../src/core/apply/delete-content.ts'
 import type { Opener } from '../../src/core/apply/device-openers.ts'
 import type { DeviceUse } from '../../src/core/apply/device-use.ts'
@@ -146,6 +147,11 @@ export class FakeHost implements Host {
     if (below.length > 0) beforeFirst?.()
     for (const each of below) this.files.delete(each)
     return { files: below.length, bytes: 0 }
+  }
+
+  async changeOwnership(path: string, { ownership }: ChangeOwnershipOptions): Promise<OwnershipChange> {
+    this.log.push(`changeOwnership ${ownership.gid} ${path}`)
+    return { entries: 1, skipped: false, failed: 0, mounts: [] }
   }
 
   lstat = (path: string): FoundFile | undefined => this.files.get(path)

@@ -6,9 +6,10 @@
  * and must be in the mount that the walk began in, by the mount id of its descriptor: the device alone is not enough,
  * since a bind mount of the same file system has the same.
  */
-import { closeSync, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
+import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { errnoOf } from '../errors.ts'
-import { entryPath, type OpenDirectory, openBelow, openDirectory, openParent, readNames } from './descriptors.ts'
+import { Descent } from './descent.ts'
+import { entryPath, type OpenDirectory, openBelow } from './descriptors.ts'
 import { StepFailed } from './operation-error.ts'
 
 export interface Deleted {
@@ -24,16 +25,6 @@ export interface DeleteContentOptions {
   readonly signal?: AbortSignal
 }
 
-interface Level {
-  directory: OpenDirectory | undefined
-  readonly identity: string
-  readonly names: Buffer[]
-  /** As an entry of the level above. */
-  readonly name: Buffer
-}
-
-/** Descriptors kept open on the way down; above that a level is found again through `..` and compared. */
-const KEPT_OPEN = 200
 const ENTRIES_BETWEEN_BREATHS = 500
 
 export async function deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted> {
@@ -41,22 +32,22 @@ export async function deleteContent(path: string, options: DeleteContentOptions)
   try {
     await walk.run()
   } finally {
-    walk.close()
+    walk.descent.close()
   }
   return walk.deleted
 }
 
 class Walk {
+  readonly descent: Descent
   readonly #path: string
   readonly #options: DeleteContentOptions
-  readonly #levels: Level[] = []
   #files = 0
   #bytes = 0
 
   constructor(path: string, options: DeleteContentOptions) {
     this.#path = path
     this.#options = options
-    this.#enter(openDirectory(path, options.mountId), Buffer.from(path))
+    this.descent = new Descent(path, options.mountId)
   }
 
   get deleted(): Deleted {
@@ -64,9 +55,9 @@ class Walk {
   }
 
   async run(): Promise<void> {
-    if (this.#levels[0]?.names.length === 0) return
+    if (this.descent.current?.names.length === 0) return
     this.#options.beforeFirst?.()
-    for (let count = 1; this.#levels.length > 0; count++) {
+    for (let count = 1; this.descent.current !== undefined; count++) {
       if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
       if (this.#options.signal?.aborted) {
         throw new StepFailed('Interrupted', `${this.#path}: interrupted after ${this.#files} files`)
@@ -75,16 +66,10 @@ class Walk {
     }
   }
 
-  close(): void {
-    for (const level of this.#levels) if (level.directory !== undefined) closeSync(level.directory.fd)
-    this.#levels.length = 0
-  }
-
   #next(): void {
-    const level = this.#levels.at(-1)
-    if (level?.directory === undefined) return
-    const name = level.names.pop()
-    if (name !== undefined) this.#remove(level.directory, name)
+    const level = this.descent.current
+    const name = level?.names.pop()
+    if (level !== undefined && name !== undefined) this.#remove(level.directory, name)
     else this.#leave()
   }
 
@@ -94,7 +79,7 @@ class Walk {
       try {
         const entry = lstatSync(entryPath(directory, name))
         if (entry.isDirectory()) {
-          this.#enter(openBelow(directory, name), name)
+          this.descent.enter(openBelow(directory, name), name)
           return
         }
         unlinkSync(entryPath(directory, name))
@@ -104,38 +89,19 @@ class Walk {
       } catch (error) {
         const code = errnoOf(error)
         if (code === 'ENOENT') return
-        if (code === 'EBUSY') throw foreignMount(this.#describe(name), error)
+        if (code === 'EBUSY') throw foreignMount(this.descent.describe(name), error)
         if (code !== 'EISDIR' && code !== 'ENOTDIR' && code !== 'ELOOP') throw this.#failed(name, error)
       }
     }
-    throw new StepFailed('Swapped', `${this.#describe(name)} changes while it is being deleted`, {
+    throw new StepFailed('Swapped', `${this.descent.describe(name)} changes while it is being deleted`, {
       hint: 'Find out what still writes there; nothing outside of the volume was touched.',
     })
   }
 
-  #enter(directory: OpenDirectory, name: Buffer): void {
-    this.#levels.push({ directory, identity: directory.identity, names: readNames(directory), name })
-    const above = this.#levels.at(-1 - KEPT_OPEN)
-    // The first level stays open: it is where the walk is anchored.
-    if (above?.directory !== undefined && above !== this.#levels[0]) {
-      closeSync(above.directory.fd)
-      above.directory = undefined
-    }
-  }
-
   #leave(): void {
-    const level = this.#levels.at(-1)
-    const above = this.#levels.at(-2)
-    if (level?.directory === undefined) return
-    try {
-      if (above !== undefined) {
-        above.directory ??= openParent(level.directory, above.identity)
-        this.#removeEmpty(above.directory, level.name)
-      }
-    } finally {
-      this.#levels.pop()
-      closeSync(level.directory.fd)
-    }
+    this.descent.leave((_, name, above) => {
+      if (above !== undefined) this.#removeEmpty(above, name)
+    })
   }
 
   #removeEmpty(parent: OpenDirectory, name: Buffer): void {
@@ -144,24 +110,23 @@ class Walk {
     } catch (error) {
       const code = errnoOf(error)
       if (code === 'ENOENT') return
-      if (code === 'EBUSY') throw foreignMount(this.#describe(name), error)
+      if (code === 'EBUSY') throw foreignMount(this.descent.describe(name), error)
       // Swapped for a link or filled again: what is there now is for the next plan.
       if (code === 'ENOTDIR' || code === 'ENOTEMPTY' || code === 'EEXIST') throw this.#failed(name, error, 'Swapped')
       throw this.#failed(name, error)
     }
   }
 
-  #describe(name: Buffer): string {
-    const parts = this.#levels.slice(1).map((level) => level.name.toString())
-    return [this.#path, ...(parts.at(-1) === name.toString() ? parts : [...parts, name.toString()])].join('/')
-  }
-
   #failed(name: Buffer, cause: unknown, code = 'DeleteFailed'): StepFailed {
     if (cause instanceof StepFailed)
-      return cause.code === 'ForeignMount' ? foreignMount(this.#describe(name), cause) : cause
-    return new StepFailed(code, `${this.#describe(name)} could not be deleted (${errnoOf(cause) ?? String(cause)})`, {
-      cause,
-    })
+      return cause.code === 'ForeignMount' ? foreignMount(this.descent.describe(name), cause) : cause
+    return new StepFailed(
+      code,
+      `${this.descent.describe(name)} could not be deleted (${errnoOf(cause) ?? String(cause)})`,
+      {
+        cause,
+      },
+    )
   }
 }
 

@@ -25,11 +25,29 @@ export function openBelow(directory: OpenDirectory, name: Buffer): OpenDirectory
   return checked(openSync(entryPath(directory, name), PLACE), directory.mountId, name.toString())
 }
 
+/**
+ * Marks an entry of any type, a link itself included, without opening what is behind it.
+ *
+ * @returns a descriptor that the caller closes
+ */
+export function openEntry(directory: OpenDirectory, name: Buffer): number {
+  return openSync(entryPath(directory, name), O_PATH | constants.O_NOFOLLOW)
+}
+
+/** A directory of which a descriptor is held already, if it is in the same mount as the one above. */
+export function asDirectory(fd: number, above: OpenDirectory): OpenDirectory | undefined {
+  return isInMount(fd, above.mountId) ? { fd, mountId: above.mountId, identity: identityOf(fd) } : undefined
+}
+
+export function isInMount(fd: number, mountId: number): boolean {
+  return mountIdOf(fd) === mountId
+}
+
 /** The directory above, which must be the one that the walk came from. */
 export function openParent(directory: OpenDirectory, identity: string): OpenDirectory {
   const fd = openSync(`/proc/self/fd/${directory.fd}/..`, PLACE)
   return checked(fd, directory.mountId, '..', (_, found) => {
-    if (found !== identity) throw new StepFailed('Swapped', 'a directory was moved while it was being deleted')
+    if (found !== identity) throw new StepFailed('Swapped', 'a directory was moved while the walk was in it')
   })
 }
 
@@ -52,17 +70,21 @@ function checked(
     const found = mountIdOf(fd)
     if (found !== mountId) {
       throw new StepFailed('ForeignMount', `${what} is in mount ${found}, not in the volume's mount ${mountId}`, {
-        hint: 'Find out who mounted it; content of other mounts is never deleted.',
+        hint: 'Find out who mounted it; content of other mounts is never touched.',
       })
     }
-    const { dev, ino } = fstatSync(fd, { bigint: true })
-    const identity = `${dev}:${ino}`
+    const identity = identityOf(fd)
     check(fd, identity)
     return { fd, mountId, identity }
   } catch (error) {
     closeSync(fd)
     throw error
   }
+}
+
+function identityOf(fd: number): string {
+  const { dev, ino } = fstatSync(fd, { bigint: true })
+  return `${dev}:${ino}`
 }
 
 function mountIdOf(fd: number): number {

@@ -1,6 +1,7 @@
 /** The kernel and the disk, as apply uses them: the port of everything that changes them. */
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { BlockTree } from './block-tree.ts'
+import type { ChangeOwnershipOptions, OwnershipChange } from './change-ownership.ts'
 import type { DeleteContentOptions, Deleted } from './delete-content.ts'
 import type { Opener } from './device-openers.ts'
 import type { DeviceUse } from './device-use.ts'
@@ -63,6 +64,7 @@ export interface Host {
   /** A small file's text; undefined: not there. */
   readSmallFile(path: string): string | undefined
   deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>
+  changeOwnership(path: string, options: ChangeOwnershipOptions): Promise<OwnershipChange>
   otherNamespaces(everyThread: boolean): readonly OtherNamespace[]
   /** Processes that hold something below a path, by the given table's sight of it. */
   holdersBelow(table: MountTable, path: string, others: readonly OtherNamespace[]): readonly Holder[]

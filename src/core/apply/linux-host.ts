@@ -13,6 +13,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { errnoOf } from '../errors.ts'
+import { changeOwnership } from './change-ownership.ts'
 import { deleteContent } from './delete-content.ts'
 import { openersOf } from './device-openers.ts'
 import {
@@ -60,6 +61,7 @@ export const linuxHost: Host = {
   listNames,
   readSmallFile,
   deleteContent,
+  changeOwnership,
   otherNamespaces: (everyThread) => readOtherNamespaces(everyThread),
   holdersBelow,
   deviceUse: (dev) => readDeviceUse(dev),

@@ -198,7 +198,7 @@ export interface Pod extends ApiObject {
     readonly initContainers?: readonly Container[]
     readonly containers?: readonly Container[]
     readonly ephemeralContainers?: readonly Container[]
-    readonly securityContext?: { readonly fsGroup?: number }
+    readonly securityContext?: { readonly fsGroup?: number; readonly fsGroupChangePolicy?: string }
   }
   readonly status?: {
     readonly phase?: string

@@ -136,6 +136,8 @@ export interface Ownership {
   readonly policy: 'Always' | 'OnRootMismatch'
   /** Its files are only to be read: fewer bits are set. */
   readonly readOnly: boolean
+  /** The volume counts as set up all the same where the walk ends early (P34). */
+  readonly ignoreErrors: boolean
 }
 
 export interface Blocked {

@@ -5,6 +5,7 @@ import { notSupportedYet } from '../reconcile/draft.ts'
 import { emptyDirSteps } from './empty-dir-steps.ts'
 import { directoryEvidence, fsTypeEvidence } from './evidence.ts'
 import { inlineOf, perPodFacts } from './facts.ts'
+import { ownershipOf } from './ownership.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 
@@ -39,7 +40,7 @@ export const emptyDir: VolumePlugin = {
       context,
       volume,
       { mount: mediumOf(volume) === '' ? undefined : { fsType: 'tmpfs', options: [] }, marker: volume.specName },
-      [],
+      ownershipOf(volume, context.inputs.absolute(podVolumeDir(volume)), { ignorePolicy: true, ignoreErrors: true }),
     ),
     ...(mediumOf(volume) === '' ? {} : { blocked: notSupportedYet('Start the kubelet: it mounts the volume.') }),
   }),

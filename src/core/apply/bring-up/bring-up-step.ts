@@ -6,6 +6,7 @@ import type { StepContext } from '../step-context.ts'
 import { makeDirectory } from './make-directory.ts'
 import { mountDevice } from './mount-device.ts'
 import { mountStep } from './mount-step.ts'
+import { setOwnership } from './set-ownership.ts'
 import type { Undo } from './undo.ts'
 import { writeMarker } from './write-marker.ts'
 
@@ -15,6 +16,7 @@ const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   mkdir: makeDirectory,
   mount: mountStep,
   mountDevice,
+  setOwnership,
   write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
 }
 

@@ -1,0 +1,53 @@
+/** fsGroup: the volume and all that is in it is given to a group of the pod (P31, P32, P34). */
+import { errorMessage } from '../../errors.ts'
+import type { Ownership, Step } from '../../plan/plan.ts'
+import type { OwnershipChange } from '../change-ownership.ts'
+import { cannotHang } from '../file-systems.ts'
+import { containingMount } from '../location.ts'
+import { StepFailed } from '../operation-error.ts'
+import type { StepContext } from '../step-context.ts'
+import { progressReport } from './progress-report.ts'
+import type { Undo } from './undo.ts'
+
+/**
+ * There is no way back: who had what before is not kept, and the kubelet does not keep it either. What is changed is
+ * right for the next try.
+ */
+export async function setOwnership({ target, ownership }: Step, run: StepContext): Promise<readonly Undo[]> {
+  if (ownership === undefined) throw new StepFailed('OwnershipFailed', `${target}: no group is given`)
+  try {
+    report(target, ownership, await change(target, ownership, run), run)
+  } catch (error) {
+    const interrupted = error instanceof StepFailed && error.code === 'Interrupted'
+    if (interrupted || !ownership.ignoreErrors) throw error
+    run.say(`${target} was not given to group ${ownership.gid} as a whole: ${errorMessage(error)}`)
+  }
+  return []
+}
+
+async function change(target: string, ownership: Ownership, run: StepContext): Promise<OwnershipChange> {
+  const { around, host, signal } = run
+  const mount = containingMount(around.table, target)
+  if (mount === undefined) throw new StepFailed('OwnershipFailed', `${target} is in no mount`)
+  // The walk is made by this process, which must never wait for a server. The root directory has been read all along.
+  if (!cannotHang(mount.fsType) && mount.id !== containingMount(around.table, run.plan.rootDir)?.id) {
+    throw new StepFailed('MayHang', `${target} lies in a ${mount.fsType} file system, which may not answer`, {
+      hint: `Start the kubelet, which gives it to group ${ownership.gid}.`,
+    })
+  }
+  return host.changeOwnership(target, {
+    mountId: mount.id,
+    ownership,
+    onEntry: progressReport((entries) => run.say(`${target} goes to group ${ownership.gid}: ${entries} files so far`)),
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+function report(target: string, { gid }: Ownership, { failed, mounts }: OwnershipChange, run: StepContext): void {
+  if (failed > 0) run.say(`${target}: the file system did not give ${failed} files to group ${gid}`)
+  const [first] = mounts
+  if (first !== undefined) {
+    const others = mounts.length === 1 ? '' : ` and ${mounts.length - 1} more`
+    run.say(`${first}${others}: something else is mounted there, which was not given to group ${gid}`)
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * The way down a tree, one level a directory, each held by a descriptor (S12).
+ *
+ * A path that was checked before may have been swapped since, a descriptor cannot: entries are named through the
+ * descriptor of their directory. The levels are a list and not calls, so that no depth of a tree exhausts the stack.
+ */
+import { closeSync } from 'node:fs'
+import { type OpenDirectory, openDirectory, openParent, readNames } from './descriptors.ts'
+
+interface Level {
+  directory: OpenDirectory | undefined
+  readonly identity: string
+  /** Entries that are still to be looked at. */
+  readonly names: Buffer[]
+  /** As an entry of the level above. */
+  readonly name: Buffer
+}
+
+/** Descriptors kept open on the way down; above that a level is found again through `..` and compared. */
+const KEPT_OPEN = 200
+
+export class Descent {
+  readonly #path: string
+  readonly #levels: Level[] = []
+
+  /**
+   * @param path absolute, without links on the way
+   * @param mountId the mount that it must be in
+   * @throws StepFailed ForeignMount, Swapped; errors of open(2) and getdents(2)
+   */
+  constructor(path: string, mountId: number) {
+    this.#path = path
+    this.enter(openDirectory(path, mountId), Buffer.from(path))
+  }
+
+  /** The deepest level; undefined once the first was left. */
+  get current(): { readonly directory: OpenDirectory; readonly names: Buffer[] } | undefined {
+    const level = this.#levels.at(-1)
+    return level?.directory === undefined ? undefined : { directory: level.directory, names: level.names }
+  }
+
+  /** Goes down into a directory, whose descriptor is closed by this object from now on. */
+  enter(directory: OpenDirectory, name: Buffer): void {
+    this.#levels.push({ directory, identity: directory.identity, names: namesOf(directory), name })
+    const above = this.#levels.at(-1 - KEPT_OPEN)
+    // The first level stays open: it is where the walk is anchored.
+    if (above?.directory !== undefined && above !== this.#levels[0]) {
+      closeSync(above.directory.fd)
+      above.directory = undefined
+    }
+  }
+
+  /**
+   * Goes back up.
+   *
+   * @param last called with the directory that is left, its name and the one above, which the first level does not have
+   * @throws StepFailed Swapped where the directory above is not the one that the walk came from; what `last` throws
+   */
+  leave(last: (left: OpenDirectory, name: Buffer, above: OpenDirectory | undefined) => void): void {
+    const level = this.#levels.at(-1)
+    const above = this.#levels.at(-2)
+    if (level?.directory === undefined) return
+    try {
+      if (above !== undefined) above.directory ??= openParent(level.directory, above.identity)
+      last(level.directory, level.name, above?.directory)
+    } finally {
+      this.#levels.pop()
+      closeSync(level.directory.fd)
+    }
+  }
+
+  /** The path of an entry of the current level, or of the level itself by its own name, for messages. */
+  describe(name: Buffer): string {
+    const parts = this.#levels.slice(1).map((level) => level.name.toString())
+    return [this.#path, ...(parts.at(-1) === name.toString() ? parts : [...parts, name.toString()])].join('/')
+  }
+
+  close(): void {
+    for (const level of this.#levels) if (level.directory !== undefined) closeSync(level.directory.fd)
+    this.#levels.length = 0
+  }
+}
+
+function namesOf(directory: OpenDirectory): Buffer[] {
+  try {
+    return readNames(directory)
+  } catch (error) {
+    closeSync(directory.fd)
+    throw error
+  }
+}
