@@ -66,7 +66,7 @@ export class LiveNode {
     mkdirSync(`${this.root}/pods`, { recursive: true })
     mkdirSync(`${this.root}/plugins`, { recursive: true })
     this.pod('00000000-0000-4000-8000-00000000000a', 'witness')
-    mkdirSync(`${this.root}/pods/00000000-0000-4000-8000-00000000000a`)
+    mkdirSync(`${this.root}/pods/00000000-0000-4000-8000-00000000000a`, { recursive: true })
     this.alive.push('00000000-0000-4000-8000-00000000000a')
   }
 

@@ -43,6 +43,7 @@ export const BLOCK_CODES = {
   PluginRemoved: 'neither Kubernetes nor volctl has this volume plugin any more',
   FlexDriverMissing: 'the driver of a flexVolume is not installed here; give --driver-gone',
   NodeAffinity: "the volume's node affinity does not match this node",
+  InvalidPath: 'the path of the volume is empty, not absolute, or has ".." in it',
   MountOptionsUnsupported: 'the PersistentVolume has mount options, and its volume plugin takes none',
   NotDead: '--lazy is for dead mounts only',
   DetachedLazily: "the volume's file system was detached lazily, and may still be in use",

@@ -3,7 +3,10 @@ import { posix } from 'node:path'
 import type { Step } from '../../plan/plan.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
+import { holdOpen } from './hold-open.ts'
+import { linkDevice } from './link-device.ts'
 import { makeDirectory } from './make-directory.ts'
+import { mapDevice } from './map-device.ts'
 import { mountDevice } from './mount-device.ts'
 import { mountStep } from './mount-step.ts'
 import { setOwnership } from './set-ownership.ts'
@@ -14,9 +17,11 @@ type BringUpStep = (step: Step, run: StepContext) => Promise<readonly Undo[]> | 
 
 const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   mkdir: makeDirectory,
-  mount: mountStep,
+  mount: (step, run) => (run.operation.kind === 'MapVolume' ? mapDevice(step, run) : mountStep(step, run)),
   mountDevice,
   setOwnership,
+  symlink: linkDevice,
+  'losetup -f': holdOpen,
   write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
 }
 
