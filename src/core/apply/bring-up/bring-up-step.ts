@@ -3,6 +3,7 @@ import { posix } from 'node:path'
 import type { Step } from '../../plan/plan.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
+import { checkPath } from './check-path.ts'
 import { holdOpen } from './hold-open.ts'
 import { linkDevice } from './link-device.ts'
 import { makeDirectory } from './make-directory.ts'
@@ -20,6 +21,7 @@ const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   mount: (step, run) => (run.operation.kind === 'MapVolume' ? mapDevice(step, run) : mountStep(step, run)),
   mountDevice,
   setOwnership,
+  checkPath,
   symlink: linkDevice,
   'losetup -f': holdOpen,
   write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
