@@ -5,14 +5,15 @@ export type PathType = 'dir' | 'file' | 'socket' | 'char' | 'block' | 'fifo'
 /** Links are followed. Mode, device number and name of each: coreutils and BusyBox print them alike. */
 export const STAT_ARGUMENTS: readonly string[] = ['-L', '-c', '%f %t %T %n']
 
-const FILE_TYPES: Readonly<Record<number, PathType>> = {
-  4: 'dir',
-  7: 'file',
-  11: 'socket',
-  2: 'char',
-  6: 'block',
-  1: 'fifo',
-}
+/** By the first hexadecimal digit of the mode. */
+const FILE_TYPES: ReadonlyMap<string, PathType> = new Map([
+  ['1', 'fifo'],
+  ['2', 'char'],
+  ['4', 'dir'],
+  ['6', 'block'],
+  ['8', 'file'],
+  ['c', 'socket'],
+])
 
 export interface StatLine {
   readonly type: PathType
@@ -23,9 +24,9 @@ export interface StatLine {
 
 /** Undefined: it is no line of stat's. */
 export function parseStatLine(line: string): StatLine | undefined {
-  const [, mode, major, minor, name] = /^([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+) (.*)$/s.exec(line) ?? []
-  if (mode === undefined || major === undefined || minor === undefined || name === undefined) return undefined
-  const type = FILE_TYPES[Number.parseInt(mode, 16) >> 12]
+  const [, kind, major, minor, name] = /^([0-9a-f])[0-9a-f]{3} ([0-9a-f]+) ([0-9a-f]+) (.*)$/s.exec(line) ?? []
+  if (kind === undefined || major === undefined || minor === undefined || name === undefined) return undefined
+  const type = FILE_TYPES.get(kind)
   if (type === undefined) return undefined
   return { type, device: `${Number.parseInt(major, 16)}:${Number.parseInt(minor, 16)}`, name }
 }

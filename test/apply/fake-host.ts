@@ -127,6 +127,17 @@ export class FakeHost implements Host {
     this.file(path)
   }
 
+  symlink(to: string, path: string): void {
+    this.log.push(`symlink ${to} ${path}`)
+    if (this.files.has(path)) throw errno('EEXIST')
+    this.files.set(path, { type: 'link', size: to.length, text: to })
+  }
+
+  readLink(path: string): string | undefined {
+    const found = this.files.get(path)
+    return found?.type === 'link' ? found.text : undefined
+  }
+
   rmdir(path: string): void {
     this.log.push(`rmdir ${path}`)
     const found = this.files.get(path)

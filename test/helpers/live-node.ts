@@ -22,6 +22,7 @@ import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { loopDevices } from '../../src/core/node/block-devices.ts'
+import { hostPaths } from '../../src/core/node/host-paths.ts'
 import { readTree } from '../../src/core/node/tree/read-tree.ts'
 import type { NodeState } from '../../src/core/node-state.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
@@ -141,6 +142,7 @@ export class LiveNode {
   async look(): Promise<NodeState> {
     const mounts = this.mounts()
     const tree = await readTree({ rootDir: this.root, mounts, attributes: 'all' })
+    const api = this.api()
     const snapshot: NodeSnapshot = {
       apiVersion: 'volctl.io/v1',
       kind: 'NodeSnapshot',
@@ -152,7 +154,7 @@ export class LiveNode {
       machineID: 'machine-1',
       systemUUID: 'system-1',
       kernelVersion: '6.12.0',
-      api: this.api(),
+      api,
       mountinfo: mounts.text,
       tree,
       runtime: {
@@ -166,6 +168,7 @@ export class LiveNode {
       blockDevices: loopDevices(),
       csiSockets: [],
       flexDrivers: [],
+      hostPaths: await hostPaths(api, (uid) => this.alive.includes(uid)),
       ...this.override,
     }
     return { snapshot, mounts }

@@ -42,6 +42,10 @@ describe('what the planner relies on', () => {
     ['api.pods.1.spec.volumes', {}, 'api.pods[1].spec.volumes is no list'],
     ['api.pods.1.spec.initContainers', 'x', 'api.pods[1].spec.initContainers is no list'],
     ['api.pods.1.spec.containers.0.volumeMounts.0', null, 'api.pods[1].spec.containers[0].volumeMounts[0] is missing'],
+    ['hostPaths', {}, 'hostPaths is no list'],
+    ['hostPaths', [null], 'hostPaths[0] is missing'],
+    ['hostPaths', [{ type: 'dir' }], 'hostPaths[0].path is missing'],
+    ['hostPaths', [{ path: '/x', type: 7 }], 'hostPaths[0].type is no text'],
     ['api.pods.0.status.containerStatuses', {}, 'api.pods[0].status.containerStatuses is no list'],
   ])('%s = %j: %s', (path, value, says) => expect(snapshotDefect(changed(path, value))).toBe(says))
 })

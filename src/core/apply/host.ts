@@ -53,6 +53,10 @@ export interface Host {
   chmod(path: string, mode: number): void
   /** A new, empty file; EEXIST where something is there. */
   createFile(path: string, mode: number): void
+  /** EEXIST where something is there. */
+  symlink(to: string, path: string): void
+  /** Undefined: no link is there. */
+  readLink(path: string): string | undefined
   rmdir(path: string): void
   unlink(path: string): void
   /** Undefined: nothing there. Never follows a link. */

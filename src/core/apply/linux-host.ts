@@ -9,7 +9,9 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmdirSync,
+  symlinkSync,
   unlinkSync,
 } from 'node:fs'
 import { errnoOf } from '../errors.ts'
@@ -54,6 +56,8 @@ export const linuxHost: Host = {
   mkdir: (path, mode) => mkdirSync(path, { mode }),
   chmod,
   createFile: (path, mode) => closeSync(openSync(path, 'wx', mode)),
+  symlink: (to, path) => symlinkSync(to, path),
+  readLink,
   rmdir: rmdirSync,
   unlink: unlinkSync,
   lstat: findFile,
@@ -125,5 +129,14 @@ function readSmallFile(path: string): string | undefined {
     return readFileSync(fd, 'utf8')
   } finally {
     closeSync(fd)
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EINVAL') return undefined
+    throw error
   }
 }

@@ -5,6 +5,7 @@
  * `--snapshot` reads it back. Optional sections are sections that a snapshot may lack: the plan then says what it
  * cannot know and stays as cautious as if the source had failed.
  */
+import type { PathType } from '../path-type.ts'
 import type {
   ConfigMap,
   CsiDriver,
@@ -169,6 +170,15 @@ export interface FlexDriver {
   readonly error?: string
 }
 
+/** The path of a hostPath volume that has a type to be checked, of a pod of which nothing runs (P58). */
+export interface HostPath {
+  readonly path: string
+  /** Links followed; absent: it could not be looked at. */
+  readonly type?: PathType | 'absent'
+  /** Why not; "Timeout" where it did not answer. */
+  readonly error?: string
+}
+
 export interface NodeSnapshot {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'NodeSnapshot'
@@ -193,6 +203,8 @@ export interface NodeSnapshot {
   readonly csiSockets?: readonly CsiSocket[]
   /** Absent: the directory of the drivers was not looked at. */
   readonly flexDrivers?: readonly FlexDriver[]
+  /** Absent: there was none to look at, or nobody looked. */
+  readonly hostPaths?: readonly HostPath[]
   /** Absent: there is none. */
   readonly lazilyDetached?: readonly LazilyDetached[]
 }

@@ -22,6 +22,7 @@ import { loopDevices } from './block-devices.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { flexDrivers } from './flex-drivers.ts'
 import { hostIdentity } from './host-identity.ts'
+import { hostPaths } from './host-paths.ts'
 import { readLazilyDetached } from './lazily-detached.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readMountTable } from './read-mountinfo.ts'
@@ -104,6 +105,9 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   )
   log(`directories complete: ${entries.length} entries`)
 
+  const alive = new Set([...(processes ?? []), ...living(runtime)])
+  const checked = await hostPaths(api, (uid) => alive.has(uid))
+
   const snapshot: NodeSnapshot = {
     apiVersion: 'volctl.io/v1',
     kind: 'NodeSnapshot',
@@ -125,6 +129,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     blockDevices,
     csiSockets,
     ...(installed !== undefined && { flexDrivers: installed }),
+    ...(checked.length > 0 && { hostPaths: checked }),
     ...(lazilyDetached.length > 0 && { lazilyDetached }),
   }
   return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readMountTable() }

@@ -46,6 +46,8 @@ export const BLOCK_CODES = {
   HugePagesUnclear: 'it cannot be told which huge pages an emptyDir is to have',
   InvalidQuantity: 'a size is no quantity',
   NodeAffinity: "the volume's node affinity does not match this node",
+  InvalidPath: 'the path of the volume is empty, not absolute, or has ".." in it',
+  HostPathType: 'what is at the path of a hostPath volume is not of the type that the volume says',
   MountOptionsUnsupported: 'the PersistentVolume has mount options, and its volume plugin takes none',
   NotDead: '--lazy is for dead mounts only',
   DetachedLazily: "the volume's file system was detached lazily, and may still be in use",

@@ -81,7 +81,7 @@ export interface VolumeRef {
  * options in two calls; mountDevice: look at the device, check its file system, mount it, never format (S15, P128), and nothing where `source`
  * is a directory;
  * write: what the file's name says (a marker, an atomic writer's `..data`, a state file); setOwnership: fsGroup (P31);
- * checkPath: the type of a hostPath; symlink: the pod's link to a device; losetup -f: hold a device open (P99);
+ * checkPath: the type of a hostPath (detail), made where it says so and nothing is there; symlink: the pod's link to a device; losetup -f: hold a device open (P99);
  * iscsiLogin, fcFind: bring the LUN's device to this node, for the mountDevice, mount and symlink that follow;
  * flexMountDevice, flexMount: the call of a flexVolume driver (detail: its executable).
  */

@@ -1,5 +1,5 @@
 /** Unique names, by the two rules that there are (R019, P6). */
-import type { Attachability } from '../desired/desired-state.ts'
+import type { Attachability, VolumeToMount } from '../desired/desired-state.ts'
 import type { PodVolumeSource, SharedSources } from '../model/objects.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../names.ts'
 import type { SpecContext, SpecFacts, SpecSource } from './plugin.ts'
@@ -28,4 +28,9 @@ export function sharedSources(spec: SpecSource): SharedSources {
 /** The volume's name on disk (R005). */
 export function specNameOf(spec: SpecSource): string {
   return 'inline' in spec ? spec.inline.name : spec.persistentVolume.metadata.name
+}
+
+/** What a wanted volume was resolved from. */
+export function specOf({ source, persistentVolume, specName }: VolumeToMount): SpecSource {
+  return persistentVolume === undefined ? { inline: source ?? { name: specName } } : { persistentVolume }
 }

@@ -1,8 +1,13 @@
 /** hostPath: the container gets the path itself; the kubelet only looks at its type (P57-P59, O33). */
-import { SATISFIED } from './evidence.ts'
-import { perPodFacts, sharedSources, specNameOf } from './facts.ts'
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { HostPath } from '../model/snapshot.ts'
+import { notMounted, SATISFIED } from './evidence.ts'
+import { perPodFacts, sharedSources, specNameOf, specOf } from './facts.ts'
+import { judgeHostPath } from './host-path-type.ts'
+import { mountOptionsObstacle } from './mount-options.ts'
 import { podVolumeDir } from './paths.ts'
-import type { VolumePlugin } from './plugin.ts'
+import type { MountEvidence, SetUp, VolumePlugin } from './plugin.ts'
 
 const NAME = 'kubernetes.io/host-path'
 
@@ -10,7 +15,7 @@ export const hostPath: VolumePlugin = {
   name: NAME,
   about: {
     tearDown: 'nothing is mounted; sub-path mounts of it are unmounted',
-    setUp: 'its type is checked as the kubelet does',
+    setUp: 'its type is checked as the kubelet does, and it is made where its type says so',
   },
   attachability: 'notAttachable',
   deviceMountable: false,
@@ -24,6 +29,39 @@ export const hostPath: VolumePlugin = {
   podPath: podVolumeDir,
   globalPath: () => undefined,
   mountsOver: () => false,
-  evidence: () => SATISFIED,
-  setUp: () => ({ steps: [] }),
+  evidence,
+  setUp: ({ inputs }, volume) => setUp(inputs, volume),
+}
+
+/** A path that was not looked at counts as good: of a pod that runs, a kubelet has looked at it. */
+function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  if (mountOptionsObstacle(volume) !== undefined) return notMounted('it has mount options, which a hostPath never has')
+  const verdict = verdictOn(inputs, volume)
+  return verdict.state === 'good' ? SATISFIED : notMounted(verdict.why)
+}
+
+function setUp(inputs: ActualInputs, volume: VolumeToMount): SetUp {
+  const { path, type } = sourceOf(volume)
+  const verdict = verdictOn(inputs, volume)
+  if (verdict.state !== 'bad')
+    return { steps: [{ op: 'checkPath', target: path, ...(type === '' ? {} : { detail: type }) }] }
+  return {
+    steps: [],
+    blocked: {
+      code: 'HostPathType',
+      message: `hostPath ${path}: ${verdict.why}`,
+      hint: 'Put right what is there, or the type in the pod; the kubelet refuses it as well.',
+    },
+  }
+}
+
+function verdictOn(inputs: ActualInputs, volume: VolumeToMount): ReturnType<typeof judgeHostPath> {
+  const { path, type } = sourceOf(volume)
+  const found: HostPath | undefined = inputs.snapshot.hostPaths?.find((each) => each.path === path)
+  return judgeHostPath(path, type, found)
+}
+
+function sourceOf(volume: VolumeToMount): { path: string; type: string } {
+  const { path = '', type } = sharedSources(specOf(volume)).hostPath ?? {}
+  return { path, type: type ?? '' }
 }

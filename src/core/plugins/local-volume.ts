@@ -1,8 +1,15 @@
 /** local: a directory, or a device that has a global mount, of this node (P66-P71, P83). */
-import { notSupportedYet } from '../reconcile/draft.ts'
-import { linkEvidence, mountEvidence } from './evidence.ts'
+import { posix } from 'node:path'
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { Step } from '../plan/plan.ts'
+import type { Obstacle } from '../reconcile/draft.ts'
+import { mountEvidence } from './evidence.ts'
 import { sharedNameFacts, specNameOf } from './facts.ts'
-import { podPathOf } from './paths.ts'
+import { mapEvidence, mapSteps } from './map-steps.ts'
+import { joinMountOptions, mountOptions } from './mount-options.ts'
+import { ownershipOf } from './ownership.ts'
+import { podPathOf, podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 
 const NAME = 'kubernetes.io/local-volume'
@@ -25,15 +32,63 @@ export const localVolume: VolumePlugin = {
       ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable')
       : undefined,
   podPath: podPathOf,
-  globalPath: ({ specName, mode }) =>
-    mode === 'Block'
-      ? `plugins/kubernetes.io~local-volume/volumeDevices/${specName}`
-      : `plugins/kubernetes.io/local-volume/mounts/${specName}`,
+  globalPath,
   mountsOver: ({ mode }) => mode === 'Filesystem',
   evidence: (inputs, volume) =>
-    volume.mode === 'Block' ? linkEvidence(inputs, volume) : mountEvidence(inputs, volume),
-  setUp: (context, volume) => ({
-    steps: [{ op: volume.mode === 'Block' ? 'symlink' : 'mount', target: context.inputs.absolute(podPathOf(volume)) }],
-    blocked: notSupportedYet('Start the kubelet: it mounts the volume.'),
-  }),
+    volume.mode === 'Block' ? mapEvidence(inputs, volume, globalPath(volume)) : mountEvidence(inputs, volume),
+  setUp: ({ inputs }, volume, first) => {
+    const path = volume.persistentVolume?.spec.local?.path ?? ''
+    const blocked = pathObstacle(volume, path)
+    const steps =
+      volume.mode === 'Block'
+        ? // By text alone, as the kubelet does: `/dev/./sdb` is /dev/sdb (P83).
+          mapSteps(inputs, volume, globalPath(volume), posix.normalize(path))
+        : fileSystemSteps(inputs, volume, path, first)
+    return { steps, ...(blocked === undefined ? {} : { blocked }) }
+  },
+}
+
+function globalPath({ specName, mode }: VolumeToMount): string {
+  return mode === 'Block'
+    ? `plugins/kubernetes.io~local-volume/volumeDevices/${specName}`
+    : `plugins/kubernetes.io/local-volume/mounts/${specName}`
+}
+
+/** P68, and P161: what is no absolute path would be looked for below volctl's own directory. */
+function pathObstacle({ specName }: VolumeToMount, path: string): Obstacle | undefined {
+  if (path.startsWith('/') && !path.split('/').includes('..')) return undefined
+  return {
+    code: 'InvalidPath',
+    message: `PersistentVolume ${specName} has ${path === '' ? 'no path' : `the path ${path}, which may not be used`}`,
+    hint: 'The path has to be absolute and without "..": make the PersistentVolume anew.',
+  }
+}
+
+/**
+ * Whether the path is a directory or a device nobody knows before it is looked at (P66), so that every pod's operation
+ * has the step that looks; it mounts the device where that is not done yet.
+ */
+function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: string, first: boolean): Step[] {
+  const target = inputs.absolute(podVolumeDir(volume))
+  const readOnly = volume.readOnly ? ['ro'] : []
+  const fsType = volume.persistentVolume?.spec.local?.fsType ?? ''
+  const options = mountOptions(volume, readOnly)
+  return [
+    {
+      op: 'mountDevice',
+      target: inputs.absolute(globalPath(volume)),
+      detail: 'unless it is a directory',
+      source: path,
+      ...(fsType === '' ? {} : { fsType }),
+      ...(options.length === 0 ? {} : { options }),
+    },
+    { op: 'mkdir', target, mode: '0750' },
+    { op: 'mount', target, options: joinMountOptions(mountOptions(volume, []), ['bind', ...readOnly]) },
+    // Only the first pod's group counts (P68).
+    ...(first && !volume.readOnly && !isMountedForAnyPod(inputs, volume) ? ownershipOf(volume, target) : []),
+  ]
+}
+
+function isMountedForAnyPod(inputs: ActualInputs, volume: VolumeToMount): boolean {
+  return [...inputs.podsWithMounts()].some((podUid) => inputs.at(podVolumeDir({ ...volume, podUid })).length > 0)
 }

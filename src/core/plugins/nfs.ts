@@ -1,7 +1,10 @@
 /** nfs: one mount a pod (P62-P65). */
-import { notSupportedYet } from '../reconcile/draft.ts'
+import { isIPv6 } from 'node:net'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { Step } from '../plan/plan.ts'
 import { mountEvidence } from './evidence.ts'
-import { perPodFacts, sharedSources, specNameOf } from './facts.ts'
+import { perPodFacts, sharedSources, specNameOf, specOf } from './facts.ts'
+import { mountOptions } from './mount-options.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 
@@ -22,8 +25,24 @@ export const nfs: VolumePlugin = {
   globalPath: () => undefined,
   mountsOver: () => true,
   evidence: mountEvidence,
-  setUp: (context, volume) => ({
-    steps: [{ op: 'mount', target: context.inputs.absolute(podVolumeDir(volume)) }],
-    blocked: notSupportedYet('Start the kubelet: it mounts the volume.'),
-  }),
+  setUp: (context, volume) => ({ steps: setUpSteps(volume, context.inputs.absolute(podVolumeDir(volume))) }),
+}
+
+function setUpSteps(volume: VolumeToMount, target: string): Step[] {
+  const source = sharedSources(specOf(volume)).nfs
+  if (source == null) return []
+  // A PersistentVolume's own flag means nothing here: the claim's does (R114).
+  const readOnly = volume.persistentVolume === undefined ? source.readOnly === true : volume.readOnly
+  const options = mountOptions(volume, readOnly ? ['ro'] : [])
+  const server = isIPv6(source.server) ? `[${source.server}]` : source.server
+  return [
+    { op: 'mkdir', target, mode: '0750' },
+    {
+      op: 'mount',
+      target,
+      source: `${server}:${source.path}`,
+      fsType: 'nfs',
+      ...(options.length === 0 ? {} : { options }),
+    },
+  ]
 }

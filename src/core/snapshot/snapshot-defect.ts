@@ -17,6 +17,7 @@ const LISTS = [
   'csiSockets',
   'flexDrivers',
   'lazilyDetached',
+  'hostPaths',
 ] as const
 const OBJECTS = ['api', 'runtime', 'staticPods', 'kubelet'] as const
 const API_LISTS = [

@@ -25,6 +25,7 @@ const NEEDED: Readonly<Record<Kind, readonly string[]>> = {
     'csiSockets[].path',
     'flexDrivers[].name',
     'lazilyDetached[].path',
+    'hostPaths[].path',
   ],
   list: ['runtime.pods[].containers'],
   object: [
@@ -36,6 +37,7 @@ const NEEDED: Readonly<Record<Kind, readonly string[]>> = {
     'csiSockets[]',
     'flexDrivers[]',
     'lazilyDetached[]',
+    'hostPaths[]',
     'api.node.metadata',
     'api.node.status.conditions[]',
     'api.node.status.volumesAttached[]',
@@ -65,6 +67,8 @@ const OPTIONAL: Readonly<Record<Kind, readonly string[]>> = {
     'blockDevices[].backingFile',
     'csiSockets[].driver',
     'staticPods.path',
+    'hostPaths[].type',
+    'hostPaths[].error',
     'staticPods.manifests[].uid',
   ],
   list: [

@@ -3,7 +3,11 @@ import { posix } from 'node:path'
 import type { Step } from '../../plan/plan.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
+import { checkPath } from './check-path.ts'
+import { holdOpen } from './hold-open.ts'
+import { linkDevice } from './link-device.ts'
 import { makeDirectory } from './make-directory.ts'
+import { mapDevice } from './map-device.ts'
 import { mountDevice } from './mount-device.ts'
 import { mountStep } from './mount-step.ts'
 import { setOwnership } from './set-ownership.ts'
@@ -17,6 +21,12 @@ const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   mount: mountStep,
   mountDevice,
   setOwnership,
+  mount: (step, run) => (run.operation.kind === 'MapVolume' ? mapDevice(step, run) : mountStep(step, run)),
+  mountDevice,
+  setOwnership,
+  checkPath,
+  symlink: linkDevice,
+  'losetup -f': holdOpen,
   write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
 }
 

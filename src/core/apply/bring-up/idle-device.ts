@@ -5,7 +5,7 @@ import { backingOf } from '../disk-users.ts'
 import { describeMount } from '../expected-mounts.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
-import type { FoundDevice } from './mount-device.ts'
+import type { FoundDevice } from './find-device.ts'
 
 /**
  * Pods of this node may still have the volume while its global mount is gone (O31): another mount of the same file
@@ -45,7 +45,7 @@ function isOwnPath(path: string, { volume }: Operation, rootDir: string): boolea
   return kind === 'volumes' && rest[0] === escapeQualifiedName(volume.plugin) && rest[1] === volume.name
 }
 
-function heldBy({ path }: FoundDevice, who: string): StepFailed {
+export function heldBy({ path }: FoundDevice, who: string): StepFailed {
   return new StepFailed('HeldBy', `${path} is in use: ${who}`, {
     hint: 'Find out whose it is; release it, or correct the PersistentVolume, then plan again.',
   })

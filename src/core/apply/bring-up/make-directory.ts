@@ -14,12 +14,17 @@ const PARENT_MODE = 0o750
  * A link or a file in its place is never followed or replaced.
  */
 export function makeDirectory({ target, mode = '0750', detail }: Step, run: StepContext): readonly Undo[] {
-  const undos: Undo[] = []
+  const undos: { what: string; back: () => void }[] = []
   for (const path of [...missingAbove(target, run), target]) {
     const bits = path === target ? Number.parseInt(mode, 8) : PARENT_MODE
-    const made = make(path, bits, run)
-    if (made) undos.push({ what: `directory ${path}`, back: () => removeIfEmpty(path, run) })
-    if (made || (path === target && detail === 'exact')) run.host.chmod(path, bits)
+    try {
+      const made = make(path, bits, run)
+      if (made) undos.push({ what: `directory ${path}`, back: () => removeIfEmpty(path, run) })
+      if (made || (path === target && detail === 'exact')) run.host.chmod(path, bits)
+    } catch (error) {
+      for (const { back } of undos.toReversed()) back()
+      throw error
+    }
   }
   return undos
 }

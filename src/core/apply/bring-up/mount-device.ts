@@ -6,8 +6,8 @@ import { describeMount } from '../expected-mounts.ts'
 import type { Host } from '../host.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
+import { type FoundDevice, lookAtSource, sourceOf } from './find-device.ts'
 import { requireIdle } from './idle-device.ts'
-import { lookAtPath, resolvePath } from './look-at-path.ts'
 import { makeDirectory } from './make-directory.ts'
 import { mount, mountFailed, requireFree } from './mount-step.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
@@ -17,20 +17,13 @@ const DEFAULT_TYPE = 'ext4'
 /** The kubelet's own record, which the mount then hides (P72). */
 const RECORD = 'iscsi.json'
 
-/** A device node without links on the way. */
-export interface FoundDevice {
-  readonly path: string
-  /** "major:minor" */
-  readonly number: string
-}
-
 /**
  * Mounts the device of the step, or the one that a step before has found, on `target`; one that is there already is
  * used. A source that is a directory needs no mount. What the pod's bind mount is then of stands in `bringUp.source`.
  */
 export async function mountDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
-  const source = step.source ?? run.bringUp.device ?? ''
-  const found = await look(source, run)
+  const source = sourceOf(step, run)
+  const found = await lookAtSource(source, run)
   if (found === 'directory') {
     run.bringUp.source = source
     return []
@@ -46,22 +39,6 @@ export async function mountDevice(step: Step, run: StepContext): Promise<readonl
   } catch (error) {
     throw await takeBack(undos, error)
   }
-}
-
-/** @throws StepFailed PathUnusable */
-async function look(source: string, run: StepContext): Promise<FoundDevice | 'directory'> {
-  if (!source.startsWith('/')) throw unusable(source, 'is no path of a device')
-  const found = await lookAtPath(source, run)
-  if (found === undefined) throw unusable(source, 'is not there')
-  if (found.type === 'dir') return 'directory'
-  if (found.type !== 'block') throw unusable(source, 'is neither a directory nor a block device')
-  return { path: await resolvePath(source, run), number: found.device }
-}
-
-function unusable(source: string, why: string): StepFailed {
-  return new StepFailed('PathUnusable', `${source} ${why}`, {
-    hint: 'Bring the disk or the directory back, or correct the PersistentVolume; then plan again.',
-  })
 }
 
 /** @throws StepFailed ForeignMount where anything else is mounted there */

@@ -4,6 +4,7 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import { describeMount } from '../expected-mounts.ts'
 import { cannotHang } from '../file-systems.ts'
+import type { CommandResult } from '../host.ts'
 import { StepFailed } from '../operation-error.ts'
 import { command, wordsOf } from '../step-command.ts'
 import type { StepContext } from '../step-context.ts'
@@ -23,7 +24,7 @@ export async function mountStep(step: Step, run: StepContext): Promise<readonly 
     return [await mount(step, run, [...type, ...optionArguments(options), source, target])]
   }
   const undo = await mount(step, run, ['-o', bind.join(','), source, target])
-  const others = options.filter((option) => !bind.some((each) => each === option) && option !== 'remount')
+  const others = options.filter((option) => !['bind', 'rbind', 'remount'].includes(option))
   if (others.length === 0) return [undo]
   const flags =
     run.around.table
@@ -83,7 +84,7 @@ export async function mount(step: Step, run: StepContext, args: readonly string[
   run.around.changed()
   const layer = run.around.table.at(step.target).at(-1)
   if (result.status !== 0) {
-    const failure = helperMissing(step, run) ?? mountFailed(step, wordsOf(result))
+    const failure = helperMissing(step, result, run) ?? mountFailed(step, wordsOf(result))
     throw layer === undefined ? failure : await takeBack([undoOf(layer, run)], failure)
   }
   if (layer === undefined) throw mountFailed(step, 'mount said that all is well, and nothing is mounted there')
@@ -113,12 +114,17 @@ export function mountFailed({ target, source }: Step, words: string): StepFailed
   })
 }
 
-/** File systems that mount(8) of util-linux cannot mount by itself, and how it says so is no help. */
+/** File systems that mount(8) of util-linux cannot mount by itself, and what it then says. */
 const HELPERS: Readonly<Record<string, string>> = { nfs: 'mount.nfs' }
+const NEEDS_HELPER = /helper program|bad option|unknown filesystem type/
 
-function helperMissing({ fsType = '' }: Step, { host }: StepContext): StepFailed | undefined {
+function helperMissing(
+  { fsType = '' }: Step,
+  { stderr }: CommandResult,
+  { host }: StepContext,
+): StepFailed | undefined {
   const helper = HELPERS[fsType]
-  if (helper === undefined) return undefined
+  if (helper === undefined || !NEEDS_HELPER.test(stderr)) return undefined
   try {
     host.requireCommand(helper)
     return undefined

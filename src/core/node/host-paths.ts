@@ -1,0 +1,64 @@
+/**
+ * What the paths of hostPath volumes are that have a type to be checked (P58).
+ *
+ * Only of pods of which nothing runs: those that run a kubelet has checked, and a healthy node has no other. Links are
+ * followed; whatever the paths lie on may not answer, so that a child looks, one for all, with a deadline.
+ */
+import { runCommand } from '../apply/run-command.ts'
+import { isTerminalPhase, isTerminating, protectedUids } from '../desired/pods.ts'
+import { desiredStateOfPods } from '../desired/populate.ts'
+import { errorMessage } from '../errors.ts'
+import type { ApiSnapshot, HostPath } from '../model/snapshot.ts'
+import { parseStatLine, STAT_ARGUMENTS } from '../path-type.ts'
+import { sharedSources, specOf } from '../plugins/facts.ts'
+
+const DEADLINE_MS = 2000
+
+/**
+ * @param isAlive of a UID on disk: something of the pod runs
+ * @returns sorted by path, each once
+ */
+export async function hostPaths(
+  api: ApiSnapshot,
+  isAlive: (uid: string) => boolean,
+  deadlineMs = DEADLINE_MS,
+): Promise<readonly HostPath[]> {
+  const idle = api.pods.filter(
+    (pod) => !isTerminating(pod) && !isTerminalPhase(pod) && !protectedUids(pod).some(isAlive),
+  )
+  if (idle.length === 0) return []
+  const typed = desiredStateOfPods(idle, api).volumes.flatMap((volume) => {
+    const { path, type } = sharedSources(specOf(volume)).hostPath ?? {}
+    return path === undefined || path === '' || !type ? [] : [path]
+  })
+  return typed.length === 0 ? [] : lookAt([...new Set(typed)].toSorted(), deadlineMs)
+}
+
+/** Where one of them hangs, the others are asked for one by one. */
+async function lookAt(paths: readonly string[], deadlineMs: number): Promise<HostPath[]> {
+  try {
+    const { stdout, stderr, timedOut } = await runCommand('stat', [...STAT_ARGUMENTS, '--', ...paths], deadlineMs)
+    if (!timedOut) return readAnswers(paths, linesOf(stdout), linesOf(stderr))
+    if (paths.length > 1) return (await Promise.all(paths.map((path) => lookAt([path], deadlineMs)))).flat()
+    return paths.map((path) => ({ path, error: 'Timeout' }))
+  } catch (error) {
+    return paths.map((path) => ({ path, error: errorMessage(error) }))
+  }
+}
+
+/** stat(1) answers in the order of the paths: on its output where it could look, else in one line on its error output. */
+function readAnswers(paths: readonly string[], found: string[], failed: string[]): HostPath[] {
+  return paths.map((path) => {
+    const line = parseStatLine(found[0] ?? '')
+    if (line?.name === path) {
+      found.shift()
+      return { path, type: line.type }
+    }
+    const words = failed.shift() ?? 'no answer'
+    return /No such file or directory|Not a directory/.test(words) ? { path, type: 'absent' } : { path, error: words }
+  })
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '')
+}
