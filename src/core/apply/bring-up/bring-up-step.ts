@@ -18,9 +18,6 @@ type BringUpStep = (step: Step, run: StepContext) => Promise<readonly Undo[]> | 
 
 const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   mkdir: makeDirectory,
-  mount: mountStep,
-  mountDevice,
-  setOwnership,
   mount: (step, run) => (run.operation.kind === 'MapVolume' ? mapDevice(step, run) : mountStep(step, run)),
   mountDevice,
   setOwnership,
