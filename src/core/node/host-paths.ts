@@ -29,7 +29,7 @@ export async function hostPaths(
   if (idle.length === 0) return []
   const typed = desiredStateOfPods(idle, api).volumes.flatMap((volume) => {
     const { path, type } = sharedSources(specOf(volume)).hostPath ?? {}
-    return path === undefined || path === '' || !type ? [] : [path]
+    return path?.startsWith('/') && type ? [path] : []
   })
   return typed.length === 0 ? [] : lookAt([...new Set(typed)].toSorted(), deadlineMs)
 }

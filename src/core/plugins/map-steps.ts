@@ -24,13 +24,16 @@ export function mapSteps(inputs: ActualInputs, volume: VolumeToMount, mapDir: st
   ]
 }
 
-/** All three parts; a snapshot without loop devices says nothing of the third. */
+/** All three parts, as far as the third can be told. */
 export function mapEvidence(inputs: ActualInputs, volume: VolumeToMount, mapDir: string): MountEvidence {
   if (inputs.tree.get(podDeviceLink(volume))?.type !== 'link')
     return notMounted("the pod's link to the device is missing")
   const { mapLayers, loops } = mapFileOf(inputs, mapDir, volume.podUid)
   if (mapLayers.length === 0) return notMounted('no device is mapped for the pod')
-  if (inputs.snapshot.blockDevices !== undefined && loops.length === 0)
-    return notMounted('no loop device holds its device open')
-  return MOUNTED
+  return loops.length > 0 || hasUnknownLoop(inputs) ? MOUNTED : notMounted('no loop device holds its device open')
+}
+
+/** The kernel says "/" of a backing file that it cannot show in this mount namespace: it may be this one. */
+function hasUnknownLoop({ snapshot: { blockDevices } }: ActualInputs): boolean {
+  return blockDevices === undefined || blockDevices.some(({ backingFile }) => backingFile === '/')
 }

@@ -1,0 +1,85 @@
+/** Is a raw local volume there, by each of its parts (P98, R805); and the steps that bring one up (P67, P68, P99). */
+import { describe, expect, it } from 'vitest'
+import type { PersistentVolume, Pod } from '../../src/core/model/objects.ts'
+import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { kinds, only, plan } from '../reconcile/planned.ts'
+
+const POD = uid(2)
+const MAPS = 'plugins/kubernetes.io~local-volume/volumeDevices/pv-1'
+const LINK = `pods/${POD}/volumeDevices/kubernetes.io~local-volume/pv-1`
+const GLOBAL = 'plugins/kubernetes.io/local-volume/mounts/pv-1'
+const MOUNT = `pods/${POD}/volumes/kubernetes.io~local-volume/pv-1`
+
+/** A pod with a claim to a local volume, and nothing of it on disk. */
+function wanting(spec: Partial<PersistentVolume['spec']>, podSpec: Partial<Pod['spec']> = {}): NodeBuilder {
+  const { volumeMode: mode = 'Filesystem' } = spec
+  const built = node()
+    .persistentVolume('pv-1', { mode, attached: false })
+    .livingPod(POD, 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  const [volume] = built.volumes.splice(0)
+  const { csi: _, ...rest } = volume?.spec ?? {}
+  if (volume !== undefined) built.volumes.push({ ...volume, spec: { ...rest, local: { path: '/dev/sdb' }, ...spec } })
+  const pod = built.pods.pop()
+  if (pod === undefined) throw new Error('no pod')
+  const uses = mode === 'Block' ? { volumeDevices: [{ name: 'v' }] } : { volumeMounts: [{ name: 'v' }] }
+  built.pods.push({ ...pod, spec: { ...pod.spec, containers: [{ name: 'c', ...uses }], ...podSpec } })
+  return built
+}
+
+describe('a raw device is there with its link, its map and its loop device', () => {
+  const link = (built: NodeBuilder) => built.link(LINK, '/dev/sdb')
+  const map = (built: NodeBuilder) => built.mount(`${MAPS}/${POD}`, { dev: '0:6', root: '/sdb', fsType: 'devtmpfs' })
+  const loop = (built: NodeBuilder, backingFile = `${ROOT}/${MAPS}/${POD}`) => {
+    built.loops.push({ name: '/dev/loop3', backingFile })
+    return built
+  }
+  const block = () => wanting({ volumeMode: 'Block' })
+
+  it.each<{ name: string; made: NodeBuilder; want: string[] }>([
+    { name: 'all of them', made: loop(map(link(block()))), want: [] },
+    { name: 'none', made: block(), want: ['MapVolume'] },
+    { name: 'no link', made: loop(map(block())), want: ['MapVolume'] },
+    { name: 'no map', made: loop(link(block())), want: ['MapVolume'] },
+    { name: 'no loop device', made: map(link(block())), want: ['MapVolume'] },
+    { name: "another file's loop device", made: loop(map(link(block())), '/srv/x'), want: ['MapVolume'] },
+    { name: 'a loop device that may be its', made: loop(map(link(block())), '/'), want: [] },
+  ])('$name: $want', ({ made, want }) => expect(kinds(plan(made))).toEqual(want))
+
+  it('a snapshot without loop devices says nothing of them', () => {
+    const built = map(link(block()))
+    built.override = { blockDevices: undefined as never }
+    expect(kinds(plan(built))).toEqual([])
+  })
+
+  it("is made in the kubelet's order", () => {
+    const target = `${ROOT}/${MAPS}/${POD}`
+    expect(only(plan(block()), 'MapVolume').steps).toEqual([
+      { op: 'mkdir', target: `${ROOT}/${MAPS}`, mode: '0750' },
+      { op: 'mount', target, source: '/dev/sdb', options: ['bind'] },
+      { op: 'symlink', target: `${ROOT}/${LINK}` },
+      { op: 'losetup -f', target },
+    ])
+  })
+})
+
+describe('a file system', () => {
+  const steps = (built: NodeBuilder) => only(plan(built), 'MountVolume').steps
+  const device = { op: 'mountDevice', target: `${ROOT}/${GLOBAL}`, detail: 'unless it is a directory' }
+  const dir = { op: 'mkdir', target: `${ROOT}/${MOUNT}`, mode: '0750' }
+  const bind = { op: 'mount', target: `${ROOT}/${MOUNT}` }
+
+  it('as the PersistentVolume says', () =>
+    expect(steps(wanting({ local: { path: '/mnt/d', fsType: 'xfs' }, mountOptions: ['noexec', 'discard'] }))).toEqual([
+      { ...device, source: '/mnt/d', fsType: 'xfs', options: ['discard', 'noexec'] },
+      dir,
+      { ...bind, options: ['bind', 'discard', 'noexec'] },
+    ]))
+
+  it('is given to a group only where no other pod has it (P68)', () => {
+    const group = { securityContext: { fsGroup: 7 } }
+    expect(steps(wanting({}, group)).at(-1)).toMatchObject({ op: 'setOwnership', target: `${ROOT}/${MOUNT}` })
+    const shared = wanting({}, group).livingPod(uid(3), 'other')
+    shared.mount(MOUNT.replace(POD, uid(3)), { dev: '8:16', fsType: 'ext4' })
+    expect(steps(shared).at(-1)?.op).toBe('mount')
+  })
+})
