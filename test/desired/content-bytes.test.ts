@@ -228,7 +228,7 @@ describe('P53: service account tokens', () => {
     [
       'no account',
       { token: { state: 'Absent' } },
-      'missing: a token of service account ns/sa for vault: the service account does not exist',
+      'missing: a token of service account ns/sa for vault: the account or the pod does not exist',
     ],
     [
       'refused',

@@ -28,7 +28,7 @@ export async function getSecret(client: KubeClient, key: ObjectKey): Promise<Sec
   return unlessAbsent(client.get<Secret>(objectPath(SECRETS, key)))
 }
 
-/** @returns the token; undefined where the service account is shown not to exist */
+/** @returns the token; undefined where the service account, or the pod, is shown not to exist */
 export async function requestToken(client: KubeClient, request: TokenRequest): Promise<string | undefined> {
   const { namespace, serviceAccount, audiences, expirationSeconds, pod } = request
   const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, { namespace, name: serviceAccount })

@@ -39,7 +39,7 @@ export interface Cluster {
   getConfigMap(namespace: string, name: string): Promise<ConfigMap | undefined>
   /** With its values. */
   getSecret(namespace: string, name: string): Promise<Secret | undefined>
-  /** Undefined: the service account does not exist. */
+  /** Undefined: the service account, or the pod, does not exist. */
   requestToken(request: TokenRequest): Promise<string | undefined>
   getClusterTrustBundle(name: string): Promise<ClusterTrustBundle | undefined>
   listClusterTrustBundles(signerName: string): Promise<readonly ClusterTrustBundle[]>

@@ -67,7 +67,7 @@ function decoded(base64: Readonly<Record<string, string>> | undefined): Readonly
 function tokenText({ audience }: TokenSource, pod: Pod, found: Lookup<string> = NOT_READ): string | NoContent {
   if (found.state === 'Found') return found.object
   const what = `a token of service account ${podNamespace(pod)}/${pod.spec.serviceAccountName ?? ''}${audience ? ` for ${audience}` : ''}`
-  if (found.state === 'Absent') return { kind: 'missing', reason: `${what}: the service account does not exist` }
+  if (found.state === 'Absent') return { kind: 'missing', reason: `${what}: the account or the pod does not exist` }
   return { kind: 'unknown', reason: `${what} ${found.reason}` }
 }
 
