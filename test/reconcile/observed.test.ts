@@ -35,12 +35,12 @@ describe('O1: judged by evidence', () => {
     const atomic = (dir: string, file: string, digest: string): void => {
       built.entry({ path: `${dir}/..2026_11_21_02_15_54.36/${file}`, type: 'file', size: 1, digest })
       built.link(`${dir}/..data`, '..2026_11_21_02_15_54.36').link(`${dir}/${file}`, `..data/${file}`)
+      built.file(`${base}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
     }
     if (type === 'emptyDir')
       built.dir(`${base}/volumes/kubernetes.io~empty-dir/v`).file(`${base}/plugins/kubernetes.io~empty-dir/v/ready`)
     if (type === 'configMap') {
       atomic(`${base}/volumes/kubernetes.io~configmap/v`, 'k', 'd')
-      built.file(`${base}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
     }
     if (type === 'secret') {
       built.mount(`${base}/volumes/kubernetes.io~secret/v`)
@@ -454,6 +454,23 @@ it('O28: changed content is shown, and written only when asked for (S23)', () =>
   const asked = plan(built, { remount: true })
   expect(asked.operations.map(({ kind, blocked }) => [kind, blocked])).toEqual([['RemountVolume', undefined]])
   expect(asked.operations[0]?.expects).toEqual([{ path: `${ROOT}/${dir}`, layers: [] }])
+})
+
+it.each([
+  ['the same', 'new', undefined, undefined],
+  ['changed', 'old', undefined, 'NotAsked'],
+  ['changed, and asked for', 'old', true, undefined],
+])('S23: a volume without its marker, whose content is %s', (_name, digest, remount = false, want) => {
+  const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
+  const built = node()
+    .livingPod(uid(2), 'app', [{ name: 'v', configMap: { name: 'c' } }])
+    .entry({ path: `${dir}/..2026_11_21_02_15_54.36/k`, type: 'file', size: 1, digest })
+    .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
+  built.overrideApi = {
+    configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'new' } }],
+  }
+  const made = plan(built, { remount })
+  expect(made.operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['MountVolume', want]])
 })
 
 describe('what a write leaves that was interrupted is told (P28, P29)', () => {

@@ -108,6 +108,15 @@ describe.skipIf(noMounts !== undefined)(`${TITLE}${noMounts === undefined ? '' :
     })
   })
 
+  it('P48: after a boot the memory is filled again', async () => {
+    expect(await run('reboot')).toEqual({
+      states: ['done', 'done', 'done'],
+      seen: { password: '444 correct horse battery staple' },
+      fsType: 'tmpfs',
+      after: [],
+    })
+  })
+
   it('P31, P53: a group reads what is its own', async () => {
     expect(await run('group')).toEqual({
       states: ['done', 'done', 'done', 'done'],

@@ -362,6 +362,16 @@ await runScenario({
     }
   },
 
+  /** Directories and markers are still there, mounts are not. */
+  async reboot(directory) {
+    const node = makeNode(directory)
+    await node.apply()
+    const dir = dirOf(node, 'secret', 'pass')
+    for (const mount of node.mounts().under(`${node.root}/pods`)) sh('umount', mount.mountPoint)
+    const states = done(await node.apply())
+    return { states, seen: seen(dir), fsType: node.mounts().at(dir)[0]?.fsType, after: (await node.plan()).operations }
+  },
+
   async group(directory) {
     const node = makeNode(directory, VOLUMES)
     const [pod] = node.pods.splice(1, 1)
