@@ -10,6 +10,7 @@ import type { Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
 import { FakeHost } from './fake-host.ts'
+import { NOTHING_TO_WRITE } from './no-content.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 export const ROOT = '/var/lib/kubelet'
@@ -71,6 +72,7 @@ export class Fixture {
       getVolumeAttachment: async () => this.attachment,
       getNode: async () => ({ metadata: { name: 'node-1', uid: 'n' } }),
       listNodePods: async () => this.pods,
+      ...NOTHING_TO_WRITE,
     }
     const readMounts = () => this.host.readMounts()
     return {

@@ -165,6 +165,11 @@ export class FakeHost implements Host {
     return { entries: 1, skipped: false, failed: 0, mounts: [] }
   }
 
+  async writeAtomically(path: string): Promise<[]> {
+    this.log.push(`writeAtomically ${path}`)
+    return []
+  }
+
   lstat = (path: string): FoundFile | undefined => this.files.get(path)
   listTree = (path: string): string[] => [...this.files.keys()].filter((each) => each.startsWith(`${path}/`))
   listNames = (path: string): string[] =>

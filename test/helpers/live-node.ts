@@ -11,6 +11,7 @@ import type { ApplyContext, Cluster } from '../../src/core/apply/ports.ts'
 import { onDiskUid } from '../../src/core/desired/pods.ts'
 import { desiredStateOfPods } from '../../src/core/desired/populate.ts'
 import type {
+  ApiObject,
   ConfigMap,
   Node,
   PersistentVolume,
@@ -204,6 +205,12 @@ export class LiveNode {
         getVolumeAttachment: nothing,
         getNode: async () => this.node,
         listNodePods: async () => this.pods,
+        getPod: async (namespace, name) => this.pods.find((pod) => isNamed(pod, namespace, name)),
+        getConfigMap: async (namespace, name) => this.configMaps.find((each) => isNamed(each, namespace, name)),
+        getSecret: async (namespace, name) => this.secrets.find((each) => isNamed(each, namespace, name)),
+        requestToken: nothing,
+        getClusterTrustBundle: nothing,
+        listClusterTrustBundles: nothing,
         ...this.cluster,
       },
       wantedByController: () => false,
@@ -218,4 +225,8 @@ export class LiveNode {
     }
     return applyPlan(plan, context, onEvent)
   }
+}
+
+function isNamed({ metadata }: ApiObject, namespace: string, name: string): boolean {
+  return metadata.namespace === namespace && metadata.name === name
 }

@@ -35,12 +35,12 @@ describe('O1: judged by evidence', () => {
     const atomic = (dir: string, file: string, digest: string): void => {
       built.entry({ path: `${dir}/..2026_11_21_02_15_54.36/${file}`, type: 'file', size: 1, digest })
       built.link(`${dir}/..data`, '..2026_11_21_02_15_54.36').link(`${dir}/${file}`, `..data/${file}`)
+      built.file(`${base}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
     }
     if (type === 'emptyDir')
       built.dir(`${base}/volumes/kubernetes.io~empty-dir/v`).file(`${base}/plugins/kubernetes.io~empty-dir/v/ready`)
     if (type === 'configMap') {
       atomic(`${base}/volumes/kubernetes.io~configmap/v`, 'k', 'd')
-      built.file(`${base}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
     }
     if (type === 'secret') {
       built.mount(`${base}/volumes/kubernetes.io~secret/v`)
@@ -451,7 +451,104 @@ it('O28: changed content is shown, and written only when asked for (S23)', () =>
     configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'new' } }],
   }
   expect(blocks(plan(built))).toEqual(['NotAsked'])
-  expect(blocks(plan(built, { remount: true }))).toEqual(['NotSupportedYet'])
+  const asked = plan(built, { remount: true })
+  expect(asked.operations.map(({ kind, blocked }) => [kind, blocked])).toEqual([['RemountVolume', undefined]])
+  expect(asked.operations[0]?.expects).toEqual([{ path: `${ROOT}/${dir}`, layers: [] }])
+})
+
+it.each([
+  ['the same', 'new', undefined, undefined],
+  ['changed', 'old', undefined, 'NotAsked'],
+  ['changed, and asked for', 'old', true, undefined],
+])('S23: a volume without its marker, whose content is %s', (_name, digest, remount = false, want) => {
+  const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
+  const built = node()
+    .livingPod(uid(2), 'app', [{ name: 'v', configMap: { name: 'c' } }])
+    .entry({ path: `${dir}/..2026_11_21_02_15_54.36/k`, type: 'file', size: 1, digest })
+    .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
+  built.overrideApi = {
+    configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'new' } }],
+  }
+  const made = plan(built, { remount })
+  expect(made.operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['MountVolume', want]])
+})
+
+describe('what a write leaves that was interrupted is told (P28, P29)', () => {
+  const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
+  const written = () => {
+    const built = node()
+      .livingPod(uid(2), 'app', [{ name: 'v', configMap: { name: 'c' } }])
+      .entry({ path: `${dir}/..2026_11_21_02_15_54.36/k`, type: 'file', size: 1, digest: 'k' })
+      .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
+      .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
+    built.overrideApi = {
+      configMaps: [{ metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' }, digests: { k: 'k' } }],
+    }
+    return built
+  }
+  const linked = () => written().link(`${dir}/k`, '..data/k')
+  it.each<[string, () => NodeBuilder, string | undefined]>([
+    ['nothing', linked, undefined],
+    ['a link is missing', written, `${ROOT}/${dir}/k is missing`],
+    ['a new link to the data', () => linked().link(`${dir}/..data_tmp`, '..x'), `${ROOT}/${dir}/..data_tmp is left`],
+    [
+      'a generation',
+      () => linked().dir(`${dir}/..2026_11_21_02_15_53.1`),
+      `${ROOT}/${dir}/..2026_11_21_02_15_53.1 is left`,
+    ],
+    ['a link of the old content', () => linked().link(`${dir}/old`, '..data/old'), `${ROOT}/${dir}/old is left`],
+    ['somebody else’s link', () => linked().link(`${dir}/old`, '/etc'), undefined],
+    ['a directory for a nested mount', () => linked().dir(`${dir}/nested`), undefined],
+  ])('%s', (_name, built, want) => {
+    const [operation] = plan(built()).operations
+    expect(operation?.message.split(' of a write')[0]?.split(';')[0]).toBe(want)
+  })
+})
+
+describe('what cannot be filled is blocked, and says why', () => {
+  const wanting = (volume: object, configMaps: unknown[] = []) => {
+    const built = node().livingPod(uid(2), 'app', [{ name: 'v', ...volume }])
+    built.overrideApi = { configMaps: configMaps as never }
+    return built
+  }
+  const map = { metadata: { name: 'c', namespace: 'default', uid: 'c' }, data: { k: 'v' } }
+  const items = [{ key: 'no', path: 'x' }]
+  const certificate = { podCertificate: { keyPath: 'k' } }
+  it.each<[string, NodeBuilder, string, string]>([
+    ['object', wanting({ configMap: { name: 'c' } }), 'ContentMissing', 'ConfigMap default/c does not exist'],
+    ['key', wanting({ configMap: { name: 'c', items } }, [map]), 'ContentMissing', 'ConfigMap default/c has no key no'],
+    [
+      'path',
+      wanting({ configMap: { name: 'c', items: [{ key: 'k', path: '../x' }] } }, [map]),
+      'ContentInvalid',
+      '"../x" is not allowed',
+    ],
+    ['source', wanting({ projected: { sources: [{ hologram: {} }] } }), 'ContentUnknown', 'does not know'],
+    ['certificate', wanting({ projected: { sources: [certificate] } }), 'LeftToKubelet', 'certificate of the pod'],
+  ])('%s', (_name, built, code, words) => {
+    const [operation] = plan(built).operations
+    expect([operation?.kind, operation?.blocked?.code]).toEqual(['MountVolume', code])
+    expect(operation?.blocked?.message).toContain(words)
+  })
+
+  it('so is a volume whose object went after it was filled', () => {
+    const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap/v`
+    const built = wanting({ configMap: { name: 'c' } })
+      .link(`${dir}/..data`, '..2026_11_21_02_15_54.36')
+      .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/wrapped_v/ready`)
+    const [operation] = plan(built, { remount: true }).operations
+    expect([operation?.kind, operation?.blocked?.code]).toEqual(['RemountVolume', 'ContentMissing'])
+  })
+
+  it('a tmpfs that was never filled is filled as it is', () => {
+    const dir = `pods/${uid(2)}/volumes/kubernetes.io~downward-api/v`
+    const [operation] = plan(wanting({ downwardAPI: { items: [] } }).mount(dir)).operations
+    expect(operation?.steps.map(({ op, target }) => `${op} ${target.split('/').at(-1)}`)).toEqual([
+      'write ..data',
+      'write ready',
+    ])
+    expect(operation?.expects).toMatchObject([{ path: `${ROOT}/${dir}`, layers: [{ fsType: 'tmpfs' }] }])
+  })
 })
 
 describe('names that need care', () => {

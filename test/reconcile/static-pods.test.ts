@@ -61,7 +61,7 @@ describe('R220 a static pod that has run to its end', () => {
       },
       spec: {
         nodeName: 'node-1',
-        volumes: [{ name: 's', secret: { secretName: 'x' } }],
+        volumes: [{ name: 's', secret: { secretName: 'x', optional: true } }],
         containers: [{ name: 'c', volumeMounts: [{ name: 's' }] }],
       },
       status,
@@ -87,7 +87,10 @@ describe('R220 a static pod that has run to its end', () => {
     expect(plan(blind).operations).toEqual([])
   })
   it('a mirror pod that is deleted says nothing of the pod behind it', () => {
-    const built = completed({ phase: 'Running' }).mount(secret)
+    const built = completed({ phase: 'Running' })
+      .mount(secret)
+      .link(`${secret}/..data`, '..2026_11_21_02_15_54.36')
+      .file(`pods/${OLD}/plugins/kubernetes.io~empty-dir/wrapped_s/ready`)
     const pod = built.pods.pop()
     if (pod !== undefined)
       built.pods.push({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-11-21T10:30:00Z' } })

@@ -1,5 +1,5 @@
 import { digest } from '../digest.ts'
-import type { ApiObject, ConfigMap, ObjectMeta, SecretDigest } from '../model/objects.ts'
+import type { ApiObject, ConfigMap, ObjectMeta, Secret, SecretDigest } from '../model/objects.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
@@ -14,11 +14,6 @@ export function reduced<T extends ApiObject>(object: T): T {
 /** A config map with a digest of each value, so that content can be compared without being kept. */
 export function digestedConfigMap(object: ConfigMap): ConfigMap {
   return { ...reduced(object), digests: { ...digests(object.data, 'utf8'), ...digests(object.binaryData, 'base64') } }
-}
-
-interface Secret extends ApiObject {
-  readonly type?: string
-  readonly data?: Readonly<Record<string, string>>
 }
 
 /** What volctl keeps of a secret: never its values. */

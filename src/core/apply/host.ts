@@ -1,6 +1,8 @@
 /** The kernel and the disk, as apply uses them: the port of everything that changes them. */
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { AtomicContent } from './atomic/write-atomically.ts'
 import type { BlockTree } from './block-tree.ts'
+import type { Undo } from './bring-up/undo.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from './change-ownership.ts'
 import type { DeleteContentOptions, Deleted } from './delete-content.ts'
 import type { Opener } from './device-openers.ts'
@@ -69,6 +71,8 @@ export interface Host {
   readSmallFile(path: string): string | undefined
   deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>
   changeOwnership(path: string, options: ChangeOwnershipOptions): Promise<OwnershipChange>
+  /** @returns how to take it back @throws StepFailed what was shown before is still there */
+  writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]>
   otherNamespaces(everyThread: boolean): readonly OtherNamespace[]
   /** Processes that hold something below a path, by the given table's sight of it. */
   holdersBelow(table: MountTable, path: string, others: readonly OtherNamespace[]): readonly Holder[]

@@ -15,6 +15,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { errnoOf } from '../errors.ts'
+import { writeAtomically } from './atomic/write-atomically.ts'
 import { changeOwnership } from './change-ownership.ts'
 import { deleteContent } from './delete-content.ts'
 import { openersOf } from './device-openers.ts'
@@ -66,6 +67,7 @@ export const linuxHost: Host = {
   readSmallFile,
   deleteContent,
   changeOwnership,
+  writeAtomically,
   otherNamespaces: (everyThread) => readOtherNamespaces(everyThread),
   holdersBelow,
   deviceUse: (dev) => readDeviceUse(dev),

@@ -1,7 +1,8 @@
 /** What apply needs from outside. Each port is small enough that its fake is a short class. */
+import type { TokenRequest } from '../api/volume-content.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { DeviceSource } from '../desired/device-source.ts'
-import type { Node, Pod, VolumeAttachment } from '../model/objects.ts'
+import type { ClusterTrustBundle, ConfigMap, Node, Pod, Secret, VolumeAttachment } from '../model/objects.ts'
 import type { KubeletSnapshot } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
@@ -23,14 +24,25 @@ export interface CsiNode {
   nodeUnstageVolume(request: { volumeId: string; stagingTargetPath: string }, deadlineMs: number): Promise<unknown>
 }
 
-/** What detaching asks of the API server. */
+/**
+ * What apply asks of the API server. Undefined only where it showed that there is no such object (S3); every other failure
+ * rejects.
+ */
 export interface Cluster {
   /** DELETE with preconditions; a conflict rejects with status 409 or code `Conflict`. */
   deleteVolumeAttachment(name: string, preconditions: { uid: string; resourceVersion?: string }): Promise<unknown>
-  /** Undefined only where the API showed that it does not exist (S3). */
   getVolumeAttachment(name: string): Promise<VolumeAttachment | undefined>
   getNode(): Promise<Node | undefined>
   listNodePods(): Promise<readonly Pod[]>
+  /** With all of its annotations. */
+  getPod(namespace: string, name: string): Promise<Pod | undefined>
+  getConfigMap(namespace: string, name: string): Promise<ConfigMap | undefined>
+  /** With its values. */
+  getSecret(namespace: string, name: string): Promise<Secret | undefined>
+  /** Undefined: the service account, or the pod, does not exist. */
+  requestToken(request: TokenRequest): Promise<string | undefined>
+  getClusterTrustBundle(name: string): Promise<ClusterTrustBundle | undefined>
+  listClusterTrustBundles(signerName: string): Promise<readonly ClusterTrustBundle[]>
 }
 
 export interface ApplyContext {

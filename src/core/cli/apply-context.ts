@@ -3,6 +3,14 @@
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
 import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
+import {
+  getClusterTrustBundle,
+  getConfigMap,
+  getPod,
+  getSecret,
+  listClusterTrustBundles,
+  requestToken,
+} from '../api/volume-content.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
@@ -121,6 +129,12 @@ function cluster({ client, node: { nodeName } }: CollectedNode): Cluster {
     getVolumeAttachment: (name) => getVolumeAttachment(client, name),
     getNode: () => getNode(client, nodeName),
     listNodePods: async () => (await listNodePods(client, nodeName)).items,
+    getPod: (namespace, name) => getPod(client, namespace, name),
+    getConfigMap: (namespace, name) => getConfigMap(client, { namespace, name }),
+    getSecret: (namespace, name) => getSecret(client, { namespace, name }),
+    requestToken: (request) => requestToken(client, request),
+    getClusterTrustBundle: (name) => getClusterTrustBundle(client, name),
+    listClusterTrustBundles: (signerName) => listClusterTrustBundles(client, signerName),
   }
 }
 

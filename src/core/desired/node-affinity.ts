@@ -19,7 +19,8 @@ function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTe
   )
 }
 
-function matchesLabel({ operator, values = [] }: NodeSelectorRequirement, label: string | undefined): boolean {
+/** One requirement on a label; undefined: the label is not there. */
+export function matchesLabel({ operator, values = [] }: NodeSelectorRequirement, label: string | undefined): boolean {
   switch (operator) {
     case 'In':
       return label !== undefined && values.includes(label)

@@ -83,7 +83,8 @@ export function podNamespace(pod: Pod): string {
   return pod.metadata.namespace || 'default'
 }
 
-function allContainers(pod: Pod): Container[] {
+/** Init, main and ephemeral ones. */
+export function allContainers(pod: Pod): Container[] {
   const { initContainers, containers, ephemeralContainers } = pod.spec
   return [...(initContainers ?? []), ...(containers ?? []), ...(ephemeralContainers ?? [])]
 }

@@ -25,6 +25,12 @@ export function parseQuantity(text: string | undefined): bigint | undefined {
   return scaled === undefined ? undefined : divideUp(scaled, SCALE)
 }
 
+/** Thousandths of a unit, rounded up as Kubernetes does; undefined for what is no quantity. */
+export function parseMilliQuantity(text: string | undefined): bigint | undefined {
+  const scaled = scaledQuantity(text)
+  return scaled === undefined ? undefined : divideUp(scaled, SCALE / 1000n)
+}
+
 /** Negative, zero or positive as `a` is less than, equal to or greater than `b`; undefined when either is unreadable. */
 export function compareQuantities(a: string | undefined, b: string | undefined): number | undefined {
   const left = scaledQuantity(a)
@@ -53,6 +59,7 @@ function decimalExponent(suffix: string): number {
   return DECIMAL_EXPONENT[suffix] ?? Number(suffix.slice(1))
 }
 
-function divideUp(value: bigint, divisor: bigint): bigint {
+/** For values that are not negative; below zero it cuts. */
+export function divideUp(value: bigint, divisor: bigint): bigint {
   return value / divisor + (value > 0n && value % divisor !== 0n ? 1n : 0n)
 }

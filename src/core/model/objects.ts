@@ -64,6 +64,11 @@ export interface ConfigMapProjection {
   readonly optional?: boolean
 }
 
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>
+  readonly matchExpressions?: readonly NodeSelectorRequirement[]
+}
+
 export interface ProjectedSource {
   readonly secret?: ConfigMapProjection
   readonly configMap?: ConfigMapProjection
@@ -73,7 +78,13 @@ export interface ProjectedSource {
     readonly audience?: string
     readonly expirationSeconds?: number
   }
-  readonly clusterTrustBundle?: { readonly path: string; readonly optional?: boolean }
+  readonly clusterTrustBundle?: {
+    readonly path: string
+    readonly optional?: boolean
+    readonly name?: string
+    readonly signerName?: string
+    readonly labelSelector?: LabelSelector
+  }
   readonly podCertificate?: {
     readonly credentialBundlePath?: string
     readonly keyPath?: string
@@ -184,6 +195,7 @@ export interface Container {
   readonly resources?: Resources
   /** Always, of an init container: a sidecar. */
   readonly restartPolicy?: string
+  readonly securityContext?: { readonly runAsUser?: number }
 }
 
 export interface ContainerStatus {
@@ -204,7 +216,12 @@ export interface Pod extends ApiObject {
     readonly ephemeralContainers?: readonly Container[]
     readonly resources?: Resources
     readonly overhead?: Readonly<Record<string, string>>
-    readonly securityContext?: { readonly fsGroup?: number; readonly fsGroupChangePolicy?: string }
+    readonly securityContext?: {
+      readonly fsGroup?: number
+      readonly fsGroupChangePolicy?: string
+      readonly runAsUser?: number
+    }
+    readonly serviceAccountName?: string
   }
   readonly status?: {
     readonly phase?: string
@@ -333,6 +350,16 @@ export interface ConfigMap extends ApiObject {
   readonly data?: Readonly<Record<string, string>>
   readonly binaryData?: Readonly<Record<string, string>>
   readonly digests?: Readonly<Record<string, string>>
+}
+
+/** A secret with its values (base64): read right before they are written into a volume, and never kept. */
+export interface Secret extends ApiObject {
+  readonly type?: string
+  readonly data?: Readonly<Record<string, string>>
+}
+
+export interface ClusterTrustBundle extends ApiObject {
+  readonly spec: { readonly signerName?: string; readonly trustBundle?: string }
 }
 
 /** A secret as volctl keeps it: never `data`, only digests. */

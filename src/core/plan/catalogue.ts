@@ -49,6 +49,10 @@ export const BLOCK_CODES = {
   InvalidPath: 'the path of the volume is empty, not absolute, or has ".." in it',
   HostPathType: 'what is at the path of a hostPath volume is not of the type that the volume says',
   MountOptionsUnsupported: 'the PersistentVolume has mount options, and its volume plugin takes none',
+  ContentMissing: 'an object or a key that the volume is filled from does not exist',
+  ContentInvalid: 'the volume asks for what the kubelet refuses to write',
+  ContentUnknown: 'what the volume is filled from could not be read',
+  LeftToKubelet: 'only the kubelet can make what the volume holds',
   NotDead: '--lazy is for dead mounts only',
   DetachedLazily: "the volume's file system was detached lazily, and may still be in use",
 } as const

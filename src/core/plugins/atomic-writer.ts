@@ -2,15 +2,21 @@
  * What configMap, secret, downwardAPI and projected volumes have in common: the kubelet's atomic writer fills a directory
  * or a tmpfs, an inner emptyDir called wrapped_NAME (P22, section 2.5 of the plugin rules).
  */
+
+import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { PodVolumeSource } from '../model/objects.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { isGeneration } from '../names.ts'
-import { notSupportedYet } from '../reconcile/draft.ts'
-import { emptyDirSteps } from './empty-dir-steps.ts'
-import { directoryEvidence, fsTypeEvidence } from './evidence.ts'
+import type { Step } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import { expectedMount, notAsked, type Obstacle } from '../reconcile/draft.ts'
+import { contentDifference } from './content-difference.ts'
+import { volumeObstacle } from './content-obstacle.ts'
+import { emptyDirSteps, foreignMount, type InnerEmptyDir } from './empty-dir-steps.ts'
+import { filledEvidence } from './evidence.ts'
 import { inlineOf, perPodFacts } from './facts.ts'
 import { podVolumeDir } from './paths.ts'
-import type { VolumePlugin } from './plugin.ts'
+import type { SetUp, VolumePlugin } from './plugin.ts'
 import { tmpfsOptions } from './tmpfs-options.ts'
 
 export interface AtomicKind {
@@ -42,23 +48,38 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
     podPath: podVolumeDir,
     globalPath: () => undefined,
     mountsOver: () => medium === 'memory',
-    evidence: (inputs, volume) =>
-      medium === 'disk'
-        ? directoryEvidence(inputs, volume, `wrapped_${volume.specName}`)
-        : fsTypeEvidence(inputs, volume, 'tmpfs'),
-    setUp: (context, volume) => ({
-      steps: emptyDirSteps(
-        context,
-        volume,
-        {
-          mount: medium === 'disk' ? undefined : { fsType: 'tmpfs', options: tmpfsOptions(context, volume) },
-          marker: `wrapped_${volume.specName}`,
-        },
-        [{ op: 'write', target: `${context.inputs.absolute(podVolumeDir(volume))}/..data` }],
-      ),
-      blocked: notSupportedYet('Start the kubelet: it mounts the volume.'),
-    }),
+    evidence: (inputs, volume) => filledEvidence(inputs, volume, medium, markerOf(volume)),
+    setUp: (context, volume) => setUp(context, volume, medium),
   }
+}
+
+/** P22, P46. A tmpfs that is there already is filled as it is, as the kubelet does. */
+function setUp(context: PlanContext, volume: VolumeToMount, medium: AtomicKind['medium']): SetUp {
+  const { inputs } = context
+  const path = podVolumeDir(volume)
+  const inner: InnerEmptyDir = {
+    mount: medium === 'disk' ? undefined : { fsType: 'tmpfs', options: tmpfsOptions(context, volume) },
+    marker: markerOf(volume),
+  }
+  const content: Step = { op: 'write', target: `${inputs.absolute(path)}/..data` }
+  const layers = inputs.at(path)
+  const blocked =
+    foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot.api) ?? unasked(context, volume)
+  return {
+    steps: emptyDirSteps(context, volume, inner, [content]),
+    ...(layers.length === 0 ? {} : { expects: [expectedMount(inputs.absolute(path), layers)] }),
+    ...(blocked === undefined ? {} : { blocked }),
+  }
+}
+
+/** S23: content that containers may have seen is changed only when that is asked for, marker or not. */
+function unasked({ inputs, options }: PlanContext, volume: VolumeToMount): Obstacle | undefined {
+  if (options.remount || !inputs.tree.has(`${podVolumeDir(volume)}/..data`)) return undefined
+  return contentDifference(inputs, volume) === undefined ? undefined : notAsked('--remount')
+}
+
+function markerOf({ specName }: VolumeToMount): string {
+  return `wrapped_${specName}`
 }
 
 /**

@@ -23,6 +23,24 @@ export function fsTypeEvidence(inputs: ActualInputs, volume: VolumeToMount, fsTy
     : notMounted(`no ${fsType} is mounted on it`)
 }
 
+/**
+ * A volume that was filled, to its end: that the marker says, which is written last. Without `..data` it shows nothing,
+ * whatever the marker says: after a boot, or a set-up that was killed half-way. What was not read says nothing.
+ */
+export function filledEvidence(
+  inputs: ActualInputs,
+  volume: VolumeToMount,
+  medium: 'disk' | 'memory',
+  marker: string,
+): MountEvidence {
+  const target = podVolumeDir(volume)
+  const evidence =
+    medium === 'disk' ? directoryEvidence(inputs, volume, marker) : fsTypeEvidence(inputs, volume, 'tmpfs')
+  if (evidence.state !== 'mounted' || !inputs.tree.has(target)) return evidence
+  if (!inputs.tree.has(`${target}/..data`)) return notMounted('it was never filled')
+  return inputs.tree.has(readyMarker(volume.podUid, marker)) ? evidence : notMounted('its ready marker is missing')
+}
+
 /** Volumes on the kubelet's own disk: the directory and its `ready` marker (P21, R805). */
 export function directoryEvidence(inputs: ActualInputs, volume: VolumeToMount, marker: string): MountEvidence {
   const target = podVolumeDir(volume)

@@ -8,7 +8,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
 import type { Attachability, VolumeSpec, VolumeToMount } from '../desired/desired-state.ts'
 import type { Node, PersistentVolume, PodVolumeSource } from '../model/objects.ts'
-import type { Step } from '../plan/plan.ts'
+import type { ExpectedMount, Step } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context.ts'
 import type { Obstacle } from '../reconcile/draft.ts'
 import type { TeardownFamily } from './teardown-family.ts'
@@ -42,6 +42,8 @@ export type MountEvidence =
 /** How a volume is brought up, or why it cannot be. */
 export interface SetUp {
   readonly steps: readonly Step[]
+  /** Mounts that are there already, and stay. */
+  readonly expects?: readonly ExpectedMount[]
   readonly blocked?: Obstacle
 }
 

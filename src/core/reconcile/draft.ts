@@ -32,6 +32,15 @@ export function notSupportedYet(hint: string): Obstacle {
   return { code: 'NotSupportedYet', message: BLOCK_CODES.NotSupportedYet, hint }
 }
 
+/** S23. @param flag what to give */
+export function notAsked(flag: string): Obstacle {
+  return {
+    code: 'NotAsked',
+    message: 'a kubelet may be held down just to keep this from the pod',
+    hint: `Give ${flag}.`,
+  }
+}
+
 /** Someone else acts first. */
 export interface Wait {
   readonly code: WaitingCode

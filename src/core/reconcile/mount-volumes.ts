@@ -60,7 +60,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   }
   const first = staging.get(volume.uniqueName)
   const withStage = volume.deviceMountable && first === undefined && !isStaged(context, volume)
-  const { steps, blocked: missing } = plugin.setUp(context, volume, withStage)
+  const { steps, expects = [], blocked: missing } = plugin.setUp(context, volume, withStage)
   const before = isExclusive(volume) ? findings.ofVolume(volume.uniqueName) : []
   const predecessors = before.filter((draft) => draft.kind.startsWith('Un'))
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
@@ -78,7 +78,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     paths: [...new Set(steps.map((step) => step.target))],
     after: [...(first === undefined ? [] : [first]), ...predecessors],
     rule: 'R430',
-    expects: mountPointsOf(steps).map((path) => expectedMount(path, inputs.mounts.at(path))),
+    expects: [...expects, ...mountPointsOf(steps).map((path) => expectedMount(path, inputs.mounts.at(path)))],
     removes: new Set(),
     ...(blocked === undefined ? {} : { blocked }),
   }

@@ -1,11 +1,13 @@
 /** Mounted volumes whose content or size is behind what the API says (R807 and O28 as overruled by the contract; S23). */
-import { baseName, parentOf } from '../actual/tree.ts'
-import { expectedContent } from '../desired/atomic-content.ts'
+import { parentOf } from '../actual/tree.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { nodeExpansionWanted } from '../desired/expansion.ts'
+import type { ExpectedMount } from '../plan/plan.ts'
+import { contentDifference, halfDone } from '../plugins/content-difference.ts'
+import { volumeObstacle } from '../plugins/content-obstacle.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
-import { type Findings, notSupportedYet, type Obstacle } from './draft.ts'
+import { expectedMount, type Findings, notAsked, notSupportedYet, type Obstacle } from './draft.ts'
 import { describeWanted } from './mount-volumes.ts'
 
 /** Adds a RemountVolume or ExpandVolume for a volume that is mounted, where a difference is shown. */
@@ -15,11 +17,11 @@ export function refreshVolume(context: PlanContext, findings: Findings, volume: 
 }
 
 function remount(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
-  const { api } = context.inputs.snapshot
-  if (api === undefined || volume.source === undefined) return
-  const difference = firstDifference(context, volume)
+  const { inputs } = context
+  const difference = contentDifference(inputs, volume) ?? halfDone(inputs, volume)
   if (difference === undefined) return
-  const dir = context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume))
+  const path = pluginNamed(volume.plugin).podPath(volume)
+  const dir = inputs.absolute(path)
   refresh(context, findings, volume, {
     kind: 'RemountVolume',
     reason: 'ContentDiffers',
@@ -28,35 +30,9 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
     rule: 'S23',
     asked: context.options.remount,
     flag: '--remount',
+    expects: [expectedMount(dir, inputs.at(path))],
+    obstacle: volumeObstacle(volume, inputs.snapshot.api),
   })
-}
-
-/** The first difference between what the API says and what the volume shows, in words; undefined where none is shown. */
-function firstDifference({ inputs }: PlanContext, volume: VolumeToMount): string | undefined {
-  const { api } = inputs.snapshot
-  if (api === undefined || volume.source === undefined) return undefined
-  const expected = expectedContent(volume.source, volume.pod, api)
-  if (expected.kind !== 'files') return undefined
-  const dir = pluginNamed(volume.plugin).podPath(volume)
-  const data = inputs.tree.get(`${dir}/..data`)
-  if (data?.target === undefined) return inputs.tree.has(dir) ? `${inputs.absolute(dir)} has no ..data` : undefined
-  const generation = `${dir}/${baseName(data.target)}`
-  const found = new Map(
-    inputs.tree
-      .descendants(generation)
-      .filter((entry) => entry.type !== 'dir')
-      .map((entry) => [entry.path.slice(generation.length + 1), entry]),
-  )
-  for (const [path, want] of expected.files) {
-    const entry = found.get(path)
-    if (entry === undefined) return `${path} is missing in volume ${volume.specName}`
-    if ('digest' in want && entry.digest !== undefined && entry.digest !== want.digest)
-      return `${path} differs from what the API says`
-    if ('size' in want && entry.size !== undefined && entry.size !== want.size)
-      return `${path} differs in size from what the API says`
-  }
-  const extra = [...found.keys()].find((path) => !expected.files.has(path))
-  return extra === undefined ? undefined : `${extra} is no longer part of volume ${volume.specName}`
 }
 
 function expand(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
@@ -71,6 +47,7 @@ function expand(context: PlanContext, findings: Findings, volume: VolumeToMount)
     rule: 'R455',
     asked: context.options.expand,
     flag: '--expand',
+    obstacle: context.options.expand ? notSupportedYet('Start the kubelet: it does it.') : undefined,
   })
 }
 
@@ -82,6 +59,9 @@ interface Refresh {
   readonly rule: string
   readonly asked: boolean
   readonly flag: string
+  readonly expects?: readonly ExpectedMount[]
+  /** What no flag lifts; undefined: nothing. */
+  readonly obstacle?: Obstacle | undefined
 }
 
 function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount, what: Refresh): void {
@@ -92,13 +72,7 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     findings.wait(what.kind, wait, what.rule, { pod, volume: ref })
     return
   }
-  const blocked: Obstacle = what.asked
-    ? notSupportedYet('Start the kubelet: it does it.')
-    : {
-        code: 'NotAsked',
-        message: 'a kubelet may be held down just to keep this from the pod',
-        hint: `Give ${what.flag}.`,
-      }
+  const blocked = what.obstacle ?? (what.asked ? undefined : notAsked(what.flag))
   findings.add({
     kind: what.kind,
     reason: what.reason,
@@ -110,6 +84,7 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     after: [],
     rule: what.rule,
     removes: new Set(),
-    blocked,
+    ...(what.expects === undefined ? {} : { expects: what.expects }),
+    ...(blocked === undefined ? {} : { blocked }),
   })
 }

@@ -3,6 +3,7 @@ import { type RequestInfo, requestInfo } from './request-info.ts'
 import { apiVersion, type ResourceType, type StoredObject, typeOfPlural } from './resource-types.ts'
 import { notFound, StatusError } from './status.ts'
 import type { Store } from './store.ts'
+import { issueToken } from './token-request.ts'
 
 export interface Asker {
   readonly user: AuthenticatedUser
@@ -28,6 +29,7 @@ export function answer(
   const selector = url.searchParams.get('fieldSelector')
   authorize(store, asker, { ...info, ...(selector !== null && { fieldSelector: selector }) })
   const { type, verb, namespace, name = '' } = info
+  if (info.resource === 'serviceaccounts/token') return JSON.stringify(issueToken(store, asker.user, info, body))
   if (verb === 'list') return list(store, type, info)
   if (verb === 'create') throw new StatusError(405, 'MethodNotAllowed', 'this test server creates nothing', {})
   const object = store.get(type, namespace, name)
@@ -84,6 +86,8 @@ function matches(object: StoredObject, namespace: string | undefined, selector: 
           return object.metadata.namespace === value
         case 'spec.nodeName':
           return object.spec?.nodeName === value
+        case 'spec.signerName':
+          return object.spec?.signerName === value
         default:
           throw new StatusError(400, 'BadRequest', `field label not supported: ${field}`)
       }

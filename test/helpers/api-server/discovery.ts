@@ -24,6 +24,7 @@ export function discovery(path: string): object | undefined {
 }
 
 function groupEntry(name: string): object {
-  const version = { groupVersion: `${name}/v1`, version: 'v1' }
+  const { version: served = 'v1' } = RESOURCE_TYPES.find(({ group }) => group === name) ?? {}
+  const version = { groupVersion: `${name}/${served}`, version: served }
   return { name, versions: [version], preferredVersion: version }
 }

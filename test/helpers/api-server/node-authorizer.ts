@@ -17,6 +17,9 @@ export function nodeMay(store: Store, node: string, attributes: Attributes): tru
       return verb === 'get' && name === node
         ? true
         : `can only access ${resource} with the same name as the requesting node`
+    case 'serviceaccounts/token':
+      return usesAccount(store, node, attributes) ? true : NO_RELATION(node)
+    case 'clustertrustbundles':
     case 'csidrivers':
       return verb === 'get' || verb === 'list' ? true : 'can only read resources of this type'
     case 'secrets':
@@ -45,6 +48,15 @@ function podAccess(store: Store, node: string, { verb, namespace, name, fieldSel
 function podsOf(store: Store, node: string): StoredObject[] {
   const type = typeOfPlural('', 'pods')
   return type ? store.all(type).filter((pod) => pod.spec?.nodeName === node) : []
+}
+
+function usesAccount(store: Store, node: string, { namespace, name }: Attributes): boolean {
+  return podsOf(store, node).some(
+    ({ metadata, spec }) =>
+      metadata.namespace === namespace &&
+      spec?.serviceAccountName === name &&
+      !metadata.annotations?.['kubernetes.io/config.mirror'],
+  )
 }
 
 function isRelated(store: Store, node: string, { resource, namespace = '', name = '' }: Attributes): boolean {

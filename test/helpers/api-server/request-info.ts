@@ -1,4 +1,4 @@
-import { REVIEWS, type ResourceType, typeOfPlural } from './resource-types.ts'
+import { apiVersion, REVIEWS, type ResourceType, typeOfPlural } from './resource-types.ts'
 import { StatusError } from './status.ts'
 
 /** What a request asks for, in the words of authorisation. */
@@ -23,7 +23,12 @@ export function requestInfo(method: string, url: URL): RequestInfo {
   const group = core ? '' : (parts[1] ?? '')
   const namespace = rest[0] === 'namespaces' && rest.length > 2 ? rest[1] : undefined
   const [resource = '', named, subresource] = namespace === undefined ? rest : rest.slice(2)
-  const type = typeOfPlural(group, resource)
+  const found = typeOfPlural(group, resource)
+  const type = found !== undefined && apiVersion(found) === parts.slice(1, core ? 2 : 3).join('/') ? found : undefined
+  if (type?.plural === 'serviceaccounts' && subresource === 'token' && method === 'POST') {
+    const about = { ...(namespace !== undefined && { namespace }), ...(named !== undefined && { name: named }) }
+    return { verb: 'create', group, resource: 'serviceaccounts/token', type, ...about, query: url.searchParams }
+  }
   const review = (REVIEWS as readonly string[]).includes(resource)
   if ((!core && parts[0] !== 'apis') || (!type && !review) || subresource !== undefined) {
     throw new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})

@@ -4,6 +4,8 @@ export interface ResourceType {
   readonly plural: string
   readonly kind: string
   readonly namespaced: boolean
+  /** Default v1. */
+  readonly version?: string
 }
 
 const STORAGE = 'storage.k8s.io'
@@ -15,6 +17,14 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   { group: '', plural: 'persistentvolumes', kind: 'PersistentVolume', namespaced: false },
   { group: '', plural: 'configmaps', kind: 'ConfigMap', namespaced: true },
   { group: '', plural: 'secrets', kind: 'Secret', namespaced: true },
+  { group: '', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true },
+  {
+    group: 'certificates.k8s.io',
+    version: 'v1beta1',
+    plural: 'clustertrustbundles',
+    kind: 'ClusterTrustBundle',
+    namespaced: false,
+  },
   { group: STORAGE, plural: 'volumeattachments', kind: 'VolumeAttachment', namespaced: false },
   { group: STORAGE, plural: 'csidrivers', kind: 'CSIDriver', namespaced: false },
   { group: STORAGE, plural: 'csinodes', kind: 'CSINode', namespaced: false },
@@ -32,7 +42,8 @@ export function typeOfPlural(group: string, plural: string): ResourceType | unde
 }
 
 export function apiVersion(type: ResourceType): string {
-  return type.group === '' ? 'v1' : `${type.group}/v1`
+  const { group, version = 'v1' } = type
+  return group === '' ? version : `${group}/${version}`
 }
 
 /** An object as JSON has it: only what the server itself looks at is typed. */

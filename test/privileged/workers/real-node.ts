@@ -6,6 +6,7 @@ import type { ApplyContext } from '../../../src/core/apply/ports.ts'
 import type { MountTable } from '../../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount, Operation, Step } from '../../../src/core/plan/plan.ts'
+import { NOTHING_TO_WRITE } from '../../apply/no-content.ts'
 import { bareOperation, barePlan } from '../../helpers/apply-plan.ts'
 import { sh } from '../../helpers/scenario.ts'
 
@@ -68,6 +69,7 @@ export function apply(
     witness: async () => ({ listed: new Set(), alive: new Set(), apiPods: [] }),
     csi: () => undefined,
     cluster: {
+      ...NOTHING_TO_WRITE,
       deleteVolumeAttachment: nothing,
       getVolumeAttachment: nothing,
       getNode: nothing,

@@ -12,6 +12,7 @@ import { mountDevice } from './mount-device.ts'
 import { mountStep } from './mount-step.ts'
 import { setOwnership } from './set-ownership.ts'
 import type { Undo } from './undo.ts'
+import { writeContent } from './write-content.ts'
 import { writeMarker } from './write-marker.ts'
 
 type BringUpStep = (step: Step, run: StepContext) => Promise<readonly Undo[]> | readonly Undo[]
@@ -29,6 +30,7 @@ const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
 
 /** By the name of what is written. */
 const WRITERS: Readonly<Record<string, BringUpStep>> = {
+  '..data': writeContent,
   ready: writeMarker,
 }
 

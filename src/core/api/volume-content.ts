@@ -1,0 +1,96 @@
+/** What is written into volumes, read with its values right before: it is handed on, and never kept or logged. */
+import type { ClusterTrustBundle, ConfigMap, Pod, Secret } from '../model/objects.ts'
+import { ApiError } from './api-error.ts'
+import type { KubeClient } from './kube-client.ts'
+import { CONFIG_MAPS, listPath, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from './resources.ts'
+
+/** For whom a token is, and how long (P53). */
+export interface TokenRequest {
+  readonly namespace: string
+  readonly serviceAccount: string
+  /** Empty: the API server's own. */
+  readonly audiences: readonly string[]
+  readonly expirationSeconds?: number
+  /** The pod that it dies with. */
+  readonly pod: { readonly name: string; readonly uid: string }
+}
+
+/** A pod with all of its annotations; undefined only where the API showed that there is none (S3). */
+export async function getPod(client: KubeClient, namespace: string, name: string): Promise<Pod | undefined> {
+  return unlessAbsent(client.get<Pod>(objectPath(PODS, { namespace, name })))
+}
+
+export async function getConfigMap(client: KubeClient, key: ObjectKey): Promise<ConfigMap | undefined> {
+  return unlessAbsent(client.get<ConfigMap>(objectPath(CONFIG_MAPS, key)))
+}
+
+export async function getSecret(client: KubeClient, key: ObjectKey): Promise<Secret | undefined> {
+  return unlessAbsent(client.get<Secret>(objectPath(SECRETS, key)))
+}
+
+/** @returns the token; undefined where the service account, or the pod, is shown not to exist */
+export async function requestToken(client: KubeClient, request: TokenRequest): Promise<string | undefined> {
+  const { namespace, serviceAccount, audiences, expirationSeconds, pod } = request
+  const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, { namespace, name: serviceAccount })
+  const answer = await unlessAbsent(
+    // Every answer is a token of its own, and nothing is stored: it may be asked again.
+    client.review<{ readonly status?: { readonly token?: string } }>(`${account}/token`, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: {
+        ...(audiences.length === 0 ? {} : { audiences }),
+        ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+        boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid },
+      },
+    }),
+  )
+  if (answer === undefined) return undefined
+  const token = answer.status?.token
+  if (token) return token
+  throw new ApiError('BadAnswer', `${client.server}: the answer to a token request has no token.`, {
+    status: 0,
+    reason: 'BadAnswer',
+    hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',
+  })
+}
+
+/** Undefined: there is none of this name. */
+export async function getClusterTrustBundle(client: KubeClient, name: string): Promise<ClusterTrustBundle | undefined> {
+  return ofEitherVersion((resource) => unlessAbsent(client.get<ClusterTrustBundle>(objectPath(resource, { name }))))
+}
+
+export async function listClusterTrustBundles(
+  client: KubeClient,
+  signerName: string,
+): Promise<readonly ClusterTrustBundle[]> {
+  const query = { fieldSelector: `spec.signerName=${signerName}` }
+  return ofEitherVersion(async (resource) => {
+    const { items } = await client.list<ClusterTrustBundle>(listPath(resource), { query })
+    return items
+  })
+}
+
+const VERSIONS: readonly Resource[] = ['v1beta1', 'v1alpha1'].map((version) => ({
+  plural: 'clustertrustbundles',
+  root: `/apis/certificates.k8s.io/${version}`,
+}))
+
+/** A server that does not know a version says so without naming an object: then the older one is asked. */
+async function ofEitherVersion<T>(ask: (resource: Resource) => Promise<T>): Promise<T> {
+  const [newer, older] = VERSIONS as [Resource, Resource]
+  try {
+    return await ask(newer)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'NoSuchResource') throw error
+    return await ask(older)
+  }
+}
+
+async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError && error.isAbsent) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,93 @@
+/** The very bytes of a configMap, secret, downwardAPI or projected volume, from objects that were read just now (S26). */
+import type {
+  ClusterTrustBundle,
+  ConfigMap,
+  Node,
+  Pod,
+  PodVolumeSource,
+  ProjectedSource,
+  Secret,
+} from '../model/objects.ts'
+import type { Lookup } from './api-lookup.ts'
+import { downwardApiText } from './downward-api-value.ts'
+import { fsUserOf } from './fs-user.ts'
+import { type NoContent, type PayloadFile, payloadFiles } from './payload-entries.ts'
+import { podNamespace } from './pods.ts'
+import { selectedBundles, trustAnchors } from './trust-anchors.ts'
+
+type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>
+type BundleSource = NonNullable<ProjectedSource['clusterTrustBundle']>
+
+/** What a volume's sources name, as the API gave it. */
+export interface FreshObjects {
+  /** With all of its annotations. */
+  readonly pod: Pod
+  readonly node: Node | undefined
+  readonly configMaps: ReadonlyMap<string, Lookup<ConfigMap>>
+  readonly secrets: ReadonlyMap<string, Lookup<Secret>>
+  readonly tokens: ReadonlyMap<TokenSource, Lookup<string>>
+  /** By name: that one or none; by signer: all of the signer's. */
+  readonly trustBundles: ReadonlyMap<BundleSource, Lookup<readonly ClusterTrustBundle[]>>
+}
+
+export function contentBytes(
+  source: PodVolumeSource,
+  fresh: FreshObjects,
+): ReadonlyMap<string, PayloadFile<Buffer>> | NoContent {
+  const { pod, node, configMaps, secrets, tokens, trustBundles } = fresh
+  const text = (found: string | NoContent): Buffer | NoContent =>
+    typeof found === 'string' ? Buffer.from(found) : found
+  return payloadFiles<Buffer>(
+    source,
+    {
+      namespace: podNamespace(pod),
+      configMap: (name) => mapFound(configMaps.get(name), configMapBytes),
+      secret: (name) => mapFound(secrets.get(name), ({ data }) => decoded(data)),
+      downwardApi: (item) => text(downwardApiText(item, pod, node)),
+      token: (each) => text(tokenText(each, pod, tokens.get(each))),
+      trustBundle: (each) => text(bundleText(each, trustBundles.get(each))),
+      certificate: () => ({ kind: 'unknown', reason: 'a certificate of the pod, which only the kubelet asks for' }),
+    },
+    { fsUser: fsUserOf(pod), fsGroup: pod.spec.securityContext?.fsGroup },
+  )
+}
+
+/** A key in both is `data`'s: it is looked up there first (P47). */
+function configMapBytes({ data, binaryData }: ConfigMap): ReadonlyMap<string, Buffer> {
+  return new Map([
+    ...decoded(binaryData),
+    ...Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value)] as const),
+  ])
+}
+
+function decoded(base64: Readonly<Record<string, string>> | undefined): ReadonlyMap<string, Buffer> {
+  return new Map(Object.entries(base64 ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]))
+}
+
+function tokenText({ audience }: TokenSource, pod: Pod, found: Lookup<string> = NOT_READ): string | NoContent {
+  if (found.state === 'Found') return found.object
+  const what = `a token of service account ${podNamespace(pod)}/${pod.spec.serviceAccountName ?? ''}${audience ? ` for ${audience}` : ''}`
+  if (found.state === 'Absent') return { kind: 'missing', reason: `${what}: the account or the pod does not exist` }
+  return { kind: 'unknown', reason: `${what} ${found.reason}` }
+}
+
+function bundleText(
+  { name, signerName, labelSelector, optional = false }: BundleSource,
+  found: Lookup<readonly ClusterTrustBundle[]> = NOT_READ,
+): string | NoContent {
+  if (!name && !signerName)
+    return { kind: 'invalid', reason: 'a cluster trust bundle is asked for by neither name nor signer' }
+  const what = name ? `ClusterTrustBundle ${name}` : `ClusterTrustBundles of signer ${signerName}`
+  if (found.state === 'Unknown') return { kind: 'unknown', reason: `${what} ${found.reason}` }
+  const all = found.state === 'Found' ? found.object : []
+  const bundles = name ? all : selectedBundles(all, signerName ?? '', labelSelector)
+  if (bundles.length > 0 || optional) return trustAnchors(bundles)
+  return { kind: 'missing', reason: name ? `${what} does not exist` : `no ${what} is matched` }
+}
+
+const NOT_READ: Lookup<never> = { state: 'Unknown', reason: 'was not read' }
+
+function mapFound<From, To>(lookup: Lookup<From> | undefined, map: (object: From) => To): Lookup<To> {
+  if (lookup === undefined) return NOT_READ
+  return lookup.state === 'Found' ? { state: 'Found', object: map(lookup.object) } : lookup
+}

@@ -1,0 +1,41 @@
+/** The text that a downward API item writes (P50). */
+import { compareText } from '../compare-text.ts'
+import type { DownwardApiItem, Node, Pod } from '../model/objects.ts'
+import { ownValue } from '../own-value.ts'
+import { goQuote } from './go-quote.ts'
+import type { NoContent } from './payload-entries.ts'
+import { onDiskUid, podNamespace } from './pods.ts'
+import { resourceFieldText } from './resource-field.ts'
+
+/** @param node where undefined, limits that are the node's are not known */
+export function downwardApiText(item: DownwardApiItem, pod: Pod, node: Node | undefined): string | NoContent {
+  const { fieldRef, resourceFieldRef } = item
+  if (fieldRef != null) return fieldText(fieldRef.fieldPath, pod)
+  return resourceFieldRef == null ? '' : resourceFieldText(resourceFieldRef, pod, node)
+}
+
+function fieldText(fieldPath: string, pod: Pod): string | NoContent {
+  const { name, labels = {}, annotations = {} } = pod.metadata
+  switch (fieldPath) {
+    case 'metadata.name':
+      return name
+    case 'metadata.namespace':
+      return podNamespace(pod)
+    case 'metadata.uid':
+      return onDiskUid(pod)
+    case 'metadata.labels':
+      return mapText(labels)
+    case 'metadata.annotations':
+      return mapText(annotations)
+  }
+  const [, field, key = ''] = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(fieldPath) ?? []
+  if (field === undefined)
+    return { kind: 'invalid', reason: `${JSON.stringify(fieldPath)} is no field of the downward API` }
+  return ownValue(field === 'labels' ? labels : annotations, key) ?? ''
+}
+
+/** Lines of `key="value"`, sorted, without a newline at the end. */
+function mapText(map: Readonly<Record<string, string>>): string {
+  const sorted = Object.entries(map).sort(([a], [b]) => compareText(a, b))
+  return sorted.map(([key, value]) => `${key}=${goQuote(value)}`).join('\n')
+}

@@ -1,0 +1,172 @@
+/**
+ * Which files the sources of a configMap, secret, downwardAPI or projected volume make (P27, P46-P53): one rule for what
+ * the plan compares (digests and sizes) and for what apply writes (bytes).
+ */
+import type { KeyToPath, PodVolumeSource, ProjectedSource } from '../model/objects.ts'
+import type { Lookup } from './api-lookup.ts'
+import { cleanPayloadPath } from './payload-path.ts'
+
+/** Why there is no content: the kubelet fails here, and what the volume holds stays as it is. */
+export type NoContent =
+  /** An object could not be read: nothing may be concluded (S3). */
+  | { readonly kind: 'unknown'; readonly reason: string }
+  /** A required object or key is shown absent. */
+  | { readonly kind: 'missing'; readonly reason: string }
+  /** The volume asks for what the kubelet refuses, such as a path that escapes. */
+  | { readonly kind: 'invalid'; readonly reason: string }
+
+export interface PayloadFile<T> {
+  readonly value: T
+  /** Of its own item, else the volume's defaultMode. */
+  readonly mode: number
+  /** UID of the file's owner; absent: root's (P33). */
+  readonly owner?: number
+}
+
+/** Where values come from. An object without its content is `undefined`. */
+export interface PayloadValues<T> {
+  /** The pod's. */
+  readonly namespace: string
+  configMap(name: string): Lookup<ReadonlyMap<string, T> | undefined>
+  secret(name: string): Lookup<ReadonlyMap<string, T> | undefined>
+  downwardApi(item: NonNullable<NonNullable<ProjectedSource['downwardAPI']>['items']>[number]): T | NoContent
+  token(source: NonNullable<ProjectedSource['serviceAccountToken']>): T | NoContent
+  trustBundle(source: NonNullable<ProjectedSource['clusterTrustBundle']>): T | NoContent
+  certificate(): T | NoContent
+}
+
+/** Who the pod's files are for, besides root (P33, P53). */
+export interface PayloadOwners {
+  readonly fsUser?: number | undefined
+  readonly fsGroup?: number | undefined
+}
+
+type Entry<T> = readonly [path: string, file: PayloadFile<T>]
+type Collected<T> = readonly Entry<T>[] | NoContent
+
+/** What the API server puts in where a pod names none. */
+const DEFAULT_MODE = 0o644
+/** Of tokens and trust bundles whose reader is known: nobody else's (P53). */
+const PRIVATE_MODE = 0o600
+const PERMISSIONS = 0o777
+
+/** Files by clean path relative to `..data`; of two sources that name the same path the later one wins (P51). */
+export function payloadFiles<T extends object>(
+  source: PodVolumeSource,
+  values: PayloadValues<T>,
+  owners: PayloadOwners = {},
+): ReadonlyMap<string, PayloadFile<T>> | NoContent {
+  const collected = collect(source, values, owners)
+  if ('kind' in collected) return collected
+  const files = new Map<string, PayloadFile<T>>()
+  for (const [path, file] of collected) {
+    const clean = cleanPayloadPath(path)
+    if (clean === undefined) return { kind: 'invalid', reason: `the path ${JSON.stringify(path)} is not allowed` }
+    files.set(clean, file)
+  }
+  const below = [...files.keys()].find((path) => parentsOf(path).some((parent) => files.has(parent)))
+  if (below === undefined) return files
+  return { kind: 'invalid', reason: `the path ${JSON.stringify(below)} lies below another file of the volume` }
+}
+
+/** `a` and `a/b` of `a/b/c`. */
+export function parentsOf(path: string): string[] {
+  const elements = path.split('/')
+  return elements.slice(1).map((_, index) => elements.slice(0, index + 1).join('/'))
+}
+
+function collect<T extends object>(
+  source: PodVolumeSource,
+  values: PayloadValues<T>,
+  owners: PayloadOwners,
+): Collected<T> {
+  const { configMap, secret, downwardAPI, projected } = source
+  const defaultMode = (configMap ?? secret ?? downwardAPI ?? projected)?.defaultMode ?? DEFAULT_MODE
+  const one = (each: ProjectedSource): Collected<T> => new Source(values, owners, defaultMode).entries(each)
+  if (configMap != null) return one({ configMap })
+  if (secret != null) {
+    const { secretName, ...rest } = secret
+    return one({ secret: { ...rest, ...(secretName ? { name: secretName } : {}) } })
+  }
+  if (downwardAPI != null) return one({ downwardAPI })
+  if (projected == null) return { kind: 'unknown', reason: 'not a volume that the kubelet fills' }
+  const all = (projected.sources ?? []).map(one)
+  const failure = all.find((each) => 'kind' in each && each.kind !== 'unknown') ?? all.find((each) => 'kind' in each)
+  return failure ?? all.flatMap((each) => ('kind' in each ? [] : each))
+}
+
+/** The entries of one source; the volumes of their own follow the same rules (P52). */
+class Source<T extends object> {
+  readonly #values: PayloadValues<T>
+  readonly #owners: PayloadOwners
+  readonly #defaultMode: number
+
+  constructor(values: PayloadValues<T>, owners: PayloadOwners, defaultMode: number) {
+    this.#values = values
+    this.#owners = owners
+    this.#defaultMode = defaultMode
+  }
+
+  entries(source: ProjectedSource): Collected<T> {
+    const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source
+    const values = this.#values
+    if (configMap != null) return this.#keyed('ConfigMap', configMap, values.configMap(configMap.name ?? ''))
+    if (secret != null) return this.#keyed('Secret', secret, values.secret(secret.name ?? ''))
+    if (downwardAPI != null) {
+      return this.#all((downwardAPI.items ?? []).map((item) => [item.path, values.downwardApi(item), item.mode]))
+    }
+    if (serviceAccountToken != null) return this.#private(serviceAccountToken.path, values.token(serviceAccountToken))
+    if (clusterTrustBundle != null)
+      return this.#private(clusterTrustBundle.path, values.trustBundle(clusterTrustBundle))
+    if (podCertificate != null) {
+      const { credentialBundlePath, keyPath, certificateChainPath } = podCertificate
+      const paths = [credentialBundlePath, keyPath, certificateChainPath].filter((path) => path)
+      return this.#all(paths.map((path) => [path ?? '', values.certificate(), undefined]))
+    }
+    return { kind: 'unknown', reason: 'a projected source is of a type volctl does not know' }
+  }
+
+  /** Without items every key becomes a file; with items a missing key is an error unless optional (P47). */
+  #keyed(
+    kind: string,
+    { name = '', optional = false, items }: { name?: string; optional?: boolean; items?: readonly KeyToPath[] },
+    found: Lookup<ReadonlyMap<string, T> | undefined>,
+  ): Collected<T> {
+    const label = `${kind} ${this.#values.namespace}/${name}`
+    if (found.state === 'Unknown') return { kind: 'unknown', reason: `${label} ${found.reason}` }
+    if (found.state === 'Absent') return optional ? [] : { kind: 'missing', reason: `${label} does not exist` }
+    const keys = found.object
+    if (keys === undefined) return { kind: 'unknown', reason: `${label} was read without its content` }
+    if (!items?.length) return this.#all([...keys].map(([key, value]) => [key, value, undefined]))
+    const present = items.filter(({ key }) => optional || keys.has(key))
+    const absent = items.find((item) => !present.includes(item))
+    if (absent !== undefined) return { kind: 'missing', reason: `${label} has no key ${absent.key}` }
+    return this.#all(
+      present.flatMap(({ key, path, mode }) => {
+        const value = keys.get(key)
+        return value === undefined ? [] : [[path, value, mode] as const]
+      }),
+    )
+  }
+
+  #all(found: readonly (readonly [path: string, value: T | NoContent, mode: number | undefined])[]): Collected<T> {
+    const entries: Entry<T>[] = []
+    for (const [path, value, mode = this.#defaultMode] of found) {
+      if (isNoContent(value)) return value
+      entries.push([path, { value, mode: mode & PERMISSIONS }])
+    }
+    return entries
+  }
+
+  /** P33, P53, P55. */
+  #private(path: string, value: T | NoContent): Collected<T> {
+    if (isNoContent(value)) return value
+    const { fsUser, fsGroup } = this.#owners
+    const mode = fsUser === undefined && fsGroup === undefined ? this.#defaultMode & PERMISSIONS : PRIVATE_MODE
+    return [[path, { value, mode, ...(fsUser === undefined ? {} : { owner: fsUser }) }]]
+  }
+}
+
+export function isNoContent(value: object): value is NoContent {
+  return 'kind' in value && 'reason' in value
+}

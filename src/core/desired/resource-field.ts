@@ -1,0 +1,44 @@
+/** A container's requests and limits as the downward API writes them (P50). */
+import type { DownwardApiItem, Node, Pod } from '../model/objects.ts'
+import { ownValue } from '../own-value.ts'
+import type { NoContent } from './payload-entries.ts'
+import { divideUp, parseMilliQuantity, parseQuantity } from './quantity.ts'
+
+type ResourceField = NonNullable<DownwardApiItem['resourceFieldRef']>
+
+/** Limits that, where a container has none, are the node's; huge pages are never overcommitted and have no such default. */
+const FROM_NODE = new Set(['cpu', 'memory', 'ephemeral-storage'])
+const FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/
+
+/** Does the field need the node: its allocatable resources stand in for limits that are not set. */
+export function needsNode({ resource }: ResourceField): boolean {
+  const [, list, name = ''] = FIELD.exec(resource) ?? []
+  return list === 'limits' && FROM_NODE.has(name)
+}
+
+/** A whole number of divisors, rounded up; what is not set, and not the node's, is 0. */
+export function resourceFieldText(field: ResourceField, pod: Pod, node: Node | undefined): string | NoContent {
+  const { resource, containerName = '', divisor = '' } = field
+  const [, list, name = ''] = FIELD.exec(resource) ?? []
+  if (list === undefined) return invalid(`${resource} is no resource of the downward API`)
+  const { containers = [], initContainers = [] } = pod.spec
+  const container = [...containers, ...initContainers].find((each) => each.name === containerName)
+  if (container === undefined) return invalid(`the pod has no container ${JSON.stringify(containerName)}`)
+  const parse = name === 'cpu' ? parseMilliQuantity : parseQuantity
+  const unit = nonZero(parse(divisor || '1')) ?? parse('1') ?? 1n
+  const set = ownValue(container.resources?.[list === 'limits' ? 'limits' : 'requests'] ?? {}, name)
+  const value = nonZero(parse(set))
+  if (value !== undefined) return String(divideUp(value, unit))
+  if (!needsNode(field)) return '0'
+  if (node === undefined)
+    return { kind: 'unknown', reason: `the node, whose ${name} stands in for ${resource}, was not read` }
+  return String(divideUp(parse(ownValue(node.status?.allocatable ?? {}, name)) ?? 0n, unit))
+}
+
+function nonZero(value: bigint | undefined): bigint | undefined {
+  return value === 0n ? undefined : value
+}
+
+function invalid(reason: string): NoContent {
+  return { kind: 'invalid', reason }
+}

@@ -1,0 +1,70 @@
+/** Is what a configMap, secret, downwardAPI or projected volume shows what the API says (O28, R807). */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { baseName } from '../actual/tree.ts'
+import { type ExpectedContent, type ExpectedFile, expectedContent } from '../desired/atomic-content.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import { isGeneration } from '../names.ts'
+import { podVolumeDir } from './paths.ts'
+
+/**
+ * The first difference, in words; undefined where none is shown. What the API shows to be missing is one: the kubelet
+ * fails at it, again and again.
+ */
+export function contentDifference(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
+  const expected = expectedOf(inputs, volume)
+  if (expected === undefined || expected.kind === 'unknown') return undefined
+  if (expected.kind !== 'files') return expected.reason
+  const dir = podVolumeDir(volume)
+  const generation = currentGeneration(inputs, dir)
+  if (generation === undefined) return inputs.tree.has(dir) ? `${inputs.absolute(dir)} has no ..data` : undefined
+  const { files } = expected
+  const found = new Map(
+    inputs.tree
+      .descendants(`${dir}/${generation}`)
+      .filter((entry) => entry.type !== 'dir')
+      .map((entry) => [entry.path.slice(dir.length + generation.length + 2), entry]),
+  )
+  for (const [path, want] of files) {
+    const entry = found.get(path)
+    if (entry === undefined) return `${path} is missing in volume ${volume.specName}`
+    if ('digest' in want && entry.digest !== undefined && entry.digest !== want.digest)
+      return `${path} differs from what the API says`
+    if ('size' in want && entry.size !== undefined && entry.size !== want.size)
+      return `${path} differs in size from what the API says`
+  }
+  const extra = [...found.keys()].find((path) => !files.has(path))
+  return extra === undefined ? undefined : `${extra} is no longer part of volume ${volume.specName}`
+}
+
+/** What a write that was interrupted leaves; the kubelet itself cannot go on from a `..data_tmp` (P29). */
+export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
+  const expected = expectedOf(inputs, volume)
+  const dir = podVolumeDir(volume)
+  const current = currentGeneration(inputs, dir)
+  if (expected?.kind !== 'files' || current === undefined) return undefined
+  const wanted = topNames(expected.files)
+  const unlinked = [...wanted].find((name) => !inputs.tree.has(`${dir}/${name}`))
+  if (unlinked !== undefined) return `${inputs.absolute(dir)}/${unlinked} is missing`
+  for (const { path, type, target } of inputs.tree.children(dir)) {
+    const name = baseName(path)
+    const isLeft =
+      name === '..data_tmp' ||
+      (isGeneration(name) && name !== current) ||
+      (type === 'link' && target === `..data/${name}` && !wanted.has(name))
+    if (isLeft) return `${inputs.absolute(path)} is left of a write that was interrupted`
+  }
+  return undefined
+}
+
+function expectedOf({ snapshot }: ActualInputs, { source, pod }: VolumeToMount): ExpectedContent | undefined {
+  return snapshot.api === undefined || source === undefined ? undefined : expectedContent(source, pod, snapshot.api)
+}
+
+function currentGeneration({ tree }: ActualInputs, dir: string): string | undefined {
+  const target = tree.get(`${dir}/..data`)?.target
+  return target === undefined ? undefined : baseName(target)
+}
+
+function topNames(files: ReadonlyMap<string, ExpectedFile>): ReadonlySet<string> {
+  return new Set([...files.keys()].map((path) => path.split('/')[0] ?? path))
+}

@@ -1,0 +1,378 @@
+import { describe, expect, it } from 'vitest'
+import type { Lookup } from '../../src/core/desired/api-lookup.ts'
+import { contentBytes, type FreshObjects } from '../../src/core/desired/content-bytes.ts'
+import { fsUserOf } from '../../src/core/desired/fs-user.ts'
+import { goQuote } from '../../src/core/desired/go-quote.ts'
+import { nestedMountPoints } from '../../src/core/desired/nested-mount-points.ts'
+import type {
+  ClusterTrustBundle,
+  Container,
+  DownwardApiItem,
+  Pod,
+  PodVolumeSource,
+  ProjectedSource,
+} from '../../src/core/model/objects.ts'
+import { pod } from './builders.ts'
+
+const metadata = { namespace: 'ns', uid: 'u' }
+const configMap = {
+  metadata: { ...metadata, name: 'cm' },
+  data: { a: '1', both: 'text' },
+  binaryData: { bin: 'AAEC', both: 'AAEC' },
+}
+const secret = { metadata: { ...metadata, name: 's' }, data: { pass: 'cHc=', a: 'Mg==' } }
+const containers: readonly Container[] = [
+  {
+    name: 'main',
+    resources: {
+      limits: { cpu: '1500m', memory: '64Mi', 'hugepages-2Mi': '4Mi' },
+      requests: { cpu: '250m', memory: '1' },
+    },
+  },
+  { name: 'bare' },
+]
+const initContainers: readonly Container[] = [{ name: 'init', resources: { limits: { cpu: '2' } } }]
+const POD = pod([], {
+  metadata: { labels: { b: 'x', a: 'say "hi"\n' }, annotations: { z: 'é\u00a0\u0007' } },
+  spec: { containers, initContainers, serviceAccountName: 'sa' },
+})
+const NODE = {
+  metadata: { name: 'node-1', uid: 'n' },
+  status: { allocatable: { cpu: '3920m', memory: '7Gi', 'hugepages-2Mi': '1Gi' } },
+}
+
+interface Given {
+  readonly pod?: Pod
+  readonly token?: Lookup<string>
+  readonly bundles?: Lookup<readonly ClusterTrustBundle[]>
+  readonly node?: typeof NODE | undefined
+}
+
+/** Files as `mode[:owner] bytes`, or why there are none. */
+function bytes(source: Omit<PodVolumeSource, 'name'>, given: Given = {}): unknown {
+  const sources = source.projected?.sources ?? []
+  const absent: Lookup<never> = { state: 'Absent' }
+  const forbidden: Lookup<never> = { state: 'Unknown', reason: 'could not be read: forbidden' }
+  const fresh: FreshObjects = {
+    pod: given.pod ?? POD,
+    node: 'node' in given ? given.node : NODE,
+    configMaps: new Map<string, Lookup<typeof configMap>>([
+      ['cm', { state: 'Found', object: configMap }],
+      ['none', absent],
+      ['forbidden', forbidden],
+    ]),
+    secrets: new Map<string, Lookup<typeof secret>>([
+      ['s', { state: 'Found', object: secret }],
+      ['none', absent],
+      ['forbidden', forbidden],
+    ]),
+    tokens: new Map(
+      sources.flatMap(({ serviceAccountToken: each }) =>
+        each === undefined ? [] : [[each, given.token ?? { state: 'Found', object: 'jwt' }] as const],
+      ),
+    ),
+    trustBundles: new Map(
+      sources.flatMap(({ clusterTrustBundle: each }) =>
+        each === undefined ? [] : [[each, given.bundles ?? { state: 'Found', object: [] }] as const],
+      ),
+    ),
+  }
+  const content = contentBytes({ name: 'v', ...source }, fresh)
+  if ('kind' in content) return `${content.kind}: ${content.reason}`
+  return Object.fromEntries(
+    [...content].map(([path, { value, mode, owner }]) => [
+      path,
+      `${mode.toString(8)}${owner === undefined ? '' : `:${owner}`} ${value.toString('latin1')}`,
+    ]),
+  )
+}
+
+const projected = (...sources: readonly ProjectedSource[]) => ({ projected: { sources, defaultMode: 0o640 } })
+const item = (given: Omit<DownwardApiItem, 'path'>) => ({ downwardAPI: { items: [{ path: 'f', ...given }] } })
+const withUser = (fsGroup?: number): Pod => ({
+  ...POD,
+  spec: { ...POD.spec, securityContext: { runAsUser: 7, ...(fsGroup === undefined ? {} : { fsGroup }) } },
+})
+
+describe('P46-P48, P51, P52: TestCollectDataWith*', () => {
+  it.each<[string, Omit<PodVolumeSource, 'name'>, unknown]>([
+    ['every key, text first', { configMap: { name: 'cm' } }, { bin: '644 \0\x01\x02', both: '644 text', a: '644 1' }],
+    [
+      'the default mode, and the item’s own',
+      {
+        secret: {
+          secretName: 's',
+          defaultMode: 0o400,
+          items: [
+            { key: 'pass', path: 'd/p', mode: 0o755 },
+            { key: 'a', path: 'a' },
+          ],
+        },
+      },
+      { 'd/p': '755 pw', a: '400 2' },
+    ],
+    [
+      'the later source wins',
+      projected({ configMap: { name: 'cm' } }, { secret: { name: 's' } }),
+      { bin: '640 \0\x01\x02', both: '640 text', a: '640 2', pass: '640 pw' },
+    ],
+    [
+      'an unclean path wins as well',
+      projected(
+        { configMap: { name: 'cm', items: [{ key: 'a', path: 'x' }] } },
+        { secret: { name: 's', items: [{ key: 'pass', path: './x/' }] } },
+      ),
+      { x: '640 pw' },
+    ],
+    ['no object', { configMap: { name: 'none' } }, 'missing: ConfigMap ns/none does not exist'],
+    ['no object, optional', { configMap: { name: 'none', optional: true } }, {}],
+    [
+      'no key',
+      { secret: { secretName: 's', items: [{ key: 'no', path: 'x' }] } },
+      'missing: Secret ns/s has no key no',
+    ],
+    ['no key, optional', { secret: { secretName: 's', optional: true, items: [{ key: 'no', path: 'x' }] } }, {}],
+    [
+      'unreadable, and optional does not help (S3)',
+      { secret: { secretName: 'forbidden', optional: true } },
+      'unknown: Secret ns/forbidden could not be read: forbidden',
+    ],
+    [
+      'a path that escapes',
+      { configMap: { name: 'cm', items: [{ key: 'a', path: '../a' }] } },
+      'invalid: the path "../a" is not allowed',
+    ],
+    [
+      'a path below a file',
+      {
+        configMap: {
+          name: 'cm',
+          items: [
+            { key: 'a', path: 'x' },
+            { key: 'bin', path: 'x/y' },
+          ],
+        },
+      },
+      'invalid: the path "x/y" lies below another file of the volume',
+    ],
+    [
+      'a certificate',
+      projected({ podCertificate: { keyPath: 'k' } }),
+      'unknown: a certificate of the pod, which only the kubelet asks for',
+    ],
+  ])('%s', (_name, source, want) => expect(bytes(source)).toEqual(want))
+})
+
+describe('P50: downward API', () => {
+  const field = (fieldPath: string) => item({ fieldRef: { fieldPath } })
+  it.each([
+    ['metadata.name', '644 web'],
+    ['metadata.namespace', '644 ns'],
+    ['metadata.uid', '644 pod-uid'],
+    ['metadata.labels', '644 a="say \\"hi\\"\\n"\nb="x"'],
+    ["metadata.labels['a']", '644 say "hi"\n'],
+    ["metadata.labels['none']", '644 '],
+    ["metadata.annotations['constructor']", '644 '],
+  ])('%s', (fieldPath, want) => expect(bytes(field(fieldPath))).toEqual({ f: want }))
+
+  it('refuses any other field', () =>
+    expect(bytes(field('status.podIP'))).toBe('invalid: "status.podIP" is no field of the downward API'))
+
+  it.each<[string, string | undefined, string, unknown]>([
+    ['limits.cpu', undefined, 'main', '2'],
+    ['limits.cpu', '1m', 'main', '1500'],
+    ['limits.cpu', '0', 'main', '2'],
+    ['requests.cpu', undefined, 'main', '1'],
+    ['requests.cpu', '100m', 'main', '3'],
+    ['limits.memory', '1Mi', 'main', '64'],
+    ['requests.memory', '1Mi', 'main', '1'],
+    ['limits.hugepages-2Mi', '1Mi', 'main', '4'],
+    ['limits.cpu', undefined, 'init', '2'],
+    // What a container does not limit is limited by the node; huge pages and requests are not.
+    ['limits.cpu', '1m', 'bare', '3920'],
+    ['limits.memory', '1Gi', 'bare', '7'],
+    ['limits.ephemeral-storage', undefined, 'bare', '0'],
+    ['limits.hugepages-2Mi', undefined, 'bare', '0'],
+    ['requests.cpu', '1m', 'bare', '0'],
+  ])('%s by %s of %s', (resource, divisor, containerName, want) => {
+    const resourceFieldRef = { resource, containerName, ...(divisor === undefined ? {} : { divisor }) }
+    expect(bytes(item({ resourceFieldRef }))).toEqual({ f: `644 ${want}` })
+  })
+
+  it.each([
+    ['limits.gpu', 'main', 'invalid: limits.gpu is no resource of the downward API'],
+    ['limits.cpu', 'other', 'invalid: the pod has no container "other"'],
+    ['limits.cpu', 'bare', 'unknown: the node, whose cpu stands in for limits.cpu, was not read'],
+  ])('%s of %s without a node', (resource, containerName, want) =>
+    expect(bytes(item({ resourceFieldRef: { resource, containerName } }), { node: undefined })).toBe(want),
+  )
+
+  it.each([
+    ['plain text', '"plain text"'],
+    ['"\\', '"\\"\\\\"'],
+    ['\u0007\b\f\n\r\t\v', '"\\a\\b\\f\\n\\r\\t\\v"'],
+    ['\0\u001b\u007f', '"\\x00\\x1b\\x7f"'],
+    ['é日🙂', '"é日🙂"'],
+    ['\u00a0\u200b\ufeff', '"\\u00a0\\u200b\\ufeff"'],
+    ['\u{e0001}', '"\\U000e0001"'],
+  ])('quotes %j as Go does', (text, want) => expect(goQuote(text)).toBe(want))
+})
+
+describe('P53: service account tokens', () => {
+  const source = projected({ serviceAccountToken: { path: 't', audience: 'vault' } })
+  it.each<[string, Given, unknown]>([
+    ['the default mode', {}, { t: '640 jwt' }],
+    ['only its user', { pod: withUser() }, { t: '600:7 jwt' }],
+    ['only its group', { pod: { ...POD, spec: { ...POD.spec, securityContext: { fsGroup: 5 } } } }, { t: '600 jwt' }],
+    ['both', { pod: withUser(5) }, { t: '600:7 jwt' }],
+    [
+      'no account',
+      { token: { state: 'Absent' } },
+      'missing: a token of service account ns/sa for vault: the account or the pod does not exist',
+    ],
+    [
+      'refused',
+      { token: { state: 'Unknown', reason: 'could not be read: no' } },
+      'unknown: a token of service account ns/sa for vault could not be read: no',
+    ],
+  ])('%s', (_name, given, want) => expect(bytes(source, given)).toEqual(want))
+})
+
+describe('P55: cluster trust bundles', () => {
+  const pem = (body: string, type = 'CERTIFICATE') => `-----BEGIN ${type}-----\n${body}\n-----END ${type}-----\n`
+  const bundle = (name: string, trustBundle: string, labels = {}, signerName = 'signer'): ClusterTrustBundle => ({
+    metadata: { name, uid: name, labels },
+    spec: { signerName, trustBundle },
+  })
+  const two: Lookup<readonly ClusterTrustBundle[]> = {
+    state: 'Found',
+    object: [
+      bundle('b', `${pem('AAEC')}words between\n${pem('AAED')}`, { tier: 'front' }),
+      bundle('a', `${pem('AAEC')}${pem('h: v\n\nAAEE')}`, { tier: 'back' }),
+      bundle('other', pem('AAEF'), {}, 'another'),
+    ],
+  }
+  const one: Lookup<readonly ClusterTrustBundle[]> = {
+    state: 'Found',
+    object: [bundle('a', pem('AAEC').replaceAll('\n', '\r\n'))],
+  }
+  const bySigner = (labelSelector?: object) => ({
+    path: 'ca',
+    signerName: 'signer',
+    ...(labelSelector && { labelSelector }),
+  })
+  it.each<[string, NonNullable<ProjectedSource['clusterTrustBundle']>, Given, unknown]>([
+    ['by name', { path: 'ca', name: 'a' }, { bundles: one }, { ca: `640 ${pem('AAEC')}` }],
+    [
+      'each certificate once, in order',
+      bySigner({}),
+      { bundles: two },
+      { ca: `640 ${pem('AAEC')}${pem('AAED')}${pem('AAEE')}` },
+    ],
+    [
+      'those with a label',
+      bySigner({ matchLabels: { tier: 'back' } }),
+      { bundles: two },
+      { ca: `640 ${pem('AAEC')}${pem('AAEE')}` },
+    ],
+    [
+      'by an expression',
+      bySigner({ matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['back'] }] }),
+      { bundles: two },
+      { ca: `640 ${pem('AAEC')}${pem('AAED')}` },
+    ],
+    [
+      'no selector matches nothing',
+      bySigner(),
+      { bundles: two },
+      'missing: no ClusterTrustBundles of signer signer is matched',
+    ],
+    ['which may be optional', { ...bySigner(), optional: true }, { bundles: two }, { ca: '640 ' }],
+    [
+      'absent',
+      { path: 'ca', name: 'a' },
+      { bundles: { state: 'Absent' } },
+      'missing: ClusterTrustBundle a does not exist',
+    ],
+    ['absent, optional', { path: 'ca', name: 'a', optional: true }, { bundles: { state: 'Absent' } }, { ca: '640 ' }],
+    [
+      'unreadable, optional',
+      { path: 'ca', name: 'a', optional: true },
+      { bundles: { state: 'Unknown', reason: 'could not be read: x' } },
+      'unknown: ClusterTrustBundle a could not be read: x',
+    ],
+    [
+      'neither name nor signer',
+      { path: 'ca' },
+      {},
+      'invalid: a cluster trust bundle is asked for by neither name nor signer',
+    ],
+    ['for a user', { path: 'ca', name: 'a' }, { bundles: one, pod: withUser() }, { ca: `600:7 ${pem('AAEC')}` }],
+  ])('%s', (_name, clusterTrustBundle, given, want) =>
+    expect(bytes(projected({ clusterTrustBundle }), given)).toEqual(want),
+  )
+
+  it('writes long certificates in lines of 64', () => {
+    const long = Buffer.alloc(100, 7).toString('base64')
+    const bundles: Lookup<readonly ClusterTrustBundle[]> = { state: 'Found', object: [bundle('a', pem(long))] }
+    const wanted = pem(`${long.slice(0, 64)}\n${long.slice(64, 128)}\n${long.slice(128)}`)
+    expect(bytes(projected({ clusterTrustBundle: { path: 'ca', name: 'a' } }), { bundles })).toEqual({
+      ca: `640 ${wanted}`,
+    })
+  })
+})
+
+describe('P33: the user of all containers (TestFsUserFrom)', () => {
+  const user = (runAsUser?: number): Container => ({
+    name: 'c',
+    ...(runAsUser === undefined ? {} : { securityContext: { runAsUser } }),
+  })
+  it.each<[string, Partial<Pod['spec']>, number | undefined]>([
+    ['nobody says', { containers: [user()] }, undefined],
+    ['all the same', { containers: [user(1), user(1)], initContainers: [user(1)] }, 1],
+    ['the pod’s', { containers: [user()], securityContext: { runAsUser: 2 } }, 2],
+    ['the container’s before the pod’s', { containers: [user(1)], securityContext: { runAsUser: 2 } }, 1],
+    ['one has none', { containers: [user(1), user()] }, undefined],
+    ['an ephemeral one differs', { containers: [user(1)], ephemeralContainers: [user(3)] }, undefined],
+  ])('%s', (_name, spec, want) => expect(fsUserOf(pod([], { spec }))).toBe(want))
+})
+
+describe('P26: TestGetNestedMountpoints', () => {
+  const container = (...mounts: readonly [string, string][]): Container => ({
+    name: 'c',
+    volumeMounts: mounts.map(([name, mountPath]) => ({ name, mountPath })),
+  })
+  const nested = (spec: Partial<Pod['spec']>) => nestedMountPoints('v', pod([], { spec })).sort()
+  it.each<[string, Partial<Pod['spec']>, string[]]>([
+    ['none', { containers: [container(['v', '/dir'], ['w', '/other'])] }, []],
+    ['one', { containers: [container(['v', '/dir'], ['w', '/dir/nested'])] }, ['nested']],
+    [
+      'unsorted neighbours',
+      { containers: [container(['w', '/dir/nested-x'], ['w', '/dir/nested'], ['w', '/dir/nested.y'], ['v', '/dir/'])] },
+      ['nested', 'nested-x', 'nested.y'],
+    ],
+    [
+      'only the first level',
+      { containers: [container(['v', '/dir'], ['w', '/dir/a/b'], ['x', '/dir/a/b/c'], ['x', '/dir/a2'])] },
+      ['a/b', 'a2'],
+    ],
+    [
+      'mounted twice',
+      { containers: [container(['v', '/one'], ['v', '/two'], ['w', '/one/a'], ['w', '/two/b'])] },
+      ['a', 'b'],
+    ],
+    [
+      'in init and ephemeral containers',
+      {
+        containers: [container(['v', '/dir'])],
+        initContainers: [container(['v', '/d'], ['w', '/d/i'])],
+        ephemeralContainers: [container(['v', '/e'], ['w', '/e/j'])],
+      },
+      ['i', 'j'],
+    ],
+    ['a longer name is no parent', { containers: [container(['v', '/dir'], ['w', '/dirnested'])] }, []],
+  ])('%s', (_name, spec, want) => expect(nested(spec)).toEqual(want))
+
+  it('refuses a path that leaves the container', () =>
+    expect(() => nested({ containers: [container(['v', 'foo/../../dir'])] })).toThrow('../dir is no mount path'))
+})
