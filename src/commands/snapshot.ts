@@ -1,5 +1,6 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { Flags } from '@oclif/core'
+import { callerPath } from '../core/cli/caller-path.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { snapshotText, writeSnapshot } from '../core/snapshot/write-snapshot.ts'
@@ -34,11 +35,11 @@ export default class Snapshot extends VolctlCommand {
     if (output === undefined || output === '-') {
       this.output.write(snapshotText(node.snapshot))
       await this.output.flush()
-    } else if (isSpecial(output)) {
+    } else if (isSpecial(callerPath(output))) {
       // A device or a pipe (/dev/null, /dev/stdout) is written to, never replaced.
-      writeFileSync(output, snapshotText(node.snapshot))
+      writeFileSync(callerPath(output), snapshotText(node.snapshot))
     } else {
-      writeSnapshot(node.snapshot, output)
+      writeSnapshot(node.snapshot, callerPath(output))
       this.say(
         `wrote ${output}: ${node.snapshot.nodeName}, ${node.snapshot.api?.pods.length ?? 0} pods, ${node.mounts.size} mounts`,
       )

@@ -1,7 +1,17 @@
 import { appendFileSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
-import { JOURNAL_FILE, openJournal } from '../../src/core/apply/journal.ts'
+import { JOURNAL_FILE, type JournalEntry, openJournal } from '../../src/core/apply/journal.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+
+const BEGIN: JournalEntry = {
+  type: 'begin',
+  node: 'n',
+  rootDir: '/r',
+  plan: 'p',
+  plannedAt: '2026-11-21T12:00:00Z',
+  volctlVersion: '0.0.0-test',
+  by: { pid: 1, uid: 0, user: 'root' },
+}
 
 let directory: string
 beforeEach(() => {
@@ -11,7 +21,7 @@ const path = () => `${directory}/${JOURNAL_FILE}`
 
 function write(): void {
   using journal = openJournal(directory)
-  journal.write({ type: 'begin', node: 'n', rootDir: '/r' })
+  journal.write(BEGIN)
 }
 
 it('appends, for its owner alone', () => {

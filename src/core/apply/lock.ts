@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { posix } from 'node:path'
 import { errnoOf, VolctlError } from '../errors.ts'
 import { sha256Hex } from '../names.ts'
 import { ensureDirectory } from './ensure-directory.ts'
+import { invoker } from './invoker.ts'
 
 export interface LockOwner {
   readonly pid: number
@@ -114,20 +114,13 @@ function isAlive(owner: LockOwner): boolean {
 }
 
 function ownerOfThisProcess(): LockOwner {
+  const { pid, user, sudoUser } = invoker()
   return {
-    pid: process.pid,
-    startTime: startTimeOf(process.pid) ?? '',
+    pid,
+    startTime: startTimeOf(pid) ?? '',
     bootID: bootID(),
-    user: process.env.SUDO_USER ?? userName(),
+    user: sudoUser ?? user,
     since: new Date().toISOString(),
-  }
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? '')
   }
 }
 

@@ -3,6 +3,7 @@
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
 import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
+import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
@@ -17,13 +18,19 @@ import type { Pod } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
-import type { PlanOptions } from '../plan/plan.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses } from '../reconcile/witnesses.ts'
 
 export interface ApplySettings {
   readonly options: PlanOptions
   readonly planIsFresh: boolean
+  /** Of the moment, where what is carried out is a plan file. */
+  readonly freshPlan?: Plan | undefined
+  readonly planFile?: string | undefined
+  /** --journal. */
+  readonly journalDir?: string | undefined
+  readonly noJournal: boolean
   readonly parallel: number
   readonly timeoutMs: number
   readonly signal: AbortSignal
@@ -34,7 +41,8 @@ export interface ApplySettings {
 
 export function applyContext(first: CollectedNode, settings: ApplySettings): ApplyContext {
   const { options, planIsFresh, parallel, timeoutMs, signal, abandon, lookAgain } = settings
-  const { lockFile, journalDir } = first.node.testHost ?? {}
+  const { freshPlan, planFile, noJournal } = settings
+  const { lockFile, journalDir: lazyDir = DEFAULT_JOURNAL_DIR } = first.node.testHost ?? {}
   let latest = first
   return {
     look: async () => {
@@ -57,7 +65,11 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     abandon,
     guards: guardsLifted(options),
     ...(lockFile === undefined ? {} : { lockFile }),
-    ...(journalDir === undefined ? {} : { journalDir }),
+    journalDir: settings.journalDir ?? lazyDir,
+    lazyDir,
+    noJournal,
+    ...(freshPlan === undefined ? {} : { freshPlan }),
+    ...(planFile === undefined ? {} : { planFile }),
   }
 }
 
