@@ -10,6 +10,7 @@ import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
+import { messages } from '../core/cli/messages.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { givenFlags, requireNoPlanFlags } from '../core/cli/plan-file.ts'
@@ -135,7 +136,7 @@ export default class Apply extends VolctlCommand {
   async #show(plan: Plan, format: OutputFormat): Promise<void> {
     if (format !== 'table' && format !== 'wide') return
     const detail = format === 'wide' ? 'wide' : 'confirm'
-    process.stderr.write(renderPlan(plan, await this.paintOf(process.stderr), detail))
+    messages.write(renderPlan(plan, await this.paintOf(process.stderr), detail))
   }
 
   async #ask(plan: Plan, yes: boolean, signal: AbortSignal): Promise<boolean> {
@@ -148,8 +149,7 @@ export default class Apply extends VolctlCommand {
   async #carryOut(plan: ReviewedPlan, context: Parameters<typeof applyPlan>[1], format: OutputFormat): Promise<void> {
     const lines = format === 'table' || format === 'wide'
     const paint = await this.paintOf(process.stdout)
-    using progress =
-      lines && process.stderr.isTTY === true ? new Progress(process.stderr, plan.operations.length) : undefined
+    using progress = lines && process.stderr.isTTY === true ? new Progress(messages, plan.operations.length) : undefined
     const print = (event: ApplyEvent): void => {
       progress?.follow(event)
       if (event.type === 'step') this.detail(`${event.id}: ${event.step?.op} ${event.step?.target}`)

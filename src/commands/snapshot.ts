@@ -4,6 +4,7 @@ import { callerPath } from '../core/cli/caller-path.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { snapshotText, writeSnapshot } from '../core/snapshot/write-snapshot.ts'
+import { terminalSafeJson } from '../core/views/terminal-safe.ts'
 import { VolctlCommand } from '../core/volctl-command.ts'
 
 export default class Snapshot extends VolctlCommand {
@@ -33,7 +34,8 @@ export default class Snapshot extends VolctlCommand {
     leaveNode(node)
     const { output } = flags
     if (output === undefined || output === '-') {
-      this.output.write(snapshotText(node.snapshot))
+      const text = snapshotText(node.snapshot)
+      this.output.write(process.stdout.isTTY === true ? terminalSafeJson(text) : text)
       await this.output.flush()
     } else if (isSpecial(callerPath(output))) {
       // A device or a pipe (/dev/null, /dev/stdout) is written to, never replaced.

@@ -1,8 +1,8 @@
 /** A saved plan, read with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { ShapeError } from '../shape.ts'
 import { type SavedPlan, savedPlan } from './plan-shape.ts'
-import { ShapeError } from './shape.ts'
 
 const VERSION = 'volctl.io/v1'
 const KIND = 'Plan'

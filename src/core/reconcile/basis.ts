@@ -43,12 +43,14 @@ function filesOf({ steps, paths }: Operation, { inputs }: PlanContext): FileIden
   }
   for (const path of paths) if (STATE_FILES.has(baseName(path))) found.add(path)
   return [...found].flatMap((path) => {
+    // Of the kubelet's own tmpfs the attributes are known: what is below it is meant.
+    if (inputs.mounts.at(path).length > 0) return []
     const entry = inputs.tree.get(inputs.relative(path))
     return entry === undefined ? [] : identityOf(path, entry, emptied.has(path))
   })
 }
 
-/** None of what is mounted over: that is the mount table's to tell. */
+/** None of what nothing is known of. */
 function identityOf(path: string, { type, dev, ino, size, mtime }: TreeEntry, emptied: boolean): FileIdentity[] {
   if (dev === undefined || ino === undefined) return []
   if (type === 'dir') return [{ path, dev, ino, ...(emptied && mtime !== undefined && { mtime }) }]
