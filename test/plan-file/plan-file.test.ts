@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +38,7 @@ const FULL: Operation = {
       fsType: 'ext4',
       options: ['ro'],
       mode: '0750',
-      ownership: { gid: 1, policy: 'Always', readOnly: true },
+      ownership: { gid: 1, policy: 'Always', readOnly: true, ignoreErrors: false },
     },
   ],
   volume: {
@@ -267,7 +268,10 @@ describe('the file', () => {
     },
     {
       name: 'is larger than any plan',
-      make: (path: string) => execFileSync('truncate', ['-s', '500M', path]),
+      make: (path: string) => {
+        writeFileSync(path, '')
+        truncateSync(path, 500 * 2 ** 20)
+      },
       code: 'PlanFileTooLarge',
     },
   ])('one that $name is $code', ({ make, code }) => {

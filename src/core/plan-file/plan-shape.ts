@@ -47,7 +47,9 @@ const step = object<Step>({
   fsType: optional(text),
   options: optional(list(text)),
   mode: optional(text),
-  ownership: optional(object<Ownership>({ gid: count, policy: oneOf('Always', 'OnRootMismatch'), readOnly: flag })),
+  ownership: optional(
+    object<Ownership>({ gid: count, policy: oneOf('Always', 'OnRootMismatch'), readOnly: flag, ignoreErrors: flag }),
+  ),
 })
 
 const blocked = object<Blocked>({ code, message: text, hint: optional(text) })
