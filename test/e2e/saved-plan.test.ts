@@ -139,6 +139,10 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
     expect(journal.applies[0]).toMatchObject({ exit: 0, interrupted: false })
     expect(new Set(journal.applies[0]?.operations.map(({ state }) => state))).toEqual(new Set(['done']))
   })
+
+  it('one that drops while the question waits is a no', () => {
+    expect(report.unanswered).toEqual({ status: 130, applies: 0 })
+  })
 })
 
 function eventsOf(stdout: string): ApplyEvent[] {

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { PastApplies } from '../../../src/core/journal/past-applies.ts'
 import type { Operation, Plan } from '../../../src/core/plan/plan.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
@@ -49,6 +50,11 @@ export interface FullDiskReport {
 export interface HangUpReport {
   readonly journal: PastApplies
   readonly left: number
+}
+
+export interface UnansweredReport {
+  readonly status: number
+  readonly applies: number
 }
 
 const ndjson = ['--yes', '--parallel', '1', '-o', 'ndjson'] as const
@@ -196,16 +202,38 @@ async function hangUp(scene: Scene): Promise<HangUpReport> {
   return { journal, left: (await planOf(scene, '--orphans')).plan.operations.length }
 }
 
+/** The same while the question waits for its answer. */
+async function hangUpAtQuestion(scene: Scene): Promise<UnansweredReport> {
+  await scene.breakIt()
+  const status = join(scene.directory, 'status')
+  // The shell outlives the terminal, to tell how volctl ended.
+  const command = `trap : HUP; ${VOLCTL} apply --orphans; echo $? >${status}.new; mv ${status}.new ${status}`
+  const child = spawn('script', ['--quiet', '--flush', '--command', command, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { ...process.env, ...scene.env, TERM: 'xterm', SHELL: '/bin/sh' },
+  })
+  let shown = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text
+    if (shown.includes('for a yes: ')) child.kill('SIGKILL')
+  })
+  await once(child, 'close')
+  while (!existsSync(status)) await setTimeout(20)
+  return { status: Number(readFileSync(status, 'utf8')), applies: (await journalOf(scene)).applies.length }
+}
+
 const small = { small: true }
 export interface Report {
   readonly savedPlan: SavedPlanReport
   readonly fullDisk: FullDiskReport
   readonly hangUp: HangUpReport
+  readonly unanswered: UnansweredReport
 }
 
 const report: Report = {
   savedPlan: await withScene(savedPlan, small),
   fullDisk: await withScene(fullDisk, small),
   hangUp: await withScene(hangUp, small),
+  unanswered: await withScene(hangUpAtQuestion, small),
 }
 writeReport(report)
