@@ -4,6 +4,7 @@
  */
 import { type Command, type Interfaces, run, settings } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
+import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
@@ -12,6 +13,7 @@ import { palette } from './core/views/palette.ts'
 /** Literal imports, which the bundler keeps lazy. */
 const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
   apply: () => import('./commands/apply.ts'),
+  journal: () => import('./commands/journal.ts'),
   plan: () => import('./commands/plan.ts'),
   snapshot: () => import('./commands/snapshot.ts'),
 }
@@ -57,7 +59,7 @@ async function report(error: unknown): Promise<void> {
   }
   const explained = explainError(error, undefined)
   const colour = process.stderr.isTTY === true && !process.env.NO_COLOR && !process.argv.includes('--no-color')
-  process.stderr.write(errorText(explained, false, await palette(colour)))
+  messages.write(errorText(explained, false, await palette(colour)))
   process.exitCode = explained.exit
 }
 

@@ -91,7 +91,7 @@ function examples({ examples: list = [] }: Command.Cached): string {
     .join('')
 }
 
-function exitStatuses(only?: 'plan' | 'apply' | 'snapshot'): string {
+function exitStatuses(only?: keyof (typeof EXIT_MEANINGS)[0]): string {
   return Object.entries(EXIT_MEANINGS)
     .map(([status, meanings]) => {
       const chosen = Object.entries(meanings).filter(([command]) => only === undefined || command === only)

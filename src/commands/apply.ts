@@ -1,17 +1,25 @@
-import { Flags } from '@oclif/core'
+import { Args, Flags } from '@oclif/core'
 import { applyPlan } from '../core/apply/apply-plan.ts'
 import type { ApplyEvent } from '../core/apply/events.ts'
+import { planToReview } from '../core/apply/plan-to-review.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
+import { callerPath } from '../core/cli/caller-path.ts'
 import { confirm } from '../core/cli/confirm.ts'
 import { parseDuration } from '../core/cli/duration.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
+import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
+import { messages } from '../core/cli/messages.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
+import { givenFlags, requireNoPlanFlags } from '../core/cli/plan-file.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
-import type { Plan } from '../core/plan/plan.ts'
+import type { Plan, ReviewedPlan } from '../core/plan/plan.ts'
+import { planId } from '../core/plan/plan-id.ts'
+import type { SavedPlan } from '../core/plan-file/plan-shape.ts'
+import { readPlanFile } from '../core/plan-file/read-plan-file.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { applyDocument, resultEvent } from '../core/views/apply-document.ts'
 import { closing, eventLine } from '../core/views/apply-lines.ts'
@@ -28,8 +36,17 @@ export default class Apply extends VolctlCommand {
   static override description =
     'Reads the node and the API as plan does, shows the plan, asks on a terminal, and carries it out. Before every ' +
     'operation its preconditions are checked again on the real state; the operations of a volume keep their order, ' +
-    'independent volumes go in parallel. At the end the node is read once more, to say what is left. Needs root.'
-  static override usage = 'apply [FLAGS]'
+    'independent volumes go in parallel. At the end the node is read once more, to say what is left. Needs root. With ' +
+    'a PLANFILE, which plan --out has written, exactly the operations reviewed there are carried out: what a fresh ' +
+    'look does not plan any more, or plans on something else (another mount, file, version of the pod), is refused, ' +
+    'one by one, with what was and what is now; the rest is done. Before an operation begins, the journal says so.'
+  static override usage = 'apply [PLANFILE] [FLAGS]'
+  static override args = {
+    planfile: Args.string({
+      name: 'PLANFILE',
+      description: 'A plan that plan --out has saved: carry out exactly this one, with the options it was made with.',
+    }),
+  }
   static override examples = [
     { description: 'Show what would be done, ask, do it:', command: '<%= config.bin %> apply' },
     {
@@ -37,6 +54,7 @@ export default class Apply extends VolctlCommand {
       command: '<%= config.bin %> apply --orphans',
     },
     { description: 'One pod only, without asking:', command: '<%= config.bin %> apply --pod shop/web-0 --yes' },
+    { description: 'What was reviewed, and nothing else:', command: '<%= config.bin %> apply node.plan' },
     { description: 'For scripts, one event a line:', command: '<%= config.bin %> apply --yes -o ndjson' },
   ]
   static override flags = {
@@ -47,6 +65,12 @@ export default class Apply extends VolctlCommand {
       helpValue: 'DUR',
       summary: `For one operation; one that hangs is given up and named (default ${DEFAULT_TIMEOUT}).`,
     }),
+    journal: journalFlag('Directory to write the journal to, made where it is missing.', ['no-journal']),
+    'no-journal': Flags.boolean({
+      summary:
+        'Write no journal, as on a node whose disk is full or read-only; else nothing is done that cannot be written ' +
+        'down first. State files that are removed are then printed.',
+    }),
     verbose: verboseFlag('Say on standard error what was read, how long it took, and each step of the operations.'),
     ...apiFlags,
     ...nodeFlags,
@@ -54,11 +78,15 @@ export default class Apply extends VolctlCommand {
   }
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Apply)
-    const options = planOptions(flags, this.config.version)
+    const { flags, args, raw } = await this.parse(Apply)
+    const { planfile } = args
+    if (planfile !== undefined) requireNoPlanFlags(givenFlags(raw))
     const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)
     const timeoutMs = parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout')
+    const journalDir = journalDirectory(flags.journal)
     const format = flags.output as OutputFormat
+    const saved = planfile === undefined ? undefined : this.#read(planfile)
+    const options = saved?.options ?? planOptions(flags, this.config.version)
     requireRoot()
 
     let node: CollectedNode | undefined
@@ -73,31 +101,42 @@ export default class Apply extends VolctlCommand {
     try {
       node = await interrupts.orInterrupted(look())
       requireStanding(node.node)
-      const plan = planNode(node, options)
-      await this.#show(plan, format)
-      const refusal = refusalOf(plan)
+      const fresh = planNode(node, options)
+      const shown = saved === undefined ? fresh : planToReview(saved, fresh)
+      await this.#show(shown, format)
+      const refusal = refusalOf(fresh)
       if (refusal !== undefined) throw refusal
-      const asked = await this.#ask(plan, flags.yes, interrupts.stop)
+      const asked = await this.#ask(shown, flags.yes, interrupts.stop)
       const context = applyContext(node, {
         options,
         planIsFresh: !asked,
+        freshPlan: asked || saved === undefined ? undefined : fresh,
+        planFile: planfile,
+        journalDir,
+        noJournal: flags['no-journal'],
         parallel,
         timeoutMs,
         signal: interrupts.stop,
         abandon: interrupts.abandon,
         lookAgain: look,
       })
-      await this.#carryOut(plan, context, format)
+      await this.#carryOut(saved ?? fresh, context, format)
     } finally {
       leaveNode(node)
     }
+  }
+
+  #read(file: string): SavedPlan {
+    const saved = readPlanFile(callerPath(file), this.config.version, file)
+    this.detail(`${file}: plan ${planId(saved)} of ${saved.createdAt}, ${saved.operations.length} operations`)
+    return saved
   }
 
   /** The plan as a person must see it before saying yes (S31); standard output stays for the answer. */
   async #show(plan: Plan, format: OutputFormat): Promise<void> {
     if (format !== 'table' && format !== 'wide') return
     const detail = format === 'wide' ? 'wide' : 'confirm'
-    process.stderr.write(renderPlan(plan, await this.paintOf(process.stderr), detail))
+    messages.write(renderPlan(plan, await this.paintOf(process.stderr), detail))
   }
 
   async #ask(plan: Plan, yes: boolean, signal: AbortSignal): Promise<boolean> {
@@ -107,11 +146,10 @@ export default class Apply extends VolctlCommand {
     return true
   }
 
-  async #carryOut(plan: Plan, context: Parameters<typeof applyPlan>[1], format: OutputFormat): Promise<void> {
+  async #carryOut(plan: ReviewedPlan, context: Parameters<typeof applyPlan>[1], format: OutputFormat): Promise<void> {
     const lines = format === 'table' || format === 'wide'
     const paint = await this.paintOf(process.stdout)
-    using progress =
-      lines && process.stderr.isTTY === true ? new Progress(process.stderr, plan.operations.length) : undefined
+    using progress = lines && process.stderr.isTTY === true ? new Progress(messages, plan.operations.length) : undefined
     const print = (event: ApplyEvent): void => {
       progress?.follow(event)
       if (event.type === 'step') this.detail(`${event.id}: ${event.step?.op} ${event.step?.target}`)

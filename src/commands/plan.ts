@@ -1,11 +1,16 @@
 import { Flags } from '@oclif/core'
+import { callerPath } from '../core/cli/caller-path.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
+import { planId } from '../core/plan/plan-id.ts'
+import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
 import { explainDecisions } from '../core/reconcile/decisions.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
+import { count } from '../core/views/words.ts'
 import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/volctl-command.ts'
 
 export default class Plan extends VolctlCommand {
@@ -26,6 +31,10 @@ export default class Plan extends VolctlCommand {
       command: '<%= config.bin %> plan --snapshot node.json -o wide',
     },
     {
+      description: 'To be looked at, and carried out later exactly as it is:',
+      command: '<%= config.bin %> plan --out node.plan && <%= config.bin %> apply node.plan',
+    },
+    {
       description: 'For scripts; exit status 2 says that there is something to do:',
       command: '<%= config.bin %> plan --detailed-exitcode -o json',
     },
@@ -36,6 +45,11 @@ export default class Plan extends VolctlCommand {
       helpValue: 'FILE',
       summary: 'Plan from a snapshot instead of this node; needs no rights and no API.',
       exclusive: ['kubeconfig', 'context', 'host-root'],
+    }),
+    out: Flags.string({
+      helpValue: 'FILE',
+      summary:
+        'Save the plan to FILE, readable by its owner alone, for volctl apply FILE. The answer is printed all the same.',
     }),
     'detailed-exitcode': Flags.boolean({
       summary: 'Exit with 2 when there are operations, see EXIT STATUS in the manual.',
@@ -58,8 +72,14 @@ export default class Plan extends VolctlCommand {
     await this.answer(plan, flags.output as OutputFormat, (wide, paint) =>
       renderPlan(plan, paint, wide ? 'wide' : 'table'),
     )
+    if (flags.out !== undefined) this.#save(plan, options, flags.out)
     this.finish(planExitStatus(plan, flags['detailed-exitcode']))
     const refusal = refusalOf(plan)
     if (refusal !== undefined) throw refusal
+  }
+
+  #save(plan: VolumePlan, options: PlanOptions, file: string): void {
+    writePlanFile(plan, options, callerPath(file), file)
+    this.say(`wrote ${file}: plan ${planId(plan)}, ${count(plan.operations.length, 'operation')}`)
   }
 }

@@ -1,8 +1,10 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { Flags } from '@oclif/core'
+import { callerPath } from '../core/cli/caller-path.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { snapshotText, writeSnapshot } from '../core/snapshot/write-snapshot.ts'
+import { terminalSafeJson } from '../core/views/terminal-safe.ts'
 import { VolctlCommand } from '../core/volctl-command.ts'
 
 export default class Snapshot extends VolctlCommand {
@@ -32,13 +34,14 @@ export default class Snapshot extends VolctlCommand {
     leaveNode(node)
     const { output } = flags
     if (output === undefined || output === '-') {
-      this.output.write(snapshotText(node.snapshot))
+      const text = snapshotText(node.snapshot)
+      this.output.write(process.stdout.isTTY === true ? terminalSafeJson(text) : text)
       await this.output.flush()
-    } else if (isSpecial(output)) {
+    } else if (isSpecial(callerPath(output))) {
       // A device or a pipe (/dev/null, /dev/stdout) is written to, never replaced.
-      writeFileSync(output, snapshotText(node.snapshot))
+      writeFileSync(callerPath(output), snapshotText(node.snapshot))
     } else {
-      writeSnapshot(node.snapshot, output)
+      writeSnapshot(node.snapshot, callerPath(output))
       this.say(
         `wrote ${output}: ${node.snapshot.nodeName}, ${node.snapshot.api?.pods.length ?? 0} pods, ${node.mounts.size} mounts`,
       )

@@ -1,6 +1,7 @@
 import { Command, Flags, type Interfaces } from '@oclif/core'
 import { formatDuration } from './cli/duration.ts'
 import { Reentered } from './cli/live-node.ts'
+import { messages } from './cli/messages.ts'
 import { standardOutput } from './cli/output.ts'
 import { errorText } from './cli/report-error.ts'
 import { explainError } from './cli/usage-error.ts'
@@ -53,7 +54,7 @@ export abstract class VolctlCommand extends Command {
 
   /** A line on standard error. */
   protected say(message: string): void {
-    process.stderr.write(`${terminalSafe(message)}\n`)
+    messages.write(`${terminalSafe(message)}\n`)
   }
 
   /** A line on standard error under `--verbose`, with the time since the start. */
@@ -85,7 +86,7 @@ export abstract class VolctlCommand extends Command {
     // Else oclif adds a warning of its own to a usage error.
     this.parsed = true
     const error = explainError(thrown, this.id)
-    process.stderr.write(errorText(error, this.#structured(), await this.paintOf(process.stderr)))
+    messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr)))
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit
   }

@@ -1,7 +1,28 @@
-import { appendFileSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
-import { JOURNAL_FILE, openJournal } from '../../src/core/apply/journal.ts'
+import { JOURNAL_FILE, type JournalEntry, KEPT_FILES, openJournal } from '../../src/core/apply/journal.ts'
+import { readJournal } from '../../src/core/journal/read-journal.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+
+const BEGIN: JournalEntry = {
+  type: 'begin',
+  node: 'n',
+  rootDir: '/r',
+  plan: 'p',
+  plannedAt: '2026-11-21T12:00:00Z',
+  volctlVersion: '0.0.0-test',
+  by: { pid: 1, uid: 0, user: 'root' },
+}
 
 let directory: string
 beforeEach(() => {
@@ -11,7 +32,7 @@ const path = () => `${directory}/${JOURNAL_FILE}`
 
 function write(): void {
   using journal = openJournal(directory)
-  journal.write({ type: 'begin', node: 'n', rootDir: '/r' })
+  journal.write(BEGIN)
 }
 
 it('appends, for its owner alone', () => {
@@ -45,4 +66,31 @@ it.each([
   make(victim)
   expect(() => openJournal(directory)).toThrow(expect.objectContaining({ code: 'JournalFailed' }))
   expect(readFileSync(victim, 'utf8')).toBe('precious')
+})
+
+it('with a second name, which somebody else may read, is not written to', () => {
+  write()
+  linkSync(path(), `${directory}/second`)
+  expect(() => openJournal(directory)).toThrow(expect.objectContaining({ code: 'JournalFailed' }))
+})
+
+it('is for its owner alone again when somebody opened it up', () => {
+  write()
+  chmodSync(path(), 0o644)
+  write()
+  expect(lstatSync(path()).mode & 0o777).toBe(0o600)
+  expect(lstatSync(directory).mode & 0o777).toBe(0o700)
+})
+
+it('is put aside when it is large, before an apply, and the oldest goes', () => {
+  const runs: string[] = []
+  for (let apply = 0; apply < KEPT_FILES + 3; apply++) {
+    using journal = openJournal(directory, { rotateBytes: 1 })
+    journal.write({ ...BEGIN, plan: `plan-${apply}` } as JournalEntry)
+    runs.push(`plan-${apply}`)
+  }
+  expect(readdirSync(directory).toSorted()).toEqual(
+    [JOURNAL_FILE, ...Array.from({ length: KEPT_FILES }, (_, n) => `${JOURNAL_FILE}.${n + 1}`)].toSorted(),
+  )
+  expect(readJournal(directory).applies.map(({ plan }) => plan)).toEqual(runs.slice(-KEPT_FILES - 1))
 })

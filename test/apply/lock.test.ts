@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { defaultLockFile, takeLock } from '../../src/core/apply/lock.ts'
+import { inNamespace, noRoot } from '../helpers/namespace.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const HOLDER = fileURLToPath(new URL('./workers/lock-holder.ts', import.meta.url))
@@ -89,8 +90,20 @@ describe('the lock', () => {
     expect(readFileSync(victim, 'utf8')).toBe('precious')
   })
 
-  it('is one file for a root directory', () => {
-    expect(defaultLockFile('/var/lib/kubelet/')).toBe(defaultLockFile('/var/lib/kubelet'))
-    expect(defaultLockFile('/var/lib/kubelet')).toMatch(/^\/run\/volctl\/[0-9a-f]{16}\.lock$/)
+  it('is one file for a root directory, by whatever path it is reached', () => {
+    const root = temporaryDirectory()
+    symlinkSync(root, `${root}/link`)
+    expect(defaultLockFile(`${root}/link`)).toBe(defaultLockFile(root))
+    expect(defaultLockFile(root)).toMatch(/^\/proc\/1\/root\/run\/volctl\/[0-9a-f]{16}\.lock$/)
+    expect(() => defaultLockFile('/nonexistent')).toThrow(expect.objectContaining({ code: 'LockFailed' }))
   })
+
+  it.skipIf(noRoot !== undefined)(
+    'keeps out whoever stands in another mount namespace, with another /run',
+    async () => {
+      const worker = new URL('./workers/lock-across-namespaces.ts', import.meta.url)
+      const found = await inNamespace<{ held: string[]; after: string }>(worker, 'first', true)
+      expect(found).toEqual({ held: ['Locked', 'Locked'], after: 'taken' })
+    },
+  )
 })

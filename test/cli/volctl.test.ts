@@ -49,7 +49,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
   it.each([
     { name: 'an unknown flag', args: ['plan', '--foo'], says: 'unknown flag: --foo' },
     { name: 'a flag of a later version', args: ['plan', '--cluster'], says: 'unknown flag: --cluster' },
-    { name: 'a plan file', args: ['apply', 'plan.json'], says: 'Unexpected argument: plan.json' },
+    { name: 'two plan files', args: ['apply', 'a.plan', 'b.plan'], says: 'Unexpected argument: b.plan' },
     {
       name: 'a second argument to a repeatable flag',
       args: ['plan', '--pod', 'a', 'b'],

@@ -7,68 +7,114 @@
  */
 import { errorMessage } from '../errors.ts'
 import { ExitStatus } from '../exit-status.ts'
-import type { Operation, Plan } from '../plan/plan.ts'
+import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
+import { planId } from '../plan/plan-id.ts'
 import { exitStatusOf } from './apply-result.ts'
 import { ApplyRun } from './apply-run.ts'
 import { type ApplyEvent, type ApplyResult, note, operationEvent } from './events.ts'
 import { type FoundAgain, findAgain, requireSameNode } from './find-again.ts'
-import { type Journal, openJournal } from './journal.ts'
+import { invoker } from './invoker.ts'
+import { type Journal, type JournalEntry, openJournal, spokenJournal } from './journal.ts'
 import { DEFAULT_JOURNAL_DIR } from './lazy-memory.ts'
-import { defaultLockFile, takeLock } from './lock.ts'
+import { defaultLockFile, type Lock, takeLock } from './lock.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { ApplyContext } from './ports.ts'
 import { runAll } from './run-all.ts'
 
-/** @throws VolctlError Locked, LockFailed, JournalFailed, or a failed look: nothing was changed */
+/**
+ * @param plan what was reviewed: made just now, or read from a file
+ * @throws VolctlError Locked, LockFailed, JournalFailed, OtherNode, PlanTooOld, or a failed look: nothing was changed
+ */
 export async function applyPlan(
-  plan: Plan,
+  plan: ReviewedPlan,
   context: ApplyContext,
   onEvent: (event: ApplyEvent) => void,
 ): Promise<ApplyResult> {
-  if (plan.refused !== undefined) return refuseAll(plan, plan.refused, onEvent)
+  const id = planId(plan)
+  if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
   using lock = takeLock(context.lockFile ?? defaultLockFile(plan.rootDir))
-  if (lock.takenOverFrom !== undefined) {
-    const { pid, user, since } = lock.takenOverFrom
-    onEvent(
-      note(`took over the lock of an apply that died: pid ${pid} of ${user}, since ${since}`, { code: 'StaleLock' }),
-    )
-  }
-  const fresh = context.planIsFresh ? plan : context.replan(await context.look())
-  if (fresh.refused !== undefined) return refuseAll(plan, fresh.refused, onEvent)
+  sayTakenOver(lock, onEvent)
+  const fresh = await freshPlan(plan, context)
+  if (fresh.refused !== undefined) return refuseAll(id, plan, fresh.refused, onEvent)
   requireSameNode(plan, fresh)
   const found = findAgain(plan, fresh)
   const willRun = found.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
-  using journal = willRun ? openJournal(context.journalDir ?? DEFAULT_JOURNAL_DIR) : NO_JOURNAL
-  const { guards } = context
-  journal.write({ type: 'begin', node: plan.node, rootDir: plan.rootDir, ...(guards === undefined ? {} : { guards }) })
+  using journal = willRun ? openJournalOf(context, onEvent) : NO_JOURNAL
+  journal.write(beginning(id, plan, context, lock))
   const operations = found.map(({ operation }) => operation)
   const run = new ApplyRun(fresh, operations, context, journal, onEvent)
   settleBeforehand(found, run)
   await runAll(run, context)
-  const result = await conclude(plan, fresh, run, context, onEvent)
+  const result = { plan: id, ...(await conclude(plan, fresh, run, context, onEvent)) }
+  run.flushOutcomes()
   endJournal(journal, result, onEvent)
   return result
+}
+
+async function freshPlan(plan: ReviewedPlan, context: ApplyContext): Promise<Plan> {
+  const { freshPlan, planIsFresh } = context
+  if (freshPlan !== undefined) return freshPlan
+  return planIsFresh && isWhole(plan) ? plan : context.replan(await context.look())
+}
+
+function isWhole(plan: ReviewedPlan): plan is Plan {
+  return 'summary' in plan
+}
+
+function sayTakenOver({ takenOverFrom }: Lock, onEvent: (event: ApplyEvent) => void): void {
+  if (takenOverFrom === undefined) return
+  const { pid, user, since } = takenOverFrom
+  const message = `took over the lock of an apply that died: pid ${pid} of ${user}, since ${since}`
+  onEvent(note(message, { code: 'StaleLock', hint: 'What it began and did not end is in volctl journal.' }))
+}
+
+function openJournalOf(context: ApplyContext, onEvent: (event: ApplyEvent) => void): Journal {
+  const { journalDir = DEFAULT_JOURNAL_DIR, lazyDir = journalDir, noJournal = false } = context
+  if (noJournal) return spokenJournal(lazyDir, (line) => onEvent(note(line, { code: 'NoJournal' })))
+  return openJournal(journalDir, { lazyDirectory: lazyDir })
+}
+
+function beginning(id: string, plan: ReviewedPlan, { guards, planFile }: ApplyContext, lock: Lock): JournalEntry {
+  const { node, rootDir, bootID, createdAt, volctlVersion } = plan
+  return {
+    type: 'begin',
+    node,
+    rootDir,
+    ...(bootID === undefined ? {} : { bootID }),
+    plan: id,
+    plannedAt: createdAt,
+    volctlVersion,
+    by: invoker(),
+    ...(planFile === undefined ? {} : { planFile }),
+    ...(guards === undefined ? {} : { guards }),
+    ...(lock.takenOverFrom === undefined ? {} : { tookOverFrom: lock.takenOverFrom }),
+  }
 }
 
 const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }
 
 function settleBeforehand(found: readonly FoundAgain[], run: ApplyRun): void {
-  for (const { operation, refused } of found) {
+  for (const { operation, refused, differences } of found) {
     const reason = operation.blocked ?? refused
     if (reason === undefined) continue
     const { code, message, hint } = reason
     const state = operation.blocked === undefined ? 'refused' : 'blocked'
-    run.settle(operation, state, { code, message, ...(hint === undefined ? {} : { hint }) })
+    run.settle(operation, state, {
+      code,
+      message,
+      ...(hint === undefined ? {} : { hint }),
+      ...(differences === undefined ? {} : { differences }),
+    })
   }
 }
 
 async function conclude(
-  plan: Plan,
+  plan: ReviewedPlan,
   fresh: Plan,
   run: ApplyRun,
   context: ApplyContext,
   onEvent: (event: ApplyEvent) => void,
-): Promise<ApplyResult> {
+): Promise<Omit<ApplyResult, 'plan'>> {
   const outcomes = plan.operations.flatMap(({ id }) => run.outcomes.get(id) ?? [])
   const interrupted = context.signal?.aborted === true || context.abandon?.aborted === true
   if (run.stop !== undefined && !run.changedSomething && !interrupted) {
@@ -111,7 +157,8 @@ function endJournal(journal: Journal, { exit, interrupted }: ApplyResult, onEven
 }
 
 function refuseAll(
-  plan: Plan,
+  id: string,
+  plan: ReviewedPlan,
   refused: NonNullable<Plan['refused']>,
   onEvent: (event: ApplyEvent) => void,
 ): ApplyResult {
@@ -125,5 +172,5 @@ function refuseAll(
     message,
     elapsedMs: 0,
   }))
-  return { outcomes, left: plan.operations, interrupted: false, refused, exit: ExitStatus.Refused }
+  return { plan: id, outcomes, left: plan.operations, interrupted: false, refused, exit: ExitStatus.Refused }
 }

@@ -31,7 +31,7 @@ export class ApplyRun {
   readonly #witness: Shared<Witness>
   readonly #records: VolumeRecords
   readonly #begun = new Map<string, number>()
-  #unwritten: Outcome[] = []
+  #unwritten: object[] = []
   #stop: VolctlError | undefined
   /** At least one operation got past its preconditions. */
   changedSomething = false
@@ -163,7 +163,7 @@ export class ApplyRun {
   settle(
     operation: Operation,
     state: OutcomeState,
-    more: Pick<Outcome, 'message' | 'code' | 'hint' | 'deleted' | 'because'>,
+    more: Pick<Outcome, 'message' | 'code' | 'hint' | 'deleted' | 'because' | 'differences'>,
     stuck = false,
   ): void {
     if (this.outcomes.has(operation.id)) return
@@ -171,14 +171,16 @@ export class ApplyRun {
     const elapsedMs = begun === undefined ? 0 : Math.round(performance.now() - begun)
     const outcome: Outcome = { id: operation.id, kind: operation.kind, state, elapsedMs, ...more }
     this.outcomes.set(operation.id, outcome)
-    if (begun !== undefined) this.#unwritten.push(outcome)
+    // What is blocked was never to be done; all else was asked for, and has its line.
+    if (state !== 'blocked') this.#unwritten.push({ ...outcome, ...subjectOf(operation) })
     this.schedule.settle(operation, outcome, stuck)
-    const { message, code, hint } = outcome
+    const { message, code, hint, differences } = outcome
     this.#emit(
       operationEvent(state, operation, message, {
         elapsedMs,
         ...(code === undefined ? {} : { code }),
         ...(hint === undefined ? {} : { hint }),
+        ...(differences === undefined ? {} : { differences }),
       }),
     )
   }
@@ -203,8 +205,13 @@ export class ApplyRun {
   }
 }
 
-function intentOf({ id, kind, pod, volume, steps, expects, attachment }: Operation): object {
-  return { id, kind, pod, volume, steps, expects, attachment }
+function intentOf({ id, kind, reason, message, pod, volume, steps, expects, basis, attachment }: Operation): object {
+  return { id, kind, reason, message, pod, volume, steps, expects, basis, attachment }
+}
+
+/** An operation that was refused has no intent that would say it. */
+function subjectOf({ pod, volume }: Operation): object {
+  return { pod, volume: volume?.name }
 }
 
 function explain(error: unknown): { code: string; message: string; hint: string | undefined } {

@@ -1,6 +1,7 @@
 /** What apply says while it runs and in the end: data, drawn by views. */
 import type { ExitStatus } from '../exit-status.ts'
 import type { Operation, OperationKind, Plan, PodRef, Step } from '../plan/plan.ts'
+import type { Difference } from './differences.ts'
 
 export type OutcomeState = 'done' | 'failed' | 'blocked' | 'refused' | 'skipped' | 'interrupted'
 
@@ -14,6 +15,8 @@ export interface Outcome {
   readonly elapsedMs: number
   /** skipped: the operation that did not succeed. */
   readonly because?: string
+  /** Changed: in what it differs from the plan. */
+  readonly differences?: readonly Difference[]
   /** What was deleted by descriptors. */
   readonly deleted?: { readonly files: number; readonly bytes: number }
 }
@@ -34,9 +37,12 @@ export interface ApplyEvent {
   readonly volume?: string
   readonly step?: Step
   readonly elapsedMs?: number
+  readonly differences?: readonly Difference[]
 }
 
 export interface ApplyResult {
+  /** What the journal calls the plan by. */
+  readonly plan: string
   readonly outcomes: readonly Outcome[]
   /** What a new plan would still do; undefined where the look at the end was not possible or not waited for. */
   readonly left: readonly Operation[] | undefined
@@ -52,7 +58,7 @@ export function operationEvent(
   type: ApplyEventType,
   { id, kind, pod, volume }: Operation,
   message: string,
-  more: Pick<ApplyEvent, 'code' | 'hint' | 'step' | 'elapsedMs'> = {},
+  more: Pick<ApplyEvent, 'code' | 'hint' | 'step' | 'elapsedMs' | 'differences'> = {},
 ): ApplyEvent {
   return {
     type,

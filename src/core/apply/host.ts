@@ -32,6 +32,8 @@ export interface OtherNamespace {
 export interface FoundFile {
   readonly type: 'file' | 'dir' | 'link' | 'other'
   readonly size: number
+  /** Which one it is; mtime in seconds since the epoch. */
+  readonly id?: { readonly dev: number; readonly ino: number; readonly mtime: number }
 }
 
 export interface Host {

@@ -1,17 +1,49 @@
 /**
  * What apply was about to do, and what came of it: JSON lines, each on the disk before the next step (S14).
- * One file, only ever appended to; a line cut off by a crash is closed by the next writer.
+ * One file, only ever appended to, and put aside when it is large before an apply begins; a line cut off by a crash is
+ * closed by the next writer.
  */
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
-import { VolctlError } from '../errors.ts'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
+import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { syncDirectory } from '../replace-file.ts'
 import { ensureDirectory } from './ensure-directory.ts'
+import type { Invoker } from './invoker.ts'
 import { type LazyRecord, rememberLazy } from './lazy-memory.ts'
 
 export const JOURNAL_FILE = 'journal.jsonl'
+/** A journal of this size is put aside as journal.jsonl.1, that one as .2, and so on; the oldest goes. */
+const ROTATE_BYTES = 16 * 1024 * 1024
+export const KEPT_FILES = 8
 
 export type JournalEntry =
-  | { readonly type: 'begin'; readonly node: string; readonly rootDir: string; readonly guards?: unknown }
+  | {
+      readonly type: 'begin'
+      readonly node: string
+      readonly rootDir: string
+      readonly bootID?: string
+      readonly plan: string
+      /** RFC 3339: when it was made. */
+      readonly plannedAt: string
+      readonly volctlVersion: string
+      readonly by: Invoker
+      /** The file that the plan was read from. */
+      readonly planFile?: string
+      readonly guards?: unknown
+      /** The dead apply whose lock was taken over. */
+      readonly tookOverFrom?: unknown
+    }
   | { readonly type: 'intent'; readonly operations: readonly unknown[] }
   | { readonly type: 'stateFile'; readonly operation: string; readonly path: string; readonly content: string }
   | ({
@@ -26,8 +58,16 @@ export interface Journal extends Disposable {
   write(entry: JournalEntry): void
 }
 
+export interface JournalOptions {
+  /** Where later plans look for what was detached lazily (S20); default: the same directory. */
+  readonly lazyDirectory?: string
+  /** Bytes at which the journal is put aside. */
+  readonly rotateBytes?: number
+}
+
 /** @throws VolctlError JournalFailed: an apply that cannot be told about does not begin */
-export function openJournal(directory: string): Journal {
+export function openJournal(directory: string, options: JournalOptions = {}): Journal {
+  const { lazyDirectory = directory, rotateBytes = ROTATE_BYTES } = options
   const path = `${directory}/${JOURNAL_FILE}`
   const run = randomUUID()
   let fd: number | undefined
@@ -37,40 +77,96 @@ export function openJournal(directory: string): Journal {
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
     fsyncSync(fd)
   }
-  const guarded = <T>(work: () => T): T => {
-    try {
-      return work()
-    } catch (error) {
-      throw new VolctlError('JournalFailed', `the journal ${path} cannot be written: ${(error as Error).message}`, {
-        cause: error,
-        hint: 'Apply does nothing that it cannot write down first: free the disk or the path.',
-      })
-    }
+  const close = (): void => {
+    if (fd !== undefined) closeSync(fd)
+    fd = undefined
   }
-  guarded(() => {
+  guarded(path, () => {
     ensureDirectory(directory, 0o700)
-    const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
-    fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    const { size, isFile } = describe(fd)
-    if (!isFile) throw new Error('it is not a regular file')
-    if (size > 0 && lastByte(fd, size) !== '\n') append('\n')
+    rotate(path, rotateBytes)
+    fd = openOwn(path)
+    try {
+      syncDirectory(directory)
+      const { size } = fstatSync(fd)
+      if (size > 0 && lastByte(fd, size) !== '\n') append('\n')
+    } catch (error) {
+      close()
+      throw error
+    }
   })
   return {
     write: (entry) =>
-      guarded(() => {
+      guarded(path, () => {
         append(`${JSON.stringify({ time: new Date().toISOString(), run, ...entry })}\n`)
-        if (entry.type === 'lazy') rememberLazy(directory, entry)
+        if (entry.type === 'lazy') remember(lazyDirectory, entry)
       }),
-    [Symbol.dispose]() {
-      if (fd !== undefined) closeSync(fd)
-      fd = undefined
-    },
+    [Symbol.dispose]: close,
   }
 }
 
-function describe(fd: number): { size: number; isFile: boolean } {
-  const entry = fstatSync(fd)
-  return { size: entry.size, isFile: entry.isFile() }
+/**
+ * The journal of an apply that was told to do without: what would be lost for good is said instead, and what later
+ * plans must know is remembered all the same (S14, S20).
+ *
+ * @param say one line to the person
+ */
+export function spokenJournal(lazyDirectory: string, say: (line: string) => void): Journal {
+  return {
+    write: (entry) => {
+      if (entry.type === 'stateFile')
+        say(`without a journal: ${entry.path} is removed; it held ${entry.content.trim()}`)
+      if (entry.type === 'lazy') guarded(lazyDirectory, () => remember(lazyDirectory, entry))
+    },
+    [Symbol.dispose]: () => undefined,
+  }
+}
+
+function remember(directory: string, record: LazyRecord): void {
+  ensureDirectory(directory, 0o700)
+  rememberLazy(directory, record)
+}
+
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new VolctlError('JournalFailed', `the journal ${path} cannot be written: ${errorMessage(error)}`, {
+      cause: error,
+      hint: 'Apply does nothing that it cannot write down first: free the disk or the path, name another directory with --journal, or do without: --no-journal.',
+    })
+  }
+}
+
+function rotate(path: string, rotateBytes: number): void {
+  const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size < rotateBytes) return
+  for (let number = KEPT_FILES - 1; number >= 1; number--) renameIfThere(`${path}.${number}`, `${path}.${number + 1}`)
+  renameIfThere(path, `${path}.1`)
+}
+
+function renameIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}
+
+/** A plain file of our own under one name: whoever made another could read along, or have us write to his. */
+function openOwn(path: string): number {
+  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+  const fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  try {
+    const stat = fstatSync(fd)
+    if (!stat.isFile()) throw new Error('it is not a regular file')
+    if (stat.uid !== process.geteuid?.()) throw new Error(`it belongs to another user (uid ${stat.uid})`)
+    if (stat.nlink !== 1) throw new Error('it has a second name (hard link)')
+    if ((stat.mode & 0o077) !== 0) fchmodSync(fd, 0o600)
+    return fd
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
 }
 
 function lastByte(fd: number, size: number): string {

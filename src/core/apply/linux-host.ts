@@ -97,7 +97,8 @@ function findFile(path: string): FoundFile | undefined {
   const entry = lstatSync(path, { throwIfNoEntry: false })
   if (entry === undefined) return undefined
   const type = entry.isFile() ? 'file' : entry.isDirectory() ? 'dir' : entry.isSymbolicLink() ? 'link' : 'other'
-  return { type, size: entry.size }
+  const { size, dev, ino, mtimeMs } = entry
+  return { type, size, id: { dev, ino, mtime: Math.floor(mtimeMs / 1000) } }
 }
 
 /** For directories in which nothing is mounted: the caller has looked at the table. */

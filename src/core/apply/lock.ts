@@ -3,12 +3,12 @@
  * of a process that is gone (or whose pid is another process's now) is taken over.
  */
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
-import { userInfo } from 'node:os'
+import { closeSync, constants, linkSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { posix } from 'node:path'
-import { errnoOf, VolctlError } from '../errors.ts'
+import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import { sha256Hex } from '../names.ts'
 import { ensureDirectory } from './ensure-directory.ts'
+import { invoker } from './invoker.ts'
 
 export interface LockOwner {
   readonly pid: number
@@ -25,8 +25,20 @@ export interface Lock extends Disposable {
   readonly takenOverFrom: LockOwner | undefined
 }
 
+/**
+ * One file for a root directory, by whatever path it is reached, and one for every mount namespace: a kubelet's /run
+ * need not be PID 1's, and the apply before may have stood in the other (S6). That PID 1 is the host's is seen to
+ * before (S7).
+ *
+ * @throws VolctlError LockFailed
+ */
 export function defaultLockFile(rootDir: string): string {
-  return `/run/volctl/${sha256Hex(posix.resolve(rootDir)).slice(0, 16)}.lock`
+  try {
+    const { dev, ino } = statSync(rootDir)
+    return `/proc/1/root/run/volctl/${sha256Hex(`${dev}:${ino}`).slice(0, 16)}.lock`
+  } catch (cause) {
+    throw new VolctlError('LockFailed', `${rootDir} cannot be locked: ${errorMessage(cause)}`, { cause })
+  }
 }
 
 /** @throws VolctlError Locked, naming the holder; LockFailed where no lock file can be made */
@@ -114,20 +126,13 @@ function isAlive(owner: LockOwner): boolean {
 }
 
 function ownerOfThisProcess(): LockOwner {
+  const { pid, user, sudoUser } = invoker()
   return {
-    pid: process.pid,
-    startTime: startTimeOf(process.pid) ?? '',
+    pid,
+    startTime: startTimeOf(pid) ?? '',
     bootID: bootID(),
-    user: process.env.SUDO_USER ?? userName(),
+    user: sudoUser ?? user,
     since: new Date().toISOString(),
-  }
-}
-
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? '')
   }
 }
 

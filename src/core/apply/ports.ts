@@ -52,6 +52,8 @@ export interface ApplyContext {
   replan(state: NodeState): Plan
   /** The plan was made from a look of this very moment: the look before the start is not repeated. */
   readonly planIsFresh?: boolean
+  /** The same, where the plan that is carried out was reviewed at another time: the plan of this very moment. */
+  readonly freshPlan?: Plan
   readMounts(): MountTable
   kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
   /** Rejects where a witness cannot prove its sight: then nothing is touched (S9). */
@@ -81,6 +83,12 @@ export interface ApplyContext {
   readonly lockFile?: string
   /** Default /var/log/volctl. */
   readonly journalDir?: string
+  /** Where plans look for what was detached lazily; default: the journal's directory. */
+  readonly lazyDir?: string
+  /** The person does without a journal. */
+  readonly noJournal?: boolean
+  /** The file that the plan was read from, for the journal. */
+  readonly planFile?: string
   /** Nothing new is started once it is aborted; what runs is waited for. */
   readonly signal?: AbortSignal
   /** Leaves at once, naming what is unfinished. */

@@ -2,11 +2,10 @@
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
 import type { Step } from '../plan/plan.ts'
+import { STATE_FILES } from '../state-files.ts'
 import { describeMount } from './expected-mounts.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
-
-const STATE_FILES = new Set(['vol_data.json', 'iscsi.json'])
 
 export function removeStep(step: Step, run: StepContext): void {
   if (step.op === 'rmdir') removeDirectory(step.target, run)

@@ -8,6 +8,7 @@ import { requireNothingNew } from './orphan-dir.ts'
 import type { Witness } from './ports.ts'
 import { requireUnused } from './preconditions.ts'
 import { requireNoReaders } from './readers.ts'
+import { requireSameFiles } from './require-files.ts'
 import { runSteps } from './run-steps.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -35,6 +36,7 @@ export async function requireConditions(operation: Operation, steps: StepContext
   if (BRINGING_UP.has(operation.kind)) steps.bringUp.wanted = requireWanted(operation, witness, steps.context)
   else await requireUnused(operation, witness, steps.context)
   requireExpectedMounts(operation, steps.around)
+  requireSameFiles(operation, steps.host)
   noteMounted(steps)
   if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice')
     requireNoReaders(operation, steps.around, steps.host)

@@ -11,6 +11,8 @@ import {
   listClusterTrustBundles,
   requestToken,
 } from '../api/volume-content.ts'
+import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
+
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
@@ -25,13 +27,19 @@ import type { Pod } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
-import type { PlanOptions } from '../plan/plan.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses } from '../reconcile/witnesses.ts'
 
 export interface ApplySettings {
   readonly options: PlanOptions
   readonly planIsFresh: boolean
+  /** Of the moment, where what is carried out is a plan file. */
+  readonly freshPlan?: Plan | undefined
+  readonly planFile?: string | undefined
+  /** --journal. */
+  readonly journalDir?: string | undefined
+  readonly noJournal: boolean
   readonly parallel: number
   readonly timeoutMs: number
   readonly signal: AbortSignal
@@ -42,7 +50,8 @@ export interface ApplySettings {
 
 export function applyContext(first: CollectedNode, settings: ApplySettings): ApplyContext {
   const { options, planIsFresh, parallel, timeoutMs, signal, abandon, lookAgain } = settings
-  const { lockFile, journalDir } = first.node.testHost ?? {}
+  const { freshPlan, planFile, noJournal } = settings
+  const { lockFile, journalDir: lazyDir = DEFAULT_JOURNAL_DIR } = first.node.testHost ?? {}
   let latest = first
   return {
     look: async () => {
@@ -65,7 +74,11 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     abandon,
     guards: guardsLifted(options),
     ...(lockFile === undefined ? {} : { lockFile }),
-    ...(journalDir === undefined ? {} : { journalDir }),
+    journalDir: settings.journalDir ?? lazyDir,
+    lazyDir,
+    noJournal,
+    ...(freshPlan === undefined ? {} : { freshPlan }),
+    ...(planFile === undefined ? {} : { planFile }),
   }
 }
 

@@ -2,18 +2,23 @@ import type { ExitStatus } from '../exit-status.ts'
 
 /** What each exit status means, for the manual; a status that a command never ends with has no meaning there. */
 export const EXIT_MEANINGS: Readonly<
-  Record<ExitStatus, { readonly plan?: string; readonly apply?: string; readonly snapshot?: string }>
+  Record<
+    ExitStatus,
+    { readonly plan?: string; readonly apply?: string; readonly snapshot?: string; readonly journal?: string }
+  >
 > = {
   0: {
     plan: 'Done. With --detailed-exitcode: there is no operation, blocked ones included, the plan is complete, and no problem is an error.',
     apply:
       'All that was asked for was done, or there was nothing to do. What waits for others, and what is blocked only for a flag that was not given (NotAsked, DeletesData), does not count.',
     snapshot: 'The snapshot was written.',
+    journal: 'The journal was printed; where there is none, it says so.',
   },
   1: {
     plan: 'It could not do its work: bad flags, no API server, an unreadable node. With --detailed-exitcode also: the plan is not complete, or a problem is an error, and there is no operation.',
     apply: 'It could not do its work, or the question was not answered with yes. Nothing was changed.',
     snapshot: 'It could not do its work.',
+    journal: 'The journal could not be read.',
   },
   2: { plan: 'With --detailed-exitcode only: there are operations, blocked ones included.' },
   3: { apply: 'Some operations failed, were blocked, refused or given up. The rest is done.' },

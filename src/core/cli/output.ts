@@ -1,8 +1,11 @@
 import type { Writable } from 'node:stream'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 
+/** A pipe without a reader, a terminal that hung up, and what follows on either. */
+const READER_GONE = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'])
+
 /**
- * Standard output carries the answer alone (contract). A reader that goes away (`| head`) ends the output quietly and
+ * Standard output carries the answer alone (contract). A reader that goes away (`| head`, a dropped session) ends the output quietly and
  * nothing else: an apply goes on. Any other failure (a full disk) is kept for the end and turns the exit status.
  */
 export class Output {
@@ -54,7 +57,7 @@ export class Output {
 
   #fail(error: unknown): void {
     this.#broken = true
-    if (errnoOf(error) === 'EPIPE') return
+    if (READER_GONE.has(errnoOf(error) ?? '')) return
     this.#failure ??= new VolctlError('OutputFailed', `cannot write the output: ${errorMessage(error)}`, {
       cause: error,
     })

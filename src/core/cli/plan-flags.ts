@@ -81,9 +81,9 @@ export const planFlags = {
 }
 
 interface PlanFlagValues {
-  readonly orphans: boolean
-  readonly remount: boolean
-  readonly expand: boolean
+  readonly orphans?: boolean | undefined
+  readonly remount?: boolean | undefined
+  readonly expand?: boolean | undefined
   readonly only?: string | undefined
   readonly skip?: string | undefined
   readonly pod?: readonly string[] | undefined
@@ -99,9 +99,9 @@ interface PlanFlagValues {
 
 export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanOptions {
   return {
-    orphans: flags.orphans,
-    remount: flags.remount,
-    expand: flags.expand,
+    orphans: flags.orphans === true,
+    remount: flags.remount === true,
+    expand: flags.expand === true,
     settleMs: flags.settle === undefined ? DEFAULT_SETTLE_MS : parseDuration(flags.settle, '--settle'),
     driverGone: flags['driver-gone'] ?? [],
     handles: parseHandles(flags.handle ?? []),

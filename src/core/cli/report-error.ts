@@ -1,5 +1,6 @@
 import { SafetyRefusal, type VolctlError } from '../errors.ts'
 import type { Palette } from '../views/palette.ts'
+import { toJsonLine } from '../views/structured.ts'
 import { terminalSafe } from '../views/terminal-safe.ts'
 
 /**
@@ -9,7 +10,7 @@ import { terminalSafe } from '../views/terminal-safe.ts'
 export function errorText(error: VolctlError, structured: boolean, paint: Palette): string {
   const { code, hint } = error
   const message = error instanceof SafetyRefusal ? `refused by ${error.rule}: ${error.message}` : error.message
-  if (structured) return `${JSON.stringify({ code, message, ...(hint === undefined ? {} : { hint }) })}\n`
+  if (structured) return toJsonLine({ code, message, ...(hint === undefined ? {} : { hint }) })
   const line = `${paint.bad('volctl:')} ${terminalSafe(message)}\n`
   return hint === undefined ? line : `${line}        ${terminalSafe(hint)}\n`
 }

@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
+import { CALLER_VARIABLE } from '../cli/caller-path.ts'
 import { SafetyRefusal, VolctlError } from '../errors.ts'
 
 /** How often volctl may start itself anew: into the host, from there into the kubelet's namespace. */
@@ -104,7 +105,11 @@ export async function reenter(reentry: Reentry): Promise<number> {
   })
   const child = spawn('nsenter', args, {
     stdio: 'inherit',
-    env: { ...process.env, [DEPTH_VARIABLE]: String(depth + 1) },
+    env: {
+      [CALLER_VARIABLE]: `/proc/${reentry.pid}`,
+      ...(depth === 0 ? withoutCaller(process.env) : process.env),
+      [DEPTH_VARIABLE]: String(depth + 1),
+    },
   })
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal)
   // A terminal sends Ctrl-C to both: it is the child's to act on. Other signals reach only us.
@@ -120,4 +125,9 @@ export async function reenter(reentry: Reentry): Promise<number> {
   } finally {
     process.off('SIGINT', ignore).off('SIGTERM', forward).off('SIGHUP', forward)
   }
+}
+
+/** Only a run that volctl started itself has a caller. */
+function withoutCaller({ [CALLER_VARIABLE]: _, ...rest }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return rest
 }

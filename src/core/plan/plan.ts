@@ -155,7 +155,27 @@ export interface ExpectedMount {
     readonly dev: string
     readonly root: string
     readonly fsType: string
+    readonly source?: string
   }[]
+}
+
+/** A file or directory as it was: what takes its place under the same name is another. */
+export interface FileIdentity {
+  readonly path: string
+  readonly dev: number
+  readonly ino: number
+  /** Bytes; of files only. */
+  readonly size?: number
+  /** Seconds since the epoch; not of a directory that is removed when empty: who empties it first changes it. */
+  readonly mtime?: number
+}
+
+/** What an operation was decided on, beside its mounts; apply compares it with a fresh look (S26). */
+export interface Basis {
+  /** The pod's object in the API, if there was one; its uid may differ from the one on disk (S10). */
+  readonly pod?: { readonly listed: boolean; readonly uid?: string; readonly resourceVersion?: string }
+  /** State files, and what is removed or deleted; what lies below a mount is not known. */
+  readonly files?: readonly FileIdentity[]
 }
 
 export interface Operation {
@@ -180,6 +200,7 @@ export interface Operation {
   readonly kubeletWould?: string
   /** The mounts this operation was decided on. */
   readonly expects?: readonly ExpectedMount[]
+  readonly basis?: Basis
   /** DetachVolume: what the deletion is bound to. */
   readonly attachment?: { readonly name: string; readonly uid: string; readonly resourceVersion?: string }
 }
@@ -250,6 +271,15 @@ export interface Plan {
   readonly complete: boolean
   /** Set when a safety rule refuses the plan as a whole (exit status 4); its operations are blocked. */
   readonly refused?: { readonly rule: string; readonly code: string; readonly message: string; readonly hint?: string }
+}
+
+/** What apply needs of the plan that was reviewed: of what is carried out, only the choice. */
+export interface ReviewedPlan
+  extends Pick<
+    Plan,
+    'scope' | 'node' | 'rootDir' | 'bootID' | 'createdAt' | 'volctlVersion' | 'operations' | 'refused'
+  > {
+  readonly inputs: Pick<PlanInputs, 'machine'>
 }
 
 export interface PlanOptions {

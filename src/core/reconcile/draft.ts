@@ -119,7 +119,7 @@ function note(drafts: Map<string, Draft[]>, key: string | undefined, draft: Draf
 
 /** The mounts an operation is decided on, for apply to compare with (S26, S27). */
 export function expectedMount(path: string, layers: readonly MountInfo[]): ExpectedMount {
-  return { path, layers: layers.map(({ id, dev, root, fsType }) => ({ id, dev, root, fsType })) }
+  return { path, layers: layers.map(({ id, dev, root, fsType, source }) => ({ id, dev, root, fsType, source })) }
 }
 
 /** Drafts to operations: ids from what an operation is about, so that they are the same for the same state. */

@@ -7,6 +7,7 @@
  */
 import type { NodeState } from '../node-state.ts'
 import type { Operation, OperationKind, Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
+import { withBasis } from './basis.ts'
 import type { PlanContext } from './context.ts'
 import { blockDeadDrivers } from './dead-drivers.ts'
 import { detachVolumes } from './detach-volumes.ts'
@@ -39,9 +40,9 @@ export function planNode(state: NodeState, options: PlanOptions): Plan {
   const machine = machineOf(inputs)
   const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
   const { kept, filtered } = filterOperations(findings.operations, options)
-  const operations = finishOperations(kept).map((operation) =>
-    refused === undefined ? operation : blockRefused(operation, refused),
-  )
+  const operations = finishOperations(kept)
+    .map((operation) => withBasis(operation, context))
+    .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
   const { snapshot } = inputs
   return {
     apiVersion: 'volctl.io/v1',

@@ -1,8 +1,8 @@
 import type { ApplyResult } from '../apply/events.ts'
-import type { Plan } from '../plan/plan.ts'
+import type { ReviewedPlan } from '../plan/plan.ts'
 
 /** An apply's answer for `-o json` and `yaml`. */
-export function applyDocument(plan: Plan, result: ApplyResult): object {
+export function applyDocument(plan: ReviewedPlan, result: ApplyResult): object {
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'ApplyResult',
@@ -30,6 +30,6 @@ export function resultEvent(result: ApplyResult): object {
   }
 }
 
-function resultFields({ exit, interrupted, refused }: ApplyResult): object {
-  return { exit, interrupted, refused }
+function resultFields({ plan, exit, interrupted, refused }: ApplyResult): object {
+  return { plan, exit, interrupted, refused }
 }

@@ -47,7 +47,7 @@ function stateText(state: OutcomeState, paint: Palette): string {
 }
 
 function codeOf({ code }: ApplyEvent): string {
-  return code === undefined ? '' : `${code}: `
+  return code === undefined ? '' : `${terminalSafe(code)}: `
 }
 
 function hintOf({ hint }: ApplyEvent): string {

@@ -23,7 +23,7 @@ function noteText(group: readonly Note[], paintCode: (text: string) => string): 
   if (first === undefined) return ''
   const rows = group.flatMap(({ row }) => (row === undefined ? [] : [row]))
   const where = rows.length > 0 ? `${numberRanges(rows)}  ` : group.length > 1 ? `${group.length} x  ` : ''
-  const code = first.code === undefined ? '' : `${paintCode(first.code)}: `
+  const code = first.code === undefined ? '' : `${paintCode(terminalSafe(first.code))}: `
   const hint = first.hint === undefined ? '' : `      ${terminalSafe(first.hint)}\n`
   return `  ${where}${code}${terminalSafe(first.message)}\n${hint}`
 }

@@ -11,10 +11,10 @@ export function planHeader(plan: Plan, paint: Palette): string {
   const { inputs } = plan
   const rows: [string, string][] = [
     ['Node', nodeText(plan, paint)],
-    ['Root', `${plan.rootDir} (${count(inputs.actual.mounts, 'mount')} in the mount table)`],
+    ['Root', `${terminalSafe(plan.rootDir)} (${count(inputs.actual.mounts, 'mount')} in the mount table)`],
     ['API', apiText(inputs.api)],
     ['Kubelet', kubeletText(inputs.kubelet, paint)],
-    ['Runtime', `${inputs.runtime.source}, ${count(inputs.runtime.pods, 'pod')}`],
+    ['Runtime', `${terminalSafe(inputs.runtime.source)}, ${count(inputs.runtime.pods, 'pod')}`],
     ['Pods', podsText(inputs, paint)],
     ...inputs.unjudged.map(({ rule, message }): [string, string] => [
       'Not judged',

@@ -14,8 +14,8 @@ interface Running {
 /** What a terminal must be able to do; `process.stderr` is one. */
 export interface Screen {
   write(text: string): unknown
-  readonly columns?: number
-  readonly rows?: number
+  readonly columns?: number | undefined
+  readonly rows?: number | undefined
 }
 
 /**

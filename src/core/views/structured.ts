@@ -10,8 +10,17 @@ export function toJsonLine(value: unknown): string {
   return `${terminalSafeJson(JSON.stringify(value))}\n`
 }
 
+/**
+ * js-yaml writes C0 and C1 as escapes and direction marks as they are. Where there are any, every text stands in double
+ * quotes, in which an escape is the same to a parser.
+ */
 export async function toYaml(value: unknown): Promise<string> {
   const { dump } = await import('js-yaml')
   // Through JSON first: what JSON leaves out (undefined), YAML leaves out too.
-  return dump(JSON.parse(JSON.stringify(value)), { lineWidth: -1, noRefs: true })
+  const plain = JSON.parse(JSON.stringify(value))
+  const yaml = dump(plain, LAYOUT)
+  const safe = terminalSafeJson(yaml)
+  return safe === yaml ? yaml : terminalSafeJson(dump(plain, { ...LAYOUT, forceQuotes: true, quoteStyle: 'double' }))
 }
+
+const LAYOUT = { lineWidth: -1, noRefs: true }

@@ -45,6 +45,7 @@ const outcome = (state: Outcome['state'], deleted?: Outcome['deleted']): Outcome
 const result = (given: Partial<ApplyResult>): ApplyResult => ({
   outcomes: [],
   left: [],
+  plan: 'plan-1',
   interrupted: false,
   exit: 0,
   ...given,

@@ -1,11 +1,10 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { TreeEntry } from '../../model/snapshot.ts'
+import { STATE_FILES } from '../../state-files.ts'
 import type { MountPoints } from './mount-points.ts'
 import { readStateFile } from './read-small-file.ts'
 import { type Draft, errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
-
-const STATE_FILES = new Set(['vol_data.json', 'iscsi.json'])
 
 /** The entries read so far, and the only ways in which a walk over the kubelet's own directories touches the disk. */
 export class TreeWalk {

@@ -1,0 +1,25 @@
+import { userInfo } from 'node:os'
+
+/** Who runs this process, for the lock and the journal. */
+export interface Invoker {
+  readonly pid: number
+  /** Effective. */
+  readonly uid: number
+  readonly user: string
+  /** Who became that user with sudo(8). */
+  readonly sudoUser?: string
+}
+
+export function invoker(): Invoker {
+  const { SUDO_USER: sudoUser } = process.env
+  const uid = process.geteuid?.() ?? 0
+  return { pid: process.pid, uid, user: userName(uid), ...(sudoUser === undefined ? {} : { sudoUser }) }
+}
+
+function userName(uid: number): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(uid)
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * What goes to standard error besides the answer. A terminal that has gone, or a full disk behind it, loses the message
+ * and nothing else: of a file, writing is synchronous, and would throw in the middle of an apply.
+ */
+export const messages = {
+  write(text: string): boolean {
+    try {
+      return process.stderr.write(text)
+    } catch {
+      return false
+    }
+  },
+  get columns(): number | undefined {
+    return process.stderr.columns
+  },
+  get rows(): number | undefined {
+    return process.stderr.rows
+  },
+}

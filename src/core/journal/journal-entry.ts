@@ -1,0 +1,122 @@
+/** The lines of a journal, as far as they are read: what other versions add is left out. */
+import type { Outcome, OutcomeState } from '../apply/events.ts'
+import { OPERATION_KINDS, type PodRef, type Step } from '../plan/plan.ts'
+import { count, flag, integer, list, object, oneOf, optional, type Shape, text } from '../shape.ts'
+
+interface Line {
+  /** RFC 3339. */
+  readonly time: string
+  /** One for each apply. */
+  readonly run: string
+}
+
+export interface JournalUser {
+  readonly pid: number
+  readonly uid: number
+  readonly user: string
+  readonly sudoUser?: string
+}
+
+/** What journals of earlier versions lack is optional. */
+export interface BeginLine extends Line {
+  readonly node: string
+  readonly rootDir: string
+  readonly bootID?: string
+  readonly plan?: string
+  readonly plannedAt?: string
+  readonly volctlVersion?: string
+  readonly by?: JournalUser
+  readonly planFile?: string
+  readonly guards?: unknown
+}
+
+export interface Intent {
+  readonly id: string
+  readonly kind: Outcome['kind']
+  readonly reason?: string
+  readonly message?: string
+  readonly pod?: PodRef
+  readonly volume?: { readonly name: string; readonly uniqueName?: string; readonly handle?: string }
+  readonly steps: readonly Pick<Step, 'op' | 'target' | 'detail'>[]
+}
+
+export interface JournalOutcome {
+  readonly id: string
+  readonly kind: Outcome['kind']
+  readonly state: OutcomeState
+  readonly code?: string
+  readonly message: string
+  readonly hint?: string
+  readonly elapsedMs: number
+  readonly pod?: PodRef
+  readonly volume?: string
+  readonly deleted?: { readonly files: number; readonly bytes: number }
+}
+
+export interface StateFileLine extends Line {
+  readonly operation: string
+  readonly path: string
+  readonly content: string
+}
+
+export interface LazyLine extends Line {
+  readonly operation: string
+  readonly path: string
+  readonly dev: string
+}
+
+export interface EndLine extends Line {
+  readonly exit: number
+  readonly interrupted: boolean
+}
+
+const line = { time: text, run: text }
+const kind = oneOf(...OPERATION_KINDS)
+const pod = object<PodRef>({ namespace: optional(text), name: optional(text), uid: text })
+const anything: Shape<unknown> = (value) => value
+
+const intent = object<Intent>({
+  id: text,
+  kind,
+  reason: optional(text),
+  message: optional(text),
+  pod: optional(pod),
+  volume: optional(
+    object<NonNullable<Intent['volume']>>({ name: text, uniqueName: optional(text), handle: optional(text) }),
+  ),
+  steps: list(object<Intent['steps'][number]>({ op: text as Shape<Step['op']>, target: text, detail: optional(text) })),
+})
+
+const outcome = object<JournalOutcome>({
+  id: text,
+  kind,
+  state: oneOf<OutcomeState>('done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'),
+  code: optional(text),
+  message: text,
+  hint: optional(text),
+  elapsedMs: count,
+  pod: optional(pod),
+  volume: optional(text),
+  deleted: optional(object<NonNullable<JournalOutcome['deleted']>>({ files: count, bytes: count })),
+})
+
+/** By the line's type; of another type: nothing that this version knows. */
+export const LINES = {
+  begin: object<BeginLine>({
+    ...line,
+    node: text,
+    rootDir: text,
+    bootID: optional(text),
+    plan: optional(text),
+    plannedAt: optional(text),
+    volctlVersion: optional(text),
+    by: optional(object<JournalUser>({ pid: integer, uid: integer, user: text, sudoUser: optional(text) })),
+    planFile: optional(text),
+    guards: anything as never,
+  }),
+  intent: object<Line & { readonly operations: readonly Intent[] }>({ ...line, operations: list(intent) }),
+  stateFile: object<StateFileLine>({ ...line, operation: text, path: text, content: text }),
+  lazy: object<LazyLine>({ ...line, operation: text, path: text, dev: text }),
+  outcome: object<Line & { readonly outcomes: readonly JournalOutcome[] }>({ ...line, outcomes: list(outcome) }),
+  end: object<EndLine>({ ...line, exit: integer, interrupted: flag }),
+} as const

@@ -1,0 +1,146 @@
+/** The parts of a saved plan that `apply FILE` reads. The types see to it that no field of an operation is forgotten. */
+import {
+  type Basis,
+  type Blocked,
+  type ExpectedMount,
+  type FileIdentity,
+  OPERATION_KINDS,
+  type Operation,
+  type Ownership,
+  type PlanOptions,
+  type PodRef,
+  type ReviewedPlan,
+  type Step,
+  type StepOp,
+  type VolumeRef,
+} from '../plan/plan.ts'
+import { code, count, flag, integer, list, object, oneOf, optional, path, record, type Shape, text } from '../shape.ts'
+
+const kind = oneOf(...OPERATION_KINDS)
+
+const pod = object<PodRef>({ namespace: optional(text), name: optional(text), uid: text })
+
+const volume = object<VolumeRef>({
+  name: text,
+  podVolumeName: optional(text),
+  uniqueName: optional(text),
+  plugin: text,
+  driver: optional(text),
+  handle: optional(text),
+  mode: oneOf('Filesystem', 'Block'),
+  handleFrom: optional(text),
+  claim: optional(text),
+  persistentVolume: optional(text),
+  accessModes: optional(list(text)),
+  attachedElsewhere: optional(list(text)),
+  attached: optional(flag),
+  inUse: optional(flag),
+  device: optional(text),
+})
+
+const step = object<Step>({
+  // It is compared with the fresh step, never carried out.
+  op: text as Shape<StepOp>,
+  target: text,
+  detail: optional(text),
+  source: optional(text),
+  fsType: optional(text),
+  options: optional(list(text)),
+  mode: optional(text),
+  ownership: optional(
+    object<Ownership>({ gid: count, policy: oneOf('Always', 'OnRootMismatch'), readOnly: flag, ignoreErrors: flag }),
+  ),
+})
+
+const blocked = object<Blocked>({ code, message: text, hint: optional(text) })
+
+const expects = object<ExpectedMount>({
+  path,
+  layers: list(
+    object<ExpectedMount['layers'][number]>({
+      id: integer,
+      dev: text,
+      root: text,
+      fsType: text,
+      source: optional(text),
+    }),
+  ),
+})
+
+const basis = object<Basis>({
+  pod: optional(
+    object<NonNullable<Basis['pod']>>({ listed: flag, uid: optional(text), resourceVersion: optional(text) }),
+  ),
+  files: optional(
+    list(object<FileIdentity>({ path, dev: integer, ino: integer, size: optional(count), mtime: optional(integer) })),
+  ),
+})
+
+const operation = object<Operation>({
+  id: text,
+  kind,
+  reason: code,
+  message: text,
+  pod: optional(pod),
+  volume: optional(volume),
+  paths: list(path),
+  steps: list(step),
+  after: list(text),
+  blocked: optional(blocked),
+  deletes: optional(
+    object<NonNullable<Operation['deletes']>>({ files: count, bytes: count, counted: optional(oneOf(false as const)) }),
+  ),
+  rule: text,
+  kubeletWould: optional(text),
+  expects: optional(list(expects)),
+  basis: optional(basis),
+  attachment: optional(
+    object<NonNullable<Operation['attachment']>>({ name: text, uid: text, resourceVersion: optional(text) }),
+  ),
+})
+
+const options = object<PlanOptions>({
+  orphans: flag,
+  remount: flag,
+  expand: flag,
+  settleMs: count,
+  driverGone: list(text),
+  handles: record(text),
+  acceptOutage: optional(count),
+  forceUnmount: list(path),
+  lazy: list(path),
+  only: optional(list(kind)),
+  skip: optional(list(kind)),
+  pods: optional(list(text)),
+  volumes: optional(list(text)),
+  max: optional(count),
+  volctlVersion: text,
+})
+
+/** A saved plan as `apply` takes it: what to choose from a fresh plan, and the options to make that plan with. */
+export interface SavedPlan extends ReviewedPlan {
+  readonly options: PlanOptions
+}
+
+/** The file's apiVersion and kind have been looked at before. */
+export const savedPlan = object<SavedPlan>({
+  scope: oneOf('node', 'cluster'),
+  node: text,
+  rootDir: path,
+  bootID: optional(text),
+  createdAt: text,
+  volctlVersion: text,
+  inputs: object<ReviewedPlan['inputs']>({
+    machine: object<ReviewedPlan['inputs']['machine']>({
+      matches: flag,
+      machineID: optional(text),
+      systemUUID: optional(text),
+      bootID: optional(text),
+    }),
+  }),
+  operations: list(operation),
+  refused: optional(
+    object<NonNullable<ReviewedPlan['refused']>>({ rule: text, code, message: text, hint: optional(text) }),
+  ),
+  options,
+})

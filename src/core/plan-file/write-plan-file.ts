@@ -1,0 +1,42 @@
+import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { irreplaceable, replaceFile } from '../replace-file.ts'
+
+/** A plan as `apply FILE` takes it: the plan as `-o json` prints it, with the options that it was made with. */
+export function planFileText(plan: Plan, options: PlanOptions): string {
+  return `${JSON.stringify({ ...plan, options }, undefined, 1)}\n`
+}
+
+/**
+ * Saves a plan, for its owner alone, whole or not at all. What is not a plain file is never replaced: no directory, no
+ * pipe, no link, whosesoever.
+ *
+ * @param name what messages call the file
+ * @throws VolctlError PlanNotWritten
+ */
+export function writePlanFile(plan: Plan, options: PlanOptions, path: string, name = path): void {
+  try {
+    const obstacle = irreplaceable(path)
+    if (obstacle !== undefined) throw new Error(obstacle)
+    replaceFile(path, planFileText(plan, options))
+  } catch (error) {
+    throw new VolctlError(
+      'PlanNotWritten',
+      `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? errorMessage(error)}`,
+      {
+        cause: error,
+        hint: 'Name a file, not a link, in a directory that exists, that you may write, and that has room.',
+      },
+    )
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such directory',
+  ENOTDIR: 'there is no such directory',
+  ENOSPC: 'no space is left on the disk',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the file system is read-only',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+}

@@ -1,0 +1,18 @@
+import { sha256Hex } from '../names.ts'
+import type { Operation, ReviewedPlan } from './plan.ts'
+
+/**
+ * The same for a plan and for its saved file, and for a plan made again of the same state: what the journal calls it by.
+ */
+export function planId({ scope, node, rootDir, bootID, operations }: ReviewedPlan): string {
+  return sha256Hex(JSON.stringify([scope, node, rootDir, bootID, operations.map(aboutOf)])).slice(0, 12)
+}
+
+/** Lists alone, whose order is their own: a plan may have 100,000 operations, and sorting their fields takes seconds. */
+function aboutOf({ id, kind, pod, volume, paths, steps, after, blocked, attachment }: Operation): unknown {
+  const { uniqueName, driver, handle, device } = volume ?? {}
+  return [
+    ...[id, kind, pod?.uid, uniqueName, driver, handle, device, blocked?.code, attachment?.uid],
+    ...[paths, after, steps.map(({ op, target, detail, source, options }) => [op, target, detail, source, options])],
+  ]
+}

@@ -1,0 +1,58 @@
+/**
+ * What an operation was decided on, beside its mounts: the pod's object in the API, and which files they are that it
+ * removes or asks a driver by (S26). Only what every look reads, so that live and offline plans are equal: of a pod
+ * that lives no attributes are read.
+ */
+import { baseName } from '../actual/tree.ts'
+import type { TreeEntry } from '../model/snapshot.ts'
+import type { Basis, FileIdentity, Operation, StepOp } from '../plan/plan.ts'
+import { STATE_FILES } from '../state-files.ts'
+import type { PlanContext } from './context.ts'
+
+const REMOVING: ReadonlySet<StepOp> = new Set(['unlink', 'rmdir', 'deleteContent'])
+
+/** The operation with its basis; as it is where there is nothing to hold on to. */
+export function withBasis(operation: Operation, context: PlanContext): Operation {
+  const pod = operation.pod && context.classes.of(operation.pod.uid)
+  const files = pod?.class === 'Desired' || pod?.class === 'Frozen' ? [] : filesOf(operation, context)
+  const basis: Basis = {
+    ...(operation.pod === undefined ? {} : { pod: objectOf(pod?.pod) }),
+    ...(files.length === 0 ? {} : { files }),
+  }
+  return Object.keys(basis).length === 0 ? operation : { ...operation, basis }
+}
+
+function objectOf(
+  pod: { readonly metadata: { uid?: string; resourceVersion?: string } } | undefined,
+): NonNullable<Basis['pod']> {
+  if (pod === undefined) return { listed: false }
+  const { uid, resourceVersion } = pod.metadata
+  return {
+    listed: true,
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  }
+}
+
+function filesOf({ steps, paths }: Operation, { inputs }: PlanContext): FileIdentity[] {
+  const emptied = new Set<string>()
+  const found = new Set<string>()
+  for (const { op, target } of steps) {
+    if (REMOVING.has(op)) found.add(target)
+    if (op === 'deleteContent') emptied.add(target)
+  }
+  for (const path of paths) if (STATE_FILES.has(baseName(path))) found.add(path)
+  return [...found].flatMap((path) => {
+    // Of the kubelet's own tmpfs the attributes are known: what is below it is meant.
+    if (inputs.mounts.at(path).length > 0) return []
+    const entry = inputs.tree.get(inputs.relative(path))
+    return entry === undefined ? [] : identityOf(path, entry, emptied.has(path))
+  })
+}
+
+/** None of what nothing is known of. */
+function identityOf(path: string, { type, dev, ino, size, mtime }: TreeEntry, emptied: boolean): FileIdentity[] {
+  if (dev === undefined || ino === undefined) return []
+  if (type === 'dir') return [{ path, dev, ino, ...(emptied && mtime !== undefined && { mtime }) }]
+  return [{ path, dev, ino, ...(size !== undefined && { size }), ...(mtime !== undefined && { mtime }) }]
+}

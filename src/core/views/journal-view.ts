@@ -1,0 +1,93 @@
+/** Past applies on a screen: a line for each, and one for each of its operations. */
+import { formatDuration } from '../cli/duration.ts'
+import type { PastApplies, PastApply, PastOperation } from '../journal/past-applies.ts'
+import { subject } from './apply-lines.ts'
+import type { Palette } from './palette.ts'
+import { terminalSafe } from './terminal-safe.ts'
+import { bytesText, count } from './words.ts'
+
+/** @param wide with ids, reasons, steps, the guards that were lifted and the state files that were removed */
+export function renderJournal({ applies, damaged }: PastApplies, wide: boolean, paint: Palette): string {
+  const parts = applies.map((apply) => applyText(apply, wide, paint))
+  const notes = damaged.map(
+    ({ file, line, why }) =>
+      `${paint.warn('note')}     ${terminalSafe(`${file}, line ${line} cannot be read: ${why}`)}\n`,
+  )
+  if (parts.length === 0) parts.push('No apply is on record.\n')
+  return `${parts.join('\n')}${notes.length > 0 ? `\n${notes.join('')}` : ''}`
+}
+
+function applyText(apply: PastApply, wide: boolean, paint: Palette): string {
+  const { begunAt, plan, node, exit, operations } = apply
+  const parts = [
+    ...[begunAt, `plan ${plan ?? 'unknown'}`, `node ${node}`, `by ${userText(apply)}`, endText(apply)],
+    tally(operations),
+  ]
+  const head = terminalSafe(parts.join('  '))
+  return [
+    `${exit === 0 ? paint.bold(head) : paint.warn(head)}\n`,
+    wide ? applyDetails(apply) : '',
+    ...operations.map((operation) => operationText(operation, wide, paint)),
+  ].join('')
+}
+
+function userText({ by }: PastApply): string {
+  if (by === undefined) return 'unknown'
+  const { pid, user, sudoUser } = by
+  return `${sudoUser === undefined ? user : `${sudoUser} as ${user}`} (pid ${pid})`
+}
+
+function endText({ begunAt, endedAt, exit, interrupted }: PastApply): string {
+  if (endedAt === undefined) return 'no end on record: killed, or at work'
+  const took = Date.parse(endedAt) - Date.parse(begunAt)
+  const time = Number.isNaN(took) || took < 0 ? '' : ` after ${formatDuration(took)}`
+  return `exit ${exit}${interrupted ? ' (interrupted)' : ''}${time}`
+}
+
+function tally(operations: readonly PastOperation[]): string {
+  const states = Map.groupBy(operations, ({ state }) => state)
+  return [...states].map(([state, list]) => `${list.length} ${state}`).join(', ')
+}
+
+function applyDetails({ planFile, plannedAt, rootDir, bootID, volctlVersion, guards }: PastApply): string {
+  const details = [
+    ['root', rootDir],
+    ['boot', bootID],
+    ['planned at', plannedAt],
+    ['plan file', planFile],
+    ['volctl', volctlVersion],
+    ['flags', guards === undefined ? undefined : JSON.stringify(guards)],
+  ]
+  return details.map(([label, text]) => (text === undefined ? '' : `  ${label}: ${terminalSafe(text)}\n`)).join('')
+}
+
+function operationText(operation: PastOperation, wide: boolean, paint: Palette): string {
+  const { state, kind, pod, volume, elapsedMs, deleted, code, message, hint } = operation
+  const colour = state === 'done' ? paint.good : state === 'failed' ? paint.bad : paint.warn
+  const name = { kind, ...(pod && { pod }), ...(volume !== undefined && { volume }) }
+  const time = elapsedMs === undefined ? '' : `  ${formatDuration(elapsedMs)}`
+  const gone = deleted === undefined ? '' : `  deleted ${count(deleted.files, 'file')}, ${bytesText(deleted.bytes)}`
+  const lines = [`  ${colour(state.padEnd(11))}  ${subject(name)}${time}${gone}`]
+  if (state === 'unfinished')
+    lines.push(indented('it was begun and its end is not on record: volctl plan shows what is left'))
+  else if (state !== 'done') {
+    lines.push(indented(`${code === undefined ? '' : `${code}: `}${message ?? ''}`))
+    if (hint !== undefined) lines.push(indented(hint))
+  }
+  if (wide) lines.push(...detailLines(operation))
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+function detailLines({ id, begunAt, reason, why, steps = [], stateFiles = [], lazy = [] }: PastOperation): string[] {
+  return [
+    indented(`id ${id}${begunAt === undefined ? ', never begun' : `, begun at ${begunAt}`}`),
+    ...(why === undefined ? [] : [indented(`${reason ?? ''}: ${why}`)]),
+    ...steps.map(({ op, target, detail }) => indented(`${op} ${target}${detail ? ` (${detail})` : ''}`)),
+    ...stateFiles.map(({ path, content }) => indented(`${path} held ${content.trim()}`)),
+    ...lazy.map((path) => indented(`${path} was detached lazily`)),
+  ]
+}
+
+function indented(text: string): string {
+  return `               ${terminalSafe(text)}`
+}

@@ -1,0 +1,135 @@
+/** Names and messages of the cluster and the disk cannot reach the terminal as control sequences, in any form. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { load } from 'js-yaml'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { JOURNAL_FILE } from '../../src/core/apply/journal.ts'
+import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { CAPTURES, volctl } from './run-volctl.ts'
+
+/** A title, a colour with 8-bit CSI, bells, lines, directions turned, what is not seen. */
+const HOSTILE = '\u001b]0;owned\u0007\u009b31m\u0007\r\nrm -rf /\u202ecod\u2066\u200b\u2028\ufeff\u0085'
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/
+
+let directory: string
+let snapshot: string
+beforeAll(() => {
+  directory = temporaryDirectory()
+  snapshot = join(directory, 'node.json')
+  writeFileSync(
+    snapshot,
+    JSON.stringify(hostile(JSON.parse(readFileSync(join(CAPTURES, 'forcedel-killed', 'before.json'), 'utf8')))),
+  )
+})
+
+/** The same node, whose pods, claims, volumes, drivers, users and errors have names of that kind. */
+function hostile(node: NodeSnapshot): unknown {
+  const text = JSON.stringify(node)
+  const api = node.api as NonNullable<NodeSnapshot['api']>
+  const worse = (name: string): string => `${name}${HOSTILE}`
+  const names = new Set([
+    ...api.pods.map(({ metadata }) => metadata.name),
+    ...api.persistentVolumes.map(({ metadata }) => metadata.name),
+    ...api.volumeAttachments.map(({ metadata }) => metadata.name),
+    ...api.csiDrivers.map(({ metadata }) => metadata.name),
+  ])
+  const quoted = (name: string): string => JSON.stringify(name).slice(1, -1)
+  let changed = text
+  for (const name of names) changed = changed.replaceAll(`"${quoted(name)}"`, `"${quoted(worse(name))}"`)
+  const made = JSON.parse(changed) as {
+    api: { user?: string; server: string; errors: object[] }
+    kubelet?: { note?: string }
+  }
+  made.api.user = worse('admin')
+  made.api.server = worse(made.api.server)
+  made.api.errors = [
+    { resource: 'persistentvolumes', name: worse('pv'), status: 500, reason: worse('Bad'), message: HOSTILE },
+  ]
+  if (made.kubelet !== undefined) made.kubelet.note = HOSTILE
+  return made
+}
+
+describe('plan', () => {
+  it.each([['table'], ['wide'], ['json'], ['yaml']])('-o %s', async (format) => {
+    const { stdout, stderr } = await volctl(['plan', '-v', '--orphans', '--snapshot', snapshot, '-o', format])
+    expect(stdout).toMatch(format === 'json' || format === 'yaml' ? 'owned' : /\\x1b\]0;owned\\x07/)
+    expect(CONTROL.exec(stdout)).toBeNull()
+    expect(CONTROL.exec(stderr)).toBeNull()
+  })
+
+  it('JSON and YAML still say the same', async () => {
+    const [json, yaml] = await Promise.all(
+      ['json', 'yaml'].map((format) => volctl(['plan', '--snapshot', snapshot, '-o', format])),
+    )
+    const inputs = (text: unknown): unknown => (text as { inputs: { api: { server: string } } }).inputs.api
+    expect(inputs(JSON.parse(json?.stdout ?? ''))).toMatchObject({ server: expect.stringContaining(HOSTILE) })
+    expect(inputs(load(yaml?.stdout ?? ''))).toEqual(inputs(JSON.parse(json?.stdout ?? '')))
+  })
+})
+
+describe('errors, as lines and as objects', () => {
+  it.each([
+    { name: 'a snapshot of such a name', args: ['plan', '--snapshot', `/nonexistent/${HOSTILE}`] },
+    { name: 'a plan file', args: ['apply', `/nonexistent/${HOSTILE}`] },
+    { name: 'a file to save to', args: ['plan', '--out', `/nonexistent/${HOSTILE}`] },
+    { name: 'a pod', args: ['plan', '--pod', HOSTILE] },
+    { name: 'a flag', args: ['plan', `--${HOSTILE}`] },
+    { name: 'a command', args: [HOSTILE] },
+  ])('$name', async ({ args }) => {
+    const all = args.includes('--out') ? [...args, '--snapshot', snapshot] : args
+    for (const more of [[], ['-o', 'json'], ['-v']]) {
+      const { status, stdout, stderr } = await volctl([...all, ...more])
+      expect(status).not.toBe(0)
+      expect(CONTROL.exec(stderr)).toBeNull()
+      expect(CONTROL.exec(stdout)).toBeNull()
+    }
+  })
+})
+
+describe('journal', () => {
+  it.each([['table'], ['wide'], ['json'], ['yaml']])('-o %s', async (format) => {
+    const journal = join(directory, `journal-${format}`)
+    mkdirSync(journal)
+    const line = { time: HOSTILE, run: HOSTILE }
+    const operation = { id: HOSTILE, kind: 'UnmountVolume', pod: { uid: HOSTILE, name: HOSTILE } }
+    const lines = [
+      {
+        ...line,
+        type: 'begin',
+        node: HOSTILE,
+        rootDir: HOSTILE,
+        plan: HOSTILE,
+        by: { pid: 1, uid: 0, user: HOSTILE },
+        guards: { [HOSTILE]: HOSTILE },
+      },
+      {
+        ...line,
+        type: 'intent',
+        operations: [{ ...operation, reason: HOSTILE, message: HOSTILE, steps: [{ op: HOSTILE, target: HOSTILE }] }],
+      },
+      { ...line, type: 'stateFile', operation: HOSTILE, path: HOSTILE, content: HOSTILE },
+      {
+        ...line,
+        type: 'outcome',
+        outcomes: [
+          {
+            ...operation,
+            state: 'failed',
+            code: HOSTILE,
+            message: HOSTILE,
+            hint: HOSTILE,
+            volume: HOSTILE,
+            elapsedMs: 1,
+          },
+        ],
+      },
+    ]
+    writeFileSync(join(journal, JOURNAL_FILE), `${lines.map((each) => JSON.stringify(each)).join('\n')}\n`)
+    const { status, stdout } = await volctl(['journal', '--journal', journal, '-o', format])
+    expect(status).toBe(0)
+    expect(stdout).toContain('owned')
+    expect(CONTROL.exec(stdout)).toBeNull()
+  })
+})

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { callerPath } from '../../src/core/cli/caller-path.ts'
+import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { CAPTURES, volctl } from './run-volctl.ts'
+
+const SNAPSHOT = join(CAPTURES, 'forcedel-killed', 'before.json')
+
+describe('plan --out', () => {
+  it.each(['table', 'json'])('prints the same -o %s as without it', async (format) => {
+    const file = join(temporaryDirectory(), 'node.plan')
+    const args = ['plan', '--orphans', '--snapshot', SNAPSHOT, '-o', format]
+    const plain = await volctl(args)
+    const saved = await volctl([...args, '--out', file])
+    expect(saved.stdout).toBe(plain.stdout)
+    expect(saved.stderr).toMatch(/^wrote .*: plan [0-9a-f]{12}, \d+ operations\n$/)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      kind: 'Plan',
+      options: { orphans: true, remount: false },
+    })
+  })
+
+  it('that fails prints the answer all the same, and exits with 1', async () => {
+    const { status, stdout, stderr } = await volctl(['plan', '--snapshot', SNAPSHOT, '--out', '/dev/stdout'])
+    expect(status).toBe(1)
+    expect(stdout).toContain('\nPlan: ')
+    expect(stderr).toMatch(/^volctl: plan file \/dev\/stdout: it is a symbolic link\n/)
+  })
+})
+
+describe('apply FILE', () => {
+  it.each([
+    { flags: ['--orphans'], named: '--orphans' },
+    { flags: ['--only', 'unmount', '--max', '3'], named: '--only, --max' },
+    { flags: ['--handle', 'a=b', '--settle=1s'], named: '--handle, --settle' },
+  ])('takes no flag that would change the plan: $flags', async ({ flags, named }) => {
+    const { status, stderr } = await volctl(['apply', 'x.plan', '--yes', ...flags])
+    expect(status).toBe(1)
+    expect(stderr).toMatch(new RegExp(`^volctl: ${named} cannot be given beside a plan file\n`))
+  })
+
+  it('takes those that do not, and says what is wrong with the file', async () => {
+    const more = ['--yes', '--parallel', '1', '--timeout', '1m', '-v', '--no-color', '--no-journal']
+    const { status, stderr } = await volctl(['apply', '/nonexistent.plan', ...more])
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^volctl: plan file \/nonexistent\.plan: there is no such file\n/)
+  })
+
+  it('takes a journal directory that is absolute, and none beside --no-journal', async () => {
+    const relative = await volctl(['apply', '--journal', 'here'])
+    expect(relative.stderr).toMatch(/^volctl: --journal: "here" is not an absolute path\.\n/)
+    const both = await volctl(['apply', '--journal', '/x', '--no-journal'])
+    expect(both).toMatchObject({ status: 1, stderr: expect.stringContaining('--no-journal') })
+  })
+})
+
+it.each([
+  { path: '/a/b', caller: undefined, want: '/a/b' },
+  { path: 'b', caller: undefined, want: join(process.cwd(), 'b') },
+  { path: '/a/b', caller: '/proc/12', want: '/proc/12/root/a/b' },
+  { path: 'b', caller: '/proc/12', want: '/proc/12/cwd/b' },
+  { path: '/a/b', caller: '/etc', want: '/a/b' },
+])('$path, started by $caller, is $want', ({ path, caller, want }) => expect(callerPath(path, caller)).toBe(want))

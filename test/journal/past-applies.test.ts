@@ -1,0 +1,147 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { JOURNAL_FILE } from '../../src/core/apply/journal.ts'
+import { pastApplies } from '../../src/core/journal/past-applies.ts'
+import { readJournal } from '../../src/core/journal/read-journal.ts'
+import { renderJournal } from '../../src/core/views/journal-view.ts'
+import { PLAIN } from '../../src/core/views/palette.ts'
+import { temporaryDirectory } from '../apply/temporary-directory.ts'
+
+const at = (second: number): string => `2026-11-21T12:00:${String(second).padStart(2, '0')}.000Z`
+const line = (second: number, entry: object): string => JSON.stringify({ time: at(second), run: 'r1', ...entry })
+const BEGIN = line(0, {
+  type: 'begin',
+  node: 'n',
+  rootDir: '/r',
+  plan: 'p1',
+  by: { pid: 7, uid: 0, user: 'root', sudoUser: 'ann' },
+})
+const intent = (id: string): object => ({
+  ...{ id, kind: 'UnmountVolume', reason: 'PodGone', message: 'why', pod: { uid: 'u' }, volume: { name: 'v' } },
+  steps: [{ op: 'umount', target: '/m' }],
+})
+const INTENT = line(1, { type: 'intent', operations: [intent('a'), intent('b')] })
+const STATE_FILE = line(2, { type: 'stateFile', operation: 'a', path: '/s', content: '{}' })
+const OUTCOME = line(3, {
+  type: 'outcome',
+  outcomes: [
+    { id: 'a', kind: 'UnmountVolume', state: 'done', message: 'well', elapsedMs: 5 },
+    {
+      id: 'c',
+      kind: 'DetachVolume',
+      state: 'refused',
+      code: 'Changed',
+      message: 'x was 1, now 2',
+      elapsedMs: 0,
+      volume: 'w',
+    },
+  ],
+})
+const END = line(4, { type: 'end', exit: 3, interrupted: false })
+const read = (...lines: string[]) => pastApplies([{ name: 'j', text: lines.join('\n') }])
+
+describe('what a journal tells', () => {
+  it('an apply with what was done, what was refused, and what it did not come back from', () => {
+    const { applies, damaged } = read(BEGIN, INTENT, STATE_FILE, OUTCOME, END, '')
+    expect(damaged).toEqual([])
+    expect(applies).toMatchObject([{ plan: 'p1', begunAt: at(0), endedAt: at(4), exit: 3, by: { sudoUser: 'ann' } }])
+    expect(applies[0]?.operations).toMatchObject([
+      { id: 'a', state: 'done', why: 'why', message: 'well', stateFiles: [{ path: '/s', content: '{}' }] },
+      { id: 'b', state: 'unfinished', volume: 'v' },
+      { id: 'c', state: 'refused', code: 'Changed' },
+    ])
+  })
+
+  it('for people', () => {
+    expect(renderJournal(read(BEGIN, INTENT, OUTCOME, END), false, PLAIN)).toMatchInlineSnapshot(`
+      "2026-11-21T12:00:00.000Z  plan p1  node n  by ann as root (pid 7)  exit 3 after 4s  1 done, 1 unfinished, 1 refused
+        done         UnmountVolume       u  v  5ms
+        unfinished   UnmountVolume       u  v
+                     it was begun and its end is not on record: volctl plan shows what is left
+        refused      DetachVolume        -  w  0ms
+                     Changed: x was 1, now 2
+      "
+    `)
+    expect(renderJournal(read(BEGIN, INTENT, STATE_FILE), true, PLAIN)).toMatchInlineSnapshot(`
+      "2026-11-21T12:00:00.000Z  plan p1  node n  by ann as root (pid 7)  no end on record: killed, or at work  2 unfinished
+        root: /r
+        unfinished   UnmountVolume       u  v
+                     it was begun and its end is not on record: volctl plan shows what is left
+                     id a, begun at 2026-11-21T12:00:01.000Z
+                     PodGone: why
+                     umount /m
+                     /s held {}
+        unfinished   UnmountVolume       u  v
+                     it was begun and its end is not on record: volctl plan shows what is left
+                     id b, begun at 2026-11-21T12:00:01.000Z
+                     PodGone: why
+                     umount /m
+      "
+    `)
+    expect(renderJournal(read(), false, PLAIN)).toBe('No apply is on record.\n')
+  })
+
+  it('two applies at once, on two root directories, are told apart', () => {
+    const other = (text: string): string => text.replace('"r1"', '"r2"')
+    const { applies } = read(BEGIN, other(BEGIN), INTENT, other(OUTCOME), END)
+    expect(applies.map(({ run, operations }) => [run, operations.map(({ id }) => id)])).toEqual([
+      ['r1', ['a', 'b']],
+      ['r2', ['a', 'c']],
+    ])
+  })
+
+  it.each([
+    {
+      name: 'the last line is cut off',
+      lines: [BEGIN, INTENT.slice(0, 40)],
+      why: 'it is cut off: a crash, or an apply at work',
+      at: 2,
+    },
+    { name: 'a line in between is', lines: [BEGIN, '{"type":"int', INTENT], why: 'it is not JSON', at: 2 },
+    {
+      name: 'a line lacks what it needs',
+      lines: [BEGIN, line(1, { type: 'intent' })],
+      why: 'operations is missing',
+      at: 2,
+    },
+    {
+      name: 'a line is of another kind',
+      lines: [BEGIN, line(1, { type: 'outcome', outcomes: [{ id: 'a', kind: 'Rm' }] })],
+      why: 'outcomes[0].kind is not one of',
+      at: 2,
+    },
+  ])('$name: it is said, and the rest is told', ({ lines, why, at: number }) => {
+    const { applies, damaged } = read(...lines)
+    expect(damaged).toEqual([{ file: 'j', line: number, why: expect.stringContaining(why) }])
+    expect(applies).toHaveLength(1)
+    expect(renderJournal({ applies, damaged }, false, PLAIN)).toContain(`j, line ${number} cannot be read: `)
+  })
+
+  it.each([
+    ['a line of a later version', line(1, { type: 'constructor' })],
+    ['null', 'null'],
+    ['an apply whose beginning was thrown away', INTENT.replace('"r1"', '"r0"')],
+  ])('%s is passed over', (_, text) => {
+    expect(read(text, BEGIN)).toMatchObject({ damaged: [], applies: [{ run: 'r1', operations: [] }] })
+  })
+})
+
+describe('the files', () => {
+  it('none: no apply', () => expect(readJournal('/nonexistent')).toEqual({ applies: [], damaged: [] }))
+
+  it.each([
+    { name: 'a directory', make: (path: string) => mkdirSync(path) },
+    { name: 'a link', make: (path: string) => symlinkSync('/etc/passwd', path) },
+  ])('$name in its place is not read', ({ make }) => {
+    const directory = temporaryDirectory()
+    make(`${directory}/${JOURNAL_FILE}`)
+    expect(() => readJournal(directory)).toThrow(expect.objectContaining({ code: 'JournalUnreadable' }))
+  })
+
+  it('what was put aside comes first', () => {
+    const directory = temporaryDirectory()
+    writeFileSync(`${directory}/${JOURNAL_FILE}.1`, `${BEGIN}\n`)
+    writeFileSync(`${directory}/${JOURNAL_FILE}`, `${BEGIN.replace('"r1"', '"r2"')}\n`)
+    expect(readJournal(directory).applies.map(({ run }) => run)).toEqual(['r1', 'r2'])
+  })
+})

@@ -1,0 +1,282 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import schema from '../../schema/plan.schema.json' with { type: 'json' }
+import type { Operation, Plan } from '../../src/core/plan/plan.ts'
+import { planId } from '../../src/core/plan/plan-id.ts'
+import { parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
+import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { anOperation, aPlan } from '../cli/plan-builder.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const VERSION = '0.0.0-test'
+const OPTIONS = planOptions({ orphans: true, handles: { a: 'b' }, only: ['UnmountVolume'], max: 3 })
+/** Every field that an operation can have. */
+const FULL: Operation = {
+  ...anOperation({ blocked: { code: 'HeldBy', message: 'm', hint: 'h' } }),
+  steps: [
+    {
+      op: 'mount',
+      target: '/t',
+      detail: 'd',
+      source: '/s',
+      fsType: 'ext4',
+      options: ['ro'],
+      mode: '0750',
+      ownership: { gid: 1, policy: 'Always', readOnly: true, ignoreErrors: false },
+    },
+  ],
+  volume: {
+    ...{ name: 'v', podVolumeName: 'p', uniqueName: 'u', plugin: 'x', driver: 'd', handle: 'h', mode: 'Block' },
+    ...{ handleFrom: 'f', claim: 'c', persistentVolume: 'pv', accessModes: ['RWO'], attachedElsewhere: ['n'] },
+    ...{ attached: true, inUse: false, device: '8:1' },
+  } as NonNullable<Operation['volume']>,
+  deletes: { files: 0, bytes: 0, counted: false },
+  kubeletWould: 'k',
+  expects: [{ path: '/t', layers: [{ id: 1, dev: '0:1', root: '/', fsType: 'tmpfs', source: 's' }] }],
+  basis: {
+    pod: { listed: true, uid: 'u', resourceVersion: '5' },
+    files: [{ path: '/t', dev: 1, ino: 2, size: 3, mtime: 4 }],
+  },
+  attachment: { name: 'a', uid: 'u', resourceVersion: '1' },
+}
+
+const parse = (document: unknown) => parsePlanFile(Buffer.from(JSON.stringify(document)), VERSION, 'x.plan')
+const document = (given: object = {}): Record<string, unknown> => ({
+  ...aPlan({ operations: [FULL] }),
+  options: OPTIONS,
+  ...given,
+})
+
+describe('reading a saved plan', () => {
+  it('what was written is read, with its options', () => {
+    const plan = aPlan({ operations: [FULL], refused: { rule: 'S1', code: 'X', message: 'm', hint: 'h' } })
+    const read = parsePlanFile(Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x')
+    expect(read.operations).toEqual(plan.operations)
+    expect(read).toMatchObject({ node: plan.node, bootID: plan.bootID, refused: plan.refused, options: OPTIONS })
+    expect(planId(read)).toBe(planId(plan))
+  })
+
+  it('of the schema no field of an operation is forgotten', () => {
+    const { step, volume, operation } = schema.$defs
+    const [read] = parse(document()).operations
+    expect(Object.keys(read ?? {}).toSorted()).toEqual(Object.keys(operation.properties).toSorted())
+    expect(Object.keys(read?.volume ?? {}).toSorted()).toEqual(Object.keys(volume.properties).toSorted())
+    expect(Object.keys(read?.steps[0] ?? {}).toSorted()).toEqual(Object.keys(step.properties).toSorted())
+  })
+
+  it.each(readdirSync(CAPTURES).filter((folder) => existsSync(join(CAPTURES, folder, 'before.json'))))(
+    'of the captured node %s every operation comes back as it was',
+    async (folder) => {
+      const state = await readSnapshot(join(CAPTURES, folder, 'before.json'))
+      const plan = planNode(state, planOptions({ orphans: true }))
+      expect(parse({ ...plan, options: OPTIONS }).operations).toEqual(plan.operations)
+    },
+  )
+
+  it('fields that this version does not know are left out', () => {
+    const operation = { ...anOperation(), later: { a: 1 }, steps: [{ op: 'umount', target: '/t', later: 1 }] }
+    const read = parse(document({ later: 1, operations: [operation], options: { ...OPTIONS, later: true } }))
+    expect(read.operations).toEqual([{ ...anOperation(), steps: [{ op: 'umount', target: '/t' }] }])
+    expect(read.options).toEqual(OPTIONS)
+    expect(read).not.toHaveProperty('later')
+  })
+
+  const operation = (given: object): object => ({ operations: [{ ...anOperation(), ...given }] })
+  const option = (given: object): object => ({ options: { ...OPTIONS, ...given } })
+  it.each<{ name: string; given: object; code: string; message: string }>([
+    { name: 'another kind', given: { kind: 'NodeSnapshot' }, code: 'NotAPlan', message: 'its kind is "NodeSnapshot"' },
+    { name: 'no kind', given: { kind: undefined }, code: 'NotAPlan', message: 'its kind is missing' },
+    {
+      name: 'another API version',
+      given: { apiVersion: 'volctl.io/v2' },
+      code: 'PlanFileVersion',
+      message: 'volctl.io/v2',
+    },
+    {
+      name: 'another volctl',
+      given: { volctlVersion: '9.9.9' },
+      code: 'PlanFileVersion',
+      message: 'of volctl "9.9.9"',
+    },
+    { name: 'another scope', given: { scope: 'cluster' }, code: 'PlanFileScope', message: 'its scope is "cluster"' },
+    { name: 'a plan that was printed', given: { options: undefined }, code: 'NotAPlan', message: 'printed, not saved' },
+    { name: 'no node', given: { node: undefined }, code: 'PlanFileDamaged', message: 'node is missing' },
+    {
+      name: 'a relative root',
+      given: { rootDir: 'x' },
+      code: 'PlanFileDamaged',
+      message: 'rootDir is not an absolute path',
+    },
+    { name: 'no operations', given: { operations: {} }, code: 'PlanFileDamaged', message: 'operations is not a list' },
+    {
+      name: 'an operation that is null',
+      given: { operations: [null] },
+      code: 'PlanFileDamaged',
+      message: 'operations[0] is not an object',
+    },
+    {
+      name: 'an unknown kind',
+      given: operation({ kind: 'Rm' }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].kind is not one of',
+    },
+    {
+      name: 'a step without target',
+      given: operation({ steps: [{ op: 'umount' }] }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].steps[0].target is missing',
+    },
+    {
+      name: 'a code with an escape',
+      given: operation({ blocked: { code: '\u001b[31m', message: '' } }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].blocked.code is not a code',
+    },
+    {
+      name: 'an inode that is text',
+      given: operation({ basis: { files: [{ path: '/x', dev: 1, ino: '2' }] } }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].basis.files[0].ino is not a whole number',
+    },
+    {
+      name: 'two of one id',
+      given: { operations: [anOperation(), anOperation()] },
+      code: 'PlanFileDamaged',
+      message: 'two operations have the id op-1',
+    },
+    {
+      name: 'an option of another type',
+      given: option({ orphans: 'yes' }),
+      code: 'PlanFileDamaged',
+      message: 'options.orphans is not true or false',
+    },
+    {
+      name: 'an inherited option',
+      given: option({ settleMs: undefined, constructor: 1 }),
+      code: 'PlanFileDamaged',
+      message: 'options.settleMs is missing',
+    },
+    {
+      name: 'a settle time below zero',
+      given: option({ settleMs: -1 }),
+      code: 'PlanFileDamaged',
+      message: 'options.settleMs is not a count',
+    },
+    {
+      name: 'a relative path to force',
+      given: option({ forceUnmount: ['x'] }),
+      code: 'PlanFileDamaged',
+      message: 'options.forceUnmount[0] is not an absolute path',
+    },
+    {
+      name: 'an unknown kind of operations',
+      given: option({ only: ['X'] }),
+      code: 'PlanFileDamaged',
+      message: 'options.only[0] is not one of',
+    },
+  ])('$name: $code', ({ given, code, message }) => {
+    const wanted = expect.objectContaining({
+      code,
+      exit: 1,
+      message: expect.stringContaining(message),
+      hint: expect.any(String),
+    })
+    expect(() => parse(document(given))).toThrow(wanted)
+  })
+
+  it.each([
+    { name: 'nothing', text: '', message: 'it is empty' },
+    { name: 'half of it', text: '{"kind":"Plan","oper', message: 'it is cut off' },
+    { name: 'no JSON', text: 'hello', message: 'it is not JSON' },
+    { name: 'a list', text: '[]', message: 'it holds no JSON object' },
+    { name: 'null', text: 'null', message: 'it holds no JSON object' },
+    { name: 'nesting without an end', text: '['.repeat(200_000), message: 'it is not JSON' },
+  ])('$name is one clear line', ({ text, message }) => {
+    const wanted = expect.objectContaining({ code: 'PlanFileDamaged', message: expect.stringContaining(message) })
+    expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
+  })
+
+  it('deep nesting in unknown places does no harm', () => {
+    const text = JSON.stringify(document()).replace(/}$/, `,"later":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)
+    expect(parsePlanFile(Buffer.from(text), VERSION, 'x').operations).toHaveLength(1)
+  })
+})
+
+describe('the file', () => {
+  let directory: string
+  beforeEach(() => {
+    directory = temporaryDirectory()
+  })
+  const plan: Plan = aPlan({ operations: [FULL] })
+
+  it('is for its owner alone whatever the umask, replaces the one before, and leaves nothing beside it', () => {
+    const path = join(directory, 'node.plan')
+    writeFileSync(path, 'an older one', { mode: 0o644 })
+    writePlanFile(plan, OPTIONS, path)
+    expect(lstatSync(path).mode & 0o777).toBe(0o600)
+    expect(readdirSync(directory)).toEqual(['node.plan'])
+    expect(readPlanFile(path, VERSION).operations).toEqual(plan.operations)
+  })
+
+  it.each([
+    { name: 'a directory', make: (path: string) => mkdirSync(path), why: 'it is a directory' },
+    { name: 'a pipe', make: (path: string) => execFileSync('mkfifo', [path]), why: 'it is not a plain file' },
+    { name: 'a link', make: (path: string) => symlinkSync(`${path}.victim`, path), why: 'it is a symbolic link' },
+  ])('$name is never replaced or written to', ({ make, why }) => {
+    const path = join(directory, 'node.plan')
+    writeFileSync(`${path}.victim`, 'precious')
+    make(path)
+    const before = readdirSync(directory)
+    expect(() => writePlanFile(plan, OPTIONS, path)).toThrow(
+      expect.objectContaining({ code: 'PlanNotWritten', message: expect.stringContaining(why) }),
+    )
+    expect(readFileSync(`${path}.victim`, 'utf8')).toBe('precious')
+    expect(readdirSync(directory)).toEqual(before)
+  })
+
+  it.each([
+    { name: 'is not there', make: () => undefined, code: 'PlanFileUnreadable' },
+    { name: 'is a directory', make: (path: string) => mkdirSync(path), code: 'PlanFileUnreadable' },
+    {
+      name: 'is a pipe that nobody writes to',
+      make: (path: string) => execFileSync('mkfifo', [path]),
+      code: 'PlanFileUnreadable',
+    },
+    {
+      name: 'others may write to',
+      make: (path: string) => {
+        writeFileSync(path, '{}')
+        chmodSync(path, 0o620)
+      },
+      code: 'PlanFileUnsafe',
+    },
+    {
+      name: 'is larger than any plan',
+      make: (path: string) => {
+        writeFileSync(path, '')
+        truncateSync(path, 500 * 2 ** 20)
+      },
+      code: 'PlanFileTooLarge',
+    },
+  ])('one that $name is $code', ({ make, code }) => {
+    const path = join(directory, 'node.plan')
+    make(path)
+    expect(() => readPlanFile(path, VERSION)).toThrow(expect.objectContaining({ code }))
+  })
+})
