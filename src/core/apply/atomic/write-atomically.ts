@@ -20,10 +20,10 @@ import {
 import { errnoOf } from '../../errors.ts'
 import { isGeneration } from '../../names.ts'
 import { takeBack, type Undo } from '../bring-up/undo.ts'
+import { changeOwnership } from '../change-ownership.ts'
 import { deleteContent } from '../delete-content.ts'
 import { entryPath, type OpenDirectory, openDirectory, readNames } from '../descriptors.ts'
 import { StepFailed } from '../operation-error.ts'
-import { giveToGroup } from './atomic-permissions.ts'
 import {
   type Files,
   generationName,
@@ -46,6 +46,8 @@ export interface AtomicContent {
   /** Directories for what containers mount inside the volume (P26). */
   readonly nested: readonly string[]
   readonly fsGroup?: number | undefined
+  /** Told what is worth knowing and fails nothing. */
+  readonly say: (message: string) => void
 }
 
 /**
@@ -88,7 +90,7 @@ class AtomicWriter {
     for (const each of nested) this.#makeNested(each)
     const isCurrent = published !== undefined && isGeneration(published) && holds(this.#directory, published, files)
     const generation = isCurrent ? published : this.#write()
-    this.#giveToGroup()
+    await this.#giveToGroup()
     this.#removeLink(NEW_DATA)
     if (!isCurrent) this.#publish(generation)
     // There is no way back to what was shown before.
@@ -118,9 +120,13 @@ class AtomicWriter {
     return name
   }
 
-  #giveToGroup(): void {
-    const { fsGroup } = this.#content
-    if (fsGroup !== undefined) giveToGroup(this.#directory, fsGroup)
+  /** Before anything is published, so that nobody finds it closed (P31); the policy of the pod is not asked (P32). */
+  async #giveToGroup(): Promise<void> {
+    const { fsGroup, mountId, say } = this.#content
+    if (fsGroup === undefined) return
+    const ownership = { gid: fsGroup, policy: 'Always', readOnly: true, ignoreErrors: false } as const
+    const { failed } = await changeOwnership(this.#path, { mountId, ownership })
+    if (failed > 0) say(`${this.#path}: the file system did not give ${failed} files to group ${fsGroup}`)
   }
 
   #publish(generation: string): void {

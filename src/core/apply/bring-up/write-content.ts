@@ -32,6 +32,7 @@ export async function writeContent({ target }: Step, run: StepContext): Promise<
     files,
     nested: nestedOf(wanted),
     fsGroup: wanted.pod.spec.securityContext?.fsGroup,
+    say: run.say,
   })
 }
 
