@@ -12,7 +12,6 @@ import {
   requestToken,
 } from '../api/volume-content.ts'
 import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
-
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'

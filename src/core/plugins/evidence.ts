@@ -24,8 +24,8 @@ export function fsTypeEvidence(inputs: ActualInputs, volume: VolumeToMount, fsTy
 }
 
 /**
- * A volume that was filled, to its end: that the marker says, which is written last. Without `..data` it shows nothing,
- * whatever the marker says: after a boot, or a set-up that was killed half-way. What was not read says nothing.
+ * A volume that was filled. Without `..data` it shows nothing, whatever the marker says: after a boot, or a set-up that
+ * was killed half-way. Of a tmpfs the mount and `..data` tell enough (R805); what was not read says nothing.
  */
 export function filledEvidence(
   inputs: ActualInputs,
@@ -36,9 +36,9 @@ export function filledEvidence(
   const target = podVolumeDir(volume)
   const evidence =
     medium === 'disk' ? directoryEvidence(inputs, volume, marker) : fsTypeEvidence(inputs, volume, 'tmpfs')
-  if (evidence.state !== 'mounted' || !inputs.tree.has(target)) return evidence
-  if (!inputs.tree.has(`${target}/..data`)) return notMounted('it was never filled')
-  return inputs.tree.has(readyMarker(volume.podUid, marker)) ? evidence : notMounted('its ready marker is missing')
+  const read = inputs.tree.get(target)
+  if (evidence.state !== 'mounted' || read === undefined || read.error !== undefined) return evidence
+  return inputs.tree.has(`${target}/..data`) ? evidence : notMounted('it was never filled')
 }
 
 /** Volumes on the kubelet's own disk: the directory and its `ready` marker (P21, R805). */

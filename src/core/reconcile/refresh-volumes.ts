@@ -47,7 +47,7 @@ function expand(context: PlanContext, findings: Findings, volume: VolumeToMount)
     rule: 'R455',
     asked: context.options.expand,
     flag: '--expand',
-    obstacle: context.options.expand ? notSupportedYet('Start the kubelet: it does it.') : undefined,
+    obstacle: notSupportedYet('Start the kubelet: it does it.'),
   })
 }
 
@@ -72,7 +72,8 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     findings.wait(what.kind, wait, what.rule, { pod, volume: ref })
     return
   }
-  const blocked = what.obstacle ?? (what.asked ? undefined : notAsked(what.flag))
+  // First what nobody asked for: an obstacle to it is none of an apply without the flag.
+  const blocked = what.asked ? what.obstacle : notAsked(what.flag)
   findings.add({
     kind: what.kind,
     reason: what.reason,

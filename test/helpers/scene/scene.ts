@@ -12,7 +12,7 @@ import type { SandboxState } from '../../../src/core/model/snapshot.ts'
 import { startApiServer, type TestApiServer } from '../api-server/start.ts'
 import { type CriServer, startCriServer } from '../cri-server/start.ts'
 import { stageVolume } from '../csi-driver/kubelet-steps.ts'
-import { type CsiDriver, startCsiDriver } from '../csi-driver/start.ts'
+import { type CsiDriver, detachLoops, startCsiDriver } from '../csi-driver/start.ts'
 import {
   clusterObjects,
   DRIVER,
@@ -40,6 +40,8 @@ export interface Scene extends Parts {
   setUp(): Promise<void>
   /** Breaks the node as nodes break, one step after another; `tell` hears what. */
   breakIt(tell?: (step: string) => void): Promise<void>
+  /** The machine starts anew: no mount and no loop device, every file left, nothing runs, the kubelet still down (O25). */
+  reboot(): Promise<void>
   /** Of every file of every volume, by volume; emptyDirs of pods that are deleted left out. */
   contentHashes(): Readonly<Record<string, string>>
   /** Mount points below the root directory. */
@@ -85,6 +87,7 @@ export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
       env: { VOLCTL_TEST_HOST: hostFile },
       setUp,
       breakIt: (tell = () => undefined) => breakScene(parts, tell),
+      reboot: () => rebootScene(parts),
       contentHashes: () => ({
         ...Object.fromEntries(csiVolumes(parts).map((volume) => [handleOf(volume), hashOfCsiVolume(driver, volume)])),
         local: hashOfTree(sources.local),
@@ -188,6 +191,17 @@ async function breakScene(parts: Parts, tell: (step: string) => void): Promise<v
     node([...podVolumes(parts), FORGOTTEN, IDLE]),
     ...[FORGOTTEN, IDLE].flatMap((volume) => volumeObjects(volume, sources.local)),
   )
+}
+
+async function rebootScene(parts: Parts): Promise<void> {
+  const { driver, rootDir } = parts
+  await driver.stop()
+  unmountAllBelow(rootDir)
+  if (driver.backend === 'loop') detachLoops(rootDir, driver.stateDir)
+  // What is staged and published a driver knows from the mounts of this boot.
+  rmSync(join(driver.stateDir, 'volumes.json'), { force: true })
+  await driver.restart()
+  setAlive(parts, [])
 }
 
 async function leakSubPath(driver: CsiDriver, rootDir: string, { uid, volumes }: ScenePod): Promise<void> {

@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import type { ExpectedFile } from '../../desired/atomic-content.ts'
 import { isGeneration } from '../../names.ts'
 import { digestFile } from './read-small-file.ts'
-import { type Draft, lstatEntry, readTarget } from './tree-entry.ts'
+import { type Draft, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
@@ -28,17 +28,20 @@ export function readAtomicVolume(walk: TreeWalk, volume: Draft, digests: Digests
 }
 
 /**
- * Of a volume that is mounted for a living pod only what its containers are shown: nothing else of it decides anything.
+ * Of a volume that is mounted for a living pod: what its containers are shown, and the names beside it, which tell of a
+ * write that was interrupted (P29).
  */
 export function readShownGeneration(walk: TreeWalk, volume: Draft, expected: Expected): void {
-  const data: Draft = { path: `${volume.path}/..data`, type: 'link' }
-  readTarget(data, walk.absolute(data.path))
-  if (data.target === undefined) return
-  walk.emit(data)
-  const generation: Draft = { path: `${volume.path}/${data.target}`, type: 'dir' }
-  if (!isGeneration(data.target) || walk.mountPoints.at(generation.path) !== undefined) return
-  if (!lstatEntry(generation, walk.absolute(generation.path)) || generation.type !== 'dir') return
-  walk.emit(generation)
+  const entries = walk.children(volume)
+  const named = new Map(entries.map((entry) => [posix.basename(entry.path), entry]))
+  const wanted = new Set([...(expected?.keys() ?? [])].map((path) => path.split('/')[0]))
+  for (const [name, entry] of named) {
+    // Of a link that should be there nobody asks where it leads.
+    if (entry.type === 'link' && !wanted.has(name)) readTarget(entry, walk.absolute(entry.path))
+  }
+  const current = named.get('..data')?.target ?? ''
+  const generation = named.get(current)
+  if (generation?.type !== 'dir' || !isGeneration(current) || !walk.mayEnter(generation)) return
   readGeneration(walk, generation, generation.path, { expected })
 }
 

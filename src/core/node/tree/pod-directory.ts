@@ -13,7 +13,7 @@ export interface PodScan {
   readonly entries: Draft[]
   /** Volume directories whose content a pod writes itself (emptyDir, gitRepo): unmounted, not listed yet. */
   readonly contents: Draft[]
-  /** Names of unmounted volumes of which a `ready` marker tells that they are set up (P21). */
+  /** Names of volumes of which a `ready` marker tells that they are set up (P21). */
   readonly marked: { readonly plugin: string; readonly meta: string }[]
   /** Volume directories that an atomic writer filled, not listed yet. */
   readonly atomic: Draft[]
@@ -41,7 +41,7 @@ const LEVELS: Readonly<Record<string, number>> = { plugins: 3, containers: 2 }
 /** Read by readPodVolumes. */
 const VOLUMES = new Set(['volumes', 'volumeDevices', 'volume-subpaths'])
 
-/** The second part of reading a living pod: the markers of its unmounted volumes, and what may be compared. */
+/** The second part of reading a living pod: the markers of its volumes, and what may be compared. */
 export function completeLivingPod(walk: TreeWalk, pod: PodScan, expected: ExpectedFiles): void {
   for (const { plugin, meta } of pod.marked) readMarker(walk, `pods/${pod.uid}/plugins/${plugin}/${meta}`)
   for (const volume of pod.atomic) {

@@ -35,6 +35,7 @@ function readVolumes(walk: TreeWalk, pod: PodScan, directory: Draft): void {
     const name = posix.basename(plugin.path)
     for (const volume of listed(walk, pod, plugin)) {
       if (volume.type === 'dir' && walk.mayEnter(volume)) readVolume(walk, pod, name, volume)
+      else if (OWN_CONTENT.has(name)) pod.marked.push({ plugin: name, meta: posix.basename(volume.path) })
     }
   }
 }
