@@ -147,6 +147,9 @@ export interface SharedSources extends InTreeSources {
     readonly initiatorName?: string
     readonly fsType?: string
     readonly readOnly?: boolean
+    readonly chapAuthDiscovery?: boolean
+    readonly chapAuthSession?: boolean
+    readonly secretRef?: SecretReference
   }
   readonly fc?: {
     readonly targetWWNs?: readonly string[]

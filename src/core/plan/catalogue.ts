@@ -42,6 +42,8 @@ export const BLOCK_CODES = {
   SecondVolume: 'another PersistentVolume is behind the same attachment',
   PluginRemoved: 'neither Kubernetes nor volctl has this volume plugin any more',
   FlexDriverMissing: 'the driver of a flexVolume is not installed here; give --driver-gone',
+  InvalidSource: "a name in the volume's source may not be handed to a program, or become a path",
+  ChapNotSupported: 'the target asks for a password, and iscsiadm takes it on its command line alone',
   UnknownMedium: 'an emptyDir asks for a medium that there is not',
   HugePagesUnclear: 'it cannot be told which huge pages an emptyDir is to have',
   InvalidQuantity: 'a size is no quantity',
@@ -170,6 +172,8 @@ export const OUTCOME_CODES = {
   PlanFileScope: 'the plan file is of another scope',
   NotAPlan: 'the file is no plan that was saved with plan --out',
   PlanTooOld: 'the plan is of another boot',
+  LoginFailed: 'an iSCSI target could not be logged in to',
+  DeviceMissing: 'a disk that is wanted did not come to this node',
   CommandMissing: 'a program that is needed is not installed',
   CommandFailed: 'a program failed',
 } as const
