@@ -5,6 +5,8 @@ import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
 import { checkPath } from './check-path.ts'
 import { findFcDisk } from './fc-find.ts'
+import { mountFlexDevice } from './flex-device.ts'
+import { mountFlexVolume } from './flex-mount.ts'
 import { holdOpen } from './hold-open.ts'
 import { logInToIscsi } from './iscsi-login.ts'
 import { writeIscsiRecord } from './iscsi-record.ts'
@@ -25,7 +27,10 @@ const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   iscsiLogin: logInToIscsi,
   fcFind: findFcDisk,
   mountDevice,
-  setOwnership,
+  flexMountDevice: mountFlexDevice,
+  flexMount: mountFlexVolume,
+  // A flexVolume driver may see to the group itself (P88).
+  setOwnership: (step, run) => (run.bringUp.flex?.fsGroup === false ? [] : setOwnership(step, run)),
   mount: (step, run) => (run.operation.kind === 'MapVolume' ? mapDevice(step, run) : mountStep(step, run)),
   checkPath,
   symlink: linkDevice,
