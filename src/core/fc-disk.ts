@@ -1,11 +1,39 @@
 /** What names a Fibre Channel volume on disk: the name of its global directory, and udev's links (P79, P80, P82). Pure. */
+import type { SharedSources } from './model/objects.ts'
 import { uniqueVolumeName } from './names.ts'
+import type { VolumeMode } from './plan/plan.ts'
 
 export const FC_PLUGIN = 'kubernetes.io/fc'
 
 export type FcDisk =
   | { readonly wwns: readonly string[]; readonly lun: string; readonly wwids?: undefined }
   | { readonly wwids: readonly string[]; readonly wwns?: undefined; readonly lun?: undefined }
+
+/** Names that become a path: nothing that would lead out of it. */
+const ID = /^(?!\.{1,2}$)[A-Za-z0-9._: -]+$/
+
+/**
+ * What a source names: WWNs with a LUN, else WWIDs, whose spaces udev writes as `_`.
+ *
+ * @returns an error where it names neither, or a name is none
+ */
+export function fcDiskOf({
+  targetWWNs = [],
+  lun,
+  wwids = [],
+}: NonNullable<SharedSources['fc']>): FcDisk | { readonly error: string } {
+  const bad = [...targetWWNs, ...wwids].find((each) => !ID.test(each))
+  if (bad !== undefined) return { error: `its fc source has ${JSON.stringify(bad)}, which is no name` }
+  if (targetWWNs.length > 0 && lun != null) return { wwns: targetWWNs, lun: String(lun) }
+  if (wwids.length > 0) return { wwids: wwids.map((each) => each.replaceAll(' ', '_')) }
+  return { error: 'its fc source names neither WWNs with a LUN nor WWIDs' }
+}
+
+/** The global directory, relative to the root directory (P79). */
+export function fcDirectory(disk: FcDisk, mode: VolumeMode): string {
+  const name = disk.wwns === undefined ? disk.wwids.join('-') : `${disk.wwns.join('-')}-lun-${disk.lun}`
+  return `plugins/kubernetes.io/fc/${mode === 'Block' ? 'volumeDevices/' : ''}${name}`
+}
 
 /** `WWN-WWN-lun-LUN` or `WWID-WWID`; undefined where it is neither. */
 export function parseFcDirectory(name: string): FcDisk | undefined {

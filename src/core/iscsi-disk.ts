@@ -65,6 +65,10 @@ export function parseIscsiDirectory(path: string): IscsiDisk | undefined {
   return { portals: [portal], iqn, lun, ownIface: false, ...(iface !== undefined && { iface }) }
 }
 
+export function isIfaceName(name: string): boolean {
+  return IFACE.test(name)
+}
+
 /** Of `…/iface-IFACE/NAME`. */
 export function ifaceOf(path: string): string | undefined {
   const iface = /^iface-(.+)$/.exec(posix.basename(posix.dirname(path)))?.[1]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { keysOf, Schedule } from '../../src/core/apply/schedule.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
-import { operation } from './apply-fixture.ts'
+import { operation, step } from './apply-fixture.ts'
 
 const volume = (handle: string) => ({
   name: handle,
@@ -27,6 +27,16 @@ describe('the schedule', () => {
       'pod u',
       'volume kubernetes.io/nfs/x',
     ])
+  })
+
+  it('never logs in to and out of one iSCSI target at a time (P74)', () => {
+    const directory = (maps: string, lun: number) =>
+      `/r/plugins/kubernetes.io/iscsi/${maps}iface-default/10.0.0.1:3260-iqn.2003-01.t:d-lun-${lun}`
+    const iscsi = { name: 'x', plugin: 'kubernetes.io/iscsi', mode: 'Filesystem' as const }
+    const logIn = { kind: 'MountVolume' as const, steps: [step('iscsiLogin', directory('', 1))] }
+    const logOut = { kind: 'UnmapDevice' as const, steps: [step('iscsiLogout', directory('volumeDevices/', 2))] }
+    for (const given of [logIn, logOut])
+      expect(keysOf(operation('a', { volume: iscsi, ...given }))).toContain('target iqn.2003-01.t:d')
   })
 
   it('holds back what shares a volume or a pod with a running operation', () => {

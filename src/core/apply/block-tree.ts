@@ -39,6 +39,8 @@ export interface IscsiLun {
 export interface IscsiSession {
   /** As the kernel calls it: session1. */
   readonly name: string
+  /** Its SCSI host: host3. */
+  readonly host: string
   readonly iqn: string
   /** ADDRESS:PORT, as asked for and as it came out; IPv6 in brackets. */
   readonly portals: readonly string[]
@@ -64,4 +66,10 @@ export interface BlockTree {
   fcPort(scsiAddress: string): string | undefined
   /** The file that takes a SCSI disk away when "1" is written to it. */
   deletePath(name: string): string
+  /** Every SCSI host: host3. */
+  scsiHosts(): readonly string[]
+  /** Those of them that are Fibre Channel adapters. */
+  fcHosts(): readonly string[]
+  /** The file that makes a SCSI host look for LUNs when "CHANNEL TARGET LUN" is written to it, `-` for any. */
+  scanPath(host: string): string
 }

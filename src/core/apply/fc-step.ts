@@ -39,8 +39,8 @@ export async function deleteFcDevices({ target }: Step, run: StepContext): Promi
   await removeDisks(seen, run)
 }
 
-/** By the kernel's own word: a link of udev may be stale. */
-function isOf(disk: FcDisk, name: string, { host: { blockTree } }: StepContext): boolean {
+/** Is a disk the volume's, by the kernel's own word: a link of udev may be stale. */
+export function isOf(disk: FcDisk, name: string, { host: { blockTree } }: StepContext): boolean {
   const address = blockTree.node(name)?.scsiAddress
   const port = address === undefined || disk.wwns === undefined ? undefined : blockTree.fcPort(address)
   const wwid = disk.wwids === undefined ? undefined : blockTree.wwid(name)
@@ -62,7 +62,8 @@ function requireNothingMountedSince(target: string, { record }: StepContext): vo
   })
 }
 
-function linkedDisks(disk: FcDisk, { host: { blockTree } }: StepContext): Set<string> {
+/** The SCSI disks that udev's links name whole; of a multipath map its paths. */
+export function linkedDisks(disk: FcDisk, { host: { blockTree } }: StepContext): Set<string> {
   const found = (['by-path', 'by-id'] as const).flatMap((directory) =>
     blockTree.links(directory).filter(({ link }) => isFcLink(disk, directory, link)),
   )

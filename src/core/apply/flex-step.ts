@@ -1,9 +1,9 @@
 /** A flexVolume driver's call, and a look at what it left (P87, P88). */
 import type { Step } from '../plan/plan.ts'
 import { undoWhatTheDriverLeft } from './csi-step.ts'
-import type { CommandResult } from './host.ts'
+import { isNotSupported, requireSuccess } from './flex-answer.ts'
 import { StepFailed } from './operation-error.ts'
-import { command, wordsOf } from './step-command.ts'
+import { command } from './step-command.ts'
 import type { StepContext } from './step-context.ts'
 import { umountLayer } from './umount-step.ts'
 
@@ -28,39 +28,6 @@ export async function callFlexDriver(step: Step, run: StepContext): Promise<void
     for (let left = before; left > 0; left--) await umountLayer({ op: 'umount', target: step.target }, run)
     return
   }
-  requireSuccess(result, `${driver}: ${call} of ${step.target}`)
+  requireSuccess(result, `${driver}: ${call} of ${step.target}`, "Look at the driver's log; nothing was removed.")
   await undoWhatTheDriverLeft(step, run, before)
-}
-
-interface Status {
-  readonly status?: unknown
-  readonly message?: unknown
-}
-
-/** One JSON object and nothing else, as the kubelet reads it. */
-function statusOf({ stdout }: CommandResult): Status | undefined {
-  try {
-    const value: unknown = JSON.parse(stdout)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isNotSupported(result: CommandResult): boolean {
-  return statusOf(result)?.status === 'Not supported'
-}
-
-function requireSuccess(result: CommandResult, what: string): void {
-  const answer = statusOf(result)
-  if (answer?.status === 'Success' && result.status === 0) return
-  const said =
-    answer === undefined
-      ? `it printed no JSON status: ${wordsOf(result)}`
-      : answer.status === 'Success'
-        ? `it said Success and ended with status ${result.status}`
-        : `${String(answer.status ?? 'no status')}: ${String(answer.message ?? 'without a message')}`
-  throw new StepFailed('DriverFailed', `${what} failed: ${said}`, {
-    hint: "Look at the driver's log; nothing was removed.",
-  })
 }

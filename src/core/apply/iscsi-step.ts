@@ -35,16 +35,21 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
   if (volume.sharedWith !== undefined) return leave(volume, volume.sharedWith, step, run)
   const reason = await wantedBy(disk, run)
   if (reason !== undefined) return stays(volume, reason)
+  await endSessions(volume, step.target, run)
+  return disk.ownIface ? deleteIface(disk.iface, run) : undefined
+}
+
+/** Of a volume whose sessions nobody else uses (`sharedWith`). @throws StepFailed HeldBy, SessionLeft, CommandFailed */
+export async function endSessions(volume: IscsiVolume, directory: string, run: StepContext): Promise<void> {
   requireLogOutPossible(volume, run)
   // A log-out takes every LUN of the session. Nobody uses them, and what a tear-down before this one had to leave of
   // them, a multipath map above all, would hang on paths that are gone.
   await removeDisks([...volume.disks, ...volume.otherDisks], run)
-  for (const portal of disk.portals) {
-    await requireNothingLeft(disk, step.target, run)
+  for (const portal of volume.disk.portals) {
+    await requireNothingLeft(volume.disk, directory, run)
     await logOutOf(portal, volume, run)
   }
   requireLoggedOut(volume, run)
-  return deleteOwnIface(disk, run)
 }
 
 /** Before the first disk goes: a session without its disks, that nobody can end, would be half a tear-down. */
@@ -156,9 +161,12 @@ function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext
   })
 }
 
-/** Only the one that the kubelet cloned for this volume (P76), and only when no session goes through it any more. */
-async function deleteOwnIface({ iface, ownIface }: RecordedDisk, run: StepContext): Promise<string | undefined> {
-  if (!ownIface) return undefined
+/**
+ * Only one that was cloned for this volume alone (P76), and only when no session goes through it any more.
+ *
+ * @returns why it stays; undefined: it is gone
+ */
+export async function deleteIface(iface: string, run: StepContext): Promise<string | undefined> {
   const user = run.host.blockTree.iscsiSessions().find((session) => session.iface === iface)
   if (user !== undefined) return `its iSCSI interface ${iface} stays: ${user.name} goes through it`
   try {

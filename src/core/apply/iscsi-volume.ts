@@ -112,7 +112,7 @@ function sessionsOf(disk: RecordedDisk, directory: string, { host }: StepContext
 }
 
 /** Of another interface there is another directory; a session that names none may be through any. */
-function isThrough({ iqn, iface }: IscsiSession, disk: RecordedDisk): boolean {
+export function isThrough({ iqn, iface }: IscsiSession, disk: Pick<RecordedDisk, 'iqn' | 'iface'>): boolean {
   return iqn === disk.iqn && (iface === undefined || iface === disk.iface)
 }
 
@@ -143,7 +143,7 @@ function isAddress(portal: string): boolean {
 }
 
 /** IPv6 in one spelling; the kubelet adds the port only where there is no colon at all (P72). */
-function withPort(portal: string): string {
+export function withPort(portal: string): string {
   const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(portal)
   if (bracketed === null) return portal.includes(':') ? portal : `${portal}:3260`
   const [, address = '', port = '3260'] = bracketed

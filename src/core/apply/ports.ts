@@ -77,6 +77,8 @@ export interface ApplyContext {
   readonly timeoutMs?: number
   /** How long a detach waits for the attacher (default 30 s). */
   readonly detachWaitMs?: number
+  /** How long a device may take to appear after a log-in or a scan (default 30 s, P74). */
+  readonly deviceWaitMs?: number
   /** Flags that lift a guard, as the person gave them: they stand in the journal (S31). */
   readonly guards?: unknown
   /** Default: below /run/volctl, one file for a root directory. */

@@ -1,6 +1,7 @@
 /** One operation by itself: what must hold, the intent in the journal, the steps, the outcome. */
 import type { Operation, OperationKind } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
+import { requirePrograms } from './bring-up/require-programs.ts'
 import { requireWanted } from './bring-up/require-wanted.ts'
 import { requireExpectedMounts } from './expected-mounts.ts'
 import { noteMounted } from './mounted-disks.ts'
@@ -33,8 +34,10 @@ export async function runOperation(operation: Operation, apply: ApplyRun): Promi
 
 /** @throws OperationRefused */
 export async function requireConditions(operation: Operation, steps: StepContext, witness: Witness): Promise<void> {
-  if (BRINGING_UP.has(operation.kind)) steps.bringUp.wanted = requireWanted(operation, witness, steps.context)
-  else await requireUnused(operation, witness, steps.context)
+  if (BRINGING_UP.has(operation.kind)) {
+    requirePrograms(operation, steps.host)
+    steps.bringUp.wanted = requireWanted(operation, witness, steps.context)
+  } else await requireUnused(operation, witness, steps.context)
   requireExpectedMounts(operation, steps.around)
   requireSameFiles(operation, steps.host)
   noteMounted(steps)

@@ -33,6 +33,11 @@ export function keysOf({ kind, pod, volume, steps }: Operation): string[] {
     )
     keys.push(...new Set(targets.map((iqn) => `target ${iqn}`)))
   }
+  // A log-in and a log-out of one target are never at work at once (P74).
+  for (const { op, target } of steps) {
+    const iqn = op === 'iscsiLogin' ? parseIscsiDirectory(target)?.iqn : undefined
+    if (iqn !== undefined) keys.push(`target ${iqn}`)
+  }
   return keys
 }
 

@@ -1,5 +1,6 @@
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
+import type { FlexCapabilities } from './bring-up/flex-init.ts'
 import type { Host } from './host.ts'
 import type { Journal } from './journal.ts'
 import type { ApplyContext } from './ports.ts'
@@ -14,6 +15,8 @@ export interface BringUp {
   device?: string
   /** What a bind mount that names no source is of: a device's global mount, or a directory that needs none. */
   source?: string
+  /** What a flexVolume driver says of itself. */
+  flex?: FlexCapabilities
 }
 
 /** What a step of one operation works with. */

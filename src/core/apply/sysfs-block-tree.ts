@@ -22,7 +22,7 @@ export class SysfsBlockTree implements BlockTree {
     return namesIn(hosts).flatMap((host) =>
       namesIn(`${hosts}/${host}/device`)
         .filter((name) => /^session\d+$/.test(name))
-        .flatMap((name) => session(`${hosts}/${host}/device/${name}`, name) ?? []),
+        .flatMap((name) => session(`${hosts}/${host}/device/${name}`, name, host) ?? []),
     )
   }
 
@@ -86,6 +86,18 @@ export class SysfsBlockTree implements BlockTree {
     return `${this.#sys}/block/${name}/device/delete`
   }
 
+  scsiHosts(): string[] {
+    return namesIn(`${this.#sys}/class/scsi_host`)
+  }
+
+  fcHosts(): string[] {
+    return namesIn(`${this.#sys}/class/fc_host`)
+  }
+
+  scanPath(host: string): string {
+    return `${this.#sys}/class/scsi_host/${host}/scan`
+  }
+
   #scsiAddress(name: string): string | undefined {
     try {
       const found = posix.basename(realpathSync(`${this.#sys}/block/${name}/device`))
@@ -112,7 +124,7 @@ export class SysfsBlockTree implements BlockTree {
 }
 
 /** Undefined where the session ended while it was read. */
-function session(at: string, name: string): IscsiSession | undefined {
+function session(at: string, name: string, host: string): IscsiSession | undefined {
   const facts = `${at}/iscsi_session/${name}`
   const iqn = textIn(`${facts}/targetname`)
   if (iqn === undefined) return undefined
@@ -123,7 +135,8 @@ function session(at: string, name: string): IscsiSession | undefined {
       const connection = `${at}/${each}/iscsi_connection/${each}`
       return ['persistent_', ''].flatMap((kind) => portalOf(connection, kind) ?? [])
     })
-  return { name, iqn, portals: [...new Set(portals)], ...(iface === undefined ? {} : { iface }), luns: lunsOf(at) }
+  const luns = lunsOf(at)
+  return { name, host, iqn, portals: [...new Set(portals)], ...(iface === undefined ? {} : { iface }), luns }
 }
 
 /** A session that is reconnecting has no address just now; what was asked for it still tells. */

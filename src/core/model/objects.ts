@@ -147,6 +147,9 @@ export interface SharedSources extends InTreeSources {
     readonly initiatorName?: string
     readonly fsType?: string
     readonly readOnly?: boolean
+    readonly chapAuthDiscovery?: boolean
+    readonly chapAuthSession?: boolean
+    readonly secretRef?: SecretReference
   }
   readonly fc?: {
     readonly targetWWNs?: readonly string[]
@@ -155,7 +158,13 @@ export interface SharedSources extends InTreeSources {
     readonly fsType?: string
     readonly readOnly?: boolean
   }
-  readonly flexVolume?: { readonly driver: string; readonly fsType?: string; readonly readOnly?: boolean }
+  readonly flexVolume?: {
+    readonly driver: string
+    readonly fsType?: string
+    readonly readOnly?: boolean
+    readonly options?: Readonly<Record<string, string>>
+    readonly secretRef?: SecretReference
+  }
 }
 
 export interface PodVolumeSource extends SharedSources {

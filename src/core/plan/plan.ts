@@ -83,7 +83,8 @@ export interface VolumeRef {
  * write: what the file's name says (a marker, an atomic writer's `..data`, a state file); setOwnership: fsGroup (P31);
  * checkPath: the type of a hostPath (detail), made where it says so and nothing is there; symlink: the pod's link to a device; losetup -f: hold a device open (P99);
  * iscsiLogin, fcFind: bring the LUN's device to this node, for the mountDevice, mount and symlink that follow;
- * flexMountDevice, flexMount: the call of a flexVolume driver (detail: its executable).
+ * flexMountDevice, flexMount: the calls of a flexVolume driver (detail: its executable; source: the node's path of the
+ * device; the global mount, which is bound where the driver does not mount; P87).
  */
 export type StepOp =
   | 'umount'

@@ -1,9 +1,16 @@
 /** flexVolume: a program on the host for each driver (P85-P88). Its plugin name is the driver's. */
 
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
 import { uniqueVolumeName } from '../names.ts'
-import { notSupportedYet } from '../reconcile/draft.ts'
+import type { Step } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import type { Obstacle } from '../reconcile/draft.ts'
+import { flexProgram } from '../reconcile/flex-program.ts'
 import { mountEvidence } from './evidence.ts'
 import { perPodFacts, sharedNameFacts, sharedSources, specNameOf } from './facts.ts'
+import { flexSourceOf, isFlexReadOnly } from './flex-options.ts'
+import { ownershipOf } from './ownership.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 
@@ -32,11 +39,64 @@ export const flexVolume: VolumePlugin = {
     return { ...perPodFacts(driver, name, context), attachability: 'unknown' }
   },
   podPath: podVolumeDir,
-  globalPath: ({ plugin, specName }) => `plugins/kubernetes.io/flexvolume/${plugin}/mounts/${specName}`,
+  globalPath: globalPathOf,
   mountsOver: () => true,
   evidence: mountEvidence,
-  setUp: (context, volume) => ({
-    steps: [{ op: 'mount', target: context.inputs.absolute(podVolumeDir(volume)) }],
-    blocked: notSupportedYet('Start the kubelet: it mounts the volume.'),
-  }),
+  setUp: (context, volume, first) => {
+    const program = flexProgram(context.inputs.snapshot, volume.plugin)
+    if ('why' in program) return { steps: [], blocked: driverMissing(volume.plugin, program.why) }
+    const steps = flexSteps(context, volume, program.executable, first)
+    const blocked = secretObstacle(volume)
+    return blocked === undefined ? { steps } : { steps, blocked }
+  },
+}
+
+/** The device is the driver's work only where it attaches (P87, P88). */
+function flexSteps({ inputs }: PlanContext, volume: VolumeToMount, detail: string, first: boolean): Step[] {
+  const target = inputs.absolute(podVolumeDir(volume))
+  const global = globalPathOf(volume)
+  const withDevice = volume.attachability === 'attachable' && first && inputs.at(global).length === 0
+  return [
+    ...(withDevice ? deviceSteps(inputs, volume, inputs.absolute(global), detail) : []),
+    { op: 'mkdir', target, mode: '0750' },
+    { op: 'flexMount', target, source: inputs.absolute(global), detail },
+    ...(isFlexReadOnly(volume) ? [] : ownershipOf(volume, target, { ignoreErrors: true })),
+  ]
+}
+
+function deviceSteps({ snapshot }: ActualInputs, volume: VolumeToMount, target: string, detail: string): Step[] {
+  const attached = snapshot.api?.node?.status?.volumesAttached?.find(({ name }) => name === volume.uniqueName)
+  const fsType = flexSourceOf(volume)?.fsType
+  return [
+    { op: 'mkdir', target, mode: '0750' },
+    {
+      op: 'flexMountDevice',
+      target,
+      detail,
+      ...(attached?.devicePath ? { source: attached.devicePath } : {}),
+      ...(fsType ? { fsType } : {}),
+      options: [isFlexReadOnly(volume) ? 'ro' : 'rw'],
+    },
+  ]
+}
+
+function globalPathOf({ plugin, specName }: Pick<VolumeToMount, 'plugin' | 'specName'>): string {
+  return `plugins/kubernetes.io/flexvolume/${plugin}/mounts/${specName}`
+}
+
+function driverMissing(plugin: string, why: string): Obstacle {
+  return {
+    code: 'FlexDriverMissing',
+    message: `flexVolume driver ${plugin} ${why}`,
+    hint: 'Install it where the kubelet looks (volumePluginDir); then plan again.',
+  }
+}
+
+function secretObstacle(volume: VolumeToMount): Obstacle | undefined {
+  if (flexSourceOf(volume)?.secretRef == null) return undefined
+  return {
+    code: 'SecretOnCommandLine',
+    message: `driver ${volume.plugin} would be given a secret on its command line, where every process of the host can read it`,
+    hint: 'Start the kubelet: it mounts the volume.',
+  }
 }

@@ -3,6 +3,7 @@
 import { isInTree } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
 import type { Obstacle } from './draft.ts'
+import { flexProgram } from './flex-program.ts'
 
 export type FlexCall =
   | { readonly kind: 'call'; readonly executable: string }
@@ -23,21 +24,14 @@ export function isFlexPlugin({ inputs }: PlanContext, plugin: string): boolean {
 
 /** Without its driver the kubelet does not find the plugin and does nothing at all: so neither does volctl, unless told. */
 export function flexCall({ inputs, options }: PlanContext, plugin: string): FlexCall {
-  const { flexDrivers } = inputs.snapshot
-  const driver = flexDrivers?.find(({ name }) => name === plugin)
-  if (driver !== undefined && driver.error === undefined) return { kind: 'call', executable: driver.executable }
+  const program = flexProgram(inputs.snapshot, plugin)
+  if ('executable' in program) return { kind: 'call', executable: program.executable }
   if (options.driverGone.includes(plugin)) return { kind: 'gone' }
-  const why =
-    flexDrivers === undefined
-      ? 'was not looked for'
-      : driver === undefined
-        ? 'is not installed here'
-        : `cannot be run: ${driver.executable}: ${driver.error}`
   return {
     kind: 'blocked',
     blocked: {
       code: 'FlexDriverMissing',
-      message: `flexVolume driver ${plugin} ${why}, and only it knows what an unmount takes`,
+      message: `flexVolume driver ${plugin} ${program.why}, and only it knows what an unmount takes`,
       hint: `Install it again where the kubelet looks (volumePluginDir); if it is gone for good, give --driver-gone ${plugin}: the kernel then unmounts, and what else the driver would do is not done.`,
     },
   }

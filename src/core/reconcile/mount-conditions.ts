@@ -1,6 +1,7 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { matchesNode } from '../desired/node-affinity.ts'
+import { flexVolume } from '../plugins/flex-volume.ts'
 import { mountOptionsObstacle } from '../plugins/mount-options.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, registeredDriver, waitForKubelet } from './context.ts'
@@ -34,6 +35,8 @@ function nodeWait({ inputs }: PlanContext): Wait | undefined {
 function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   if (volume.attachability === 'notAttachable') return undefined
   if (volume.attachability === 'unknown') {
+    // The driver alone can say, and programs are run by apply only: it asks before the mount.
+    if (pluginNamed(volume.plugin) === flexVolume) return undefined
     return { code: 'AttachabilityUnknown', message: `whether ${volume.specName} has to be attached could not be read` }
   }
   if (!context.objects.isAttached(volume.uniqueName)) {

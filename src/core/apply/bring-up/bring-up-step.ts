@@ -4,7 +4,12 @@ import type { Step } from '../../plan/plan.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
 import { checkPath } from './check-path.ts'
+import { findFcDisk } from './fc-find.ts'
+import { mountFlexDevice } from './flex-device.ts'
+import { mountFlexVolume } from './flex-mount.ts'
 import { holdOpen } from './hold-open.ts'
+import { logInToIscsi } from './iscsi-login.ts'
+import { writeIscsiRecord } from './iscsi-record.ts'
 import { linkDevice } from './link-device.ts'
 import { makeDirectory } from './make-directory.ts'
 import { mapDevice } from './map-device.ts'
@@ -19,9 +24,14 @@ type BringUpStep = (step: Step, run: StepContext) => Promise<readonly Undo[]> | 
 
 const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   mkdir: makeDirectory,
-  mount: (step, run) => (run.operation.kind === 'MapVolume' ? mapDevice(step, run) : mountStep(step, run)),
+  iscsiLogin: logInToIscsi,
+  fcFind: findFcDisk,
   mountDevice,
-  setOwnership,
+  flexMountDevice: mountFlexDevice,
+  flexMount: mountFlexVolume,
+  // A flexVolume driver may see to the group itself (P88).
+  setOwnership: (step, run) => (run.bringUp.flex?.fsGroup === false ? [] : setOwnership(step, run)),
+  mount: (step, run) => (run.operation.kind === 'MapVolume' ? mapDevice(step, run) : mountStep(step, run)),
   checkPath,
   symlink: linkDevice,
   'losetup -f': holdOpen,
@@ -32,6 +42,7 @@ const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
 const WRITERS: Readonly<Record<string, BringUpStep>> = {
   '..data': writeContent,
   ready: writeMarker,
+  'iscsi.json': writeIscsiRecord,
 }
 
 /** @returns how to take it back, oldest first */
