@@ -2,11 +2,14 @@ import { createInterface } from 'node:readline/promises'
 import { VolctlError } from '../errors.ts'
 import { ExitStatus } from '../exit-status.ts'
 
-/** Asks on the terminal, on standard error; only `yes` is a yes. Ctrl-C and end of input are a no. */
+/** Asks on the terminal, on standard error; only `yes` is a yes. Ctrl-C, end of input and a dropped session are a no. */
 export async function confirm(question: string, signal: AbortSignal): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const closed = new AbortController()
-  terminal.on('close', () => closed.abort())
+  const onGone = (): void => closed.abort()
+  // A terminal that hung up: even leaving its raw mode fails, which the types of this event do not know.
+  terminal.on('error' as 'close', onGone)
+  terminal.on('close', onGone)
   terminal.on('SIGINT', () => closed.abort())
   try {
     const answer = await terminal.question(question, { signal: AbortSignal.any([signal, closed.signal]) })
