@@ -1,9 +1,19 @@
 /** Sub-paths of a pod that is gone, made as the kubelet makes them (P136), and what is left after an apply. */
-import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { inventory } from '../helpers/inventory.ts'
 import { LiveNode } from '../helpers/live-node.ts'
 import { runScenario, sh } from '../helpers/scenario.ts'
+
+interface Given {
+  readonly planted: readonly Planted[]
+  readonly options: Partial<PlanOptions>
+  /** The volume is a tmpfs, and the sub-paths are parts of it. */
+  readonly inMemory?: boolean
+  /** The volume's own directory is gone. */
+  readonly lost?: boolean
+}
 
 const POD = '00000000-0000-4000-8000-000000000001'
 
@@ -36,22 +46,20 @@ function plant(base: string, outside: string, { at, as, with: what = '' }: Plant
 }
 
 await runScenario({
-  /**
-   * @param given JSON: what is planted below volume-subpaths, the volume's medium, the options of the apply, and whether
-   *   the volume's own directory is gone
-   */
+  /** @param given JSON of Given */
   async clean(directory, [given = '']) {
-    const { planted, medium, options, lost } = JSON.parse(given)
+    const { planted, inMemory, options, lost }: Given = JSON.parse(given)
     const outside = `${directory}/outside`
     mkdirSync(`${outside}/dir/below`, { recursive: true })
     for (const name of ['file', 'dir/a', 'dir/below/b']) writeFileSync(`${outside}/${name}`, 'precious')
     const node = new LiveNode(directory)
-    node.pod(POD, 'app', [{ name: 'vol1', emptyDir: medium === undefined ? {} : { medium } }])
+    node.pod(POD, 'app', [{ name: 'vol1', emptyDir: {} }])
     await node.apply()
     const pod = `${node.root}/pods/${POD}`
     const volume = `${pod}/volumes/kubernetes.io~empty-dir/vol1`
-    const source = medium === undefined ? outside : volume
-    if (medium !== undefined) {
+    const source = inMemory ? volume : outside
+    if (inMemory) {
+      sh('mount', '-t', 'tmpfs', 'tmpfs', volume)
       mkdirSync(`${volume}/dir`)
       writeFileSync(`${volume}/file`, 'data')
     }
@@ -74,8 +82,11 @@ await runScenario({
       ),
       // Names alone where something is still mounted: what is below is not the pod's.
       left: existsSync(base)
-        ? readdirSync(base, { recursive: true, encoding: 'utf8' })
-            .filter((name) => !mounts.some((mount) => `${base}/${name}`.startsWith(`${mount.mountPoint}/`)))
+        ? sh('find', base, '-mindepth', '1', '-printf', '%P\n')
+            .split('\n')
+            .filter(
+              (name) => name !== '' && !mounts.some((mount) => `${base}/${name}`.startsWith(`${mount.mountPoint}/`)),
+            )
             .toSorted()
         : [],
       top: existsSync(base),
