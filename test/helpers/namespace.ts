@@ -54,3 +54,8 @@ export async function inNamespace<T>(
   if (status !== 0) throw new Error(`${scenario} exited ${String(status)}:\n${stderr}${stdout}`)
   return JSON.parse(stdout) as T
 }
+
+/** Why no process can be started that makes system calls of its own (system-calls.ts); undefined: it can. */
+export const noSystemCalls = process.allowedNodeEnvironmentFlags.has('--experimental-ffi')
+  ? undefined
+  : 'this Node has no node:ffi'

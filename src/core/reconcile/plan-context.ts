@@ -3,6 +3,7 @@ import { ActualInputs } from '../actual/actual-inputs.ts'
 import { blockVolumes, stagedVolumes } from '../actual/devices.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
+import { compareText } from '../compare-text.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { csiUniqueName } from '../names.ts'
@@ -81,6 +82,7 @@ function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
           },
         ]
   })
+  all.sort((a, b) => compareText(a.path, b.path))
   const byName = Map.groupBy(all, ({ volume }) => csiUniqueName(volume.driver, volume.handle))
   return { all, of: (uniqueName) => byName.get(uniqueName) ?? [] }
 }

@@ -45,7 +45,7 @@ export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined
   const emptied = containers.filter((dir) => emptyAfter(context, dir, subPaths, kept))
   for (const dir of emptied) removals.push({ op: 'rmdir', target: inputs.absolute(dir) })
   const all = inputs.tree.children(subPaths.dir).every((entry) => emptied.includes(entry.path))
-  if (all && inputs.tree.has(subPaths.dir)) removals.push({ op: 'rmdir', target: inputs.absolute(subPaths.dir) })
+  if (all && inputs.tree.isDir(subPaths.dir)) removals.push({ op: 'rmdir', target: inputs.absolute(subPaths.dir) })
   const obstacle =
     foreignObstacle(context, subPaths.foreign) ??
     mounted

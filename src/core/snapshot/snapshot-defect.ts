@@ -51,12 +51,20 @@ export function snapshotDefect(document: object): string | undefined {
   )
 }
 
+/** Of an entry, what is read without another look. */
+const ENTRY_TEXTS = ['target', 'content', 'error'] as const
+
 function treeDefect(tree: unknown): string | undefined {
   const entries = (tree ?? []) as readonly unknown[]
   const wrong = entries.findIndex(
     (entry) => !isObject(entry) || typeof entry.path !== 'string' || typeof entry.type !== 'string',
   )
-  return wrong === -1 ? undefined : `tree[${wrong}] has no path or no type`
+  if (wrong !== -1) return `tree[${wrong}] has no path or no type`
+  for (const [index, entry] of (entries as readonly Fields[]).entries()) {
+    const field = ENTRY_TEXTS.find((name) => entry[name] !== undefined && typeof entry[name] !== 'string')
+    if (field !== undefined) return `tree[${index}].${field} is no text`
+  }
+  return undefined
 }
 
 function apiDefect(api: unknown): string | undefined {
@@ -64,7 +72,11 @@ function apiDefect(api: unknown): string | undefined {
   for (const name of API_LISTS) {
     const list = (api as Fields)[name]
     if (!Array.isArray(list)) return `api.${name} is missing`
-    if (name === 'errors') continue
+    if (name === 'errors') {
+      const odd = list.findIndex((error) => typeof error !== 'string' && !isObject(error))
+      if (odd !== -1) return `api.errors[${odd}] tells nothing`
+      continue
+    }
     const wrong = list.findIndex(
       (object) => !isObject(object) || !isObject(object.metadata) || typeof object.metadata.name !== 'string',
     )

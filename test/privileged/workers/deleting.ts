@@ -1,16 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { deleteContent } from '../../../src/core/apply/delete-content.ts'
 import { containingMount } from '../../../src/core/apply/location.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
@@ -135,69 +125,6 @@ await runScenario({
       outcome = error.code
     })
     return report(all, outcome)
-  },
-
-  /** A process swaps directories, links and names for thousands of times while everything is deleted again and again. */
-  async swaps(directory) {
-    const all = place(directory)
-    const attic = makeDir(`${directory}/attic`)
-    const self = fileURLToPath(import.meta.url)
-    const rounds = '4000'
-    const attacker = spawn(
-      process.execPath,
-      ['--no-warnings', self, 'attack', all.volume, all.outside, attic, rounds],
-      { stdio: 'ignore' },
-    )
-    const outcomes = new Map<string, number>()
-    while (attacker.exitCode === null) {
-      const outcome = (await attempt(all.volume)).replace(/\d+/, 'some')
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    const status = await ended(attacker)
-    // What the attacker moved out of the volume may have lost its content; the last try finds the volume quiet.
-    return { ...report(all, await attempt(all.volume)), attacker: status, outcomes: Object.fromEntries(outcomes) }
-  },
-
-  /** The other side of `swaps`; runs in the same namespace. */
-  attack(_, [volume = '', outside = '', attic = '', rounds = '']) {
-    const tryTo = (work: () => void): void => {
-      try {
-        work()
-      } catch {
-        // Deleted under our hands: the next round plants it anew.
-      }
-    }
-    for (let round = 0; round < Number(rounds); round++) {
-      // Made under a name of its own, so that the attacker itself never writes through one of its links.
-      const fresh = `${volume}/new${round}`
-      const name = `${volume}/d${round % 7}`
-      tryTo(() => mkdirSync(fresh))
-      tryTo(() => mkdirSync(`${fresh}/inner`))
-      tryTo(() => writeFileSync(`${fresh}/inner/f`, 'x'))
-      tryTo(() => symlinkSync(`${outside}/deep`, `${fresh}/link`))
-      tryTo(() => renameSync(`${fresh}/inner`, `${attic}/inner${round % 5}`))
-      tryTo(() => renameSync(fresh, name))
-      tryTo(() => renameSync(name, `${volume}/moved${round % 3}`))
-      tryTo(() => symlinkSync(outside, name))
-      tryTo(() => renameSync(`${attic}/inner${round % 5}`, `${volume}/back${round % 5}`))
-    }
-  },
-
-  /** Bind mounts of the outside come and go inside of the volume. */
-  async mountSwaps(directory) {
-    const all = place(directory)
-    const { volume, outside } = all
-    const mount = `mkdir ${volume}/m; mount --bind ${outside} ${volume}/m && until umount ${volume}/m; do :; done`
-    const script = `exec 2> /dev/null; for i in $(seq 400); do mkdir -p ${volume}/new$i/x; ${mount}; done; true`
-    const attacker = spawn('sh', ['-c', script], { stdio: 'ignore' })
-    const outcomes = new Set<string>()
-    while (attacker.exitCode === null) {
-      outcomes.add((await attempt(all.volume)).replace(/\d+/, 'some'))
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    await ended(attacker)
-    return { ...report(all, await attempt(all.volume)), tries: outcomes.size > 0 }
   },
 
   /** Somebody is inside: by working directory, by an open file, and from another namespace under another name. */

@@ -1,0 +1,305 @@
+/**
+ * Every parser of foreign text, fed with what no one would write: it ends soon, throws nothing but a clear error of its
+ * own, and never accepts what is not what it says. VOLCTL_FUZZ=100000 tries as many for each, another seed each time.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { fromBinary } from '@bufbuild/protobuf'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readStateFile } from '../../src/core/actual/state-file.ts'
+import { mergeKubeConfigs, readKubeConfigFile } from '../../src/core/api/kube-config-file.ts'
+import { selectContext } from '../../src/core/api/normalize-kube-config.ts'
+import { sandboxStates } from '../../src/core/cri/sandbox-states.ts'
+import { highestSupportedVersion } from '../../src/core/csi/versions.ts'
+import { matchesNode } from '../../src/core/desired/node-affinity.ts'
+import { compareQuantities, parseQuantity } from '../../src/core/desired/quantity.ts'
+import { VolctlError } from '../../src/core/errors.ts'
+import {
+  ListContainersResponseSchema,
+  ListPodSandboxResponseSchema,
+} from '../../src/core/grpc/gen/runtime/v1/runtime_pb.js'
+import { decodeFrame } from '../../src/core/grpc/grpc-frame.ts'
+import { parseIscsiDirectory, parseIscsiJson } from '../../src/core/iscsi-disk.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { kubeletConfig } from '../../src/core/node/kubelet-config.ts'
+import { parseKubeletFlags, withoutSecrets } from '../../src/core/node/kubelet-flags.ts'
+import { podUidsOfCgroup } from '../../src/core/node/pod-cgroups.ts'
+import { readServiceUnit } from '../../src/core/node/systemd-unit.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { parseSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { corpus, mutated } from './mutate.ts'
+
+const { VOLCTL_FUZZ: asked } = process.env
+const parameters = asked === undefined ? { numRuns: 300, seed: 1136 } : { numRuns: Number(asked) }
+const TIMEOUT_MS = asked === undefined ? 60_000 : 3_600_000
+/** A parser that takes as long for a few kilobytes hangs on a file of some megabytes. */
+const TOO_LONG_MS = 2_000
+const SECRET = 'planted-value'
+
+const directory = mkdtempSync(`${tmpdir()}/volctl-fuzz-`)
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+function file(name: string, bytes: Buffer): string {
+  const path = `${directory}/${name}`
+  mkdirSync(path.slice(0, path.lastIndexOf('/')), { recursive: true })
+  writeFileSync(path, bytes)
+  return path
+}
+
+/** What the parser makes of it, or its own clear error. */
+function refusing<T>(parse: () => T): T | VolctlError {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof VolctlError) return error
+    throw error
+  }
+}
+
+const PARSERS: Readonly<Record<string, (bytes: Buffer) => void>> = {
+  mountinfo(bytes) {
+    const table = refusing(() => parseMountinfo(bytes))
+    if (table instanceof VolctlError) return
+    for (const mount of table.under('/')) {
+      expect(mount.mountPoint).toMatch(/^\//)
+      expect(mount.dev).toMatch(/^\d+:\d+$/)
+      expect([mount.root, mount.fsType, mount.source].every((text) => typeof text === 'string')).toBe(true)
+      expect([...mount.options, ...mount.optionalFields, ...mount.superOptions]).toBeInstanceOf(Array)
+      expect(table.at(mount.mountPoint).map(({ index }) => index)).toContain(mount.index)
+      expect(table.ofDevice(mount.dev).map(({ index }) => index)).toContain(mount.index)
+      expect(table.byId(mount.id)?.id).toBe(mount.id)
+    }
+  },
+  vol_data(bytes) {
+    const found = readStateFile({ path: 'vol_data.json', type: 'file', content: bytes.toString() })
+    if (found?.data === undefined) expect(found?.corrupt).toMatch(/\S/)
+    else for (const text of [found.data.driverName, found.data.volumeHandle]) expect(text).not.toBe('')
+  },
+  iscsi(bytes) {
+    const found = parseIscsiJson(bytes.toString())
+    if ('corrupt' in found) return
+    const { portals, iqn, lun, iface } = found.disk
+    expect(portals.length).toBeGreaterThan(0)
+    for (const name of [...portals, iqn, lun, iface ?? 'default']) expect(name).not.toMatch(/^-|^$|[\s/\0]/)
+  },
+  'iscsi-directory'(bytes) {
+    const disk = parseIscsiDirectory(bytes.toString())
+    for (const name of disk === undefined ? [] : [...disk.portals, disk.iqn, disk.lun])
+      expect(name).not.toMatch(/^-|^$|[\s/\0]/)
+  },
+  cgroup(bytes) {
+    const text = bytes.toString()
+    for (const uid of podUidsOfCgroup(text)) {
+      expect(uid).toMatch(/^[^/\n]+$/)
+      expect(text.replaceAll('_', '-')).toContain(`pod${uid.replaceAll('_', '-')}`)
+    }
+  },
+  'command-line'(bytes) {
+    const args = bytes.toString().split('\0')
+    for (const name of parseKubeletFlags(args).keys()) expect(name).not.toMatch(/[=_]/)
+    expect(withoutSecrets(args)).toHaveLength(args.length)
+  },
+  'kubelet-config'(bytes) {
+    const config = file('config.yaml', bytes)
+    refusing(() => kubeletConfig(new Map([['config', config]]), directory))
+  },
+  unit(bytes) {
+    file('root/etc/systemd/system/kubelet.service', bytes)
+    const unit = refusing(() => readServiceUnit('kubelet.service', `${directory}/root`))
+    if (unit === undefined || unit instanceof VolctlError) return
+    expect(unit.args.every((word) => typeof word === 'string')).toBe(true)
+    expect(typeof unit.workingDirectory).toBe('string')
+  },
+  kubeconfig(bytes) {
+    const path = file('kubeconfig', bytes)
+    const found = refusing(() => selectContext(mergeKubeConfigs([readKubeConfigFile(path)]), path, undefined))
+    if (!(found instanceof VolctlError)) return
+    expect(`${found.message} ${found.hint ?? ''}`).not.toContain(SECRET)
+  },
+  snapshot(bytes) {
+    const snapshot = refusing(() => parseSnapshot(bytes, 'snapshot'))
+    if (snapshot instanceof VolctlError) return
+    const mounts = refusing(() => parseMountinfo(snapshot.mountinfo ?? ''))
+    if (mounts instanceof VolctlError) return
+    const { operations } = planNode({ snapshot, mounts }, planOptions({ orphans: true }))
+    for (const { steps } of operations) for (const { target } of steps) expect(target).not.toMatch(/(^|\/)\.\.(\/|$)/)
+  },
+  quantity(bytes) {
+    const text = bytes.toString()
+    const value = parseQuantity(text)
+    if (value === undefined) return
+    expect(text).toMatch(/^[+-]?[\d.]+\D{0,2}[+-]?\d*$/)
+    expect(compareQuantities(text, text)).toBe(0)
+  },
+  versions(bytes) {
+    const announced = bytes.toString().split(',')
+    const highest = highestSupportedVersion(announced)
+    if (highest !== undefined) expect(announced).toContain(highest)
+  },
+  frame(bytes) {
+    let message: Buffer
+    try {
+      message = decodeFrame(bytes)
+    } catch (error) {
+      expect(error).toBeInstanceOf(Error)
+      return
+    }
+    expect(bytes.includes(message)).toBe(true)
+  },
+}
+
+describe.each(Object.keys(PARSERS))('%s', (name) => {
+  const parse = (bytes: Buffer): void => {
+    const begun = performance.now()
+    PARSERS[name]?.(bytes)
+    expect(performance.now() - begun).toBeLessThan(TOO_LONG_MS)
+  }
+
+  it.each(corpus(name))('takes $name as it is', ({ bytes }) => parse(bytes))
+
+  it('survives its mutations', () => fc.assert(fc.property(mutated(name), parse), parameters), TIMEOUT_MS)
+})
+
+describe('a snapshot, value by value', () => {
+  const [example] = corpus('snapshot')
+  const odd = fc.constantFrom<unknown>(
+    null,
+    undefined,
+    '',
+    'x',
+    '..',
+    '/',
+    '../../etc',
+    -1,
+    1e308,
+    true,
+    [],
+    {},
+    [null],
+    ['x'],
+  )
+
+  it(
+    'is refused, or planned',
+    () =>
+      fc.assert(
+        fc.property(
+          fc.array(fc.tuple(fc.array(fc.nat(1_000), { minLength: 24, maxLength: 24 }), odd), {
+            minLength: 1,
+            maxLength: 3,
+          }),
+          (changes) => {
+            const document = JSON.parse(String(example?.bytes))
+            for (const [picks, value] of changes) replaceSomewhere(document, picks.values(), structuredClone(value))
+            PARSERS.snapshot?.(Buffer.from(JSON.stringify(document)))
+          },
+        ),
+        parameters,
+      ),
+    TIMEOUT_MS,
+  )
+})
+
+/** Walks down by the picks and puts the value in the place of what it comes to. */
+function replaceSomewhere(document: Record<string, unknown>, picks: Iterator<number, undefined>, value: unknown): void {
+  let at = document
+  for (let key = keyOf(at, picks); ; key = keyOf(at, picks)) {
+    const below = at[key]
+    if (typeof below !== 'object' || below === null || (picks.next().value ?? 0) % 5 === 0) {
+      at[key] = value
+      return
+    }
+    at = below as Record<string, unknown>
+  }
+}
+
+function keyOf(at: object, picks: Iterator<number, undefined>): string {
+  const keys = Object.keys(at)
+  return keys[(picks.next().value ?? 0) % keys.length] ?? 'added'
+}
+
+describe('answers of a container runtime', () => {
+  it('whatever bytes they are, make sandboxes with a UID and a state, or are refused by their decoder', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.uint8Array({ maxLength: 200 }), (a, b) => {
+        let answers: Parameters<typeof sandboxStates>
+        try {
+          const { items } = fromBinary(ListPodSandboxResponseSchema, a)
+          answers = [items, fromBinary(ListContainersResponseSchema, b).containers]
+        } catch {
+          return
+        }
+        for (const { uid, state } of sandboxStates(...answers))
+          expect([uid === '', state === '']).toEqual([false, false])
+      }),
+      parameters,
+    )
+  })
+})
+
+describe('what is written can be read', () => {
+  const escaped = (text: string): string =>
+    [...Buffer.from(text)]
+      .map((byte) => ([9, 10, 32, 35, 92].includes(byte) ? `\\${byte.toString(8).padStart(3, '0')}` : [byte]))
+      .map((each) => Buffer.from(each as string))
+      .reduce((all, each) => Buffer.concat([all, each]), Buffer.alloc(0))
+      .toString()
+  // A carriage return is no separator to the kernel and stays as it is; NUL and "/" are in no name.
+  const name = fc
+    .string({ unit: 'binary', minLength: 1, maxLength: 40 })
+    .map((text) => text.replaceAll(/[/\0\ud800-\udfff]/g, 'x'))
+  const path = fc.array(name, { maxLength: 4 }).map((names) => `/${names.join('/')}`)
+
+  it('mount points, roots and sources with any name, escaped as the kernel does', () => {
+    const mount = fc.record({ root: path, mountPoint: path, source: name, fsType: fc.constantFrom('ext4', 'fuse.x') })
+    fc.assert(
+      fc.property(fc.array(mount, { minLength: 1, maxLength: 5 }), (mounts) => {
+        const lines = mounts.map(
+          ({ root, mountPoint, source, fsType }, n) =>
+            `${n + 2} 1 7:${n} ${escaped(root)} ${escaped(mountPoint)} rw shared:${n} - ${fsType} ${escaped(source)} rw\n`,
+        )
+        const table = parseMountinfo(Buffer.from(lines.join('')))
+        const read = mounts.map((_, n) => table.byId(n + 2))
+        expect(
+          read.map((each) => ({
+            root: each?.root,
+            mountPoint: each?.mountPoint,
+            source: each?.source,
+            fsType: each?.fsType,
+          })),
+        ).toEqual(mounts)
+        for (const { mountPoint } of mounts) expect(table.at(mountPoint).length).toBeGreaterThan(0)
+      }),
+      parameters,
+    )
+  })
+
+  it('a node affinity and its opposite never both hold', () => {
+    const requirement = fc.record({
+      key: fc.constantFrom('zone', 'disk', '__proto__', 'constructor'),
+      values: fc.array(fc.constantFrom('a', 'b', '1', '-2', '9'.repeat(30)), { maxLength: 3 }),
+    })
+    const labels = fc.dictionary(fc.constantFrom('zone', 'disk'), fc.constantFrom('a', 'b', '1'))
+    fc.assert(
+      fc.property(requirement, labels, (given, found) => {
+        const matches = (operator: string): boolean =>
+          matchesNode(
+            {
+              metadata: { name: 'pv', uid: 'pv' },
+              spec: {
+                nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ ...given, operator }] }] } },
+              },
+            },
+            { metadata: { name: 'n', uid: 'n', labels: found } },
+          )
+        expect(matches('In')).toBe(!matches('NotIn'))
+        expect(matches('Exists')).toBe(!matches('DoesNotExist'))
+        expect(matches('Gt') && matches('Lt')).toBe(false)
+        expect(matches('Other')).toBe(false)
+      }),
+      parameters,
+    )
+  })
+})

@@ -1,0 +1,29 @@
+/** System calls that Node does not offer, for processes that a test starts with `--experimental-ffi`. */
+import { dlopen } from 'node:ffi'
+
+const AT_FDCWD = -100
+const RENAME_EXCHANGE = 2
+const MS_BIND = 4096n
+const MNT_DETACH = 2
+const UMOUNT_NOFOLLOW = 8
+
+const { functions } = dlopen(null, {
+  mount: { arguments: ['string', 'string', 'string', 'u64', 'string'], return: 'i32' },
+  umount2: { arguments: ['string', 'i32'], return: 'i32' },
+  renameat2: { arguments: ['i32', 'string', 'i32', 'string', 'u32'], return: 'i32' },
+})
+
+/** Two names change places in one moment. @returns whether they did */
+export function exchange(a: string, b: string): boolean {
+  return functions.renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) === 0
+}
+
+/** @returns whether it is mounted */
+export function bindMount(source: string, target: string): boolean {
+  return functions.mount(source, target, 'none', MS_BIND, '') === 0
+}
+
+/** Takes the newest mount off a path, in use or not. @returns whether there was one */
+export function detachMount(target: string): boolean {
+  return functions.umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) === 0
+}

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import { inNamespace, noMounts } from '../helpers/namespace.ts'
+
+const WORKER = new URL('./workers/hostile-content.ts', import.meta.url)
+
+describe.skipIf(noMounts !== undefined)(`a hostile pod${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
+  it('links, control sequences, 255-byte names, 100,000 files, 4,000 levels: all goes, and nothing outside has changed', async () => {
+    expect(await inNamespace(WORKER, 'pod')).toEqual({
+      made: ['done', 'done', 'done', 'done'],
+      asked: ['DeletesData', 'DeletesData', 'DeletesData', 'DeletesData'],
+      // Files that were renamed while the others were deleted keep their directory, and the pod's, for the next run.
+      first: ['done', 'done', 'done', 'failed DirectoryNotEmpty', 'skipped DirectoryNotEmpty'],
+      second: ['done', 'done'],
+      untouched: true,
+      pods: ['00000000-0000-4000-8000-00000000000a'],
+      left: [],
+    })
+  }, 90_000)
+})

@@ -1,0 +1,202 @@
+/**
+ * What holds of every plan, shown on nodes made at random. A counter-example is printed with its seed and shrunk;
+ * VOLCTL_RUNS=100000 tries as many, another seed each time.
+ */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { csiGlobalDir } from '../../src/core/names.ts'
+import type { NodeState } from '../../src/core/node-state.ts'
+import type { Operation, Plan, PlanOptions } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { DRIVER, ROOT } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import {
+  buildNode,
+  isProtected,
+  podUid,
+  protectedVolumes,
+  type RandomNode,
+  randomNode,
+} from '../helpers/random-node.ts'
+import { SimulatedNode } from '../helpers/simulated-node.ts'
+
+const { VOLCTL_RUNS: runs } = process.env
+// The same nodes each time, so that a change is what turns a test red; more, and others, when asked for.
+const parameters = runs === undefined ? { numRuns: 400, seed: 1136 } : { numRuns: Number(runs) }
+const timeout = runs === undefined ? 60_000 : 3_600_000
+
+const options = fc
+  .record({ orphans: fc.boolean(), acceptOutage: fc.constant(undefined) })
+  .map(({ orphans }) => ({ orphans }))
+
+const UNDOING = /^(Unmount|Unmap|CleanOrphan|Detach|RemoveOrphan)/
+
+/** Operations that would be carried out. */
+const runnable = ({ operations }: Plan): Operation[] => {
+  const out = new Set(operations.filter(({ blocked }) => blocked !== undefined).map(({ id }) => id))
+  // One whose predecessor does not run does not run either (S26).
+  for (let before = -1; before !== out.size; ) {
+    before = out.size
+    for (const { id, after } of operations) if (after.some((each) => out.has(each))) out.add(id)
+  }
+  return operations.filter(({ id }) => !out.has(id))
+}
+
+const planned = (state: NodeState, given: Partial<PlanOptions>): Plan => planNode(state, planOptions(given))
+
+function holds(name: string, check: (random: RandomNode, given: Partial<PlanOptions>) => void): void {
+  it(name, () => fc.assert(fc.property(randomNode, options, check), parameters), timeout)
+}
+
+describe('of every plan', () => {
+  holds('nothing of a pod that is wanted, or of which something runs, is undone (S5, S9)', (random, given) => {
+    const { operations } = planned(buildNode(random), given)
+    const mine = random.pods.flatMap((pod, n) => (isProtected(pod) ? podUid(n) : []))
+    for (const { kind, pod, paths, steps, blocked } of operations) {
+      if (!UNDOING.test(kind) || blocked !== undefined) continue
+      expect(mine).not.toContain(pod?.uid)
+      const touched = [...paths, ...steps.map(({ target }) => target)]
+      for (const uid of mine) expect(touched.filter((path) => path.includes(uid))).toEqual([])
+    }
+  })
+
+  holds('no device that such a pod wants or has is unstaged or detached (S4, S21)', (random, given) => {
+    const { operations } = planned(buildNode(random), given)
+    for (const name of protectedVolumes(random)) {
+      const global = `${ROOT}/${csiGlobalDir(DRIVER, name)}`
+      for (const { kind, steps, attachment, blocked } of operations) {
+        if (!UNDOING.test(kind) || blocked !== undefined) continue
+        expect(steps.filter(({ target }) => target.startsWith(global))).toEqual([])
+        if (attachment !== undefined) expect(attachment.name).not.toBe(attachmentOf(random, name))
+      }
+    }
+  })
+
+  holds(
+    'nothing is undone where the list of pods failed, a kubelet may act on devices, or a witness is blind',
+    (random, given) => {
+      const { surroundings } = random
+      const undone = planned(buildNode(random), given).operations.filter(
+        ({ kind, blocked }) => UNDOING.test(kind) && blocked === undefined,
+      )
+      if (surroundings.podListFailed) expect(undone).toEqual([])
+      if (['running', 'mayReturn', 'unknown', 'justStopped'].includes(surroundings.kubelet))
+        expect(undone.filter(({ kind }) => /Device$|^Detach/.test(kind))).toEqual([])
+      // What is mounted was made in this boot: of a pod whose life nobody can tell nothing is unmounted (S9).
+      if (surroundings.runtime === 'silent')
+        expect(undone.flatMap(({ expects = [], pod }) => (pod === undefined ? [] : expects))).toEqual([])
+    },
+  )
+
+  holds(
+    'it is ordered: predecessors come first, and no file is named that is not below the root directory',
+    (random, given) => {
+      const { operations } = planned(buildNode(random), given)
+      const seen = new Set<string>()
+      for (const { id, after, steps } of operations) {
+        expect(after.filter((each) => !seen.has(each))).toEqual([])
+        expect(seen.has(id)).toBe(false)
+        seen.add(id)
+        for (const { target } of steps)
+          expect(target).toMatch(/^(\/var\/lib\/kubelet\/(?!.*\/\.\.?\/)|volumeattachments\/)/)
+      }
+    },
+  )
+
+  it(
+    'carried out in any order that it allows, each step finds what it needs, and nothing is left to do (S26)',
+    () => {
+      let done = 0
+      fc.assert(
+        fc.property(randomNode, options, fc.infiniteStream(fc.nat(1_000_000)), (random, given, picks) => {
+          const node = new SimulatedNode(buildNode(random))
+          const plan = planned(node.state(), given)
+          const undoing = runnable(plan).filter(({ kind }) => UNDOING.test(kind))
+          const todo = new Map(undoing.map((operation) => [operation.id, operation]))
+          while (todo.size > 0) {
+            const ready = [...todo.values()].filter(({ after }) => !after.some((each) => todo.has(each)))
+            const [pick] = picks.take(1)
+            const next = ready[(pick ?? 0) % ready.length]
+            if (next === undefined) throw new Error('operations wait for each other')
+            node.carryOut(next)
+            done += 1
+            todo.delete(next.id)
+          }
+          expect(runnable(planned(node.state(), given)).filter(({ kind }) => UNDOING.test(kind))).toEqual([])
+        }),
+        parameters,
+      )
+      // The nodes are such that there is something to do.
+      expect(done).toBeGreaterThan(parameters.numRuns / 2)
+    },
+    timeout,
+  )
+
+  holds(
+    'within a volume sub-paths come first, then the pods’ mounts, then the device, then the attachment',
+    (random, given) => {
+      const { operations } = planned(buildNode(random), given)
+      for (const { steps } of operations) {
+        const targets = steps.flatMap(({ op, target }) => (/umount|Node|deleteContent/i.test(op) ? [target] : []))
+        const ranks = targets.map((target) => (target.includes('/volume-subpaths/') ? 0 : 1))
+        expect(ranks).toEqual(ranks.toSorted())
+      }
+      const byId = new Map(operations.map((operation) => [operation.id, operation]))
+      const predecessors = ({ after }: Operation): Operation[] =>
+        after.flatMap((id) => byId.get(id) ?? []).flatMap((each) => [each, ...predecessors(each)])
+      for (const operation of operations) {
+        const name = operation.volume?.uniqueName
+        if (name === undefined || !/^(UnmountDevice|DetachVolume)$/.test(operation.kind)) continue
+        const earlier = operations.filter(
+          ({ kind, volume }) =>
+            volume?.uniqueName === name &&
+            (/^(UnmountVolume|CleanOrphanVolume)$/.test(kind) ||
+              (operation.kind === 'DetachVolume' && kind === 'UnmountDevice')),
+        )
+        expect(predecessors(operation)).toEqual(expect.arrayContaining(earlier))
+      }
+    },
+  )
+
+  holds('the same node gives the same bytes, however its lists are ordered', (random, given) => {
+    const state = buildNode(random)
+    const first = JSON.stringify(planned(state, given))
+    expect(JSON.stringify(planned(buildNode(random), given))).toBe(first)
+    expect(planned(reversed(state), given)).toEqual(JSON.parse(first))
+    expect(JSON.stringify(planned(reversed(state), given))).toBe(first)
+  })
+})
+
+function attachmentOf(random: RandomNode, name: string): string | undefined {
+  return buildNode(random).snapshot.api?.volumeAttachments.find(
+    ({ spec }) => spec.nodeName === 'node-1' && spec.source.persistentVolumeName === name,
+  )?.metadata.name
+}
+
+/** Every list whose order says nothing, the other way round. */
+function reversed({ snapshot, mounts }: NodeState): NodeState {
+  const back = <T>(list: readonly T[] | undefined): T[] => (list ?? []).toReversed()
+  const { api, tree, runtime, processes, csiSockets, blockDevices } = snapshot
+  return {
+    mounts,
+    snapshot: {
+      ...snapshot,
+      ...(api === undefined
+        ? {}
+        : {
+            api: {
+              ...api,
+              pods: back(api.pods),
+              persistentVolumes: back(api.persistentVolumes),
+              persistentVolumeClaims: back(api.persistentVolumeClaims),
+              volumeAttachments: back(api.volumeAttachments),
+            },
+          }),
+      ...(tree === undefined ? {} : { tree: back(tree) }),
+      ...(runtime === undefined ? {} : { runtime: { ...runtime, pods: back(runtime.pods) } }),
+      ...(processes === undefined ? {} : { processes: back(processes) }),
+      ...(csiSockets === undefined ? {} : { csiSockets: back(csiSockets) }),
+      ...(blockDevices === undefined ? {} : { blockDevices: back(blockDevices) }),
+    },
+  }
+}
