@@ -15,8 +15,9 @@ export const NEEDED_CAPABILITIES: readonly Capability[] = [
   { bit: 1, name: 'CAP_DAC_OVERRIDE', use: 'reach directories and devices whatever their owner and mode' },
   { bit: 3, name: 'CAP_FOWNER', use: 'change the mode of what belongs to others, and remove it' },
   { bit: 4, name: 'CAP_FSETID', use: "keep the set-group-ID bit of a volume's directories" },
+  { bit: 18, name: 'CAP_SYS_CHROOT', use: "enter the kubelet's mount namespace" },
   { bit: 19, name: 'CAP_SYS_PTRACE', use: 'see which files and mount namespaces other processes hold' },
-  { bit: 21, name: 'CAP_SYS_ADMIN', use: 'mount, unmount and enter mount namespaces' },
+  { bit: 21, name: 'CAP_SYS_ADMIN', use: 'mount and unmount' },
 ]
 
 /**

@@ -178,6 +178,7 @@ export const OUTCOME_CODES = {
   DeviceMissing: 'a disk that is wanted did not come to this node',
   CommandMissing: 'a program that is needed is not installed',
   CommandFailed: 'a program failed',
+  MissingCapability: "apply lacks one of root's capabilities",
 } as const
 
 export type Reason = keyof typeof REASONS
