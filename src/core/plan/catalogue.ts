@@ -102,6 +102,7 @@ export const PROBLEM_CODES = {
   UnexpectedFile: 'a file that the kubelet did not make',
   ForeignMount: "a mount that is not the volume's",
   DeadMount: 'a mount does not answer',
+  MountStorm: 'mount propagation has copied a mount thousands of times',
   OrphanDirKept: 'the directory of a pod that is gone is kept',
   OrphanPodDir: 'directories of pods that are gone could be removed',
   OutageSuspected: 'the API may have lost pods',

@@ -3,9 +3,12 @@
  * mounts and ext4 on loop devices, and the built volctl. Without anything wrong all of its plan is carried out (control),
  * so that what is left undone in the others is left for the rule's sake.
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { loopDevicesWork } from '../../helpers/csi-driver/start.ts'
 import { inNamespace, noBlockDevices, noMounts } from '../../helpers/namespace.ts'
+
+// Whole nodes, made and repaired in each test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./rules.worker.ts', import.meta.url)
 
