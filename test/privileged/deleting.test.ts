@@ -9,45 +9,48 @@ interface Found {
   readonly untouched: boolean
 }
 
-describe.skipIf(noMounts !== undefined)(`deleting content${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it.each([
-    { scenario: 'links', outcome: 'deleted 6', left: [] },
-    { scenario: 'oddNames', outcome: 'deleted 2', left: [] },
-    { scenario: 'deep', outcome: 'deleted 3000', left: [] },
-    { scenario: 'bindMount', outcome: 'ForeignMount', left: ['0-bind'] },
-    { scenario: 'fileBindMount', outcome: 'ForeignMount', left: ['0-bind'] },
-    { scenario: 'volumeIsALink', outcome: 'ENOTDIR, Swapped', left: [] },
-    { scenario: 'otherMount', outcome: 'ForeignMount', left: ['file'] },
-  ])(
-    '$scenario: $outcome, and nothing outside has changed',
-    async ({ scenario, outcome, left }) => {
-      const found = await inNamespace<Found>(WORKER, scenario)
-      expect(found).toEqual({ outcome, left, untouched: true })
-    },
-    30_000,
-  )
-
-  it('never leaves the volume while directories are swapped for links and moved thousands of times', async () => {
-    const found = await inNamespace<Found & { attacker: number; outcomes: Record<string, number> }>(WORKER, 'swaps')
-    expect(found).toMatchObject({ untouched: true, left: [], attacker: 0 })
-    // The race was one: some walks went through, each of the others stopped for a reason that is known.
-    expect(found.outcomes['deleted some']).toBeGreaterThan(10)
-    expect(Object.keys(found.outcomes).filter((name) => !/^(deleted some|Swapped|DeleteFailed)$/.test(name))).toEqual(
-      [],
+describe.skipIf(noMounts !== undefined)(
+  `S12: deleting content${noMounts === undefined ? '' : ` (${noMounts})`}`,
+  () => {
+    it.each([
+      { scenario: 'links', outcome: 'deleted 6', left: [] },
+      { scenario: 'oddNames', outcome: 'deleted 2', left: [] },
+      { scenario: 'deep', outcome: 'deleted 3000', left: [] },
+      { scenario: 'bindMount', outcome: 'ForeignMount', left: ['0-bind'] },
+      { scenario: 'fileBindMount', outcome: 'ForeignMount', left: ['0-bind'] },
+      { scenario: 'volumeIsALink', outcome: 'ENOTDIR, Swapped', left: [] },
+      { scenario: 'otherMount', outcome: 'ForeignMount', left: ['file'] },
+    ])(
+      '$scenario: $outcome, and nothing outside has changed',
+      async ({ scenario, outcome, left }) => {
+        const found = await inNamespace<Found>(WORKER, scenario)
+        expect(found).toEqual({ outcome, left, untouched: true })
+      },
+      30_000,
     )
-  }, 60_000)
 
-  it('never enters a bind mount of the same device that comes and goes', async () => {
-    expect(await inNamespace<Found>(WORKER, 'mountSwaps')).toMatchObject({ untouched: true, left: [], tries: true })
-  }, 60_000)
+    it('never leaves the volume while directories are swapped for links and moved thousands of times', async () => {
+      const found = await inNamespace<Found & { attacker: number; outcomes: Record<string, number> }>(WORKER, 'swaps')
+      expect(found).toMatchObject({ untouched: true, left: [], attacker: 0 })
+      // The race was one: some walks went through, each of the others stopped for a reason that is known.
+      expect(found.outcomes['deleted some']).toBeGreaterThan(10)
+      expect(Object.keys(found.outcomes).filter((name) => !/^(deleted some|Swapped|DeleteFailed)$/.test(name))).toEqual(
+        [],
+      )
+    }, 60_000)
 
-  it('is refused while somebody is inside, whatever the directory is called there', async () => {
-    expect(await inNamespace(WORKER, 'holders')).toEqual({
-      cwd: 'failed HeldBy',
-      file: 'failed HeldBy',
-      namespace: 'failed HeldBy',
-      nobody: 'done',
-      exists: false,
+    it('never enters a bind mount of the same device that comes and goes', async () => {
+      expect(await inNamespace<Found>(WORKER, 'mountSwaps')).toMatchObject({ untouched: true, left: [], tries: true })
+    }, 60_000)
+
+    it('is refused while somebody is inside, whatever the directory is called there', async () => {
+      expect(await inNamespace(WORKER, 'holders')).toEqual({
+        cwd: 'failed HeldBy',
+        file: 'failed HeldBy',
+        namespace: 'failed HeldBy',
+        nobody: 'done',
+        exists: false,
+      })
     })
-  })
-})
+  },
+)
