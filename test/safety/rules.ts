@@ -131,6 +131,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown(
       'privileged/safety/hung',
       'S19: no force where the connection has another mount, here or in another namespace',
+      'S19: children that survive SIGKILL keep no command from ending; the mount is named, and goes by force',
     ),
     ...planner('S19: --force-unmount names one path'),
   ],

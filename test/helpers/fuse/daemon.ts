@@ -3,6 +3,7 @@
  *
  *     well  answers every request
  *     eio   mounts well, and then answers every request with EIO
+ *     silent  takes every request and answers none: whoever asked survives SIGKILL until the connection is aborted
  *
  * It prints "ready" and ends when the last mount of it is gone or its connection is aborted. To make it hang, stop it
  * (SIGSTOP): every call that needs an answer then waits for ever.
@@ -38,6 +39,7 @@ writeSync(1, 'ready\n')
 for (;;) {
   if (!receive()) break
   const opcode = request.readUInt32LE(4)
+  if (mode === 'silent' && opcode !== OPCODE.INIT) continue
   if (opcode === OPCODE.FORGET || opcode === OPCODE.BATCH_FORGET) continue
   reply(request.readBigUInt64LE(8), answer(opcode))
 }

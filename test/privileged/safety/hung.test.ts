@@ -42,6 +42,22 @@ describe.skipIf(noFuse !== undefined)(`FUSE file systems${noFuse === undefined ?
     expectInTime(found)
   })
 
+  it('S19: children that survive SIGKILL keep no command from ending; the mount is named, and goes by force', async () => {
+    const found = await run<Commands & { survivors: string[] }>('silent')
+    expectInTime(found)
+    expect(found.survivors).toContain('stat')
+    expect(found).toMatchObject({
+      named: true,
+      status: 3,
+      undone: ['RemoveOrphanPodDir -: skipped HeldBy', 'UnmountVolume silent: failed HeldBy'],
+      done: REST - 2,
+      left: 1,
+      forced: ['UnmountVolume silent: done'],
+      after: 0,
+      still: [],
+    })
+  })
+
   it('one that answers everything with EIO is named and unmounted, and the rest is done', async () => {
     const found = await run<Commands>('eio')
     expect(found).toMatchObject({ named: true, status: 0, undone: [], done: REST, left: 0 })

@@ -1,7 +1,7 @@
 /** Mounts that hang, fail, or are too many, on a node that is otherwise repaired; the built volctl, timed. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { abortConnections, connections, startFuse } from '../../helpers/fuse/start.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
@@ -35,6 +35,16 @@ async function everyCommand(scene: Scene, path: string): Promise<object> {
   }
 }
 
+/** Names of the processes of this PID namespace that nothing ends. */
+function uninterruptible(): readonly string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      return / D /.test(stat.slice(stat.lastIndexOf(')'))) ? [/\((.*)\)/.exec(stat)?.[1] ?? ''] : []
+    })
+}
+
 await runScenario({
   async possible(directory) {
     await (await startFuse(`${directory}/mnt`)).kill()
@@ -55,6 +65,31 @@ await runScenario({
       } finally {
         abortConnections(fusectl, before)
         for (const daemon of daemons) await daemon.kill()
+      }
+    }),
+
+  /** One that takes every request and answers none: children of volctl that ask it survive SIGKILL. */
+  silent: (directory) =>
+    onBroken(directory, async (scene) => {
+      const fusectl = `${directory}/fusectl`
+      const before = connections(fusectl)
+      const path = nfsOf(scene, 'silent')
+      const daemon = await startFuse(path, 'silent')
+      try {
+        const found = await everyCommand(scene, path)
+        const survivors = uninterruptible()
+        // Ends the connection, and with it the calls that wait.
+        const { ends } = await applyTo(scene, '--timeout', '5s', '--force-unmount', path)
+        return {
+          ...found,
+          survivors,
+          forced: ends.filter((end) => end.includes(' silent: ')),
+          after: readMounts().at(path).length,
+          still: uninterruptible(),
+        }
+      } finally {
+        abortConnections(fusectl, before)
+        await daemon.kill()
       }
     }),
 
