@@ -26,7 +26,7 @@ function secret(n: number): Operation {
 const umounts = () => fixture.host.log.filter((line) => line.startsWith('umount'))
 
 describe('a batch of unmounts', () => {
-  it('checks once, unmounts in few calls, and reads the table once after', async () => {
+  it('S27: checks once, unmounts in few calls, and reads the table once after', async () => {
     let witnesses = 0
     fixture.given = {
       witness: async () => {

@@ -112,6 +112,31 @@ describe('detaching (S21)', () => {
     expect(deletions()).toEqual([])
   })
 
+  describe('beside a file system that no mount table shows (S20)', () => {
+    const hidden = { device: 'sdb', dev: '8:16', fsType: 'ext4' }
+
+    it('is refused where the volume has no device that is known: it may be its own', async () => {
+      fixture.host.hidden = [hidden]
+      const { outcomes } = await fixture.apply(planOf([detach()]))
+      expect(outcomes).toMatchObject([{ state: 'refused', code: 'HeldBy', message: expect.stringContaining('ext4') }])
+      expect(deletions()).toEqual([])
+    })
+
+    it('is done where it is being unmounted just now', async () => {
+      fixture.host.hidden = [hidden]
+      let looks = 0
+      fixture.host.hiddenFileSystems = () => (++looks > 2 ? [] : fixture.host.hidden)
+      expect(await detachAlone()).toBe('done')
+      expect(looks).toBe(3)
+    })
+
+    it("is done where another operation's volume is on it", async () => {
+      fixture.host.hidden = [hidden]
+      const other = { ...unstage(), id: 'other', volume: { ...volume, uniqueName: `${UNIQUE}-2`, handle: 'vol-2' } }
+      expect(statesOf(await fixture.apply(planOf([other, detach()])))).toEqual({ other: 'done', detach: 'done' })
+    })
+  })
+
   it('is refused by a conflict', async () => {
     const context = fixture.context(planOf([]))
     const deleteVolumeAttachment = async () => {

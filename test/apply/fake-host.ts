@@ -5,6 +5,7 @@ import type { ChangeOwnershipOptions, OwnershipChange } from '../../src/core/app
 import type { DeleteContentOptions, Deleted } from '../../src/core/apply/delete-content.ts'
 import type { Opener } from '../../src/core/apply/device-openers.ts'
 import type { DeviceUse } from '../../src/core/apply/device-use.ts'
+import type { HiddenFileSystem } from '../../src/core/apply/hidden-file-systems.ts'
 import type { CommandResult, FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
 import type { Holder } from '../../src/core/apply/open-files.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
@@ -190,6 +191,8 @@ export class FakeHost implements Host {
   deviceNumber = (path: string): string | undefined => (path.startsWith('/dev/loop') ? `7:${path.slice(9)}` : undefined)
   loops = () => [...this.backingFiles].map(([device, backingFile]) => ({ device, backingFile }))
   superblockGone = (): boolean => false
+  hidden: HiddenFileSystem[] = []
+  hiddenFileSystems = (): HiddenFileSystem[] => this.hidden
 }
 
 function errno(code: string): Error {

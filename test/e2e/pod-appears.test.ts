@@ -17,7 +17,7 @@ describe.skipIf(cannot !== undefined)(`a container appears after the plan${canno
   const ofPod = ({ pod }: Appeared, paths: readonly string[]): string[] => paths.filter((path) => path.includes(pod))
 
   describe('while the person is asked', () => {
-    it('nothing of that pod is touched, the rest is done', () => {
+    it('S26: nothing of that pod is touched, the rest is done', () => {
       const { before, end, apply } = report.atThePrompt
       expect(ofPod(report.atThePrompt, end.files)).toEqual(ofPod(report.atThePrompt, before.files))
       expect(ofPod(report.atThePrompt, end.mounts)).toEqual(ofPod(report.atThePrompt, before.mounts))
@@ -36,7 +36,7 @@ describe.skipIf(cannot !== undefined)(`a container appears after the plan${canno
     })
   })
 
-  it('while apply is at work: what has not begun yet is refused', () => {
+  it('S26: while apply is at work, what has not begun yet is refused', () => {
     const { apply, end, pod } = report.meanwhile
     const events = apply.stdout
       .trim()

@@ -18,13 +18,14 @@ describe.skipIf(noMounts !== undefined)(
       { name: 'an API server that is down', status: 1, says: 'cannot be reached: connect ECONNREFUSED' },
       { name: 'a certificate of another authority', status: 1, says: 'TLS with the API server' },
       { name: 'a token that is not known', status: 1, says: 'Unauthorized' },
-      { name: 'a user without rights', status: 1, says: 'pods is forbidden: User "nobody"' },
+      { name: 'S3: a user without rights', status: 1, says: 'pods is forbidden: User "nobody"' },
       { name: 'no such root directory', status: 1, says: '/nonexistent: there is no such directory' },
-      { name: 'a server that answers with something else', status: 1, says: 'is no JSON' },
-      { name: 'an API server that fails', status: 1, says: '500' },
-      { name: 'no such node', status: 4, says: 'refused by S1: ' },
-      { name: 'another machine', status: 4, says: 'refused by S1: ' },
-      { name: 'no pod in the API, though processes of pods run', status: 4, says: 'refused by S29: ' },
+      { name: 'S3: a server that answers with something else', status: 1, says: 'is no JSON' },
+      { name: 'S3: an API server that fails', status: 1, says: '500' },
+      { name: 'S1: another cluster with a node of the same name', status: 4, says: 'refused by S1: ' },
+      { name: 'S1: no such node', status: 4, says: 'refused by S1: ' },
+      { name: 'S1: another machine', status: 4, says: 'refused by S1: ' },
+      { name: 'S29: no pod in the API, though processes of pods run', status: 4, says: 'refused by S29: ' },
     ])('$name: $status', ({ name, status, says }) => {
       const refusal = report[name]
       expect(refusal?.plan.status).toBe(status)

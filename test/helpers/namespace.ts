@@ -26,6 +26,9 @@ function withoutLoops(): string | undefined {
 /** Arguments of unshare(1) that this machine allows. */
 export const unshareArguments: readonly string[] = unshareArgs ?? AS_USER
 
+/** Whatever hangs in a scenario ends here, with its PID namespace where it has one. */
+const OUTER_DEADLINE_MS = 300_000
+
 /**
  * Runs one scenario of a worker file (see scenario.ts) and returns what it found; a scenario that throws, or a process
  * that it leaves behind, fails the test.
@@ -39,9 +42,13 @@ export async function inNamespace<T>(
   ownProc = false,
   args: readonly string[] = [],
 ): Promise<T> {
-  const proc = ownProc ? ['-p', '-f', '--mount-proc'] : []
+  const proc = ownProc ? ['-p', '-f', '--mount-proc', '--kill-child'] : []
   const program = [process.execPath, '--no-warnings', fileURLToPath(worker), scenario, ...args]
-  const child = spawn('unshare', [...unshareArguments, ...proc, ...program], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn('unshare', [...unshareArguments, ...proc, ...program], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: OUTER_DEADLINE_MS,
+    killSignal: 'SIGKILL',
+  })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (text) => {

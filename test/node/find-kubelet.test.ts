@@ -29,7 +29,7 @@ ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS \\
   'etc/default/kubelet': '# extra\nKUBELET_EXTRA_ARGS=--root-dir=/data/kubelet\n',
 }
 
-describe('a stopped kubelet', () => {
+describe('S8: a stopped kubelet', () => {
   it('is read from its unit, drop-ins and environment files', () => {
     using root = fixture(KUBEADM)
     const [kubelet, ...others] = startableKubelets(root.path)
@@ -111,7 +111,7 @@ describe('splitWords', () => {
   ])('%s', (text, want) => expect(splitWords(text)).toEqual(want))
 })
 
-describe('several kubelets', () => {
+describe('S8: several kubelets', () => {
   const processes = [
     { pid: 10, comm: 'kubelet', args: ['/usr/bin/kubelet', '--kubeconfig=/k', '--hostname-override=a'] },
     {

@@ -53,7 +53,7 @@ describe('loopDevices', () => {
   })
 })
 
-describe('readStaticPods', () => {
+describe('S10: readStaticPods', () => {
   const pod = 'kind: Pod\nmetadata: {name: p-static}\n'
   it('reads one pod a file, in order, any extension, not recursive, no hidden names', () => {
     using dir = fixture({
@@ -95,7 +95,7 @@ describe('readStaticPods', () => {
   })
 })
 
-describe('standingObstacles', () => {
+describe('S7: standingObstacles', () => {
   const good: StandingFacts = {
     uidMap: '         0          0 4294967295\n',
     pidNamespace: 'pid:[4026531836]',
@@ -131,7 +131,7 @@ describe('standingObstacles', () => {
   ])('$name', ({ facts, want }) => expect(standingObstacles(facts).map(({ code }) => code)).toEqual(want))
 })
 
-describe('stableRead', () => {
+describe('S27: stableRead', () => {
   const reads = (...texts: string[]) => {
     let at = 0
     return { read: () => Buffer.from(texts[Math.min(at++, texts.length - 1)] ?? ''), count: () => at }
@@ -155,7 +155,7 @@ describe('stableRead', () => {
   })
 })
 
-describe('checkMountNamespace', () => {
+describe('S6: checkMountNamespace', () => {
   const line = (id: number, path: string, dev = '0:9') => `${id} 1 ${dev} / ${path} rw - tmpfs t rw\n`
   const world = (namespaces: Record<string, string>, tables: Record<string, string> = {}) => {
     const proc = fixture(Object.fromEntries(Object.entries(tables).map(([pid, text]) => [`${pid}/mountinfo`, text])))
@@ -253,7 +253,7 @@ describe('the fake host of tests', () => {
     expect(readTestHost({})).toBeUndefined()
   })
 
-  it('is refused on the root directory of a real kubelet', () => {
+  it('S7: is refused on the root directory of a real kubelet', () => {
     using dir = fixture({ 'k/x': '' })
     symlinkSync(join(dir.path, 'k'), join(dir.path, 'link'))
     expect(() => allowTestHost('/var/lib/kubelet', [])).toThrow(SafetyRefusal)

@@ -16,7 +16,7 @@ const chosen = candidateFrom({
   workingDirectory: '/',
 })
 
-describe('judgeKubelet', () => {
+describe('S11: judgeKubelet', () => {
   it.each<{ name: string; answers: Partial<KubeletAnswers>; want: object }>([
     {
       name: 'stopped',

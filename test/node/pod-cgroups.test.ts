@@ -8,7 +8,7 @@ const UNDERSCORES = UID.replaceAll('-', '_')
 const STATIC = '424bed75717cd804f583d8658065a8f4'
 const ID = 'a'.repeat(64)
 
-describe('podUidsOfCgroup', () => {
+describe('S9: podUidsOfCgroup', () => {
   it.each([
     { name: 'v2, cgroupfs, burstable', text: `0::/kubepods/burstable/pod${UID}/${ID}`, want: [UID] },
     { name: 'v2, cgroupfs, guaranteed', text: `0::/kubepods/pod${UID}/${ID}`, want: [UID] },

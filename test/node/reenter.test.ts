@@ -6,7 +6,7 @@ import { noRoot } from '../helpers/namespace.ts'
 
 const PRINT = new URL('./helpers/print-namespace.ts', import.meta.url).pathname
 
-describe.skipIf(noRoot !== undefined)(`reenter${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describe.skipIf(noRoot !== undefined)(`S6: reenter${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
   it('runs the same program in the namespace of another process, and gives its status', async () => {
     // In its namespace this project is covered: the program must be reached through /proc.
     const project = new URL('../../', import.meta.url).pathname

@@ -5,7 +5,7 @@ import { noRoot } from '../helpers/namespace.ts'
 const PRINT = new URL('./helpers/print-standing.ts', import.meta.url).pathname
 
 /** A process stands for the kubelet; volctl is started beside it in several ways. */
-describe.skipIf(noRoot !== undefined)(`where volctl stands${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+describe.skipIf(noRoot !== undefined)(`S7: where volctl stands${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
   it.each([
     { name: 'beside the kubelet', run: '"$@"', want: [] },
     {

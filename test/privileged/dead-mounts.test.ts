@@ -11,7 +11,7 @@ const noFuse =
   ))
 
 describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : ` (${noFuse})`}`, () => {
-  it('are unmounted without being looked at, though their daemon never answers', async () => {
+  it('S18: are unmounted without being looked at, though their daemon never answers', async () => {
     expect(await inNamespace(WORKER, 'hung')).toEqual({
       dead: true,
       states: { a: 'done' },
@@ -30,7 +30,7 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
     })
   })
 
-  it('go by force where nothing shares the connection; by a lazy umount nothing follows unless it is shown to be gone', async () => {
+  it('S19, S20: go by force where nothing shares the connection; by a lazy umount nothing follows unless it is shown to be gone', async () => {
     const found = await inNamespace<{ states: Record<string, string>; left: number }>(WORKER, 'lazyAndForce')
     expect(found.left).toBe(0)
     expect(found.states.force).toBe('done')

@@ -9,31 +9,34 @@ interface Found {
   readonly untouched: boolean
 }
 
-describe.skipIf(noMounts !== undefined)(`deleting content${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it.each([
-    { scenario: 'links', outcome: 'deleted 6', left: [] },
-    { scenario: 'oddNames', outcome: 'deleted 2', left: [] },
-    { scenario: 'deep', outcome: 'deleted 3000', left: [] },
-    { scenario: 'bindMount', outcome: 'ForeignMount', left: ['0-bind'] },
-    { scenario: 'fileBindMount', outcome: 'ForeignMount', left: ['0-bind'] },
-    { scenario: 'volumeIsALink', outcome: 'ENOTDIR, Swapped', left: [] },
-    { scenario: 'otherMount', outcome: 'ForeignMount', left: ['file'] },
-  ])(
-    '$scenario: $outcome, and nothing outside has changed',
-    async ({ scenario, outcome, left }) => {
-      const found = await inNamespace<Found>(WORKER, scenario)
-      expect(found).toEqual({ outcome, left, untouched: true })
-    },
-    30_000,
-  )
+describe.skipIf(noMounts !== undefined)(
+  `S12: deleting content${noMounts === undefined ? '' : ` (${noMounts})`}`,
+  () => {
+    it.each([
+      { scenario: 'links', outcome: 'deleted 6', left: [] },
+      { scenario: 'oddNames', outcome: 'deleted 2', left: [] },
+      { scenario: 'deep', outcome: 'deleted 3000', left: [] },
+      { scenario: 'bindMount', outcome: 'ForeignMount', left: ['0-bind'] },
+      { scenario: 'fileBindMount', outcome: 'ForeignMount', left: ['0-bind'] },
+      { scenario: 'volumeIsALink', outcome: 'ENOTDIR, Swapped', left: [] },
+      { scenario: 'otherMount', outcome: 'ForeignMount', left: ['file'] },
+    ])(
+      '$scenario: $outcome, and nothing outside has changed',
+      async ({ scenario, outcome, left }) => {
+        const found = await inNamespace<Found>(WORKER, scenario)
+        expect(found).toEqual({ outcome, left, untouched: true })
+      },
+      30_000,
+    )
 
-  it('is refused while somebody is inside, whatever the directory is called there', async () => {
-    expect(await inNamespace(WORKER, 'holders')).toEqual({
-      cwd: 'failed HeldBy',
-      file: 'failed HeldBy',
-      namespace: 'failed HeldBy',
-      nobody: 'done',
-      exists: false,
+    it('is refused while somebody is inside, whatever the directory is called there', async () => {
+      expect(await inNamespace(WORKER, 'holders')).toEqual({
+        cwd: 'failed HeldBy',
+        file: 'failed HeldBy',
+        namespace: 'failed HeldBy',
+        nobody: 'done',
+        exists: false,
+      })
     })
-  })
-})
+  },
+)

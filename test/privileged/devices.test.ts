@@ -10,13 +10,19 @@ describe.skipIf(noBlockDevices !== undefined)(
       const found = await inNamespace<{
         free: string[]
         mounted: string[]
-        lazily: { users: string[]; mounts: number }
+        shown: unknown[]
+        lazily: { hidden: unknown[]; users: string[]; mounts: number }
         goneWhileOpen: boolean
         after: boolean
       }>(WORKER, 'superblock')
       expect(found.free).toEqual([])
       expect(found.mounted).toEqual(['a ext4 superblock', expect.stringMatching(/who has \/dev\/loop\d+ open/)])
-      expect(found.lazily).toEqual({ users: found.mounted, mounts: 0 })
+      expect(found.shown).toEqual([])
+      expect(found.lazily).toEqual({
+        hidden: [{ device: expect.stringMatching(/^loop\d+$/), dev: expect.stringMatching(/^7:\d+$/), fsType: 'ext4' }],
+        users: found.mounted,
+        mounts: 0,
+      })
       expect(found).toMatchObject({ goneWhileOpen: false, after: true })
     })
 

@@ -4,7 +4,7 @@ import { inNamespace, noMounts } from '../helpers/namespace.ts'
 const WORKER = new URL('./workers/unmounting.ts', import.meta.url)
 
 describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
-  it('unmounts hundreds in one go, and names who holds the one that is busy', async () => {
+  it('S27: unmounts hundreds in one go, believes the mount table read after it, and names who holds the one that is busy', async () => {
     const found = await inNamespace<{
       done: number
       failed: { id: string; code: string; message: string }[]
@@ -21,15 +21,15 @@ describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undef
     expect(found).toMatchObject({ second: { v7: 'done' }, directories: 0 })
   }, 60_000)
 
-  it('takes a stack of mounts off layer by layer', async () => {
+  it('S18: takes a stack of mounts off layer by layer', async () => {
     expect(await inNamespace(WORKER, 'stacked')).toEqual({ states: { a: 'done', b: 'done' }, left: 0, exists: false })
   })
 
-  it('unmounts sub-paths and leaves their content alone', async () => {
+  it('S12, S18: unmounts sub-paths and leaves their content alone', async () => {
     expect(await inNamespace(WORKER, 'subPaths')).toEqual({ states: { a: 'done' }, exists: false, content: 'precious' })
   })
 
-  it('removes no directory that is a mount point in another namespace (R036)', async () => {
+  it('S6: removes no directory that is a mount point in another namespace (R036)', async () => {
     expect(await inNamespace(WORKER, 'elsewhere')).toEqual({
       states: { a: 'failed HeldBy' },
       seen: true,
@@ -50,7 +50,11 @@ describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undef
     expect(found.exit).toBe(3)
   })
 
-  it('touches nothing where a foreign mount has come', async () => {
+  it('S27: another mount in the place of the one that the plan was made on is told by its id, and stays', async () => {
+    expect(await inNamespace(WORKER, 'replaced')).toEqual({ states: { a: 'refused ForeignMount' }, files: ['file'] })
+  })
+
+  it('S18, S26: touches nothing where a foreign mount has come', async () => {
     expect(await inNamespace(WORKER, 'foreign')).toEqual({ states: { a: 'refused ForeignMount' }, files: ['file'] })
   })
 })

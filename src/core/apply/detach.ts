@@ -5,7 +5,8 @@
 import { VolctlError } from '../errors.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { pause, withDeadline } from './deadline.ts'
-import { requireDevicesUnused } from './detach-devices.ts'
+import { noteDevices, requireDevicesUnused } from './detach-devices.ts'
+import { requireNothingHidden } from './hidden-file-systems.ts'
 import { OperationRefused } from './operation-error.ts'
 import { askKubelet, ownsNode } from './preconditions.ts'
 import type { StepContext } from './step-context.ts'
@@ -18,6 +19,9 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
   const bound = operation.attachment
   if (bound === undefined)
     throw new OperationRefused('AttachmentChanged', 'the plan does not say which attachment it means')
+  // Before the API is asked: it may take a moment, and what the API says must be of the very second.
+  noteDevices(operation, run.record, run.host)
+  await requireNothingHidden(run)
   const [attachment, node, pods, kubelet] = await waiting.spend((ms) => {
     const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, ms, 'the API server')
     return Promise.all([

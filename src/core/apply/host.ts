@@ -7,6 +7,7 @@ import type { ChangeOwnershipOptions, OwnershipChange } from './change-ownership
 import type { DeleteContentOptions, Deleted } from './delete-content.ts'
 import type { Opener } from './device-openers.ts'
 import type { DeviceUse } from './device-use.ts'
+import type { HiddenFileSystem } from './hidden-file-systems.ts'
 import type { Holder } from './open-files.ts'
 
 /** plain: many paths a call, for file systems that cannot hang; careful: `-i -c -n`, never touches the file system. */
@@ -93,4 +94,6 @@ export interface Host {
   loops(): readonly { readonly device: string; readonly backingFile: string }[]
   /** Is the superblock of a lazily detached file system shown to be gone. */
   superblockGone(dev: string, fsType: string): boolean
+  /** File systems on block devices that none of these tables shows. */
+  hiddenFileSystems(tables: readonly MountTable[]): readonly HiddenFileSystem[]
 }

@@ -29,6 +29,7 @@ import {
   readDiskSequence,
   readLoops,
 } from './device-use.ts'
+import { hiddenFileSystems } from './hidden-file-systems.ts'
 import type { FoundFile, Host, UmountHow } from './host.ts'
 import { holdersBelow } from './open-files.ts'
 import { readOtherNamespaces } from './other-namespaces.ts'
@@ -78,6 +79,7 @@ export const linuxHost: Host = {
   deviceNumber: readDeviceNumber,
   loops: () => readLoops(),
   superblockGone: (dev, fsType) => isSuperblockGone(dev, fsType),
+  hiddenFileSystems: (tables) => hiddenFileSystems(tables),
 
   async isDead(path, deadlineMs) {
     const { status, timedOut, stderr } = await runCommand('stat', ['--', path], deadlineMs)

@@ -4,6 +4,7 @@ import type { ApplyRun } from './apply-run.ts'
 import { requirePrograms } from './bring-up/require-programs.ts'
 import { requireWanted } from './bring-up/require-wanted.ts'
 import { requireExpectedMounts } from './expected-mounts.ts'
+import { requireNothingHidden } from './hidden-file-systems.ts'
 import { noteMounted } from './mounted-disks.ts'
 import { requireNothingNew } from './orphan-dir.ts'
 import type { Witness } from './ports.ts'
@@ -43,5 +44,6 @@ export async function requireConditions(operation: Operation, steps: StepContext
   noteMounted(steps)
   if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice')
     requireNoReaders(operation, steps.around, steps.host)
+  if (operation.steps.some(({ op }) => op === 'NodeUnstageVolume')) await requireNothingHidden(steps)
   if (operation.kind === 'RemoveOrphanPodDir') requireNothingNew(operation, steps)
 }

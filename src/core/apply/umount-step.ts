@@ -1,12 +1,15 @@
 /** One umount of one path, and the proof that a layer is gone (S18, S19, S20, R832). */
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Step } from '../plan/plan.ts'
+import { pause } from './deadline.ts'
 import { describeMount, expectedIds, isExpected } from './expected-mounts.ts'
 import { cannotHang } from './file-systems.ts'
 import type { CommandResult, UmountHow } from './host.ts'
 import { describeHolders } from './open-files.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
+
+const AFTER_FORCE_MS = 500
 
 /** Takes the newest layer off a path; nothing mounted there is fine. */
 export async function umountLayer(step: Step, run: StepContext): Promise<void> {
@@ -20,8 +23,9 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   const how = howToUmount(step, layer)
   await requireForceAllowed(how, layer, run)
   if (how === 'lazy') rememberLazy(layer, run)
-  const result = await run.waiting.spend((ms) => run.host.umount([step.target], how, ms))
+  let result = await run.waiting.spend((ms) => run.host.umount([step.target], how, ms))
   run.around.changed()
+  if (how === 'force' && isStill(layer, run)) result = await umountAfterForce(layer, run)
   requireGone(layer, result, run)
   if (how === 'lazy' && !run.host.superblockGone(layer.dev, layer.fsType)) {
     throw new StepFailed('DetachedLazily', `${step.target} was detached lazily; its file system may still be in use`, {
@@ -31,6 +35,21 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   }
 }
 
+/** Calls that waited for the server hold the mount while the force is applied, and end with the connection. */
+async function umountAfterForce(
+  { mountPoint }: MountInfo,
+  { host, around, waiting, signal }: StepContext,
+): Promise<CommandResult> {
+  await waiting.spend((ms) => pause(Math.min(AFTER_FORCE_MS, ms), signal))
+  const result = await waiting.spend((ms) => host.umount([mountPoint], 'careful', ms))
+  around.changed()
+  return result
+}
+
+function isStill(layer: MountInfo, { around }: StepContext): boolean {
+  return around.table.byId(layer.id)?.mountPoint === layer.mountPoint
+}
+
 function howToUmount(step: Step, layer: MountInfo): UmountHow {
   if (step.detail === 'force' || step.detail === 'lazy') return step.detail
   return step.detail === undefined && cannotHang(layer.fsType) ? 'plain' : 'careful'
@@ -38,8 +57,7 @@ function howToUmount(step: Step, layer: MountInfo): UmountHow {
 
 /** Truth is the mount table, not what umount says. @throws StepFailed with a clean reason */
 export function requireGone(layer: MountInfo, result: CommandResult, run: StepContext): void {
-  const still = run.around.table.byId(layer.id)
-  if (still === undefined || still.mountPoint !== layer.mountPoint) return
+  if (!isStill(layer, run)) return
   if (result.timedOut) {
     const left =
       result.abandonedPid === undefined
@@ -62,8 +80,18 @@ export function requireGone(layer: MountInfo, result: CommandResult, run: StepCo
   if (!/busy/.test(words)) throw new StepFailed('UnmountFailed', `umount failed: ${words || layer.mountPoint}`)
   const who = holdersOf(layer, run)
   throw new StepFailed('HeldBy', `${layer.mountPoint} is busy${who === '' ? '' : `: held by ${who}`}`, {
-    hint: who === '' ? 'Something in the kernel uses it (swap, loop, nfsd).' : 'End that first; then plan again.',
+    hint: who === '' ? hintOfNobody(layer, run) : 'End that first; then plan again.',
   })
+}
+
+/** A call that waits for a dead server holds its mount, and no file of any process shows it. */
+function hintOfNobody({ mountPoint }: MountInfo, { operation }: StepContext): string {
+  const isDead = operation.steps.some(
+    ({ op, target, detail }) => op === 'umount' && target === mountPoint && detail === 'dead',
+  )
+  return isDead
+    ? 'Calls on it wait for its server: bring that back, or see --force-unmount and --lazy.'
+    : 'Something in the kernel uses it (swap, loop, nfsd).'
 }
 
 function holdersOf(layer: MountInfo, { around, host }: StepContext): string {

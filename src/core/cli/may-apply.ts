@@ -1,11 +1,30 @@
 import { SafetyRefusal, VolctlError } from '../errors.ts'
 import type { LocatedNode } from '../node/locate-node.ts'
+import { missingCapabilities, NEEDED_CAPABILITIES } from './capabilities.ts'
 
-/** @throws VolctlError NotRoot, before anything is read */
+/**
+ * Root alone is not enough: a service or a container may run without some of root's capabilities. Without one to look at
+ * other processes their mount namespaces could not be read, and what holds a volume there would pass for nobody.
+ *
+ * @throws VolctlError NotRoot or MissingCapability, before anything is read
+ */
 export function requireRoot(): void {
-  if (process.geteuid?.() === 0 || process.env.VOLCTL_TEST_HOST !== undefined) return
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) requireCapabilities()
+  if (isRoot || process.env.VOLCTL_TEST_HOST !== undefined) return
   throw new VolctlError('NotRoot', 'apply needs root: it unmounts and removes what belongs to the kubelet', {
     hint: 'Run it with sudo. volctl plan --snapshot needs no rights.',
+  })
+}
+
+function requireCapabilities(): void {
+  const missing = missingCapabilities()
+  if (missing.length === 0) return
+  const [first] = missing
+  const which =
+    missing.length === 1 ? `${first?.name}, needed to ${first?.use}` : missing.map(({ name }) => name).join(', ')
+  throw new VolctlError('MissingCapability', `apply runs as root without ${which}`, {
+    hint: `Give it all of ${NEEDED_CAPABILITIES.map(({ name }) => name).join(', ')}.`,
   })
 }
 

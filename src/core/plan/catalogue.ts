@@ -102,6 +102,7 @@ export const PROBLEM_CODES = {
   UnexpectedFile: 'a file that the kubelet did not make',
   ForeignMount: "a mount that is not the volume's",
   DeadMount: 'a mount does not answer',
+  MountStorm: 'mount propagation has copied a mount thousands of times',
   OrphanDirKept: 'the directory of a pod that is gone is kept',
   OrphanPodDir: 'directories of pods that are gone could be removed',
   OutageSuspected: 'the API may have lost pods',
@@ -178,6 +179,7 @@ export const OUTCOME_CODES = {
   DeviceMissing: 'a disk that is wanted did not come to this node',
   CommandMissing: 'a program that is needed is not installed',
   CommandFailed: 'a program failed',
+  MissingCapability: "apply lacks one of root's capabilities",
 } as const
 
 export type Reason = keyof typeof REASONS

@@ -5,6 +5,7 @@ import { csiUniqueName, escapeQualifiedName } from '../names.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
+import { reportMountStorms } from './mount-storm.ts'
 import type { PodClass } from './pod-classes.ts'
 
 export function reportProblems(context: PlanContext, findings: Findings): void {
@@ -13,6 +14,7 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportReadErrors(context, findings)
   reportAttachment(context, findings)
   reportUnknownDeadMounts(context, findings)
+  reportMountStorms(context, findings)
   reportSurplus(context, findings)
 }
 

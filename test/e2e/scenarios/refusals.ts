@@ -2,6 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAuthority } from '../../helpers/api-server/certificates.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { clusterObjects, NODE, node, pod } from '../../helpers/scene/api-objects.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -32,19 +34,23 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
   'a token that is not known': (scene) =>
     edited(scene, (text) => JSON.stringify({ ...JSON.parse(text), users: [{ name: 'admin', user: { token: 'x' } }] })),
-  'a user without rights': (scene) => ['--kubeconfig', scene.api.kubeconfig('nobody')],
-  'no such node': () => ['--node', 'worker-9'],
+  'S3: a user without rights': (scene) => ['--kubeconfig', scene.api.kubeconfig('nobody')],
+  'S1: no such node': () => ['--node', 'worker-9'],
   'no such root directory': () => ['--root-dir', '/nonexistent'],
-  'another machine': (scene) => hostSays(scene, { machineID: 'other', systemUUID: 'other' }),
-  'a server that answers with something else': async (scene) => {
+  'S1: another machine': (scene) => hostSays(scene, { machineID: 'other', systemUUID: 'other' }),
+  'S3: a server that answers with something else': async (scene) => {
     await scene.api.setFaults({ path: '/pods', action: { type: 'body', body: '<html>login</html>' } })
     return []
   },
-  'an API server that fails': async (scene) => {
+  'S3: an API server that fails': async (scene) => {
     await scene.api.setFaults({ path: '/pods', action: { type: 'status', status: 500 } })
     return []
   },
-  'no pod in the API, though processes of pods run': async (scene) => {
+  'S1: another cluster with a node of the same name': async (scene) => [
+    '--kubeconfig',
+    (await otherCluster(scene)).kubeconfig('admin'),
+  ],
+  'S29: no pod in the API, though processes of pods run': async (scene) => {
     for (const { name } of Object.values(scene.pods)) await scene.api.remove('Pod', name, 'shop').catch(() => undefined)
     return []
   },
@@ -67,6 +73,18 @@ function hostSays(scene: Scene, fields: object): readonly string[] {
   return []
 }
 
+let other: TestApiServer | undefined
+
+/** It has a node of this name, on another machine, and other pods. Nothing of what is here is known to it. */
+async function otherCluster(scene: Scene): Promise<TestApiServer> {
+  const mine = node([]) as { metadata: object; status: object }
+  const nodeInfo = { machineID: 'f'.repeat(32), systemUUID: 'another', bootID: 'another' }
+  const theirs = { ...mine, metadata: { ...mine.metadata, uid: 'another' }, status: { ...mine.status, nodeInfo } }
+  const strange = pod({ ...scene.pods.web, name: 'strange', uid: 'strange', volumes: [] }, '')
+  other = await startApiServer({ objects: [...clusterObjects(), theirs, strange], nodeName: NODE })
+  return other
+}
+
 async function tryAll(scene: Scene): Promise<RefusalsReport> {
   await scene.breakIt()
   const host = readFileSync(scene.hostFile, 'utf8')
@@ -80,6 +98,7 @@ async function tryAll(scene: Scene): Promise<RefusalsReport> {
     await scene.api.setFaults()
     writeFileSync(scene.hostFile, host)
   }
+  await other?.stop()
   return report
 }
 

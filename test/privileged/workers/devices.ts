@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { readDeviceNumber, readDeviceUse, readLoops } from '../../../src/core/apply/device-use.ts'
+import { hiddenFileSystems } from '../../../src/core/apply/hidden-file-systems.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
@@ -27,12 +28,14 @@ await runScenario({
       const mounted = readDeviceUse(dev).users
       writeFileSync(`${target}/file`, 'x')
       const fd = openSync(`${target}/file`, 'r')
+      const shown = hiddenFileSystems([readMounts()]).filter((each) => each.dev === dev)
       sh('umount', '-l', target)
-      const lazily = { users: readDeviceUse(dev).users, mounts: readMounts().ofDevice(dev).length }
+      const hidden = hiddenFileSystems([readMounts()]).filter((each) => each.dev === dev)
+      const lazily = { hidden, users: readDeviceUse(dev).users, mounts: readMounts().ofDevice(dev).length }
       const goneWhileOpen = linuxHost.superblockGone(dev, 'ext4')
       closeSync(fd)
       const after = await until(() => readDeviceUse(dev).users.length === 0)
-      return { free, mounted, lazily, goneWhileOpen, after }
+      return { free, mounted, shown, lazily, goneWhileOpen, after }
     } finally {
       sh('losetup', '-d', device)
     }

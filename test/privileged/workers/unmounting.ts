@@ -107,6 +107,20 @@ await runScenario({
     return { states: statesOf(result), exit: result.exit, left: left.map(({ id }) => id) }
   },
 
+  /** What the plan was made on is gone, and another mount is in its place, of the same kind. */
+  async replaced(directory) {
+    const root = makeDir(`${directory}/kubelet`)
+    const dir = tmpfs(volumeDir(root, 1, 'v'))
+    const planned = unmount('a', 1, dir)
+    // Made before the other goes: the kernel gives the lowest numbers that are free, to mounts and to devices.
+    const other = tmpfs(`${directory}/other`)
+    writeFileSync(`${other}/file`, 'x')
+    sh('umount', dir)
+    sh('mount', '--move', other, dir)
+    const result = await apply(root, [planned])
+    return { states: statesOf(result), files: readdirSync(dir) }
+  },
+
   /** A foreign mount that came after the plan. */
   async foreign(directory) {
     const root = makeDir(`${directory}/kubelet`)

@@ -1,0 +1,52 @@
+/** A node that is whole but for its kubelet (helpers/scene), broken, then spoilt in one way, and what the built volctl does there. */
+import type { ApplyEvent } from '../../../src/core/apply/events.ts'
+import type { Plan } from '../../../src/core/plan/plan.ts'
+import { makeScene, type Scene } from '../../helpers/scene/scene.ts'
+import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
+
+/** Runs on a broken node with the pods of the small cast: web lives, db and batch are gone. */
+export async function onBroken<T>(directory: string, use: (scene: Scene) => Promise<T>): Promise<T> {
+  const scene = await makeScene({ directory: `${directory}/scene`, small: true })
+  try {
+    await scene.breakIt()
+    await scene.api.clearRequests()
+    return await use(scene)
+  } finally {
+    await scene.dispose()
+  }
+}
+
+export async function planOf(scene: Scene, ...flags: string[]): Promise<Plan> {
+  const { stdout, stderr } = await runVolctl(scene, ['plan', '--orphans', '-o', 'json', ...flags])
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout) as Plan
+}
+
+export interface Applied {
+  readonly status: number | undefined
+  readonly stderr: string
+  /** How each operation ended, sorted: `UnmountVolume pv-db: done`, `DetachVolume pv-old: refused HeldBy`. */
+  readonly ends: readonly string[]
+}
+
+export async function applyTo(scene: Scene, ...flags: string[]): Promise<Applied> {
+  const run = await runVolctl(scene, ['apply', '--orphans', '--yes', '-o', 'ndjson', ...flags])
+  return { status: run.status, stderr: run.stderr, ends: endsOf(run) }
+}
+
+const ENDS: readonly string[] = ['done', 'failed', 'refused', 'skipped', 'blocked']
+
+function endsOf({ stdout }: Run): string[] {
+  const events = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ApplyEvent]))
+  return events
+    .filter(({ type }) => ENDS.includes(type))
+    .map(({ type, kind, volume, code }) => `${kind} ${volume ?? '-'}: ${[type, code].filter(Boolean).join(' ')}`)
+    .toSorted()
+}
+
+/** `CODE pv-name` of every blocked operation, sorted. */
+export function blockedOf({ operations }: Plan): string[] {
+  return operations
+    .flatMap(({ blocked, kind, volume }) => (blocked === undefined ? [] : [`${kind} ${volume?.name}: ${blocked.code}`]))
+    .toSorted()
+}

@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it, vi } from 'vitest'
+import { NEEDED_CAPABILITIES } from '../../../src/core/cli/capabilities.ts'
+import { inNamespace, noMounts } from '../../helpers/namespace.ts'
+
+// Whole nodes, made and repaired in each test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 })
+
+const WORKER = new URL('./least-power.worker.ts', import.meta.url)
+const names = NEEDED_CAPABILITIES.map(({ name }) => name)
+
+const noSetpriv = spawnSync('setpriv', ['--version']).status === 0 ? undefined : 'there is no setpriv(1) here'
+const cannot = noMounts ?? noSetpriv
+
+describe.skipIf(cannot !== undefined)(`least power${cannot === undefined ? '' : ` (${cannot})`}`, () => {
+  it('apply refuses without any one of its capabilities, names it, changes nothing, and needs no other', async () => {
+    const found = await inNamespace<{ none: string }>(WORKER, 'capabilities')
+    expect(found).toMatchObject({
+      refused: Object.fromEntries(names.map((name) => [name, { status: 1, names: [name] }])),
+      unchanged: true,
+      enough: { status: 0, left: 0 },
+    })
+    expect(found.none).toMatch(
+      /^volctl: apply runs as root without CAP_CHOWN, .*CAP_SYS_ADMIN\n {8}Give it all of .*\n$/,
+    )
+  })
+
+  it('plan and snapshot need nothing but the right to read, and nothing to write to', async () => {
+    expect(await inNamespace(WORKER, 'reading')).toEqual({
+      operations: 14,
+      reader: true,
+      readOnly: true,
+      snapshot: { status: 0, stderr: '', bytes: true },
+    })
+  })
+})

@@ -1,0 +1,62 @@
+/** S6 to S8 and S11 as on a node: the built volctl, a process that is called kubelet, and namespaces of their own. */
+import { describe, expect, it, vi } from 'vitest'
+import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+
+// Whole nodes, made and repaired in each test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 })
+
+const WORKER = new URL('./standing.worker.ts', import.meta.url)
+
+interface Result {
+  readonly status: number
+  readonly stderr: string
+  readonly mounted: boolean
+}
+
+/** Refused, and the volume is still there. */
+const refused = (rule: string, code: string): object => ({
+  status: 4,
+  stderr: expect.stringMatching(new RegExp(`"code":"${code}".*refused by ${rule}: `)),
+  mounted: true,
+})
+
+const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario, true)
+
+describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+  it('control: what pods that are gone have left for long goes while it runs', async () => {
+    expect(await run('control')).toEqual({ status: 0, stderr: '', mounted: false })
+  })
+
+  it("S6: volctl goes into the kubelet's mount namespace, and undoes there what is mounted nowhere else", async () => {
+    expect(await run('foreignNamespace')).toEqual({ status: 0, before: 'yes', after: false, exists: false })
+  })
+
+  it('S6: nothing is done where the container runtime sees a mount that is not here', async () => {
+    expect(await run('runtimeSeesMore')).toEqual({ ...refused('S6', 'NamespacesDisagree'), exists: true })
+  })
+
+  it('S7: nothing is done in a chroot, a user namespace or another PID namespace', async () => {
+    const found = await run<Record<string, Result>>('elsewhere')
+    expect(found).toEqual({
+      chroot: refused('S7', 'Chroot'),
+      user: refused('S7', 'UserNamespace'),
+      pid: refused('S7', 'PidNamespace'),
+    })
+  })
+
+  it('S8: two kubelets, or one without an API server, are refused', async () => {
+    expect(await run('several')).toEqual({
+      two: refused('S8', 'SeveralKubelets'),
+      alone: refused('S8', 'StandaloneKubelet'),
+    })
+  })
+
+  it('S11: a kubelet between two crashes owns the devices, and one that is stopped does not', async () => {
+    expect(await run('crashLoop')).toMatchObject({
+      restarting: { status: 0 },
+      kept: 1,
+      stopped: { status: 0 },
+      left: 0,
+    })
+  })
+})

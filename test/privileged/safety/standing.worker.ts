@@ -1,0 +1,258 @@
+/**
+ * The built volctl beside a process that is called kubelet, without a test host: where both stand is as it would be on a
+ * node. All in a mount and PID namespace of its own, in which what volctl would write to is covered.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { hostIdentity } from '../../../src/core/node/host-identity.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { startCriServer } from '../../helpers/cri-server/start.ts'
+import { runScenario, sh } from '../../helpers/scenario.ts'
+import { VOLCTL } from '../../helpers/scene/volctl.ts'
+import { podUid, readMounts } from '../workers/real-node.ts'
+
+const LONG_AGO = 1_750_000_000
+
+interface Place {
+  readonly directory: string
+  readonly root: string
+  readonly api: TestApiServer
+  /** The volume of a pod that is gone: a tmpfs that nothing has touched for long. */
+  readonly volume: string
+  /** Runs what follows this script, which has it in "$@". */
+  apply(script?: string, env?: object): Promise<Result>
+}
+
+interface Result {
+  readonly status: number | undefined
+  readonly stderr: string
+  readonly mounted: boolean
+}
+
+/** What a kubelet's process looks like: its name, and its command line. */
+function startKubelet({ directory, api }: Place, root: string): Promise<ChildProcess> {
+  const flags = [`--root-dir=${root}`, `--kubeconfig=${api.kubeconfig('admin')}`, '--hostname-override=node-1']
+  return startProcess(directory, 'kubelet', 'echo ready; read -r line', flags)
+}
+
+async function startProcess(directory: string, name: string, script: string, flags: readonly string[] = []) {
+  const program = `${directory}/${name}`
+  if (!existsSync(program)) symlinkSync('/bin/bash', program)
+  const child = spawn(program, ['-c', script, ...flags], { stdio: ['pipe', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  return child
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
+
+async function inPlace<T>(directory: string, use: (place: Place) => Promise<T>): Promise<T> {
+  for (const path of ['/run', '/var/log', '/etc/systemd/system']) {
+    if (existsSync(path)) sh('mount', '-t', 'tmpfs', 'tmpfs', path)
+  }
+  const root = `${directory}/root`
+  const volume = makeVolume(root)
+  const { machineID, systemUUID, bootID } = hostIdentity()
+  const node = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'node-1', uid: 'node' },
+    status: { nodeInfo: { machineID, systemUUID, bootID } },
+  }
+  const api = await startApiServer({ objects: [node], nodeName: 'node-1' })
+  const cri = await startCriServer({ socketPath: '/run/containerd/containerd.sock', pods: [] })
+  const flags = ['apply', '--yes', '--orphans', '--kubeconfig', api.kubeconfig('admin'), '-o', 'json']
+  try {
+    return await use({
+      directory,
+      root,
+      api,
+      volume,
+      apply: async (script = '"$@"', env = {}) => {
+        const args = ['-c', script, 'sh', VOLCTL, ...flags]
+        const child = spawn('sh', args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
+        let stderr = ''
+        child.stderr.setEncoding('utf8').on('data', (text) => {
+          stderr += text
+        })
+        child.stdout.resume()
+        const [status] = (await once(child, 'close')) as [number | null]
+        return { status: status ?? undefined, stderr, mounted: readMounts().at(volume).length > 0 }
+      },
+    })
+  } finally {
+    await cri.stop()
+    await api.stop()
+  }
+}
+
+function makeVolume(root: string): string {
+  const volume = `${root}/pods/${podUid(1)}/volumes/kubernetes.io~secret/v`
+  mkdirSync(volume, { recursive: true })
+  mkdirSync(`${root}/plugins`)
+  sh('mount', '-t', 'tmpfs', 'tmpfs', volume)
+  age(`${root}/pods`)
+  return volume
+}
+
+function age(path: string): void {
+  for (const name of readdirSync(path)) age(`${path}/${name}`)
+  utimesSync(path, LONG_AGO, LONG_AGO)
+}
+
+const CHROOT =
+  'd=$(mktemp -d); mount --rbind / "$d"; mount --make-rprivate "$d"; chroot "$d" "$@"; s=$?; umount -l "$d"; exit $s'
+
+/** The device's driver is not installed, and will not be. */
+const GIVEN_UP = '"$@" --driver-gone v/d'
+
+await runScenario({
+  /** Nothing is wrong: a kubelet runs beside us, and what was left long ago goes. */
+  control: (directory) =>
+    inPlace(directory, async (place) => {
+      const kubelet = await startKubelet(place, place.root)
+      const result = await place.apply()
+      await end(kubelet)
+      return result
+    }),
+
+  /** In a chroot, a user namespace and a PID namespace. */
+  elsewhere: (directory) =>
+    inPlace(directory, async (place) => {
+      const kubelet = await startKubelet(place, place.root)
+      const chroot = await place.apply(CHROOT)
+      const user = await place.apply('exec unshare -Ur "$@"')
+      const named = `--root-dir ${place.root} --node node-1`
+      const pid = await place.apply(`exec unshare -pf --kill-child "$@" ${named}`)
+      await end(kubelet)
+      return { chroot, user, pid }
+    }),
+
+  /** The kubelet has a mount namespace of its own, and in it a volume that is not here. */
+  foreignNamespace: (directory) =>
+    inPlace(directory, async (place) => {
+      const there = `${place.root}/pods/${podUid(2)}/volumes/kubernetes.io~secret/w`
+      mkdirSync(there, { recursive: true })
+      sh('umount', place.volume)
+      age(`${place.root}/pods`)
+      // The process that is called kubelet is the one inside: unshare(1) becomes it.
+      const kubelet = spawn(
+        'unshare',
+        [
+          '-m',
+          '--propagation',
+          'private',
+          'sh',
+          '-c',
+          `mount -t tmpfs tmpfs ${there}; touch -d @${LONG_AGO} ${there}; exec "$@"`,
+          'sh',
+          ...kubeletCommand(place),
+        ],
+        { stdio: ['pipe', 'pipe', 'inherit'] },
+      )
+      await once(kubelet.stdout, 'data')
+      const theirs = () =>
+        sh(
+          'nsenter',
+          `--mount=/proc/${kubelet.pid}/ns/mnt`,
+          'sh',
+          '-c',
+          `mountpoint -q ${there} && echo yes || echo no`,
+        )
+      const before = theirs()
+      const result = await place.apply()
+      const [after, exists] = [existsSync(there) && theirs(), existsSync(there)]
+      await end(kubelet)
+      return { status: result.status, before, after, exists }
+    }),
+
+  /** No kubelet runs, and the container runtime sees a mount under the root that is not here. */
+  runtimeSeesMore: (directory) =>
+    inPlace(directory, async (place) => {
+      const there = `${place.root}/pods/${podUid(2)}/volumes/kubernetes.io~secret/w`
+      mkdirSync(there, { recursive: true })
+      symlinkSync('/bin/bash', `${directory}/containerd`)
+      writeUnit(place)
+      const inside = `mount -t tmpfs tmpfs ${there}; exec ${directory}/containerd -c 'echo ready; read -r line'`
+      const runtime = spawn('unshare', ['-m', '--propagation', 'private', 'sh', '-c', inside], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
+      await once(runtime.stdout, 'data')
+      const result = await place.apply()
+      await end(runtime)
+      return { ...result, exists: existsSync(there) }
+    }),
+
+  /** A second kubelet on this host; one without an API server. */
+  several: (directory) =>
+    inPlace(directory, async (place) => {
+      mkdirSync(`${directory}/second`)
+      const kubelets = [await startKubelet(place, place.root), await startKubelet(place, `${directory}/second`)]
+      const two = await place.apply()
+      for (const kubelet of kubelets) await end(kubelet)
+      const standalone = await startProcess(directory, 'kubelet', 'echo ready; read -r line', [
+        `--root-dir=${place.root}`,
+        '--hostname-override=node-1',
+      ])
+      const alone = await place.apply()
+      await end(standalone)
+      return { two, alone }
+    }),
+
+  /** A kubelet that dies and is started again and again: no process, but its unit is about to start one. */
+  crashLoop: (directory) =>
+    inPlace(directory, async (place) => {
+      writeUnit(place)
+      // What shows that this PID namespace is the node's.
+      const runtime = await startProcess(directory, 'containerd', 'echo ready; read -r line')
+      const device = makeStagedDevice(place)
+      const restarting = await place.apply(GIVEN_UP, systemd(place, 'activating', 'auto-restart'))
+      const kept = readMounts().at(device).length
+      const stopped = await place.apply(GIVEN_UP, systemd(place, 'inactive', 'dead'))
+      await end(runtime)
+      return { restarting, kept, stopped, left: readMounts().at(device).length }
+    }),
+})
+
+function kubeletCommand({ directory, root, api }: Place): readonly string[] {
+  const program = `${directory}/kubelet`
+  if (!existsSync(program)) symlinkSync('/bin/bash', program)
+  const flags = [`--root-dir=${root}`, `--kubeconfig=${api.kubeconfig('admin')}`, '--hostname-override=node-1']
+  return [program, '-c', 'echo ready; read -r line', ...flags]
+}
+
+/** How the kubelet that does not run would be started. */
+function writeUnit(place: Place): void {
+  const [, , , ...flags] = kubeletCommand(place)
+  const unit = `[Service]\nExecStart=/usr/bin/kubelet ${flags.join(' ')}\n`
+  writeFileSync('/etc/systemd/system/kubelet.service', unit)
+}
+
+/** A systemctl(1) that says this of every unit; as if systemd ran. */
+function systemd({ directory }: Place, active: string, sub: string): object {
+  mkdirSync('/run/systemd/system', { recursive: true })
+  const bin = `${directory}/bin`
+  mkdirSync(bin, { recursive: true })
+  const said = [
+    'LoadState=loaded',
+    `ActiveState=${active}`,
+    `SubState=${sub}`,
+    'UnitFileState=enabled',
+    'InactiveEnterTimestamp=',
+  ]
+  writeFileSync(`${bin}/systemctl`, `#!/bin/sh\nprintf '%s\\n' ${said.join(' ')}\n`)
+  chmodSync(`${bin}/systemctl`, 0o755)
+  return { PATH: `${bin}:${process.env.PATH}` }
+}
+
+/** A tmpfs where an iSCSI disk would be mounted for all pods, which none wants. */
+function makeStagedDevice({ root }: Place): string {
+  const device = `${root}/plugins/kubernetes.io/flexvolume/v/d/mounts/x`
+  mkdirSync(device, { recursive: true })
+  sh('mount', '-t', 'tmpfs', 'tmpfs', device)
+  return device
+}

@@ -1,0 +1,213 @@
+/**
+ * Which tests show each safety rule. A title is the text in the test file, of a test, of a group of tests, or of a row of
+ * a table; rules.test.ts checks that it is there. Tests with real mounts, namespaces, processes or servers come first.
+ */
+export interface Shown {
+  /** From test/. */
+  readonly file: string
+  readonly title: string
+}
+
+const shown = (file: string, ...titles: readonly string[]): readonly Shown[] =>
+  titles.map((title) => ({ file: `${file}.test.ts`, title }))
+
+const broken = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/rules', ...titles)
+const planner = (...titles: readonly string[]): readonly Shown[] => shown('reconcile/safety', ...titles)
+const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
+
+/** How many rules safety.md has. */
+export const LAST_RULE = 31
+
+export const RULES: Readonly<Record<string, readonly Shown[]>> = {
+  S1: [
+    ...shown(
+      'e2e/refusals',
+      'S1: another cluster with a node of the same name',
+      'S1: another machine',
+      'S1: no such node',
+    ),
+    ...shown('api/read-api', 'refuses a node that does not exist (S1)'),
+    ...planner('S1 right machine'),
+  ],
+  S2: shown(
+    'api/read-api',
+    'the second look at the pod list (S2)',
+    'refuses where pods are hidden, or the cluster is another',
+  ),
+  S3: [
+    ...shown('e2e/refusals', 'S3: a user without rights', 'S3: an API server that fails'),
+    ...shown('api/kube-client', 'takes a 404 without a Status for no absence (S3)'),
+    ...planner('S3 only absence is evidence'),
+  ],
+  S4: [
+    ...broken('S4: a volume of a living pod that cannot be read holds back every unstage and detach'),
+    ...planner('S4 unresolved volumes'),
+  ],
+  S5: [
+    ...broken('S5: a pod that lives keeps its mounts though its claim is deleted'),
+    ...planner('S5: an existing pod keeps what it does not want any more'),
+  ],
+  S6: [
+    ...standing(
+      "S6: volctl goes into the kubelet's mount namespace, and undoes there what is mounted nowhere else",
+      'S6: nothing is done where the container runtime sees a mount that is not here',
+    ),
+    ...shown('privileged/unmounting', 'S6: removes no directory that is a mount point in another namespace (R036)'),
+    ...shown('node/host-facts', 'S6: checkMountNamespace'),
+  ],
+  S7: [
+    ...standing('S7: nothing is done in a chroot, a user namespace or another PID namespace'),
+    ...shown('node/host-facts', 'S7: standingObstacles', 'S7: is refused on the root directory of a real kubelet'),
+  ],
+  S8: [
+    ...standing('S8: two kubelets, or one without an API server, are refused'),
+    ...shown('node/find-kubelet', 'S8: several kubelets', 'S8: a stopped kubelet'),
+  ],
+  S9: [
+    ...shown(
+      'cri/containerd',
+      'S9: a real containerd: a pod that runs, whose container ends, that stops, and that is gone',
+      'S9: a second containerd that knows nothing neither speaks for the node nor hides what the first one runs',
+    ),
+    ...broken('S9: a runtime that knows none of the pods that live is no witness, and nothing of a pod is undone'),
+    ...shown('node/pod-cgroups', 'S9: podUidsOfCgroup'),
+    ...planner('S9 witnesses'),
+  ],
+  S10: [
+    ...broken("S10: the directory of a static pod with a UID of its manifest's own is left alone, mount and all"),
+    ...shown('node/host-facts', 'S10: readStaticPods'),
+    ...shown('reconcile/static-pods', 'S10 a manifest whose hash nobody can tell'),
+    ...planner('S10 static pods'),
+  ],
+  S11: [
+    ...standing('S11: a kubelet between two crashes owns the devices, and one that is stopped does not'),
+    ...broken('S11: while a kubelet runs only what pods that are gone have left for long is undone, and no device'),
+    ...shown('e2e/interruptions', 'a kubelet that comes stops it (S11)'),
+    ...shown('node/kubelet-state', 'S11: judgeKubelet'),
+    ...shown('reconcile/settle', 'S11 settle time of a pod that is finished'),
+  ],
+  S12: [
+    ...broken('S12: a bind mount of the same device below an emptyDir keeps it, and what is behind'),
+    ...shown('privileged/deleting', 'is refused while somebody is inside, whatever the directory is called there'),
+    ...shown(
+      'privileged/swapping',
+      '$kind: $rounds times, and nothing outside has changed',
+      'parents: the way to the volume itself leads elsewhere 10,000 times',
+    ),
+  ],
+  S13: [
+    ...broken('S13: data goes only with --orphans, and what is no data of an emptyDir never'),
+    ...planner('S13 data of a pod that is gone'),
+    ...shown('reconcile/memory-data', 'S13 sub-paths of an emptyDir in memory'),
+  ],
+  S14: [...broken('S14: a state file stays while its driver is away'), ...planner('S14 state files')],
+  S15: [
+    ...shown(
+      'privileged/set-up/local',
+      'with nothing on it is not formatted: the command is named, and nothing left (S15)',
+    ),
+  ],
+  S16: [
+    ...broken('S16: where the driver fails the kernel is not asked instead'),
+    ...planner('S16 driver first'),
+    ...shown('apply/steps', 'the driver first (S16, R441)'),
+  ],
+  S17: [
+    ...broken('S17: a PersistentVolume that was made anew does not tell the handle of what is staged under its name'),
+    ...planner('S17 recovered identity'),
+    ...shown('reconcile/csi-identity', 'S17: --handle does not lift the device check'),
+  ],
+  S18: [
+    ...broken('S18: a foreign mount over a volume blocks it and stays'),
+    ...shown(
+      'privileged/safety/hung',
+      'S18: ten mounts of one volume on one path go one by one, and none of ten of which one is foreign',
+    ),
+    ...shown('privileged/unmounting', 'S18, S26: touches nothing where a foreign mount has come'),
+    ...shown('privileged/dead-mounts', 'S18: are unmounted without being looked at, though their daemon never answers'),
+    ...planner('S18 layers'),
+  ],
+  S19: [
+    ...shown(
+      'privileged/safety/hung',
+      'S19: no force where the connection has another mount, here or in another namespace',
+      'S19: children that survive SIGKILL keep no command from ending; the mount is named, and goes by force',
+    ),
+    ...planner('S19: --force-unmount names one path'),
+  ],
+  S20: [
+    ...broken('S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'),
+    ...shown('privileged/devices', 'sees a superblock that no mount table shows any more (S20, S21)'),
+    ...shown(
+      'privileged/dead-mounts',
+      'S19, S20: go by force where nothing shares the connection; by a lazy umount nothing follows unless it is shown to be gone',
+    ),
+    ...shown('node/lazily-detached', 'what was detached lazily (S20)'),
+    ...planner('S20: --lazy is for dead mounts only'),
+  ],
+  S21: [
+    ...broken(
+      'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be',
+      'S21: what a second PersistentVolume shares the handle of is not detached',
+    ),
+    ...shown('apply/detach', 'detaching (S21)', 'beside a file system that no mount table shows (S20)'),
+    ...planner('S21 detach'),
+  ],
+  S22: [
+    ...broken('S22: nothing is mounted over a file, which stays'),
+    ...shown('privileged/set-up/nfs', 'is not mounted over what a pod wrote without it (S22)'),
+    ...planner('S22 mount'),
+  ],
+  S23: [
+    ...broken('S23: changed content is not written unasked'),
+    ...shown('reconcile/observed', 'O28: changed content is shown, and written only when asked for (S23)'),
+  ],
+  S24: [
+    ...broken('S24: what somebody else has mounted as well is not unstaged, nor detached'),
+    ...shown('apply/preconditions', 'readers of a staged volume (S24)'),
+    ...planner('S24 unstage'),
+  ],
+  S25: [
+    ...shown(
+      'privileged/sessions',
+      'an opener is found without O_EXCL and under any name, in any mount namespace (S25)',
+    ),
+    ...shown('apply/iscsi', 'names are compared whole, never by their beginning (S25, P78)'),
+  ],
+  S26: [
+    ...shown(
+      'e2e/pod-appears',
+      'S26: nothing of that pod is touched, the rest is done',
+      'S26: while apply is at work, what has not begun yet is refused',
+    ),
+    ...shown('privileged/unmounting', 'S18, S26: touches nothing where a foreign mount has come'),
+    ...shown('apply/preconditions', 'the mounts that the plan was made on (S18, S26)'),
+  ],
+  S27: [
+    ...shown(
+      'privileged/unmounting',
+      'S27: another mount in the place of the one that the plan was made on is told by its id, and stays',
+      'S27: unmounts hundreds in one go, believes the mount table read after it, and names who holds the one that is busy',
+    ),
+    ...shown('node/host-facts', 'S27: stableRead'),
+    ...shown('apply/batch', 'S27: checks once, unmounts in few calls, and reads the table once after'),
+  ],
+  S28: [
+    ...broken('S28: times in the future or of zero count as just now'),
+    ...shown('api/kube-client', "tells how far this host's clock is from the server's (S28)"),
+    ...shown('reconcile/settle', 'is told in this host’s clock (S28): $name'),
+  ],
+  S29: [
+    ...shown('e2e/refusals', 'S29: no pod in the API, though processes of pods run'),
+    ...planner('S29 outage guard'),
+    ...shown('reconcile/dead-drivers', 'S29 all mounts of one driver dead at once'),
+  ],
+  S30: [
+    ...broken('S30: what another node has attached, too, against its access mode is neither unstaged nor detached'),
+    ...planner('S30: a volume attached elsewhere against its access mode is not unstaged; the unmount goes on'),
+  ],
+  S31: [
+    ...broken('S31: before the question stand cluster, machine, kubelet, guards, volumes and bytes'),
+    ...shown('cli/views/plan-view', 'wide: everything that is known, before anyone says yes (S31)'),
+  ],
+}
