@@ -85,6 +85,14 @@ async function runStep(step: Step, run: StepContext, done: Progress): Promise<vo
     case 'deleteVolumeAttachment':
       done.waiting = await detachVolume(run, run.context.detachWaitMs ?? 30_000)
       break
+    case 'NodeStageVolume':
+    case 'NodePublishVolume': {
+      const undos = await bringUpStep(step, run)
+      // The driver has it now: what the steps before made belongs to it, and goes only with it (C54, C66).
+      done.undos.length = 0
+      done.undos.push(...undos)
+      break
+    }
     default:
       done.undos.push(...(await bringUpStep(step, run)))
   }

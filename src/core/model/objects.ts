@@ -323,6 +323,8 @@ export interface CsiDriver extends ApiObject {
     readonly volumeLifecycleModes?: readonly string[]
     readonly fsGroupPolicy?: string
     readonly requiresRepublish?: boolean
+    readonly tokenRequests?: readonly { readonly audience: string; readonly expirationSeconds?: number }[]
+    readonly serviceAccountTokenInSecrets?: boolean
     readonly seLinuxMount?: boolean
   }
 }

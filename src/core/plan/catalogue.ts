@@ -58,6 +58,8 @@ export const BLOCK_CODES = {
   LeftToKubelet: 'only the kubelet can make what the volume holds',
   NotDead: '--lazy is for dead mounts only',
   DetachedLazily: "the volume's file system was detached lazily, and may still be in use",
+  LifecycleMode: 'the CSIDriver does not allow volumes of this kind',
+  CsiDriverUnknown: 'the CSIDriver object could not be read',
 } as const
 
 export const WAITING_CODES = {
@@ -139,6 +141,10 @@ export const OUTCOME_CODES = {
   PartitionTable: 'the device has a partition table where a file system is wanted',
   HasFilesystemErrors: 'fsck left errors on the device',
   FilesystemMismatch: 'the file system on the device is of another type than the volume says',
+  NothingMounted: 'the driver answered OK and mounted nothing',
+  OtherVolume: 'a state file in its place names another volume',
+  SecretMissing: 'a secret that the volume needs does not exist, or cannot be sent',
+  SecretUnreadable: 'a secret or token that the volume needs could not be had',
   WriteFailed: 'a file or directory could not be written',
   StillMounted: 'something is still mounted there',
   DirectoryNotEmpty: 'a directory is not empty and stays',
