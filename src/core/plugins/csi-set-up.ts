@@ -1,13 +1,19 @@
 /** How a CSI volume is brought up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
+
+import { readStateFile } from '../actual/state-file.ts'
 import { baseName, parentOf } from '../actual/tree.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { CsiDriver } from '../model/objects.ts'
+import { csiGlobalDir } from '../names.ts'
+import { ownValue } from '../own-value.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages } from '../reconcile/context.ts'
 import { notSupportedYet, type Obstacle } from '../reconcile/draft.ts'
+import { stagedShownBy } from '../reconcile/staged-devices.ts'
 import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
-import { allowsLifecycle, isEphemeral, ownershipOf } from './csi-volume.ts'
+import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
+import { ownershipOf } from './ownership.ts'
 import { podDeviceLink } from './paths.ts'
 import type { SetUp } from './plugin.ts'
 
@@ -16,7 +22,10 @@ export function csiSetUp(context: PlanContext, volume: VolumeToMount, first: boo
   if ('code' in object) return { steps: stepsOf(context, volume, first, undefined), blocked: object }
   const steps = stepsOf(context, volume, first, object.driver)
   const blocked =
-    lifecycleObstacle(volume, object.driver) ?? stagingObstacle(context, volume, first) ?? stepObstacle(steps)
+    lifecycleObstacle(volume, object.driver) ??
+    unconfirmedMount(context, volume) ??
+    stagingObstacle(context, volume, first) ??
+    stepObstacle(steps)
   return {
     steps,
     ...(blocked === undefined ? {} : { blocked }),
@@ -31,7 +40,7 @@ function stepsOf(context: PlanContext, volume: VolumeToMount, first: boolean, dr
 
 /** What this version plans and does not carry out. */
 function stepObstacle(steps: readonly Step[]): Obstacle | undefined {
-  const missing = steps.some(({ op }) => op === 'setOwnership' || op === 'losetup -f')
+  const missing = steps.some(({ op }) => op === 'losetup -f')
   return missing ? notSupportedYet('Start the kubelet: it mounts the volume.') : undefined
 }
 
@@ -61,6 +70,26 @@ function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined)
         ? `CSIDriver ${volume.driver} does not exist, and inline volumes need one`
         : `CSIDriver ${volume.driver} does not list ${kind} in its volumeLifecycleModes`,
     hint: "Install the driver's CSIDriver object as its maker gives it.",
+  }
+}
+
+/**
+ * S17: a target that is mounted without its state file gets a new one only where its device is shown to be the volume's,
+ * by the hash in the name of the directory that it is staged in. An inline volume's handle is made of the target's own path.
+ */
+function unconfirmedMount(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
+  const { inputs, options } = context
+  const { mode, driver, handle, specName } = volume
+  const shown = mode === 'Block' || isEphemeral(volume) ? undefined : inputs.at(csiTarget(volume)).at(-1)
+  if (shown === undefined || driver === undefined || handle === undefined) return undefined
+  if (readStateFile(inputs.tree.get(csiPublishStateFile(volume)))?.data !== undefined) return undefined
+  const directories = stagedShownBy(context, shown).map(({ dir }) => dir)
+  if (directories.includes(csiGlobalDir(driver, handle))) return undefined
+  if (directories.length === 0 && ownValue(options.handles, specName) === handle) return undefined
+  return {
+    code: 'IdentityUnconfirmed',
+    message: `${shown.mountPoint} is mounted, its vol_data.json is lost, and no staged volume on device ${shown.dev} confirms that it is ${handle}`,
+    hint: `Check the handle with the storage system, then give --handle ${specName}=${handle}.`,
   }
 }
 
@@ -107,13 +136,15 @@ export function publishSteps({ inputs }: PlanContext, volume: VolumeToMount): St
 }
 
 /** Not where the driver gives the volume to the group itself (C62). */
-export function groupSteps(context: PlanContext, volume: VolumeToMount, driver: CsiDriver | undefined): Step[] {
+export function groupSteps(
+  context: PlanContext,
+  volume: VolumeToMount,
+  driver: CsiDriver | undefined,
+): readonly Step[] {
   const delegated =
     registeredDriver(context, volume.driver ?? '')?.capabilities?.includes('VOLUME_MOUNT_GROUP') ?? false
-  const ownership = delegated ? undefined : ownershipOf(volume, driver)
-  return ownership === undefined
-    ? []
-    : [{ op: 'setOwnership', target: context.inputs.absolute(csiTarget(volume)), ownership }]
+  const target = context.inputs.absolute(csiTarget(volume))
+  return delegated || !kubeletSetsGroup(volume, driver) ? [] : ownershipOf(volume, target)
 }
 
 function blockSteps(context: PlanContext, volume: VolumeToMount, first: boolean): Step[] {

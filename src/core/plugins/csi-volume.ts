@@ -2,7 +2,6 @@
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { podNamespace } from '../desired/pods.ts'
 import type { CsiDriver, SecretReference } from '../model/objects.ts'
-import type { Ownership } from '../plan/plan.ts'
 
 export function isEphemeral({ persistentVolume }: VolumeToMount): boolean {
   return persistentVolume === undefined
@@ -50,18 +49,10 @@ export function allowsLifecycle(driver: CsiDriver | undefined, ephemeral: boolea
 }
 
 /**
- * Whether volctl, like the kubelet, gives the volume's content to the pod's group; not where the driver does it itself
- * (VOLUME_MOUNT_GROUP), which is for the caller to know (C62-C64).
+ * Does the kubelet give the content of this volume to a pod's group by itself (C63, C64): not where the driver does
+ * (VOLUME_MOUNT_GROUP, C62), which is for the caller to know.
  */
-export function ownershipOf(volume: VolumeToMount, driver: CsiDriver | undefined): Ownership | undefined {
-  const { fsGroup, fsGroupChangePolicy } = volume.pod.spec.securityContext ?? {}
-  if (fsGroup === undefined || !kubeletSetsGroup(volume, driver)) return undefined
-  const policy = fsGroupChangePolicy === 'OnRootMismatch' ? 'OnRootMismatch' : 'Always'
-  return { gid: fsGroup, policy, readOnly: false }
-}
-
-/** The table of C64, for a pod with a group. */
-function kubeletSetsGroup(volume: VolumeToMount, driver: CsiDriver | undefined): boolean {
+export function kubeletSetsGroup(volume: VolumeToMount, driver: CsiDriver | undefined): boolean {
   const policy = driver?.spec.fsGroupPolicy || 'ReadWriteOnceWithFSType'
   if (volume.mode === 'Block' || policy === 'None' || isReadOnly(volume)) return false
   if (policy === 'File') return true

@@ -1,9 +1,10 @@
 /** csi: a driver's volume; also what in-tree disks are translated to (C10, C31-C35, C133, C134). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { readStateFile } from '../actual/state-file.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
 import type { Attachability, VolumeToMount } from '../desired/desired-state.ts'
 import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, inlineCsiHandle } from '../names.ts'
-import { csiMapFile, csiPodDir, csiPublishStateFile, csiStagingPath, csiTarget } from './csi-paths.ts'
+import { csiMapFile, csiPodDir, csiPublishStateFile, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
 import { csiSetUp } from './csi-set-up.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { perPodFacts } from './facts.ts'
@@ -65,13 +66,19 @@ function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountE
   const entry = inputs.tree.get(target)
   const published = inputs.at(target).length > 0 || entry?.type === 'link' || entry?.type === 'block'
   if (!published) return notMounted('nothing is mounted on it')
-  if (!inputs.tree.has(`${dir}/vol_data.json`)) return { state: 'mounted', stateFileLost: `${dir}/vol_data.json` }
+  const stateFile = csiPublishStateFile(volume)
+  if (!tells(inputs, stateFile)) return { state: 'mounted', stateFileLost: stateFile }
   if (volume.driver === undefined || volume.handle === undefined) return MOUNTED
   const global = csiGlobalDir(volume.driver, volume.handle)
   const staged = inputs.at(`${global}/globalmount`).length > 0
-  return staged && !inputs.tree.has(`${global}/vol_data.json`)
-    ? { state: 'mounted', stateFileLost: `${global}/vol_data.json` }
+  return staged && !tells(inputs, `${global}/${VOLUME_DATA}`)
+    ? { state: 'mounted', stateFileLost: `${global}/${VOLUME_DATA}` }
     : MOUNTED
+}
+
+/** Is there a state file, and can a kubelet read it: an empty or broken one is as good as none (C93, C94, O5). */
+function tells({ tree }: ActualInputs, path: string): boolean {
+  return readStateFile(tree.get(path))?.data !== undefined
 }
 
 /** Pod's link and the mapped device file (R805), published besides. */
@@ -82,5 +89,5 @@ function blockEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEviden
   const isDevice = inputs.at(map).length > 0 || inputs.tree.get(map)?.type === 'block'
   if (!isDevice) return notMounted('no device is mapped for the pod')
   const data = csiPublishStateFile(volume)
-  return inputs.tree.has(data) ? MOUNTED : { state: 'mounted', stateFileLost: data }
+  return tells(inputs, data) ? MOUNTED : { state: 'mounted', stateFileLost: data }
 }

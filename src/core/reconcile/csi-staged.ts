@@ -1,4 +1,5 @@
 /** Is a CSI volume shown to be staged, so that one more pod needs a publication and nothing else (C20, C120). */
+import { readStateFile } from '../actual/state-file.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { csiGlobalDir } from '../names.ts'
 import { VOLUME_DATA } from '../plugins/csi-paths.ts'
@@ -17,7 +18,8 @@ export function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount)
   }
   const directory = csiGlobalDir(driver, handle)
   const staged = inputs.at(`${directory}/globalmount`).at(-1)
-  if (staged === undefined || !inputs.tree.has(`${directory}/${VOLUME_DATA}`)) return false
+  if (staged === undefined || readStateFile(inputs.tree.get(`${directory}/${VOLUME_DATA}`))?.data === undefined)
+    return false
   return inputs.devices
     .showing(staged)
     .some((mount) => inputs.relative(inputs.plain(mount.mountPoint)).startsWith('pods/'))

@@ -24,7 +24,7 @@ describe.skipIf(noBlockDevices !== undefined)(
         afterSecond: [],
         oneGone: ['done', 'done'],
         stillThere: [1, 1],
-        gone: ['done', 'done', 'done'],
+        gone: ['done', 'done', 'done', 'done'],
         left: [false, false],
         again: ['done'],
         data: 'kept',

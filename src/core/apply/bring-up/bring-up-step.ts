@@ -40,6 +40,9 @@ const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   'losetup -f': holdOpen,
   NodeStageVolume: nodeStageVolume,
   NodePublishVolume: nodePublishVolume,
+  // What the driver does for the group, the kubelet leaves alone (C62).
+  setOwnership: (step, run) =>
+    run.bringUp.csi?.capabilities.includes('VOLUME_MOUNT_GROUP') ? [] : setOwnership(step, run),
   write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
 }
 
