@@ -29,7 +29,7 @@ import type {
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { attachmentName, csiUniqueName } from '../../src/core/names.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/names.ts'
 import { loopDevices } from '../../src/core/node/block-devices.ts'
 import { hostPaths } from '../../src/core/node/host-paths.ts'
 import { readTree } from '../../src/core/node/tree/read-tree.ts'
@@ -53,7 +53,7 @@ export class LiveNode {
   readonly secrets: FullSecret[] = []
   readonly volumes: PersistentVolume[] = []
   readonly claims: PersistentVolumeClaim[] = []
-  readonly attachments: VolumeAttachment[] = []
+  attachments: VolumeAttachment[] = []
   readonly csiDrivers: CsiDriver[] = []
   node: Node = {
     metadata: {
@@ -227,10 +227,11 @@ export class LiveNode {
         alive: new Set(this.alive),
         apiPods: this.pods,
       }),
-      csi: (driver) => this.#csiNode(driver),
+      csi: (driver) => this.csiNode(driver),
       csiDriver: (name) => apiLookup(this.api()).csiDriver(name),
       cluster: {
         ...UNASKED_CLUSTER,
+        deleteVolumeAttachment: async (name) => this.#detach(name),
         getVolumeAttachment: async (name) => this.attachments.find(({ metadata }) => metadata.name === name),
         listVolumeAttachments: async () => this.attachments,
         getNode: async () => this.node,
@@ -253,8 +254,26 @@ export class LiveNode {
     return applyPlan(plan, context, onEvent)
   }
 
+  /** What attacher and controller make of a deleted attachment. */
+  #detach(name: string): void {
+    const { volumesAttached, volumesInUse } = this.node.status ?? {}
+    const isOther = (uniqueName: string): boolean => {
+      const volume = parseCsiUniqueName(uniqueName)
+      return volume === undefined || attachmentName(volume.handle, volume.driver, 'node-1') !== name
+    }
+    this.attachments = this.attachments.filter(({ metadata }) => metadata.name !== name)
+    this.node = {
+      ...this.node,
+      status: {
+        ...this.node.status,
+        volumesAttached: volumesAttached?.filter((each) => isOther(each.name)) ?? [],
+        volumesInUse: volumesInUse?.filter(isOther) ?? [],
+      },
+    }
+  }
+
   /** The driver that answers just now, as the real one is found. */
-  async #csiNode(driver: string): Promise<CsiNode | undefined> {
+  async csiNode(driver: string): Promise<CsiNode | undefined> {
     const sockets = await discoverCsiSockets({ rootDir: this.root })
     const socket = sockets.find((each) => each.driver === driver && each.registered)
     const path = socket === undefined ? undefined : endpointPath(this.root, socket)

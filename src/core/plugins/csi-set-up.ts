@@ -9,12 +9,12 @@ import { csiGlobalDir } from '../names.ts'
 import { ownValue } from '../own-value.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages } from '../reconcile/context.ts'
-import { notSupportedYet, type Obstacle } from '../reconcile/draft.ts'
+import type { Obstacle } from '../reconcile/draft.ts'
 import { stagedShownBy } from '../reconcile/staged-devices.ts'
 import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
+import { mapSteps } from './map-steps.ts'
 import { ownershipOf } from './ownership.ts'
-import { podDeviceLink } from './paths.ts'
 import type { SetUp } from './plugin.ts'
 
 export function csiSetUp(context: PlanContext, volume: VolumeToMount, first: boolean): SetUp {
@@ -24,8 +24,7 @@ export function csiSetUp(context: PlanContext, volume: VolumeToMount, first: boo
   const blocked =
     lifecycleObstacle(volume, object.driver) ??
     unconfirmedMount(context, volume) ??
-    stagingObstacle(context, volume, first) ??
-    stepObstacle(steps)
+    stagingObstacle(context, volume, first)
   return {
     steps,
     ...(blocked === undefined ? {} : { blocked }),
@@ -36,12 +35,6 @@ function stepsOf(context: PlanContext, volume: VolumeToMount, first: boolean, dr
   return volume.mode === 'Block'
     ? blockSteps(context, volume, first)
     : [...stageSteps(context, volume, first), ...publishSteps(context, volume), ...groupSteps(context, volume, driver)]
-}
-
-/** What this version plans and does not carry out. */
-function stepObstacle(steps: readonly Step[]): Obstacle | undefined {
-  const missing = steps.some(({ op }) => op === 'losetup -f')
-  return missing ? notSupportedYet('Start the kubelet: it mounts the volume.') : undefined
 }
 
 /** Undefined in it: the API showed that there is none (C105). */
@@ -147,23 +140,23 @@ export function groupSteps(
   return delegated || !kubeletSetsGroup(volume, driver) ? [] : ownershipOf(volume, target)
 }
 
+/** C134. The driver publishes a device, and the kubelet's own map of it is like any other plugin's (C74). */
 function blockSteps(context: PlanContext, volume: VolumeToMount, first: boolean): Step[] {
   const { inputs } = context
-  const map = inputs.absolute(csiMapFile(volume))
-  const staging = csiStagingPath(volume)
+  const staging = inputs.absolute(csiStagingPath(volume) ?? '')
+  const target = inputs.absolute(csiTarget(volume))
   const stage: Step[] =
-    first && staging !== undefined && stages(registeredDriver(context, volume.driver ?? ''))
+    first && stages(registeredDriver(context, volume.driver ?? ''))
       ? [
-          { op: 'mkdir', target: inputs.absolute(staging) },
-          { op: 'NodeStageVolume', target: inputs.absolute(staging) },
+          { op: 'mkdir', target: staging },
+          { op: 'NodeStageVolume', target: staging },
         ]
       : []
   return [
     { op: 'write', target: inputs.absolute(csiPublishStateFile(volume)) },
     ...stage,
-    { op: 'NodePublishVolume', target: inputs.absolute(csiTarget(volume)) },
-    { op: 'mount', target: map },
-    { op: 'symlink', target: inputs.absolute(podDeviceLink(volume)) },
-    { op: 'losetup -f', target: map },
+    { op: 'mkdir', target: parentOf(target) },
+    { op: 'NodePublishVolume', target },
+    ...mapSteps(inputs, volume, parentOf(csiMapFile(volume)), target),
   ]
 }

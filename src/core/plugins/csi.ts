@@ -1,6 +1,7 @@
 /** csi: a driver's volume; also what in-tree disks are translated to (C10, C31-C35, C133, C134). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { readStateFile } from '../actual/state-file.ts'
+import { parentOf } from '../actual/tree.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
 import type { Attachability, VolumeToMount } from '../desired/desired-state.ts'
 import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, inlineCsiHandle } from '../names.ts'
@@ -8,6 +9,7 @@ import { csiMapFile, csiPodDir, csiPublishStateFile, csiStagingPath, csiTarget, 
 import { csiSetUp } from './csi-set-up.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { perPodFacts } from './facts.ts'
+import { mapEvidence } from './map-steps.ts'
 import { podDeviceLink } from './paths.ts'
 import type { MountEvidence, SpecContext, SpecFacts, VolumePlugin } from './plugin.ts'
 
@@ -81,13 +83,9 @@ function tells({ tree }: ActualInputs, path: string): boolean {
   return readStateFile(tree.get(path))?.data !== undefined
 }
 
-/** Pod's link and the mapped device file (R805), published besides. */
+/** Published, and mapped for the pod (R805). */
 function blockEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  const link = inputs.tree.get(podDeviceLink(volume))
-  if (link?.type !== 'link') return notMounted("the pod's link to the device is missing")
-  const map = csiMapFile(volume)
-  const isDevice = inputs.at(map).length > 0 || inputs.tree.get(map)?.type === 'block'
-  if (!isDevice) return notMounted('no device is mapped for the pod')
+  const mapped = mapEvidence(inputs, volume, parentOf(csiMapFile(volume)))
   const data = csiPublishStateFile(volume)
-  return tells(inputs, data) ? MOUNTED : { state: 'mounted', stateFileLost: data }
+  return mapped.state !== 'mounted' || tells(inputs, data) ? mapped : { state: 'mounted', stateFileLost: data }
 }

@@ -26,6 +26,7 @@ describe.skipIf(noBlockDevices !== undefined)(
         stillThere: [1, 1],
         gone: ['done', 'done', 'done', 'done'],
         left: [false, false],
+        detached: 0,
         again: ['done'],
         data: 'kept',
         calls: [

@@ -1,57 +1,27 @@
 /** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import type { ApplyResult } from '../../../src/core/apply/events.ts'
-import { csiGlobalDir } from '../../../src/core/names.ts'
-import { statesOf } from '../../helpers/apply-plan.ts'
 import { mountsAt } from '../../helpers/csi-driver/mounts.ts'
-import { type CsiDriver, startCsiDriver } from '../../helpers/csi-driver/start.ts'
-import { LiveNode } from '../../helpers/live-node.ts'
+import {
+  addVolume,
+  claim,
+  DRIVER,
+  directories,
+  handleOf,
+  OTHER,
+  POD,
+  states,
+  withDriver,
+} from '../../helpers/csi-scene.ts'
 import { runScenario } from '../../helpers/scenario.ts'
-
-const POD = '00000000-0000-4000-8000-000000000001'
-const OTHER = '00000000-0000-4000-8000-000000000002'
-const DRIVER = 'disk.test'
-
-/** A node with the driver; ended and cleaned up after it. */
-async function withDriver<T>(
-  directory: string,
-  flags: readonly string[],
-  work: (node: LiveNode, driver: CsiDriver) => Promise<T>,
-): Promise<T> {
-  const node = new LiveNode(directory)
-  const options = { name: DRIVER, rootDir: node.root, stateDir: `${directory}/state`, flags }
-  const driver = await startCsiDriver(options)
-  node.csiDrivers.push({
-    metadata: { name: DRIVER, uid: 'driver-uid' },
-    spec: { attachRequired: true, volumeLifecycleModes: ['Persistent'], fsGroupPolicy: 'ReadWriteOnceWithFSType' },
-  })
-  try {
-    return await work(node, driver)
-  } finally {
-    await driver.dispose()
-  }
-}
-
-/** A bound, attached volume. */
-function volume(node: LiveNode, name: string, accessModes = ['ReadWriteOnce']): void {
-  node.persistentVolume(name, { accessModes, csi: { driver: DRIVER, volumeHandle: `handle/${name}`, fsType: 'ext4' } })
-  node.attach(DRIVER, `handle/${name}`, name)
-}
-
-function claim(name: string, readOnly = false) {
-  return { name: 'data', persistentVolumeClaim: { claimName: `claim-${name}`, readOnly } }
-}
-
-const states = (result: ApplyResult): string[] => Object.values(statesOf(result))
 
 await runScenario({
   fileSystem: (directory) =>
-    withDriver(directory, [], async (node, driver) => {
+    withDriver(directory, {}, async (node, driver) => {
       const seen: Record<string, unknown> = {}
-      volume(node, 'pv-1', ['ReadWriteMany'])
+      addVolume(node, 'pv-1', { accessModes: ['ReadWriteMany'] })
       node.pod(POD, 'a', [claim('pv-1')])
-      const pod = (uid: string): string => `${node.root}/pods/${uid}/volumes/kubernetes.io~csi/pv-1`
-      const global = `${node.root}/${csiGlobalDir(DRIVER, 'handle/pv-1')}`
+      const pod = (uid: string): string => directories(node, 'pv-1', uid).pod
+      const { global } = directories(node, 'pv-1')
 
       seen.set = states(await node.apply())
       seen.mounts = [mountsAt(`${global}/globalmount`), mountsAt(`${pod(POD)}/mount`)]
@@ -75,9 +45,11 @@ await runScenario({
       seen.oneGone = states(await node.apply({ orphans: true }))
       seen.stillThere = [mountsAt(`${global}/globalmount`), mountsAt(`${pod(POD)}/mount`)]
       node.forget(POD)
-      seen.gone = states(await node.apply({ orphans: true, skip: ['DetachVolume'] }))
+      seen.gone = states(await node.apply({ orphans: true }))
       seen.left = [existsSync(global), existsSync(pod(POD))]
 
+      seen.detached = node.attachments.length
+      node.attach(DRIVER, handleOf('pv-1'), 'pv-1')
       node.pod(OTHER, 'b', [claim('pv-1')])
       seen.again = states(await node.apply())
       seen.data = readFileSync(`${pod(OTHER)}/mount/file`, 'utf8')
