@@ -50,7 +50,7 @@ export class LiveNode {
   readonly root: string
   readonly pods: Pod[] = []
   readonly configMaps: ConfigMap[] = []
-  readonly secrets: FullSecret[] = []
+  secrets: FullSecret[] = []
   readonly volumes: PersistentVolume[] = []
   readonly claims: PersistentVolumeClaim[] = []
   attachments: VolumeAttachment[] = []
@@ -122,6 +122,16 @@ export class LiveNode {
       },
     })
     return this
+  }
+
+  /** A secret of the namespace `default`, in place of the one of this name. */
+  addSecret(name: string, data: Readonly<Record<string, string>>): void {
+    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])
+    const metadata = { name, namespace: 'default', uid: `secret-${name}` }
+    this.secrets = [
+      ...this.secrets.filter((secret) => secret.metadata.name !== name),
+      { metadata, data: Object.fromEntries(encoded) },
+    ]
   }
 
   /** As the controller and a kubelet leave it before a mount: attached, and reported in use. */
@@ -233,6 +243,11 @@ export class LiveNode {
         ...UNASKED_CLUSTER,
         deleteVolumeAttachment: async (name) => this.#detach(name),
         getVolumeAttachment: async (name) => this.attachments.find(({ metadata }) => metadata.name === name),
+        getSecret: async (namespace, name) => {
+          const secret = this.secrets.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name)
+          const decode = ([key, value]: [string, string]) => [key, Buffer.from(value, 'base64')]
+          return secret && Object.fromEntries(Object.entries(secret.data).map(decode))
+        },
         listVolumeAttachments: async () => this.attachments,
         getNode: async () => this.node,
         listNodePods: async () => this.pods,

@@ -37,5 +37,116 @@ describe.skipIf(noBlockDevices !== undefined)(
         violations: [],
       })
     })
+
+    const all = ['staged', 'stage file', 'published', 'publish file']
+    const whole = { set: ['done'], there: all, about: [], after: 0, gone: [], left: [false, false], violations: [] }
+    it.each([
+      ['xfs', { ...whole, about: ['xfs', expect.any(String)] }],
+      // C50: the empty directory stays behind for good.
+      ['withoutStaging', { ...whole, there: ['stage directory', ...all.slice(2)], left: [false, true] }],
+      ['withoutStageMount', { ...whole, there: all.slice(1) }],
+      ['notAttached', whole],
+    ])('%s: set up, written to, an empty plan, and taken down', async (scenario, want) => {
+      expect(await inNamespace(WORKER, scenario)).toEqual(want)
+    })
+
+    it("gives the volume to the pod's group, or lets the driver do it (C62, C64)", async () => {
+      const calls = (group: string): string[] => [`NodeStageVolume ${group}`, `NodePublishVolume ${group}`]
+      expect(await inNamespace(WORKER, 'group')).toEqual({ set: ['done'], gid: 3000, mode: '2775', groups: calls('') })
+      expect(await inNamespace(WORKER, 'groupByDriver')).toEqual({ set: ['done'], gid: 0, groups: calls('3000') })
+    })
+
+    it('takes the publication back where the group could not be set', async () => {
+      expect(await inNamespace(WORKER, 'groupFails')).toEqual({
+        first: ['failed OwnershipFailed'],
+        left: ['staged', 'stage file'],
+        next: ['done'],
+        end: all,
+        violations: [],
+      })
+    })
+
+    it('publishes an inline volume with pod information and secret, and undoes it', async () => {
+      const { request, file, ...rest } = await inNamespace<{ request: object; file: object }>(WORKER, 'inline')
+      expect(rest).toEqual({
+        missing: ['failed SecretMissing'],
+        set: ['done'],
+        after: 0,
+        gone: ['done', 'done'],
+        left: [false, 0],
+        violations: [],
+      })
+      const handle = 'csi-8d2e040ae86e7f845928ffdc917e80c320d44cf5c2e00848f5201aceb7a42250'
+      expect(request).toEqual({
+        volumeId: handle,
+        targetPath: expect.stringMatching(/kubernetes\.io~csi\/scratch\/mount$/),
+        volumeCapability: { mount: { fsType: 'ext4' }, accessMode: { mode: 'SINGLE_NODE_MULTI_WRITER' } },
+        readonly: true,
+        secrets: '***',
+        volumeContext: {
+          size: '1Mi',
+          'csi.storage.k8s.io/pod.name': 'a',
+          'csi.storage.k8s.io/pod.namespace': 'default',
+          'csi.storage.k8s.io/pod.uid': '00000000-0000-4000-8000-000000000001',
+          'csi.storage.k8s.io/serviceAccount.name': '',
+          'csi.storage.k8s.io/ephemeral': 'true',
+        },
+      })
+      expect(file).toMatchObject({ specVolID: 'scratch', volumeHandle: handle, volumeLifecycleMode: 'Ephemeral' })
+    })
+
+    it('hands secrets and tokens to the driver, and to nobody else', async () => {
+      const seen = await inNamespace<{ words: string[] }>(WORKER, 'secrets')
+      expect(seen).toMatchObject({
+        wrong: ['failed DriverRefused'],
+        set: ['done'],
+        asked: [
+          {
+            namespace: 'default',
+            serviceAccount: 'app',
+            audiences: ['vault'],
+            expirationSeconds: 600,
+            pod: { name: 'a' },
+          },
+          { audiences: [] },
+        ],
+        tokens:
+          '{"":{"token":"jwt-","expirationTimestamp":"2026-11-21T11:00:00Z"},"vault":{"token":"jwt-vault","expirationTimestamp":"2026-11-21T11:00:00Z"}}',
+        leaked: [],
+        violations: [],
+      })
+      expect(seen.words[0]).toContain('the secrets lack the right password; given: ***')
+    })
+
+    it('mounts anew after a reboot that left every file (O25)', async () => {
+      expect(await inNamespace(WORKER, 'reboot')).toEqual({
+        steps: ['mkdir', 'write', 'NodeStageVolume', 'mkdir', 'write', 'NodePublishVolume'],
+        set: ['done'],
+        data: 'kept',
+        after: 0,
+        violations: [],
+      })
+    })
+
+    it('writes a lost, emptied or cut state file anew, byte for byte, by asking the driver once more (O5, O31)', async () => {
+      const written = [[['StateFileMissing', null]], ['done'], true, 0]
+      expect(await inNamespace(WORKER, 'lostFiles')).toEqual([written, written, written, written, written, all, []])
+    })
+
+    it('asks for nothing where attachment, node or other nodes have changed since the plan (S22, S30)', async () => {
+      expect(await inNamespace(WORKER, 'changedMeanwhile')).toEqual({
+        seen: {
+          deleting: ['refused AttachmentDeleting'],
+          gone: ['refused NotAttached'],
+          detached: ['refused NotAttached'],
+          notInUse: ['refused NotReportedInUse'],
+          notReported: ['refused NotAttached'],
+          outOfService: ['refused NodeNotReady'],
+          elsewhere: ['refused AccessMode'],
+          mayNotList: ['refused AccessMode'],
+        },
+        calls: 0,
+      })
+    })
   },
 )

@@ -1,6 +1,13 @@
 /** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { mountsAt } from '../../helpers/csi-driver/mounts.ts'
+import { existsSync, lstatSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import type { ApplyEvent } from '../../../src/core/apply/events.ts'
+import { linuxHost } from '../../../src/core/apply/linux-host.ts'
+import { StepFailed } from '../../../src/core/apply/operation-error.ts'
+import type { Cluster, TokenRequest } from '../../../src/core/apply/ports.ts'
+import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
+import { attachmentName } from '../../../src/core/names.ts'
+import { mountsAt, unmountBelow } from '../../helpers/csi-driver/mounts.ts'
+import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {
   addVolume,
   claim,
@@ -9,10 +16,11 @@ import {
   handleOf,
   OTHER,
   POD,
+  present,
   states,
   withDriver,
 } from '../../helpers/csi-scene.ts'
-import { runScenario } from '../../helpers/scenario.ts'
+import { runScenario, sh } from '../../helpers/scenario.ts'
 
 await runScenario({
   fileSystem: (directory) =>
@@ -57,4 +65,230 @@ await runScenario({
       seen.violations = driver.violations()
       return seen
     }),
+
+  /** Every kind of volume and driver: set up, looked at, taken down. */
+  xfs: (directory) => onceThrough(directory, {}, { csi: { fsType: 'xfs' } }, ['FSTYPE', 'SIZE']),
+  withoutStaging: (directory) => onceThrough(directory, { flags: ['--no-stage'] }, {}),
+  withoutStageMount: (directory) => onceThrough(directory, { flags: ['--no-stage-mount'] }, {}),
+  notAttached: (directory) => onceThrough(directory, { spec: { attachRequired: false } }, {}),
+
+  group: (directory) =>
+    withDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')], { securityContext: { fsGroup: 3000 } })
+      const set = states(await node.apply())
+      const { gid, mode } = lstatSync(`${directories(node, 'pv-1').pod}/mount`)
+      return { set, gid, mode: (mode & 0o7777).toString(8), groups: mountGroups(driver) }
+    }),
+
+  groupByDriver: (directory) =>
+    withDriver(directory, { flags: ['--mount-group'] }, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')], { securityContext: { fsGroup: 3000 } })
+      const set = states(await node.apply())
+      return { set, gid: lstatSync(`${directories(node, 'pv-1').pod}/mount`).gid, groups: mountGroups(driver) }
+    }),
+
+  /** A failed walk takes the publication back: who finds it mounted would take it for done. */
+  groupFails: (directory) =>
+    withDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')], { securityContext: { fsGroup: 3000 } })
+      const refuse = async (): Promise<never> => {
+        throw new StepFailed('OwnershipFailed', 'the disk is full')
+      }
+      node.context = { host: { ...linuxHost, changeOwnership: refuse } }
+      const first = states(await node.apply())
+      const left = present(node, 'pv-1')
+      node.context = {}
+      return {
+        first,
+        left,
+        next: states(await node.apply()),
+        end: present(node, 'pv-1'),
+        violations: driver.violations(),
+      }
+    }),
+
+  inline: (directory) => {
+    const spec = { volumeLifecycleModes: ['Ephemeral'], podInfoOnMount: true, attachRequired: false }
+    const flags = ['--require-pod-info', '--require-secret', 'password=hunter2']
+    return withDriver(directory, { spec, flags }, async (node, driver) => {
+      const source = { driver: DRIVER, fsType: 'ext4', readOnly: true, nodePublishSecretRef: { name: 'login' } }
+      node.pod(POD, 'a', [{ name: 'scratch', csi: { ...source, volumeAttributes: { size: '1Mi' } } }])
+      const missing = states(await node.apply())
+      node.addSecret('login', { password: 'hunter2' })
+      const set = states(await node.apply())
+      const dir = directories(node, 'scratch').pod
+      const request = driver
+        .log()
+        .findLast(({ rpc, phase }) => rpc === 'NodePublishVolume' && phase === 'begin')?.request
+      const file = JSON.parse(readFileSync(`${dir}/vol_data.json`, 'utf8'))
+      const after = (await node.plan()).operations.length
+      node.forget(POD)
+      const gone = states(await node.apply({ orphans: true }))
+      const left = [existsSync(dir), (await node.plan({ orphans: true })).operations.length]
+      return { missing, set, request, file, after, gone, left, violations: driver.violations() }
+    })
+  },
+
+  /** Secrets and tokens reach the driver, and nothing that is written down. */
+  secrets: (directory) => {
+    const spec = {
+      podInfoOnMount: true,
+      tokenRequests: [{ audience: 'vault', expirationSeconds: 600 }, { audience: '' }],
+    }
+    const flags = ['--require-secret', 'password=hunter2', '--require-pod-info']
+    return withDriver(directory, { spec, flags }, async (node, driver) => {
+      const reference = { name: 'login', namespace: 'default' }
+      addVolume(node, 'pv-1', { csi: { nodeStageSecretRef: reference, nodePublishSecretRef: reference } })
+      node.pod(POD, 'a', [claim('pv-1')], { serviceAccountName: 'app' })
+      const asked: TokenRequest[] = []
+      node.cluster = {
+        requestToken: async (request) => {
+          asked.push(request)
+          return { token: `jwt-${request.audiences}`, expirationTimestamp: '2026-11-21T11:00:00.123Z' }
+        },
+      }
+      node.addSecret('login', { password: 'hunter3' })
+      const events: ApplyEvent[] = []
+      const wrong = await node.apply({}, (event) => events.push(event))
+      node.addSecret('login', { password: 'hunter2' })
+      const set = states(await node.apply({}, (event) => events.push(event)))
+      const request = driver
+        .log()
+        .findLast(({ rpc, phase }) => rpc === 'NodePublishVolume' && phase === 'begin')?.request
+      const context = request?.volumeContext as Record<string, string>
+      const written = sh('sh', '-c', `cat ${node.root}.journal/* $(find ${node.root} -name vol_data.json)`)
+      const shown = `${JSON.stringify([events, wrong, await node.look()])}${written}`
+      return {
+        wrong: states(wrong),
+        words: wrong.outcomes.map(({ message }) => message),
+        set,
+        asked,
+        tokens: context['csi.storage.k8s.io/serviceAccount.tokens'],
+        leaked: ['hunter2', 'hunter3', 'jwt-'].filter((secret) => shown.includes(secret)),
+        violations: driver.violations(),
+      }
+    })
+  },
+
+  /** No mount is there any more, and every file still is. */
+  reboot: (directory) =>
+    withDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')])
+      await node.apply()
+      writeFileSync(`${directories(node, 'pv-1').pod}/mount/file`, 'kept')
+      await driver.stop()
+      unmountBelow(node.root)
+      await driver.restart()
+      const steps = (await node.plan()).operations.flatMap((operation) => operation.steps.map(({ op }) => op))
+      const set = states(await node.apply())
+      const data = readFileSync(`${directories(node, 'pv-1').pod}/mount/file`, 'utf8')
+      const after = (await node.plan()).operations.length
+      return { steps, set, data, after, violations: driver.violations() }
+    }),
+
+  lostFiles: (directory) =>
+    withDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')])
+      await node.apply()
+      const { pod, global } = directories(node, 'pv-1')
+      const seen: unknown[] = []
+      for (const [file, damage] of [
+        [`${pod}/vol_data.json`, undefined],
+        [`${pod}/vol_data.json`, ''],
+        [`${pod}/vol_data.json`, '{"attachmentID":"csi-45c'],
+        [`${global}/vol_data.json`, undefined],
+        [`${global}/vol_data.json`, ''],
+      ] as const) {
+        const before = readFileSync(file, 'utf8')
+        if (damage === undefined) unlinkSync(file)
+        else writeFileSync(file, damage)
+        const reasons = (await node.plan()).operations.map(({ reason, blocked }) => [reason, blocked?.code])
+        const set = states(await node.apply())
+        seen.push([reasons, set, readFileSync(file, 'utf8') === before, (await node.plan()).operations.length])
+      }
+      seen.push(present(node, 'pv-1'), driver.violations())
+      return seen
+    }),
+
+  /** What holds in the plan and not any more when it is carried out. */
+  changedMeanwhile: (directory) =>
+    withDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')])
+      const [attachment] = node.attachments as [VolumeAttachment]
+      const other = {
+        ...attachment,
+        metadata: { ...attachment.metadata, name: attachmentName(handleOf('pv-1'), DRIVER, 'node-2') },
+      }
+      const cases: Record<string, Partial<Cluster>> = {
+        deleting: {
+          getVolumeAttachment: async () => ({
+            ...attachment,
+            metadata: { ...attachment.metadata, deletionTimestamp: '2026-11-21T10:00:00Z' },
+          }),
+        },
+        gone: { getVolumeAttachment: async () => undefined },
+        detached: { getVolumeAttachment: async () => ({ ...attachment, status: { attached: false } }) },
+        notInUse: { getNode: async () => ({ ...node.node, status: { ...node.node.status, volumesInUse: [] } }) },
+        notReported: { getNode: async () => ({ ...node.node, status: { ...node.node.status, volumesAttached: [] } }) },
+        outOfService: {
+          getNode: async () => ({ ...node.node, spec: { taints: [{ key: 'node.kubernetes.io/out-of-service' }] } }),
+        },
+        elsewhere: {
+          listVolumeAttachments: async () => [attachment, { ...other, spec: { ...other.spec, nodeName: 'node-2' } }],
+        },
+        mayNotList: { listVolumeAttachments: () => Promise.reject(new Error('forbidden')) },
+      }
+      const seen: Record<string, unknown> = {}
+      for (const [name, cluster] of Object.entries(cases)) {
+        node.cluster = cluster
+        seen[name] = [...states(await node.apply()), ...present(node, 'pv-1')]
+      }
+      return { seen, calls: driver.log().filter(({ rpc }) => rpc === 'NodeStageVolume').length }
+    }),
 })
+
+/** @param columns of findmnt that are told of the pod's mount */
+function onceThrough(
+  directory: string,
+  given: Parameters<typeof withDriver>[1],
+  spec: Parameters<typeof addVolume>[2],
+  columns: readonly string[] = [],
+) {
+  return withDriver(directory, given, async (node, driver) => {
+    addVolume(node, 'pv-1', spec)
+    if (given.spec?.attachRequired === false) node.attachments = []
+    node.pod(POD, 'a', [claim('pv-1')])
+    const { pod, global } = directories(node, 'pv-1')
+    const set = states(await node.apply())
+    writeFileSync(`${pod}/mount/file`, 'kept')
+    const there = present(node, 'pv-1')
+    const about = columns.map((column) => sh('findmnt', '-n', '-o', column, `${pod}/mount`))
+    const after = (await node.plan()).operations.length
+    node.forget(POD)
+    await node.apply({ orphans: true })
+    const gone = (await node.plan({ orphans: true })).operations.map(({ kind, blocked }) => [kind, blocked?.code])
+    return {
+      set,
+      there,
+      about,
+      after,
+      gone,
+      left: [existsSync(pod), existsSync(global)],
+      violations: driver.violations(),
+    }
+  })
+}
+
+function mountGroups(driver: CsiDriver): string[] {
+  return driver.log().flatMap(({ rpc, phase, request }) => {
+    if (phase !== 'begin' || !/Stage|Publish/.test(rpc)) return []
+    const capability = request.volumeCapability as { mount?: { volumeMountGroup?: string } }
+    return `${rpc} ${capability.mount?.volumeMountGroup ?? ''}`
+  })
+}
