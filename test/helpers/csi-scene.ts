@@ -1,8 +1,9 @@
 /** A live node with the test driver and volumes of it, for the scenarios of CSI volumes that are set up for real. */
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import type { ApplyResult } from '../../src/core/apply/events.ts'
 import type { CsiDriver as CsiDriverObject, PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { csiGlobalDir } from '../../src/core/names.ts'
+import { loopDevices } from '../../src/core/node/block-devices.ts'
 import { statesOf } from './apply-plan.ts'
 import { mountsAt } from './csi-driver/mounts.ts'
 import { type CsiDriver, type CsiDriverOptions, startCsiDriver } from './csi-driver/start.ts'
@@ -84,4 +85,23 @@ export function present(node: LiveNode, volume: string, pod = POD): string[] {
     ...(mountsAt(`${dir}/mount`) > 0 ? ['published'] : []),
     ...(existsSync(`${dir}/vol_data.json`) ? ['publish file'] : existsSync(dir) ? ['publish directory'] : []),
   ]
+}
+
+/** The same of a raw block volume. */
+export function presentBlock(node: LiveNode, volume: string, pod = POD): string[] {
+  const base = `${node.root}/plugins/kubernetes.io/csi/volumeDevices`
+  const map = `${base}/${volume}/dev/${pod}`
+  const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  return [
+    ...(isThere(`${base}/${volume}/data/vol_data.json`) ? ['data file'] : []),
+    ...(isThere(`${base}/staging/${volume}`) ? ['staging'] : []),
+    ...(mountsAt(`${base}/publish/${volume}/${pod}`) > 0 ? ['published'] : []),
+    ...(mountsAt(map) > 0 ? ['mapped'] : []),
+    ...(isThere(blockLink(node, volume, pod)) ? ['link'] : []),
+    ...(loopDevices().some(({ backingFile }) => backingFile === map) ? ['loop'] : []),
+  ]
+}
+
+export function blockLink(node: LiveNode, volume: string, pod = POD): string {
+  return `${node.root}/pods/${pod}/volumeDevices/kubernetes.io~csi/${volume}`
 }

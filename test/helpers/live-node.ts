@@ -243,11 +243,6 @@ export class LiveNode {
         ...UNASKED_CLUSTER,
         deleteVolumeAttachment: async (name) => this.#detach(name),
         getVolumeAttachment: async (name) => this.attachments.find(({ metadata }) => metadata.name === name),
-        getSecret: async (namespace, name) => {
-          const secret = this.secrets.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name)
-          const decode = ([key, value]: [string, string]) => [key, Buffer.from(value, 'base64')]
-          return secret && Object.fromEntries(Object.entries(secret.data).map(decode))
-        },
         listVolumeAttachments: async () => this.attachments,
         getNode: async () => this.node,
         listNodePods: async () => this.pods,

@@ -102,7 +102,7 @@ describe('a volume that cannot be told may be any', () => {
     const pod = built.pods.pop()
     if (pod !== undefined)
       built.pods.push({ ...pod, spec: { ...pod.spec, containers: [{ name: 'c', volumeDevices: [{ name: 'v' }] }] } })
-    expect(kinds(plan(mappedBlock(built, uid(2)).staged('vol-2', '7:2')))).toEqual(['UnmountDevice'])
+    expect(kinds(plan(mappedBlock(built, uid(2)).staged('vol-2', '7:2')))).toContain('UnmountDevice')
     expect(blocked(plan(mappedBlock(built, uid(2), 'pv-x')))).toContainEqual('UnmountDevice MayBeInUse')
   })
   it('the sub-paths of other volumes of a listed pod are nobody’s PersistentVolume', () => {

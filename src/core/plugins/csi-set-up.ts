@@ -73,10 +73,11 @@ function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined)
 function unconfirmedMount(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
   const { inputs, options } = context
   const { mode, driver, handle, specName } = volume
-  const shown = mode === 'Block' || isEphemeral(volume) ? undefined : inputs.at(csiTarget(volume)).at(-1)
+  const shown = isEphemeral(volume) ? undefined : inputs.at(csiTarget(volume)).at(-1)
   if (shown === undefined || driver === undefined || handle === undefined) return undefined
   if (readStateFile(inputs.tree.get(csiPublishStateFile(volume)))?.data !== undefined) return undefined
-  const directories = stagedShownBy(context, shown).map(({ dir }) => dir)
+  // Nothing in the place of a raw volume's staging is made of its handle (O22).
+  const directories = mode === 'Block' ? [] : stagedShownBy(context, shown).map(({ dir }) => dir)
   if (directories.includes(csiGlobalDir(driver, handle))) return undefined
   if (directories.length === 0 && ownValue(options.handles, specName) === handle) return undefined
   return {

@@ -14,6 +14,8 @@ const UNCERTAIN = ['CANCELLED', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED', 'UNAV
 const STAGED = ['staged', 'stage file']
 const ALL = [...STAGED, 'published', 'publish file']
 
+const MAPPED = ['data file', 'staging', 'published', 'mapped', 'link', 'loop']
+
 /** What is left of a call that failed: after a final failure without a mount, nothing that it was made for (C49, C54). */
 function leftBy(kind: string, rpc: string, isFinal: boolean): string[] {
   if (rpc === 'NodeStageVolume') return kind === 'fail-after' ? STAGED : isFinal ? [] : ['stage file']
@@ -37,7 +39,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     ])('%s %s with every code: what is left is what the rules say, and the next apply ends it', async (kind, rpc) => {
       const codes = [...FINAL, ...UNCERTAIN]
       const faults = codes.map((code) => `${kind} ${rpc}=${code}`)
-      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, faults)
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, ['Filesystem', ...faults])
       const want = codes.map((code) => [
         `${kind} ${rpc}=${code}`,
         {
@@ -55,6 +57,7 @@ describe.skipIf(noBlockDevices !== undefined)(
 
     it('waits for a call that is pending, and leaves all as it is where it stays so (C119)', async () => {
       const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, [
+        'Filesystem',
         'fail NodeStageVolume=ABORTED:once',
         'fail NodePublishVolume=ABORTED:2',
         'fail NodePublishVolume=ABORTED',
@@ -73,6 +76,7 @@ describe.skipIf(noBlockDevices !== undefined)(
 
     it('gives up what hangs, dies or lies, and goes on where it was', async () => {
       const { seen, violations } = await inNamespace<Report>(WORKER, 'hangs', false, [
+        'Filesystem',
         ...[
           'hang NodeStageVolume',
           'hang-after NodeStageVolume',
@@ -106,10 +110,45 @@ describe.skipIf(noBlockDevices !== undefined)(
       ])
     })
 
-    it('killed before or after any change or call, the next apply comes to the same end', async () => {
-      const report = await inNamespace<{ kills: number; ends: unknown[]; violations: unknown[] }>(WORKER, 'kills')
-      expect(report).toEqual({ kills: expect.any(Number), ends: [[ALL, 0, 0]], violations: [] })
-      expect(report.kills).toBeGreaterThan(10)
+    it.each([
+      ['Filesystem', ALL, 10],
+      ['Block', MAPPED, 16],
+    ])(
+      '%s: killed before or after any change or call, the next apply comes to the same end',
+      async (mode, all, atLeast) => {
+        const report = await inNamespace<{ kills: number }>(WORKER, 'kills', false, [mode])
+        expect(report).toEqual({ kills: expect.any(Number), ends: [[all, 0, 0]], violations: [] })
+        expect(report.kills).toBeGreaterThan(atLeast)
+      },
+    )
+
+    it('a raw block volume: what is left is what the rules say, and the next apply ends it (C72, C73)', async () => {
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, [
+        'Block',
+        ...['fail NodeStageVolume=INTERNAL', 'fail NodeStageVolume=UNAVAILABLE', 'fail NodePublishVolume=INTERNAL'],
+        ...['fail NodePublishVolume=UNAVAILABLE', 'fail-after NodePublishVolume=INTERNAL'],
+        ...['die-after NodeStageVolume:once', 'die-after NodePublishVolume:once'],
+      ])
+      const ending = { next: ['done'], end: MAPPED, operations: [0, 0] }
+      const gone = { first: ['failed DriverNotRegistered'], ...ending }
+      expect(seen).toEqual({
+        'fail NodeStageVolume=INTERNAL': { first: ['failed DriverFailed'], left: [], ...ending },
+        'fail NodeStageVolume=UNAVAILABLE': { left: ['data file', 'staging'], ...gone },
+        'fail NodePublishVolume=INTERNAL': {
+          first: ['failed DriverFailed'],
+          left: ['data file', 'staging'],
+          ...ending,
+        },
+        'fail NodePublishVolume=UNAVAILABLE': { left: ['data file', 'staging'], ...gone },
+        'fail-after NodePublishVolume=INTERNAL': {
+          first: ['failed DriverFailed'],
+          left: ['data file', 'staging', 'published'],
+          ...ending,
+        },
+        'die-after NodeStageVolume:once': { left: ['data file', 'staging'], ...gone },
+        'die-after NodePublishVolume:once': { left: ['data file', 'staging', 'published'], ...gone },
+      })
+      expect(violations).toEqual([])
     })
   },
 )

@@ -3,8 +3,18 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { CsiNode } from '../../../src/core/apply/ports.ts'
+import type { VolumeMode } from '../../../src/core/plan/plan.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
-import { addVolume, claim, nodeWithDriver, POD, present, states, withDriver } from '../../helpers/csi-scene.ts'
+import {
+  addVolume,
+  claim,
+  nodeWithDriver,
+  POD,
+  present,
+  presentBlock,
+  states,
+  withDriver,
+} from '../../helpers/csi-scene.ts'
 import type { LiveNode } from '../../helpers/live-node.ts'
 import { runScenario } from '../../helpers/scenario.ts'
 
@@ -19,19 +29,22 @@ interface Seen {
 }
 
 /** One volume through one fault: set up, again without it, and taken down. */
-async function through(node: LiveNode, driver: CsiDriver, fault: string, timeoutMs: number): Promise<Seen> {
+async function through(
+  node: LiveNode,
+  driver: CsiDriver,
+  { fault, timeoutMs, mode }: { fault: string; timeoutMs: number; mode: VolumeMode },
+): Promise<Seen> {
   const volume = `pv-${driver.log().length}`
-  addVolume(node, volume)
-  node.pod(POD, 'a', [claim(volume)])
+  wanting(node, volume, mode)
   driver.setFaults(fault)
   node.context = { timeoutMs }
   const first = states(await node.apply())
-  const left = present(node, volume)
+  const left = presentAs(mode, node, volume)
   driver.setFaults()
   node.context = { timeoutMs: PATIENT }
   if (!driver.running()) await driver.restart()
   const next = states(await node.apply())
-  const end = present(node, volume)
+  const end = presentAs(mode, node, volume)
   const planned = (await node.plan()).operations.length
   node.forget(POD)
   await node.apply({ orphans: true })
@@ -63,6 +76,9 @@ function mortal(node: LiveNode, changes: number): void {
       ...linuxHost,
       mkdir: counted(linuxHost.mkdir),
       writeStateFile: counted(linuxHost.writeStateFile),
+      createFile: counted(linuxHost.createFile),
+      symlink: counted(linuxHost.symlink),
+      run: counted(linuxHost.run),
     },
     csi: async (name): Promise<CsiNode | undefined> => {
       const driver = await node.csiNode(name)
@@ -77,19 +93,26 @@ function mortal(node: LiveNode, changes: number): void {
   }
 }
 
-function wanting(node: LiveNode, volume: string): LiveNode {
-  addVolume(node, volume)
-  node.pod(POD, 'a', [claim(volume)])
+function wanting(node: LiveNode, volume: string, mode: VolumeMode): LiveNode {
+  addVolume(node, volume, { volumeMode: mode })
+  node.pod(POD, 'a', [claim(volume)], { devices: mode === 'Block' })
   return node
 }
+
+function presentAs(mode: VolumeMode, node: LiveNode, volume: string): string[] {
+  return mode === 'Block' ? presentBlock(node, volume) : present(node, volume)
+}
+
+const modeOf = (text: string | undefined): VolumeMode => (text === 'Block' ? 'Block' : 'Filesystem')
 
 const PATIENT = 20_000
 
 /** @param timeoutMs of the apply that meets the fault */
-function faulty(directory: string, faults: readonly string[], timeoutMs: number) {
+function faulty(directory: string, [given, ...faults]: readonly string[], timeoutMs: number) {
+  const mode = modeOf(given)
   return withDriver(directory, {}, async (node, driver) => {
     const seen: Record<string, Seen> = {}
-    for (const fault of faults) seen[fault] = await through(node, driver, fault, timeoutMs)
+    for (const fault of faults) seen[fault] = await through(node, driver, { fault, timeoutMs, mode })
     return { seen, violations: driver.violations() }
   })
 }
@@ -99,20 +122,21 @@ await runScenario({
   hangs: (directory, faults) => faulty(directory, faults, 700),
 
   /** Kills after 0, 1, 2 … changes, until one comes to its end; each time a second apply must reach the same end. */
-  kills: (directory) =>
+  kills: (directory, [given]) =>
     withDriver(directory, {}, async (node, driver) => {
+      const mode = modeOf(given)
       const ends = new Set<string>()
       let kills = 0
       for (let changes = 0; changes < 60; changes++) {
         const volume = `pv-${changes}`
         const self = fileURLToPath(import.meta.url)
-        const victim = spawn(process.execPath, ['--no-warnings', self, 'victim', volume, String(changes)], {
+        const victim = spawn(process.execPath, ['--no-warnings', self, 'victim', mode, volume, String(changes)], {
           stdio: 'ignore',
         })
         const signal = await new Promise((resolve) => victim.on('close', (_, name) => resolve(name)))
-        wanting(node, volume)
+        wanting(node, volume, mode)
         await node.apply()
-        const end = present(node, volume)
+        const end = presentAs(mode, node, volume)
         const after = (await node.plan()).operations.length
         node.forget(POD)
         await node.apply({ orphans: true })
@@ -124,8 +148,8 @@ await runScenario({
       return { kills, ends: [...ends], violations: driver.violations() }
     }),
 
-  victim: async (directory, [volume = '', changes]) => {
-    const node = wanting(nodeWithDriver(directory), volume)
+  victim: async (directory, [mode, volume = '', changes]) => {
+    const node = wanting(nodeWithDriver(directory), volume, modeOf(mode))
     mortal(node, Number(changes))
     await node.apply()
   },

@@ -50,6 +50,33 @@ describe.skipIf(noBlockDevices !== undefined)(
       expect(await inNamespace(WORKER, scenario)).toEqual(want)
     })
 
+    it('maps a raw block volume for two pods, and finds the data again', async () => {
+      const mapped = ['data file', 'staging', 'published', 'mapped', 'link', 'loop']
+      expect(await inNamespace(WORKER, 'block')).toEqual({
+        steps: [
+          ...['MapVolume', 'write', 'mkdir', 'NodeStageVolume', 'mkdir', 'NodePublishVolume'],
+          ...['mkdir', 'mount', 'symlink', 'losetup -f'],
+        ],
+        set: ['done'],
+        there: mapped,
+        after: [],
+        second: ['done'],
+        shared: 'kept',
+        afterSecond: [],
+        file: '{"attachmentID":"csi-45c0298dc5adc861caf80d911fd980383e365536591792566aa4f003ae4f6040","driverName":"disk.test","nodeName":"node-1","specVolID":"pv-1","volumeHandle":"handle/pv-1"}\n',
+        // O22: nothing but a person's word tells which volume it is.
+        unconfirmed: ['IdentityUnconfirmed', 'IdentityUnconfirmed'],
+        written: ['done', 'done'],
+        same: true,
+        oneGone: ['done', 'done'],
+        gone: ['done', 'done', 'done', 'done'],
+        left: [[], [], []],
+        again: ['done'],
+        data: 'kept',
+        violations: [],
+      })
+    })
+
     it("gives the volume to the pod's group, or lets the driver do it (C62, C64)", async () => {
       const calls = (group: string): string[] => [`NodeStageVolume ${group}`, `NodePublishVolume ${group}`]
       expect(await inNamespace(WORKER, 'group')).toEqual({ set: ['done'], gid: 3000, mode: '2775', groups: calls('') })

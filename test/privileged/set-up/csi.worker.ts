@@ -1,15 +1,17 @@
 /** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
 import { existsSync, lstatSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import type { TokenRequest } from '../../../src/core/api/volume-content.ts'
 import type { ApplyEvent } from '../../../src/core/apply/events.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import { StepFailed } from '../../../src/core/apply/operation-error.ts'
-import type { Cluster, TokenRequest } from '../../../src/core/apply/ports.ts'
+import type { Cluster } from '../../../src/core/apply/ports.ts'
 import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
 import { attachmentName } from '../../../src/core/names.ts'
 import { mountsAt, unmountBelow } from '../../helpers/csi-driver/mounts.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {
   addVolume,
+  blockLink,
   claim,
   DRIVER,
   directories,
@@ -17,6 +19,7 @@ import {
   OTHER,
   POD,
   present,
+  presentBlock,
   states,
   withDriver,
 } from '../../helpers/csi-scene.ts'
@@ -71,6 +74,48 @@ await runScenario({
   withoutStaging: (directory) => onceThrough(directory, { flags: ['--no-stage'] }, {}),
   withoutStageMount: (directory) => onceThrough(directory, { flags: ['--no-stage-mount'] }, {}),
   notAttached: (directory) => onceThrough(directory, { spec: { attachRequired: false } }, {}),
+
+  block: (directory) =>
+    withDriver(directory, {}, async (node, driver) => {
+      const seen: Record<string, unknown> = {}
+      addVolume(node, 'pv-1', { volumeMode: 'Block', accessModes: ['ReadWriteMany'] })
+      node.pod(POD, 'a', [claim('pv-1')], { devices: true })
+      seen.steps = (await node.plan()).operations.flatMap(({ kind, steps }) => [kind, ...steps.map(({ op }) => op)])
+      seen.set = states(await node.apply())
+      seen.there = presentBlock(node, 'pv-1')
+      writeFileSync(blockLink(node, 'pv-1'), 'kept')
+      sh('sync')
+      seen.after = (await node.plan()).operations
+      node.pod(OTHER, 'b', [claim('pv-1', true)], { devices: true })
+      seen.second = states(await node.apply())
+      seen.shared = readFileSync(blockLink(node, 'pv-1', OTHER))
+        .subarray(0, 4)
+        .toString()
+      seen.afterSecond = (await node.plan()).operations
+      const file = `${node.root}/plugins/kubernetes.io/csi/volumeDevices/pv-1/data/vol_data.json`
+      seen.file = readFileSync(file, 'utf8')
+      writeFileSync(file, '')
+      seen.unconfirmed = (await node.plan()).operations.map(({ blocked }) => blocked?.code)
+      seen.written = states(await node.apply({ handles: { 'pv-1': handleOf('pv-1') } }))
+      seen.same = readFileSync(file, 'utf8') === seen.file
+      node.forget(POD)
+      seen.oneGone = states(await node.apply({ orphans: true }))
+      node.forget(OTHER)
+      seen.gone = states(await node.apply({ orphans: true }))
+      seen.left = [
+        presentBlock(node, 'pv-1'),
+        presentBlock(node, 'pv-1', OTHER),
+        (await node.plan({ orphans: true })).operations,
+      ]
+      node.attach(DRIVER, handleOf('pv-1'), 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')], { devices: true })
+      seen.again = states(await node.apply())
+      seen.data = readFileSync(blockLink(node, 'pv-1')).subarray(0, 4).toString()
+      seen.violations = driver.violations()
+      node.forget(POD)
+      await node.apply({ orphans: true })
+      return seen
+    }),
 
   group: (directory) =>
     withDriver(directory, {}, async (node, driver) => {
