@@ -13,6 +13,7 @@ import { CsiNodeClient } from '../../src/core/csi/csi-node-client.ts'
 import { discoverCsiSockets } from '../../src/core/csi/discover-csi-sockets.ts'
 import { endpointPath } from '../../src/core/csi/socket-paths.ts'
 import { apiLookup } from '../../src/core/desired/api-lookup.ts'
+import type { ClaimStatusPatch } from '../../src/core/desired/claim-status-patch.ts'
 import { onDiskUid } from '../../src/core/desired/pods.ts'
 import { desiredStateOfPods } from '../../src/core/desired/populate.ts'
 import type {
@@ -37,6 +38,7 @@ import type { NodeState } from '../../src/core/node-state.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { planOptions } from './plan-options.ts'
+import { strategicMerge } from './strategic-merge.ts'
 import { UNASKED_CLUSTER } from './unasked.ts'
 
 /** A secret as the API server has it. */
@@ -72,6 +74,8 @@ export class LiveNode {
   override: Partial<NodeSnapshot> = {}
   cluster: Partial<Cluster> = {}
   context: Partial<ApplyContext> = {}
+  /** Sees every patch of a claim's status first; what it throws is the answer. */
+  onClaimPatch: (patch: ClaimStatusPatch) => void = () => {}
 
   /** @param directory of the scenario; the root directory is made below it */
   constructor(directory: string) {
@@ -122,6 +126,17 @@ export class LiveNode {
       },
     })
     return this
+  }
+
+  setClaimStatus(name: string, status: PersistentVolumeClaim['status']): void {
+    const index = this.claims.findIndex((each) => each.metadata.name === name)
+    this.claims[index] = { ...(this.claims[index] as PersistentVolumeClaim), ...(status && { status }) }
+  }
+
+  growVolume(name: string, capacity: { readonly storage: string }): void {
+    const index = this.volumes.findIndex((each) => each.metadata.name === name)
+    const volume = this.volumes[index] as PersistentVolume
+    this.volumes[index] = { ...volume, spec: { ...volume.spec, capacity } }
   }
 
   /** A secret of the namespace `default`, in place of the one of this name. */
@@ -243,6 +258,8 @@ export class LiveNode {
         ...UNASKED_CLUSTER,
         deleteVolumeAttachment: async (name) => this.#detach(name),
         getVolumeAttachment: async (name) => this.attachments.find(({ metadata }) => metadata.name === name),
+        getClaim: async (namespace, name) => this.claims.find((each) => isNamed(each, namespace, name)),
+        patchClaimStatus: async (namespace, name, patch) => this.#patchClaim(namespace, name, patch),
         listVolumeAttachments: async () => this.attachments,
         getNode: async () => this.node,
         listNodePods: async () => this.pods,
@@ -262,6 +279,16 @@ export class LiveNode {
       ...this.context,
     }
     return applyPlan(plan, context, onEvent)
+  }
+
+  #patchClaim(namespace: string, name: string, patch: ClaimStatusPatch): PersistentVolumeClaim {
+    const index = this.claims.findIndex((each) => isNamed(each, namespace, name))
+    const claim = this.claims[index]
+    if (claim === undefined) throw new Error(`no claim ${namespace}/${name}`)
+    this.onClaimPatch(patch)
+    const patched = { ...claim, status: strategicMerge(claim.status ?? {}, patch.status) }
+    this.claims[index] = patched
+    return patched
   }
 
   /** What attacher and controller make of a deleted attachment. */

@@ -11,6 +11,8 @@ export const UNASKED_CLUSTER: Cluster = {
   getNode: nothing,
   listNodePods: nothing,
   listVolumeAttachments: nothing,
+  getClaim: nothing,
+  patchClaimStatus: nothing,
   getPod: nothing,
   getConfigMap: nothing,
   getSecret: nothing,

@@ -2,9 +2,19 @@
 import type { ServiceAccountToken, TokenRequest } from '../api/volume-content.ts'
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../csi/csi-node-client.ts'
 import type { Lookup } from '../desired/api-lookup.ts'
+import type { ClaimStatusPatch } from '../desired/claim-status-patch.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { DeviceSource } from '../desired/device-source.ts'
-import type { ClusterTrustBundle, ConfigMap, CsiDriver, Node, Pod, Secret, VolumeAttachment } from '../model/objects.ts'
+import type {
+  ClusterTrustBundle,
+  ConfigMap,
+  CsiDriver,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  VolumeAttachment,
+} from '../model/objects.ts'
 import type { KubeletSnapshot } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
@@ -41,6 +51,9 @@ export interface Cluster {
   getVolumeAttachment(name: string): Promise<VolumeAttachment | undefined>
   getNode(): Promise<Node | undefined>
   listNodePods(): Promise<readonly Pod[]>
+  getClaim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined>
+  /** Gives back the claim with the patch in it; rejects with code `Forbidden` where the credential lacks the right. */
+  patchClaimStatus(namespace: string, name: string, patch: ClaimStatusPatch): Promise<PersistentVolumeClaim>
   /** Every node's; rejects where the credential may not list them (S30). */
   listVolumeAttachments(): Promise<readonly VolumeAttachment[]>
   /** With all of its annotations. */

@@ -1,6 +1,7 @@
 /** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
 
 import { ActualInputs } from '../actual/actual-inputs.ts'
+import { getClaim, patchClaimStatus } from '../api/claim-status.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
 import { ATTACHMENTS, listPath } from '../api/resources.ts'
 import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
@@ -144,6 +145,8 @@ function cluster({ client, node: { nodeName } }: CollectedNode): Cluster {
     getNode: () => getNode(client, nodeName),
     listNodePods: async () => (await listNodePods(client, nodeName)).items,
     listVolumeAttachments: async () => (await client.list<VolumeAttachment>(listPath(ATTACHMENTS))).items,
+    getClaim: (namespace, name) => getClaim(client, { namespace, name }),
+    patchClaimStatus: (namespace, name, patch) => patchClaimStatus(client, { namespace, name }, patch),
     getPod: (namespace, name) => getPod(client, namespace, name),
     getConfigMap: (namespace, name) => getConfigMap(client, { namespace, name }),
     getSecret: (namespace, name) => getSecret(client, { namespace, name }),

@@ -258,6 +258,7 @@ export interface PersistentVolumeClaim extends ApiObject {
     readonly capacity?: Readonly<Record<string, string>>
     readonly allocatedResources?: Readonly<Record<string, string>>
     readonly allocatedResourceStatuses?: Readonly<Record<string, string>>
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
   }
 }
 

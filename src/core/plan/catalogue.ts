@@ -17,6 +17,7 @@ export const REASONS = {
   NotMounted: 'the pod wants the volume, and it is not mounted',
   StateFileMissing: 'the volume is mounted and its state file is lost',
   ContentDiffers: 'the content is not what the API says',
+  RepublishAsked: 'the CSI driver wants to be asked again from time to time, and --remount names the volume or its pod',
   CapacityGrew: 'the PersistentVolume outgrew what the node has',
 } as const
 

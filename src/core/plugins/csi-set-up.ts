@@ -37,6 +37,12 @@ function stepsOf(context: PlanContext, volume: VolumeToMount, first: boolean, dr
     : [...stageSteps(context, volume, first), ...publishSteps(context, volume), ...groupSteps(context, volume, driver)]
 }
 
+/** The CSIDriver of a volume; undefined where there is none, or it is not known. */
+export function csiDriverOf(context: PlanContext, volume: VolumeToMount): CsiDriver | undefined {
+  const found = driverObject(context, volume)
+  return 'code' in found ? undefined : found.driver
+}
+
 /** Undefined in it: the API showed that there is none (C105). */
 function driverObject({ inputs }: PlanContext, volume: VolumeToMount): { driver: CsiDriver | undefined } | Obstacle {
   const { api } = inputs.snapshot

@@ -175,5 +175,65 @@ describe.skipIf(noBlockDevices !== undefined)(
         calls: 0,
       })
     })
+
+    // ext4 grows while it is mounted only where the machine allows CAP_SYS_RESOURCE.
+    const shown = { phase: 'Bound', allocatedResources: { storage: expect.any(String) } }
+    const other = { type: 'ModifyingVolume', status: 'True' }
+    const failed = expect.objectContaining({ type: 'NodeResizeError', status: 'True' })
+    const pending = { type: 'FileSystemResizePending', status: 'True' }
+    const asked = [['ExpandVolume', 'NotAsked']]
+    it.each([
+      ['Filesystem', 'xfs', '400Mi'],
+      ['Block', '', '32Mi'],
+    ])('%s: grows with --expand, and the claim says so (R458, R459)', async (mode, fsType, size) => {
+      expect(await inNamespace(WORKER, 'expand', false, [mode, fsType])).toEqual({
+        asked,
+        set: ['done'],
+        words: [expect.stringContaining(`has grown to ${size}`)],
+        grew: true,
+        statuses: [{ storage: 'NodeResizeInProgress' }, null],
+        status: { ...shown, capacity: { storage: size }, conditions: [other] },
+        left: [],
+        violations: [],
+      })
+    })
+
+    it.each([
+      ['OUT_OF_RANGE', 'NodeResizeInfeasible', []],
+      ['INTERNAL', 'NodeResizeInProgress', ['ExpandVolume']],
+      ['FAILED_PRECONDITION', 'NodeResizeInProgress', ['ExpandVolume']],
+    ])('an expansion that fails with %s leaves the claim at %s (C101)', async (code, storage, left) => {
+      const args = ['Filesystem', 'ext4', `fail NodeExpandVolume=${code}`]
+      expect(await inNamespace(WORKER, 'expand', false, args)).toMatchObject({
+        set: [expect.stringMatching(/^failed Driver(Failed|Refused)$/)],
+        grew: false,
+        status: {
+          ...shown,
+          capacity: { storage: '16Mi' },
+          allocatedResourceStatuses: { storage },
+          conditions: [pending, other, failed],
+        },
+        left,
+        violations: [],
+      })
+    })
+
+    it('grows without the right to say so in the claim, and says that', async () => {
+      const seen = await inNamespace<{ words: string[] }>(WORKER, 'expand', false, ['Filesystem', 'xfs', '', 'no'])
+      expect(seen).toMatchObject({ set: ['done'], grew: true, statuses: [], violations: [] })
+      expect(seen.words[0]).toMatch(/claim default\/claim-pv-1 still shows its old size/)
+    })
+
+    it('publishes again with a fresh token where --remount names it, and never undoes anything for it (C70)', async () => {
+      expect(await inNamespace(WORKER, 'republish')).toEqual({
+        planned: [0, 0, 0, 0],
+        steps: [['RemountVolume', 'RepublishAsked', 'mkdir', 'write', 'NodePublishVolume']],
+        set: ['done'],
+        failed: ['failed DriverFailed'],
+        tokens: 3,
+        there: all,
+        violations: [],
+      })
+    })
   },
 )

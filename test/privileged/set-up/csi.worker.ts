@@ -1,10 +1,12 @@
 /** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
-import { existsSync, lstatSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, statfsSync, unlinkSync, writeFileSync } from 'node:fs'
 import type { TokenRequest } from '../../../src/core/api/volume-content.ts'
 import type { ApplyEvent } from '../../../src/core/apply/events.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import { StepFailed } from '../../../src/core/apply/operation-error.ts'
 import type { Cluster } from '../../../src/core/apply/ports.ts'
+import type { ClaimStatusPatch } from '../../../src/core/desired/claim-status-patch.ts'
+import { VolctlError } from '../../../src/core/errors.ts'
 import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
 import { attachmentName } from '../../../src/core/names.ts'
 import { mountsAt, unmountBelow } from '../../helpers/csi-driver/mounts.ts'
@@ -24,6 +26,8 @@ import {
   withDriver,
 } from '../../helpers/csi-scene.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
+
+const MIB = 1024 * 1024
 
 await runScenario({
   fileSystem: (directory) =>
@@ -174,6 +178,82 @@ await runScenario({
       const gone = states(await node.apply({ orphans: true }))
       const left = [existsSync(dir), (await node.plan({ orphans: true })).operations.length]
       return { missing, set, request, file, after, gone, left, violations: driver.violations() }
+    })
+  },
+
+  /** The claim's status as an expansion begins; @returns sizes in MiB before and after, what the claim says then, and the rest. */
+  expand: (directory, [mode, fsType, fault = '', right = 'yes']) =>
+    withDriver(directory, {}, async (node, driver) => {
+      const block = mode === 'Block'
+      const capacity = { storage: fsType === 'xfs' ? '300Mi' : '16Mi' }
+      const grown = { storage: fsType === 'xfs' ? '400Mi' : '32Mi' }
+      addVolume(node, 'pv-1', { volumeMode: block ? 'Block' : 'Filesystem', capacity, csi: { fsType: fsType ?? '' } })
+      node.setClaimStatus('claim-pv-1', { phase: 'Bound', capacity })
+      node.pod(POD, 'a', [claim('pv-1')], { devices: block })
+      await node.apply()
+      const size = (): number => {
+        if (block) return Number(sh('blockdev', '--getsize64', blockLink(node, 'pv-1'))) / MIB
+        const { bsize, blocks } = statfsSync(`${directories(node, 'pv-1').pod}/mount`)
+        return Math.round((bsize * blocks) / MIB)
+      }
+      const before = size()
+      node.growVolume('pv-1', grown)
+      node.setClaimStatus('claim-pv-1', {
+        phase: 'Bound',
+        capacity,
+        allocatedResources: grown,
+        allocatedResourceStatuses: { storage: 'NodeResizePending' },
+        conditions: [
+          { type: 'FileSystemResizePending', status: 'True' },
+          { type: 'ModifyingVolume', status: 'True' },
+        ],
+      })
+      const asked = (await node.plan()).operations.map(({ kind, blocked }) => [kind, blocked?.code])
+      if (fault !== '') driver.setFaults(fault)
+      const patches: ClaimStatusPatch[] = []
+      node.onClaimPatch = (patch) => {
+        if (right === 'no') throw new VolctlError('Forbidden', 'may not patch')
+        patches.push(patch)
+      }
+      const result = await node.apply({ expand: true })
+      const { status } = node.claims[0] as { status?: object }
+      const left = (await node.plan({ expand: true })).operations.map(({ kind }) => kind)
+      return {
+        asked,
+        set: states(result),
+        words: result.outcomes.map(({ message }) => message),
+        grew: size() > before,
+        statuses: patches.map(({ status: { allocatedResourceStatuses } }) => allocatedResourceStatuses ?? null),
+        status,
+        left,
+        violations: driver.violations(),
+      }
+    }),
+
+  /** A driver that wants to be asked again is asked where it is named, and nowhere else. */
+  republish: (directory) => {
+    const spec = { requiresRepublish: true, tokenRequests: [{ audience: 'vault' }] }
+    return withDriver(directory, { spec }, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')], { serviceAccountName: 'app' })
+      let tokens = 0
+      node.cluster = {
+        requestToken: async () => ({ token: `jwt-${++tokens}`, expirationTimestamp: '2026-11-21T11:00:00Z' }),
+      }
+      await node.apply()
+      const unasked = [{}, { remount: true }, { pods: ['default/a'] }, { remount: true, volumes: ['pv-2'] }]
+      const planned: number[] = []
+      for (const options of unasked) planned.push((await node.plan(options)).operations.length)
+      const options = { remount: true, pods: ['default/a'] }
+      const steps = (await node.plan(options)).operations.map(({ kind, reason, steps: all }) => [
+        kind,
+        reason,
+        ...all.map(({ op }) => op),
+      ])
+      const set = states(await node.apply(options))
+      driver.setFaults('fail NodePublishVolume=INTERNAL:once')
+      const failed = states(await node.apply({ remount: true, volumes: ['pv-1'] }))
+      return { planned, steps, set, failed, tokens, there: present(node, 'pv-1'), violations: driver.violations() }
     })
   },
 

@@ -72,7 +72,7 @@ export function expandRequest(
   }
 }
 
-export const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens'
+const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens'
 
 function stagingPath({ volume, rootDir }: CsiFacts): string {
   const path = csiStagingPath(volume)
