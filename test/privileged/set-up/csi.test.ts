@@ -188,6 +188,8 @@ describe.skipIf(noBlockDevices !== undefined)(
     ])('%s: grows with --expand, and the claim says so (R458, R459)', async (mode, fsType, size) => {
       expect(await inNamespace(WORKER, 'expand', false, [mode, fsType])).toEqual({
         asked,
+        again: [],
+        end: { storage: size },
         set: ['done'],
         words: [expect.stringContaining(`has grown to ${size}`)],
         grew: true,
@@ -214,6 +216,25 @@ describe.skipIf(noBlockDevices !== undefined)(
           conditions: [pending, other, failed],
         },
         left,
+        violations: [],
+      })
+    })
+
+    it.each([
+      ['hang', 'failed TimedOut'],
+      ['hang-after', 'failed TimedOut'],
+      ['die-before', 'failed DriverNotRegistered'],
+      ['die-after', 'failed DriverNotRegistered'],
+      ['fail-after', 'failed DriverFailed'],
+    ])('an expansion that meets %s is done by the next apply (C120)', async (kind, outcome) => {
+      const code = kind === 'fail-after' ? '=INTERNAL' : ''
+      const args = ['Filesystem', 'xfs', `${kind} NodeExpandVolume${code}:once`]
+      expect(await inNamespace(WORKER, 'expand', false, args)).toMatchObject({
+        set: [outcome],
+        // A driver that is not there is waited for.
+        left: kind.startsWith('die') ? [] : ['ExpandVolume'],
+        again: ['done'],
+        end: { storage: '400Mi' },
         violations: [],
       })
     })

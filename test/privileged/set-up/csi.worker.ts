@@ -215,11 +215,18 @@ await runScenario({
         if (right === 'no') throw new VolctlError('Forbidden', 'may not patch')
         patches.push(patch)
       }
+      node.context = { timeoutMs: fault.startsWith('hang') ? 800 : 20_000 }
       const result = await node.apply({ expand: true })
       const { status } = node.claims[0] as { status?: object }
       const left = (await node.plan({ expand: true })).operations.map(({ kind }) => kind)
+      driver.setFaults()
+      if (!driver.running()) await driver.restart()
+      node.context = {}
+      const again = right === 'no' ? [] : states(await node.apply({ expand: true }))
       return {
         asked,
+        again,
+        end: (node.claims[0] as { status?: { capacity?: object } }).status?.capacity,
         set: states(result),
         words: result.outcomes.map(({ message }) => message),
         grew: size() > before,
