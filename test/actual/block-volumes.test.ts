@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ActualInputs } from '../../src/core/actual/actual-inputs.ts'
 import { type BlockVolume, blockVolumes } from '../../src/core/actual/devices.ts'
-import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
+import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { kinds, plan } from '../reconcile/planned.ts'
 
 const BASE = 'plugins/kubernetes.io/csi/volumeDevices'
@@ -10,13 +10,15 @@ const DEVICE = { dev: '0:6', root: '/loop1', fsType: 'devtmpfs', type: 'file' } 
 const of = (built: NodeBuilder): BlockVolume[] => blockVolumes(new ActualInputs(built.build()))
 
 /** A raw block volume of a pod, as the kubelet maps it. */
-const mapped = (built: NodeBuilder, name: string, podUid: string): NodeBuilder =>
-  built
+const mapped = (built: NodeBuilder, name: string, podUid: string): NodeBuilder => {
+  built.loops.push({ name: '/dev/loop9', backingFile: `${ROOT}/${BASE}/${name}/dev/${podUid}` })
+  return built
     .mount(`${BASE}/${name}/dev/${podUid}`, DEVICE)
     .mount(`${BASE}/publish/${name}/${podUid}`, DEVICE)
     .dir(`${BASE}/staging/${name}`)
     .file(`${BASE}/${name}/data/vol_data.json`, volumeData(name, name))
     .link(`pods/${podUid}/volumeDevices/kubernetes.io~csi/${name}`, 'x')
+}
 
 const wanting = (built: NodeBuilder, podUid: string, name: string): NodeBuilder => {
   built.livingPod(podUid, `app-${name}`, [{ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } }])

@@ -77,10 +77,13 @@ describe.each(['apply', 'kubelet'])('what is written into volumes, with the cred
 
   it('and tokens are made for it (P53)', async () => {
     const client = connect(server, user)
-    expect(await requestToken(client, request())).toBe('token.ns.sa.vault.3600.app-uid')
-    expect(await requestToken(client, request({ audiences: [], expirationSeconds: 700 }))).toBe(
-      'token.ns.sa..700.app-uid',
-    )
+    expect(await requestToken(client, request())).toEqual({
+      token: 'token.ns.sa.vault.3600.app-uid',
+      expirationTimestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+    expect(await requestToken(client, request({ audiences: [], expirationSeconds: 700 }))).toMatchObject({
+      token: 'token.ns.sa..700.app-uid',
+    })
     const stale = requestToken(client, request({ pod: { name: 'app', uid: 'before' } }))
     expect((await failureOf(stale)).code).toBe('Conflict')
   })

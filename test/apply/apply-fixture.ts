@@ -9,8 +9,8 @@ import { onDiskUid } from '../../src/core/desired/pods.ts'
 import type { Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
+import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { FakeHost } from './fake-host.ts'
-import { NOTHING_TO_WRITE } from './no-content.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 export const ROOT = '/var/lib/kubelet'
@@ -55,6 +55,7 @@ export class Fixture {
   context(fresh: Plan | ((look: number) => Plan)): ApplyContext {
     let looks = 0
     const csi: CsiNode = {
+      ...UNASKED_DRIVER,
       nodeUnpublishVolume: async ({ volumeId, targetPath }) => {
         this.calls.push(`NodeUnpublishVolume ${volumeId} ${targetPath}`)
         await this.driver?.('NodeUnpublishVolume', targetPath)
@@ -65,6 +66,7 @@ export class Fixture {
       },
     }
     const cluster: Cluster = {
+      ...UNASKED_CLUSTER,
       deleteVolumeAttachment: async (name, preconditions) => {
         this.calls.push(`DELETE ${name} ${JSON.stringify(preconditions)}`)
         this.attachment = this.afterDelete
@@ -72,7 +74,6 @@ export class Fixture {
       getVolumeAttachment: async () => this.attachment,
       getNode: async () => ({ metadata: { name: 'node-1', uid: 'n' } }),
       listNodePods: async () => this.pods,
-      ...NOTHING_TO_WRITE,
     }
     const readMounts = () => this.host.readMounts()
     return {
@@ -82,6 +83,7 @@ export class Fixture {
       kubeletState: () => this.kubelet,
       witness: async () => this.witness,
       csi: () => (this.driver === undefined ? undefined : csi),
+      csiDriver: () => ({ state: 'Absent' }),
       cluster,
       wantedByController: (name) => this.wanted.has(name),
       wantedSources: () => this.sources,

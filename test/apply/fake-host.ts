@@ -144,6 +144,11 @@ export class FakeHost implements Host {
     return found?.type === 'link' ? found.text : undefined
   }
 
+  writeStateFile(path: string, text: string): void {
+    this.log.push(`write ${path}`)
+    this.file(path, text)
+  }
+
   rmdir(path: string): void {
     this.log.push(`rmdir ${path}`)
     const found = this.files.get(path)

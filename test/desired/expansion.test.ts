@@ -46,7 +46,7 @@ describe('T13, R125, R319: has the PersistentVolume outgrown what the claim show
     { name: 'local block (R462)', pv: { local: { path: '/d' } }, block: true, want: false },
     { name: 'nfs', pv: { nfs: { server: 's', path: '/' } }, want: false },
   ])('$name: $want', ({ want, ...rest }) => {
-    expect(expansion(rest)).toEqual(want ? { from: '10Gi', to: '15Gi' } : undefined)
+    expect(expansion(rest)).toEqual(want ? { from: '10Gi', to: '15Gi', procedure: 'legacy' } : undefined)
   })
 
   it('R125: an inline in-tree volume never expands', () => {
@@ -63,11 +63,16 @@ describe('T122, R457, R458, C97, C98: does the claim allow it?', () => {
     ...(word === '' ? {} : { allocatedResourceStatuses: { storage: word } }),
   })
   const upToDate = resize('', '10Gi')
-  it.each<Case & { name: string; want: string | undefined }>([
-    { name: 'legacy', want: '15Gi' },
-    { name: 'node resize pending', status: resize('NodeResizePending'), want: '15Gi' },
-    { name: 'node resize in progress', status: resize('NodeResizeInProgress'), want: '15Gi' },
-    { name: 'the target is what was allocated', status: resize('NodeResizePending', '12Gi'), want: '12Gi' },
+  it.each<Case & { name: string; want: string | undefined; procedure?: string }>([
+    { name: 'legacy', want: '15Gi', procedure: 'legacy' },
+    { name: 'node resize pending', status: resize('NodeResizePending'), want: '15Gi', procedure: 'recovery' },
+    { name: 'node resize in progress', status: resize('NodeResizeInProgress'), want: '15Gi', procedure: 'recovery' },
+    {
+      name: 'the target is what was allocated',
+      status: resize('NodeResizePending', '12Gi'),
+      want: '12Gi',
+      procedure: 'recovery',
+    },
     { name: 'controller still at work', status: resize('ControllerResizeInProgress'), want: undefined },
     { name: 'infeasible', status: resize('NodeResizeInfeasible'), want: undefined },
     { name: 'not updated, no word', status: resize(''), want: undefined },
@@ -77,7 +82,13 @@ describe('T122, R457, R458, C97, C98: does the claim allow it?', () => {
       want: undefined,
     },
     { name: 'up to date, ReadWriteOnce', status: upToDate, want: undefined },
-    { name: 'up to date, ReadWriteMany', status: upToDate, accessModes: ['ReadWriteMany'], want: '10Gi' },
+    {
+      name: 'up to date, ReadWriteMany',
+      status: upToDate,
+      accessModes: ['ReadWriteMany'],
+      want: '10Gi',
+      procedure: 'updated',
+    },
     {
       name: 'up to date, ReadWriteMany, not required',
       status: upToDate,
@@ -85,7 +96,8 @@ describe('T122, R457, R458, C97, C98: does the claim allow it?', () => {
       annotations: { [NOT_REQUIRED]: 'true' },
       want: undefined,
     },
-  ])('$name: $want', ({ want, ...rest }) => {
-    expect(expansion(rest)?.to).toBe(want)
+  ])('$name: $want', ({ want, procedure, ...rest }) => {
+    const found = expansion(rest)
+    expect([found?.to, found?.procedure]).toEqual([want, procedure])
   })
 })

@@ -7,21 +7,30 @@ import { digestedConfigMap, digestedSecret } from '../../src/core/api/reduce-obj
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/apply/events.ts'
 import { linuxHost } from '../../src/core/apply/linux-host.ts'
-import type { ApplyContext, Cluster } from '../../src/core/apply/ports.ts'
+import type { ApplyContext, Cluster, CsiNode } from '../../src/core/apply/ports.ts'
+import { csiNodeOf } from '../../src/core/cli/csi-node.ts'
+import { CsiNodeClient } from '../../src/core/csi/csi-node-client.ts'
+import { discoverCsiSockets } from '../../src/core/csi/discover-csi-sockets.ts'
+import { endpointPath } from '../../src/core/csi/socket-paths.ts'
+import { apiLookup } from '../../src/core/desired/api-lookup.ts'
+import type { ClaimStatusPatch } from '../../src/core/desired/claim-status-patch.ts'
 import { onDiskUid } from '../../src/core/desired/pods.ts'
 import { desiredStateOfPods } from '../../src/core/desired/populate.ts'
 import type {
   ApiObject,
   ConfigMap,
+  CsiDriver,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
   PodVolumeSource,
+  VolumeAttachment,
 } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/names.ts'
 import { loopDevices } from '../../src/core/node/block-devices.ts'
 import { hostPaths } from '../../src/core/node/host-paths.ts'
 import { readTree } from '../../src/core/node/tree/read-tree.ts'
@@ -29,6 +38,8 @@ import type { NodeState } from '../../src/core/node-state.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { planOptions } from './plan-options.ts'
+import { strategicMerge } from './strategic-merge.ts'
+import { UNASKED_CLUSTER } from './unasked.ts'
 
 /** A secret as the API server has it. */
 export interface FullSecret {
@@ -41,9 +52,11 @@ export class LiveNode {
   readonly root: string
   readonly pods: Pod[] = []
   readonly configMaps: ConfigMap[] = []
-  readonly secrets: FullSecret[] = []
+  secrets: FullSecret[] = []
   readonly volumes: PersistentVolume[] = []
   readonly claims: PersistentVolumeClaim[] = []
+  attachments: VolumeAttachment[] = []
+  readonly csiDrivers: CsiDriver[] = []
   node: Node = {
     metadata: {
       name: 'node-1',
@@ -61,6 +74,8 @@ export class LiveNode {
   override: Partial<NodeSnapshot> = {}
   cluster: Partial<Cluster> = {}
   context: Partial<ApplyContext> = {}
+  /** Sees every patch of a claim's status first; what it throws is the answer. */
+  onClaimPatch: (patch: ClaimStatusPatch) => void = () => {}
 
   /** @param directory of the scenario; the root directory is made below it */
   constructor(directory: string) {
@@ -113,6 +128,47 @@ export class LiveNode {
     return this
   }
 
+  setClaimStatus(name: string, status: PersistentVolumeClaim['status']): void {
+    const index = this.claims.findIndex((each) => each.metadata.name === name)
+    this.claims[index] = { ...(this.claims[index] as PersistentVolumeClaim), ...(status && { status }) }
+  }
+
+  growVolume(name: string, capacity: { readonly storage: string }): void {
+    const index = this.volumes.findIndex((each) => each.metadata.name === name)
+    const volume = this.volumes[index] as PersistentVolume
+    this.volumes[index] = { ...volume, spec: { ...volume.spec, capacity } }
+  }
+
+  /** A secret of the namespace `default`, in place of the one of this name. */
+  addSecret(name: string, data: Readonly<Record<string, string>>): void {
+    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])
+    const metadata = { name, namespace: 'default', uid: `secret-${name}` }
+    this.secrets = [
+      ...this.secrets.filter((secret) => secret.metadata.name !== name),
+      { metadata, data: Object.fromEntries(encoded) },
+    ]
+  }
+
+  /** As the controller and a kubelet leave it before a mount: attached, and reported in use. */
+  attach(driver: string, handle: string, persistentVolumeName: string): this {
+    const uniqueName = csiUniqueName(driver, handle)
+    const { volumesAttached, volumesInUse } = this.node.status ?? {}
+    this.attachments.push({
+      metadata: { name: attachmentName(handle, driver, 'node-1'), uid: `va-${handle}`, resourceVersion: '1' },
+      spec: { attacher: driver, nodeName: 'node-1', source: { persistentVolumeName } },
+      status: { attached: true, attachmentMetadata: { path: `disk-${handle}` } },
+    })
+    this.node = {
+      ...this.node,
+      status: {
+        ...this.node.status,
+        volumesAttached: [...(volumesAttached ?? []), { name: uniqueName, devicePath: '' }],
+        volumesInUse: [...(volumesInUse ?? []), uniqueName],
+      },
+    }
+    return this
+  }
+
   /** Takes a pod out of the API; nothing of it runs any more. */
   forget(uid: string): void {
     this.pods.splice(0, this.pods.length, ...this.pods.filter((pod) => pod.metadata.uid !== uid))
@@ -131,8 +187,8 @@ export class LiveNode {
       pods: this.pods,
       persistentVolumeClaims: this.claims,
       persistentVolumes: this.volumes,
-      volumeAttachments: [],
-      csiDrivers: [],
+      volumeAttachments: this.attachments,
+      csiDrivers: this.csiDrivers,
       csiNode: null,
       configMaps: this.configMaps.map((each) => digestedConfigMap(structuredClone(each))),
       secrets: this.secrets.map((each) => digestedSecret(structuredClone(each))),
@@ -167,7 +223,7 @@ export class LiveNode {
       staticPods: { readable: true, manifests: [] },
       kubelet: { running: false, mayReturn: false },
       blockDevices: loopDevices(),
-      csiSockets: [],
+      csiSockets: await discoverCsiSockets({ rootDir: this.root }),
       flexDrivers: [],
       hostPaths: await hostPaths(api, (uid) => this.alive.includes(uid)),
       ...this.override,
@@ -184,9 +240,6 @@ export class LiveNode {
     options: Partial<PlanOptions> = {},
     onEvent: (event: ApplyEvent) => void = () => {},
   ): Promise<ApplyResult> {
-    const nothing = async (): Promise<never> => {
-      throw new Error('not asked in this scenario')
-    }
     const plan = await this.plan(options)
     const context: ApplyContext = {
       look: () => this.look(),
@@ -199,18 +252,20 @@ export class LiveNode {
         alive: new Set(this.alive),
         apiPods: this.pods,
       }),
-      csi: () => undefined,
+      csi: (driver) => this.csiNode(driver),
+      csiDriver: (name) => apiLookup(this.api()).csiDriver(name),
       cluster: {
-        deleteVolumeAttachment: nothing,
-        getVolumeAttachment: nothing,
+        ...UNASKED_CLUSTER,
+        deleteVolumeAttachment: async (name) => this.#detach(name),
+        getVolumeAttachment: async (name) => this.attachments.find(({ metadata }) => metadata.name === name),
+        getClaim: async (namespace, name) => this.claims.find((each) => isNamed(each, namespace, name)),
+        patchClaimStatus: async (namespace, name, patch) => this.#patchClaim(namespace, name, patch),
+        listVolumeAttachments: async () => this.attachments,
         getNode: async () => this.node,
         listNodePods: async () => this.pods,
         getPod: async (namespace, name) => this.pods.find((pod) => isNamed(pod, namespace, name)),
         getConfigMap: async (namespace, name) => this.configMaps.find((each) => isNamed(each, namespace, name)),
         getSecret: async (namespace, name) => this.secrets.find((each) => isNamed(each, namespace, name)),
-        requestToken: nothing,
-        getClusterTrustBundle: nothing,
-        listClusterTrustBundles: nothing,
         ...this.cluster,
       },
       wantedByController: () => false,
@@ -224,6 +279,42 @@ export class LiveNode {
       ...this.context,
     }
     return applyPlan(plan, context, onEvent)
+  }
+
+  #patchClaim(namespace: string, name: string, patch: ClaimStatusPatch): PersistentVolumeClaim {
+    const index = this.claims.findIndex((each) => isNamed(each, namespace, name))
+    const claim = this.claims[index]
+    if (claim === undefined) throw new Error(`no claim ${namespace}/${name}`)
+    this.onClaimPatch(patch)
+    const patched = { ...claim, status: strategicMerge(claim.status ?? {}, patch.status) }
+    this.claims[index] = patched
+    return patched
+  }
+
+  /** What attacher and controller make of a deleted attachment. */
+  #detach(name: string): void {
+    const { volumesAttached, volumesInUse } = this.node.status ?? {}
+    const isOther = (uniqueName: string): boolean => {
+      const volume = parseCsiUniqueName(uniqueName)
+      return volume === undefined || attachmentName(volume.handle, volume.driver, 'node-1') !== name
+    }
+    this.attachments = this.attachments.filter(({ metadata }) => metadata.name !== name)
+    this.node = {
+      ...this.node,
+      status: {
+        ...this.node.status,
+        volumesAttached: volumesAttached?.filter((each) => isOther(each.name)) ?? [],
+        volumesInUse: volumesInUse?.filter(isOther) ?? [],
+      },
+    }
+  }
+
+  /** The driver that answers just now, as the real one is found. */
+  async csiNode(driver: string): Promise<CsiNode | undefined> {
+    const sockets = await discoverCsiSockets({ rootDir: this.root })
+    const socket = sockets.find((each) => each.driver === driver && each.registered)
+    const path = socket === undefined ? undefined : endpointPath(this.root, socket)
+    return path === undefined ? undefined : csiNodeOf(new CsiNodeClient(driver, path))
   }
 }
 

@@ -29,6 +29,8 @@ export interface KubeClient {
   /** A POST that stores nothing (self reviews), so that it may be repeated. */
   review<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
   delete<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  /** A strategic merge patch. */
+  patch<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
   close(): void
 }
 
@@ -53,6 +55,8 @@ interface Exchange extends RequestSettings {
   readonly method: string
   readonly path: string
   readonly body?: object
+  /** Of the body; default: application/json. */
+  readonly contentType?: string
   readonly idempotent: boolean
 }
 
@@ -90,6 +94,11 @@ class HttpKubeClient implements KubeClient {
 
   delete<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
     return this.#json<T>({ ...settings, method: 'DELETE', path, body, idempotent: false })
+  }
+
+  patch<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
+    const contentType = 'application/strategic-merge-patch+json'
+    return this.#json<T>({ ...settings, method: 'PATCH', path, body, contentType, idempotent: false })
   }
 
   async list<T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> {
@@ -151,7 +160,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   async #try(exchange: Exchange, transport: Transport): Promise<Answer> {
-    const { method, path, body, signal } = exchange
+    const { method, path, body, contentType, signal } = exchange
     const deadlineMs = exchange.deadlineMs ?? this.#deadlineMs
     const url = new URL(this.server + path)
     for (const [key, value] of Object.entries(exchange.query ?? {})) url.searchParams.set(key, value)
@@ -164,6 +173,7 @@ class HttpKubeClient implements KubeClient {
         url,
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(contentType !== undefined && { contentType }),
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason

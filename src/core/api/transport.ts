@@ -14,6 +14,7 @@ export interface HttpRequest {
   readonly method: string
   readonly url: URL
   readonly body?: string
+  readonly contentType?: string
   readonly signal: AbortSignal
 }
 
@@ -36,12 +37,12 @@ export function createTransport(server: URL, connection: ConnectionOptions): Tra
   const base: RequestOptions = { agent, ...(connection.auth !== undefined && { auth: connection.auth }) }
   const send = secure ? request : plainRequest
   return {
-    send: ({ method, url, body, signal }) =>
+    send: ({ method, url, body, contentType = 'application/json', signal }) =>
       new Promise<Answer>((resolve, reject) => {
         const sent = {
           ...headers,
           ...(body !== undefined && {
-            'Content-Type': 'application/json',
+            'Content-Type': contentType,
             'Content-Length': String(Buffer.byteLength(body)),
           }),
         }

@@ -28,13 +28,22 @@ export async function getSecret(client: KubeClient, key: ObjectKey): Promise<Sec
   return unlessAbsent(client.get<Secret>(objectPath(SECRETS, key)))
 }
 
-/** @returns the token; undefined where the service account, or the pod, is shown not to exist */
-export async function requestToken(client: KubeClient, request: TokenRequest): Promise<string | undefined> {
+export interface ServiceAccountToken {
+  readonly token: string
+  /** RFC 3339. */
+  readonly expirationTimestamp: string
+}
+
+/** @returns undefined where the service account, or the pod, is shown not to exist */
+export async function requestToken(
+  client: KubeClient,
+  request: TokenRequest,
+): Promise<ServiceAccountToken | undefined> {
   const { namespace, serviceAccount, audiences, expirationSeconds, pod } = request
   const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, { namespace, name: serviceAccount })
   const answer = await unlessAbsent(
     // Every answer is a token of its own, and nothing is stored: it may be asked again.
-    client.review<{ readonly status?: { readonly token?: string } }>(`${account}/token`, {
+    client.review<{ readonly status?: Partial<ServiceAccountToken> }>(`${account}/token`, {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
       spec: {
@@ -45,8 +54,8 @@ export async function requestToken(client: KubeClient, request: TokenRequest): P
     }),
   )
   if (answer === undefined) return undefined
-  const token = answer.status?.token
-  if (token) return token
+  const { token, expirationTimestamp = '' } = answer.status ?? {}
+  if (token) return { token, expirationTimestamp }
   throw new ApiError('BadAnswer', `${client.server}: the answer to a token request has no token.`, {
     status: 0,
     reason: 'BadAnswer',

@@ -15,7 +15,11 @@ const RETRY_MS = [500, 1000, 2000]
 /** @throws StepFailed with the driver's words, or DriverLeftMount */
 export async function callDriver(step: Step, run: StepContext): Promise<void> {
   const before = layersAt(step.target, run).length
-  await callUntilNotPending(step, run)
+  try {
+    await untilNotPending(run, `${driverOf(run.operation)}: ${step.op}`, (ms) => callOnce(step, run, ms))
+  } catch (error) {
+    throw driverFailure(step, run, error)
+  }
   run.around.changed()
   await undoWhatTheDriverLeft(step, run, before)
   // The driver should have removed its target (C123); where it did not, a plain rmdir takes what is empty.
@@ -23,17 +27,17 @@ export async function callDriver(step: Step, run: StepContext): Promise<void> {
 }
 
 /** ABORTED: another call for the volume is at work, maybe our own former one; it is waited for, never cleaned up after. */
-async function callUntilNotPending(step: Step, run: StepContext): Promise<void> {
+export async function untilNotPending<T>(
+  run: StepContext,
+  what: string,
+  call: (deadlineMs: number) => Promise<T>,
+): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
-      await run.waiting.spend((ms) =>
-        withDeadline(callOnce(step, run, ms), ms, `${driverOf(run.operation)}: ${step.op}`),
-      )
-      return
+      return await run.waiting.spend((ms) => withDeadline(call(ms), ms, what))
     } catch (error) {
       const wait = RETRY_MS[attempt]
-      if (grpcStatusOf(error) !== 'ABORTED' || wait === undefined || run.signal?.aborted)
-        throw driverFailure(step, run, error)
+      if (grpcStatusOf(error) !== 'ABORTED' || wait === undefined || run.signal?.aborted) throw error
       await run.waiting.spend(() => pause(wait, run.signal))
     }
   }

@@ -64,6 +64,11 @@ export interface Host {
   symlink(to: string, path: string): void
   /** Undefined: no link is there. */
   readLink(path: string): string | undefined
+  /**
+   * A state file's whole content, on the disk when this returns; no link in its place is followed. A file that is there
+   * is replaced as a whole.
+   */
+  writeStateFile(path: string, text: string): void
   rmdir(path: string): void
   unlink(path: string): void
   /** Undefined: nothing there. Never follows a link. */

@@ -35,6 +35,7 @@ import { holdersBelow } from './open-files.ts'
 import { readOtherNamespaces } from './other-namespaces.ts'
 import { commandPath, runCommand } from './run-command.ts'
 import { SysfsBlockTree } from './sysfs-block-tree.ts'
+import { writeStateFile } from './write-state-file.ts'
 
 /**
  * plain: none of -i -c -n -l -f, so that umount(8) opens the path and does not read the mount table once a path.
@@ -63,6 +64,7 @@ export const linuxHost: Host = {
   writeFile,
   symlink: (to, path) => symlinkSync(to, path),
   readLink,
+  writeStateFile,
   rmdir: rmdirSync,
   unlink: unlinkSync,
   lstat: findFile,

@@ -1,8 +1,20 @@
 /** What apply needs from outside. Each port is small enough that its fake is a short class. */
-import type { TokenRequest } from '../api/volume-content.ts'
+import type { ServiceAccountToken, TokenRequest } from '../api/volume-content.ts'
+import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../csi/csi-node-client.ts'
+import type { Lookup } from '../desired/api-lookup.ts'
+import type { ClaimStatusPatch } from '../desired/claim-status-patch.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { DeviceSource } from '../desired/device-source.ts'
-import type { ClusterTrustBundle, ConfigMap, Node, Pod, Secret, VolumeAttachment } from '../model/objects.ts'
+import type {
+  ClusterTrustBundle,
+  ConfigMap,
+  CsiDriver,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  VolumeAttachment,
+} from '../model/objects.ts'
 import type { KubeletSnapshot } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
@@ -20,6 +32,11 @@ export interface Witness {
 
 /** A CSI driver's node service; a rejection carries the driver's gRPC status. */
 export interface CsiNode {
+  /** Names of the node service's capabilities (C7). */
+  nodeGetCapabilities(deadlineMs: number): Promise<readonly string[]>
+  nodeStageVolume(request: NodeStageVolume, deadlineMs: number): Promise<unknown>
+  nodePublishVolume(request: NodePublishVolume, deadlineMs: number): Promise<unknown>
+  nodeExpandVolume(request: NodeExpandVolume, deadlineMs: number): Promise<unknown>
   nodeUnpublishVolume(request: { volumeId: string; targetPath: string }, deadlineMs: number): Promise<unknown>
   nodeUnstageVolume(request: { volumeId: string; stagingTargetPath: string }, deadlineMs: number): Promise<unknown>
 }
@@ -34,13 +51,18 @@ export interface Cluster {
   getVolumeAttachment(name: string): Promise<VolumeAttachment | undefined>
   getNode(): Promise<Node | undefined>
   listNodePods(): Promise<readonly Pod[]>
+  getClaim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined>
+  /** Gives back the claim with the patch in it; rejects with code `Forbidden` where the credential lacks the right. */
+  patchClaimStatus(namespace: string, name: string, patch: ClaimStatusPatch): Promise<PersistentVolumeClaim>
+  /** Every node's; rejects where the credential may not list them (S30). */
+  listVolumeAttachments(): Promise<readonly VolumeAttachment[]>
   /** With all of its annotations. */
   getPod(namespace: string, name: string): Promise<Pod | undefined>
   getConfigMap(namespace: string, name: string): Promise<ConfigMap | undefined>
   /** With its values. */
   getSecret(namespace: string, name: string): Promise<Secret | undefined>
   /** Undefined: the service account, or the pod, does not exist. */
-  requestToken(request: TokenRequest): Promise<string | undefined>
+  requestToken(request: TokenRequest): Promise<ServiceAccountToken | undefined>
   getClusterTrustBundle(name: string): Promise<ClusterTrustBundle | undefined>
   listClusterTrustBundles(signerName: string): Promise<readonly ClusterTrustBundle[]>
 }
@@ -60,6 +82,8 @@ export interface ApplyContext {
   witness(): Promise<Witness>
   /** Undefined: the driver is not registered here. */
   csi(driver: string): CsiNode | undefined | Promise<CsiNode | undefined>
+  /** The CSIDriver of this name, by the last look. */
+  csiDriver(name: string): Lookup<CsiDriver>
   readonly cluster: Cluster
   /** The attach/detach controller's rule: does any of these pods want the volume on this node (S21). */
   wantedByController(uniqueName: string, pods: readonly Pod[]): boolean | Promise<boolean>

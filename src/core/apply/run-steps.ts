@@ -2,6 +2,7 @@
 import { FC_PLUGIN } from '../fc-disk.ts'
 import type { Step } from '../plan/plan.ts'
 import { bringUpStep } from './bring-up/bring-up-step.ts'
+import { expandCsiVolume } from './bring-up/csi-expand.ts'
 import { takeBack, type Undo } from './bring-up/undo.ts'
 import { deleteContentStep } from './content-step.ts'
 import { callDriver } from './csi-step.ts'
@@ -85,6 +86,17 @@ async function runStep(step: Step, run: StepContext, done: Progress): Promise<vo
     case 'deleteVolumeAttachment':
       done.waiting = await detachVolume(run, run.context.detachWaitMs ?? 30_000)
       break
+    case 'NodeExpandVolume':
+      leave(await expandCsiVolume(step, run))
+      break
+    case 'NodeStageVolume':
+    case 'NodePublishVolume': {
+      const undos = await bringUpStep(step, run)
+      // The driver has it now: what the steps before made belongs to it, and goes only with it (C54, C66).
+      done.undos.length = 0
+      done.undos.push(...undos)
+      break
+    }
     default:
       done.undos.push(...(await bringUpStep(step, run)))
   }

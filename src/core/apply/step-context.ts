@@ -3,7 +3,7 @@ import type { Operation, Plan } from '../plan/plan.ts'
 import type { FlexCapabilities } from './bring-up/flex-init.ts'
 import type { Host } from './host.ts'
 import type { Journal } from './journal.ts'
-import type { ApplyContext } from './ports.ts'
+import type { ApplyContext, CsiNode } from './ports.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { VolumeRecord } from './volume-record.ts'
 import type { WaitingBudget } from './waiting-budget.ts'
@@ -17,6 +17,8 @@ export interface BringUp {
   source?: string
   /** What a flexVolume driver says of itself. */
   flex?: FlexCapabilities
+  /** A CSI volume's driver, which was asked what it can do. */
+  csi?: { readonly node: CsiNode; readonly capabilities: readonly string[] }
 }
 
 /** What a step of one operation works with. */

@@ -1,7 +1,9 @@
 /** The ports of apply on a real node: the same sources that the plan was made from, asked again. */
 
 import { ActualInputs } from '../actual/actual-inputs.ts'
+import { getClaim, patchClaimStatus } from '../api/claim-status.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
+import { ATTACHMENTS, listPath } from '../api/resources.ts'
 import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
 import {
   getClusterTrustBundle,
@@ -15,20 +17,21 @@ import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
+import { apiLookup } from '../desired/api-lookup.ts'
 import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
 import { namedUids } from '../desired/pods.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
 import { VolctlError } from '../errors.ts'
-import { deadlineIn } from '../grpc/deadline.ts'
-import type { Pod } from '../model/objects.ts'
+import type { Pod, VolumeAttachment } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses } from '../reconcile/witnesses.ts'
+import { csiNodeOf } from './csi-node.ts'
 
 export interface ApplySettings {
   readonly options: PlanOptions
@@ -63,6 +66,10 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     kubeletState: () => latest.node.kubeletState(),
     witness: () => askWitnesses(latest),
     csi: (driver) => csiNode(latest, driver),
+    csiDriver: (name) =>
+      latest.snapshot.api === undefined
+        ? { state: 'Unknown', reason: 'was not read' }
+        : apiLookup(latest.snapshot.api).csiDriver(name),
     cluster: cluster(first),
     wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
     wantedSources: (pods) => wantedSources(latest, pods),
@@ -124,11 +131,7 @@ function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | u
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
   const path = socket === undefined ? undefined : endpointPath(node.rootDir, socket)
   if (path === undefined) return undefined
-  const client = new CsiNodeClient(driver, path)
-  return {
-    nodeUnpublishVolume: (request, ms) => client.nodeUnpublishVolume(request, { deadline: deadlineIn(ms) }),
-    nodeUnstageVolume: (request, ms) => client.nodeUnstageVolume(request, { deadline: deadlineIn(ms) }),
-  }
+  return csiNodeOf(new CsiNodeClient(driver, path))
 }
 
 function cluster({ client, node: { nodeName } }: CollectedNode): Cluster {
@@ -141,6 +144,9 @@ function cluster({ client, node: { nodeName } }: CollectedNode): Cluster {
     getVolumeAttachment: (name) => getVolumeAttachment(client, name),
     getNode: () => getNode(client, nodeName),
     listNodePods: async () => (await listNodePods(client, nodeName)).items,
+    listVolumeAttachments: async () => (await client.list<VolumeAttachment>(listPath(ATTACHMENTS))).items,
+    getClaim: (namespace, name) => getClaim(client, { namespace, name }),
+    patchClaimStatus: (namespace, name, patch) => patchClaimStatus(client, { namespace, name }, patch),
     getPod: (namespace, name) => getPod(client, namespace, name),
     getConfigMap: (namespace, name) => getConfigMap(client, { namespace, name }),
     getSecret: (namespace, name) => getSecret(client, { namespace, name }),

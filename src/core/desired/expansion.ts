@@ -9,6 +9,11 @@ export interface NodeExpansion {
   readonly from: string
   /** Size to ask the driver for. */
   readonly to: string
+  /**
+   * legacy: an old resize controller (R461); recovery: the claim says how far it is (R458); updated: the claim says all
+   * already, and this node has to follow.
+   */
+  readonly procedure: 'legacy' | 'recovery' | 'updated'
 }
 
 const NOT_REQUIRED_ANNOTATION = 'volume.kubernetes.io/node-expansion-not-required'
@@ -22,9 +27,10 @@ export function nodeExpansionWanted(volume: VolumeToMount): NodeExpansion | unde
   const to = persistentVolume.spec.capacity?.storage
   if (from === undefined || to === undefined || !parseQuantity(from) || compareQuantities(to, from) !== 1)
     return undefined
-  if (isLegacyResize(claim)) return { from, to }
+  if (isLegacyResize(claim)) return { from, to, procedure: 'legacy' }
   const target = claim.status?.allocatedResources?.storage
-  return target !== undefined && recoveryCallsDriver(claim, target) ? { from, to: target } : undefined
+  if (target === undefined || !recoveryCallsDriver(claim, target)) return undefined
+  return { from, to: target, procedure: isUpdated(claim, target) ? 'updated' : 'recovery' }
 }
 
 /** Whether a flex driver resizes only the driver knows; a raw local device has nothing to grow (R319, R462). */
@@ -39,12 +45,16 @@ function isLegacyResize({ status }: PersistentVolumeClaim): boolean {
 
 /** The table of R458. */
 function recoveryCallsDriver(claim: PersistentVolumeClaim, target: string): boolean {
-  const progress = claim.status?.allocatedResourceStatuses?.storage ?? ''
-  const order = compareQuantities(claim.status?.capacity?.storage, target)
-  const isUpdated = progress === '' && order !== undefined && order >= 0
   // With ReadWriteMany every node has to grow its own view, whoever updated the claim.
-  if (isUpdated) return isReadWriteMany(claim) && claim.metadata.annotations?.[NOT_REQUIRED_ANNOTATION] === undefined
+  if (isUpdated(claim, target))
+    return isReadWriteMany(claim) && claim.metadata.annotations?.[NOT_REQUIRED_ANNOTATION] === undefined
+  const progress = claim.status?.allocatedResourceStatuses?.storage
   return progress === 'NodeResizePending' || progress === 'NodeResizeInProgress'
+}
+
+function isUpdated({ status }: PersistentVolumeClaim, target: string): boolean {
+  const order = compareQuantities(status?.capacity?.storage, target)
+  return !status?.allocatedResourceStatuses?.storage && order !== undefined && order >= 0
 }
 
 function isReadWriteMany(claim: PersistentVolumeClaim): boolean {

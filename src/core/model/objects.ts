@@ -258,6 +258,7 @@ export interface PersistentVolumeClaim extends ApiObject {
     readonly capacity?: Readonly<Record<string, string>>
     readonly allocatedResources?: Readonly<Record<string, string>>
     readonly allocatedResourceStatuses?: Readonly<Record<string, string>>
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
   }
 }
 
@@ -323,6 +324,8 @@ export interface CsiDriver extends ApiObject {
     readonly volumeLifecycleModes?: readonly string[]
     readonly fsGroupPolicy?: string
     readonly requiresRepublish?: boolean
+    readonly tokenRequests?: readonly { readonly audience: string; readonly expirationSeconds?: number }[]
+    readonly serviceAccountTokenInSecrets?: boolean
     readonly seLinuxMount?: boolean
   }
 }

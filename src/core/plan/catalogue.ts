@@ -17,6 +17,7 @@ export const REASONS = {
   NotMounted: 'the pod wants the volume, and it is not mounted',
   StateFileMissing: 'the volume is mounted and its state file is lost',
   ContentDiffers: 'the content is not what the API says',
+  RepublishAsked: 'the CSI driver wants to be asked again from time to time, and --remount names the volume or its pod',
   CapacityGrew: 'the PersistentVolume outgrew what the node has',
 } as const
 
@@ -58,6 +59,8 @@ export const BLOCK_CODES = {
   LeftToKubelet: 'only the kubelet can make what the volume holds',
   NotDead: '--lazy is for dead mounts only',
   DetachedLazily: "the volume's file system was detached lazily, and may still be in use",
+  LifecycleMode: 'the CSIDriver does not allow volumes of this kind',
+  CsiDriverUnknown: 'the CSIDriver object could not be read',
 } as const
 
 export const WAITING_CODES = {
@@ -140,6 +143,10 @@ export const OUTCOME_CODES = {
   PartitionTable: 'the device has a partition table where a file system is wanted',
   HasFilesystemErrors: 'fsck left errors on the device',
   FilesystemMismatch: 'the file system on the device is of another type than the volume says',
+  NothingMounted: 'the driver answered OK and mounted nothing',
+  OtherVolume: 'a state file in its place names another volume',
+  SecretMissing: 'a secret that the volume needs does not exist, or cannot be sent',
+  SecretUnreadable: 'a secret or token that the volume needs could not be had',
   WriteFailed: 'a file or directory could not be written',
   StillMounted: 'something is still mounted there',
   DirectoryNotEmpty: 'a directory is not empty and stays',

@@ -1,14 +1,15 @@
 /** csi: a driver's volume; also what in-tree disks are translated to (C10, C31-C35, C133, C134). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
 import type { Attachability, VolumeToMount } from '../desired/desired-state.ts'
-import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, escapeQualifiedName, inlineCsiHandle } from '../names.ts'
-import type { Step } from '../plan/plan.ts'
-import { type PlanContext, registeredDriver, stages } from '../reconcile/context.ts'
-import { notSupportedYet } from '../reconcile/draft.ts'
+import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, inlineCsiHandle } from '../names.ts'
+import { csiMapFile, csiPodDir, csiPublishStateFile, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
+import { csiSetUp } from './csi-set-up.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { perPodFacts } from './facts.ts'
+import { mapEvidence } from './map-steps.ts'
 import { podDeviceLink } from './paths.ts'
 import type { MountEvidence, SpecContext, SpecFacts, VolumePlugin } from './plugin.ts'
 
@@ -32,21 +33,13 @@ export const csi: VolumePlugin = {
     const source = spec.persistentVolume.spec.csi
     return source == null ? undefined : persistentFacts(source.driver, source.volumeHandle, context)
   },
-  podPath: (volume) => (volume.mode === 'Block' ? podDeviceLink(volume) : `${podDirOf(volume)}/mount`),
-  globalPath: ({ mode, specName, driver, handle }) => {
-    if (mode === 'Block') return `${BLOCK}/staging/${specName}`
-    return driver === undefined || handle === undefined ? undefined : `${csiGlobalDir(driver, handle)}/globalmount`
-  },
+  podPath: (volume) => (volume.mode === 'Block' ? podDeviceLink(volume) : csiTarget(volume)),
+  globalPath: csiStagingPath,
   mountsOver: ({ mode }) => mode === 'Filesystem',
   evidence: (inputs, volume) =>
     volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume),
-  setUp: (context, volume, first) => ({
-    steps: volume.mode === 'Block' ? blockSteps(context, volume, first) : fileSystemSteps(context, volume, first),
-    blocked: notSupportedYet('Start the kubelet: it mounts the volume.'),
-  }),
+  setUp: csiSetUp,
 }
-
-const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
 
 function persistentFacts(driver: string, handle: string, context: SpecContext): SpecFacts {
   const attachability = attachabilityOf(driver, context.lookup)
@@ -68,78 +61,31 @@ function attachabilityOf(driver: string, lookup: ApiLookup): Attachability {
   return required ? 'attachable' : 'notAttachable'
 }
 
-/** The directory with state file and target: CSI alone escapes the volume's name as well. */
-function podDirOf({ podUid, plugin, specName }: VolumeToMount): string {
-  return `pods/${podUid}/volumes/${escapeQualifiedName(plugin)}/${escapeQualifiedName(specName)}`
-}
-
 /** Driver's business at the target (C17, C20): a mount point, or a link or device that a driver made in its stead. */
 function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  const dir = podDirOf(volume)
+  const dir = csiPodDir(volume)
   const target = `${dir}/mount`
   const entry = inputs.tree.get(target)
   const published = inputs.at(target).length > 0 || entry?.type === 'link' || entry?.type === 'block'
   if (!published) return notMounted('nothing is mounted on it')
-  if (!inputs.tree.has(`${dir}/vol_data.json`)) return { state: 'mounted', stateFileLost: `${dir}/vol_data.json` }
+  const stateFile = csiPublishStateFile(volume)
+  if (!tells(inputs, stateFile)) return { state: 'mounted', stateFileLost: stateFile }
   if (volume.driver === undefined || volume.handle === undefined) return MOUNTED
   const global = csiGlobalDir(volume.driver, volume.handle)
   const staged = inputs.at(`${global}/globalmount`).length > 0
-  return staged && !inputs.tree.has(`${global}/vol_data.json`)
-    ? { state: 'mounted', stateFileLost: `${global}/vol_data.json` }
+  return staged && !tells(inputs, `${global}/${VOLUME_DATA}`)
+    ? { state: 'mounted', stateFileLost: `${global}/${VOLUME_DATA}` }
     : MOUNTED
 }
 
-/** Pod's link and the mapped device file (R805), published besides. */
+/** Is there a state file, and can a kubelet read it: an empty or broken one is as good as none (C93, C94, O5). */
+function tells({ tree }: ActualInputs, path: string): boolean {
+  return readStateFile(tree.get(path))?.data !== undefined
+}
+
+/** Published, and mapped for the pod (R805). */
 function blockEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  const link = inputs.tree.get(podDeviceLink(volume))
-  if (link?.type !== 'link') return notMounted("the pod's link to the device is missing")
-  const name = escapeQualifiedName(volume.specName)
-  const map = `${BLOCK}/${name}/dev/${volume.podUid}`
-  const isDevice = inputs.at(map).length > 0 || inputs.tree.get(map)?.type === 'block'
-  if (!isDevice) return notMounted('no device is mapped for the pod')
-  const data = `${BLOCK}/${name}/data/vol_data.json`
-  return inputs.tree.has(data) ? MOUNTED : { state: 'mounted', stateFileLost: data }
-}
-
-function fileSystemSteps(context: PlanContext, volume: VolumeToMount, first: boolean): Step[] {
-  const target = context.inputs.absolute(`${podDirOf(volume)}/mount`)
-  const dir = parentOf(target)
-  const publish: Step[] = [
-    { op: 'mkdir', target: dir },
-    { op: 'write', target: `${dir}/vol_data.json` },
-    { op: 'NodePublishVolume', target },
-  ]
-  if (!first || volume.driver === undefined || volume.handle === undefined || volume.persistentVolume === undefined)
-    return publish
-  const global = context.inputs.absolute(csiGlobalDir(volume.driver, volume.handle))
-  if (!stages(registeredDriver(context, volume.driver)))
-    return [{ op: 'mkdir', target: `${global}/globalmount` }, ...publish]
-  return [
-    { op: 'mkdir', target: `${global}/globalmount` },
-    { op: 'write', target: `${global}/vol_data.json` },
-    { op: 'NodeStageVolume', target: `${global}/globalmount` },
-    ...publish,
-  ]
-}
-
-function blockSteps(context: PlanContext, volume: VolumeToMount, first: boolean): Step[] {
-  const base = context.inputs.absolute(BLOCK)
-  const name = escapeQualifiedName(volume.specName)
-  const staging = `${base}/staging/${volume.specName}`
-  const map = `${base}/${name}/dev/${volume.podUid}`
-  const stage: Step[] =
-    first && stages(registeredDriver(context, volume.driver ?? ''))
-      ? [
-          { op: 'mkdir', target: staging },
-          { op: 'NodeStageVolume', target: staging },
-        ]
-      : []
-  return [
-    { op: 'write', target: `${base}/${name}/data/vol_data.json` },
-    ...stage,
-    { op: 'NodePublishVolume', target: `${base}/publish/${volume.specName}/${volume.podUid}` },
-    { op: 'mount', target: map },
-    { op: 'symlink', target: context.inputs.absolute(podDeviceLink(volume)) },
-    { op: 'losetup -f', target: map },
-  ]
+  const mapped = mapEvidence(inputs, volume, parentOf(csiMapFile(volume)))
+  const data = csiPublishStateFile(volume)
+  return mapped.state !== 'mounted' || tells(inputs, data) ? mapped : { state: 'mounted', stateFileLost: data }
 }

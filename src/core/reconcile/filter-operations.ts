@@ -14,9 +14,17 @@ export function filterOperations(drafts: readonly Draft[], options: PlanOptions)
   return { kept, filtered: dropped.size }
 }
 
-function chosen(draft: Draft, { only, skip, pods, volumes }: PlanOptions): boolean {
+function chosen(draft: Draft, options: PlanOptions): boolean {
+  const { only, skip } = options
   if (only !== undefined && !only.includes(draft.kind)) return false
-  if (skip?.includes(draft.kind)) return false
+  return !skip?.includes(draft.kind) && isNamed(draft, options)
+}
+
+/** Does what is left by --pod and --volume include this. */
+export function isNamed(
+  draft: Pick<Draft, 'pod' | 'volume'>,
+  { pods, volumes }: Pick<PlanOptions, 'pods' | 'volumes'>,
+): boolean {
   if (pods !== undefined && pods.length > 0) {
     const { pod } = draft
     if (pod === undefined) return false

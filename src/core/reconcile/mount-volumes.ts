@@ -1,9 +1,9 @@
 /** Step 2 of the pass: what living pods want and do not have (R410, S22; O3, O21, O26, O31). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { csiGlobalDir } from '../names.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
+import { isStaged } from './csi-staged.ts'
 import { type Draft, expectedMount, type Findings } from './draft.ts'
 import { mountObstacle, mountWait } from './mount-conditions.ts'
 import { refreshVolume } from './refresh-volumes.ts'
@@ -91,21 +91,12 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
  * compares it with the device.
  */
 function mountPointsOf(steps: readonly Step[]): string[] {
-  return steps.flatMap(({ op, target }) => (op === 'mount' ? [target] : []))
+  return steps.flatMap(({ op, target }) => (op === 'mount' || op === 'NodePublishVolume' ? [target] : []))
 }
 
 /** R418d, R829: an old user has to be off the volume first only where two may not share it. */
 function isExclusive(volume: VolumeToMount): boolean {
   return volume.persistentVolume?.spec.accessModes?.includes('ReadWriteOncePod') ?? false
-}
-
-function isStaged(context: PlanContext, volume: VolumeToMount): boolean {
-  if (volume.driver === undefined || volume.handle === undefined) return false
-  if (volume.mode === 'Block') {
-    const block = context.blocks.find((each) => each.plugin === volume.plugin && each.name === volume.specName)
-    return block?.mappings.some((mapping) => mapping.publishLayers.length > 0) ?? false
-  }
-  return context.inputs.at(`${csiGlobalDir(volume.driver, volume.handle)}/globalmount`).length > 0
 }
 
 export function describeWanted(context: PlanContext, volume: VolumeToMount): VolumeRef {

@@ -1,19 +1,48 @@
 /** Mounted volumes whose content or size is behind what the API says (R807 and O28 as overruled by the contract; S23). */
-import { parentOf } from '../actual/tree.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { nodeExpansionWanted } from '../desired/expansion.ts'
-import type { ExpectedMount } from '../plan/plan.ts'
+import { CSI_PLUGIN } from '../names.ts'
+import type { ExpectedMount, Step } from '../plan/plan.ts'
 import { contentDifference, halfDone } from '../plugins/content-difference.ts'
 import { volumeObstacle } from '../plugins/content-obstacle.ts'
+import { csiTarget } from '../plugins/csi-paths.ts'
+import { csiDriverOf, groupSteps, publishSteps } from '../plugins/csi-set-up.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
 import { expectedMount, type Findings, notAsked, notSupportedYet, type Obstacle } from './draft.ts'
+import { isNamed } from './filter-operations.ts'
+import { mountWait } from './mount-conditions.ts'
 import { describeWanted } from './mount-volumes.ts'
 
 /** Adds a RemountVolume or ExpandVolume for a volume that is mounted, where a difference is shown. */
 export function refreshVolume(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   if (pluginNamed(volume.plugin).refreshes) remount(context, findings, volume)
+  else if (wantsRepublish(context, volume)) republish(context, findings, volume)
   else expand(context, findings, volume)
+}
+
+/** C70: a driver that likes to be asked again is asked only where a person names the volume or the pod (contract). */
+function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
+  const { options } = context
+  const named = (options.pods?.length ?? 0) + (options.volumes?.length ?? 0) > 0
+  if (!options.remount || !named || volume.plugin !== CSI_PLUGIN) return false
+  const pod = context.classes.of(volume.podUid)?.ref ?? { uid: volume.podUid }
+  if (!isNamed({ pod, volume: describeWanted(context, volume) }, options)) return false
+  return csiDriverOf(context, volume)?.spec.requiresRepublish === true
+}
+
+function republish(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+  const target = csiTarget(volume)
+  refresh(context, findings, volume, {
+    kind: 'RemountVolume',
+    reason: 'RepublishAsked',
+    message: `CSI driver ${volume.driver} is asked to publish ${volume.specName} again, as it wants from time to time`,
+    steps: [...publishSteps(context, volume), ...groupSteps(context, volume, csiDriverOf(context, volume))],
+    rule: 'C70',
+    asked: true,
+    flag: '--remount',
+    expects: [expectedMount(context.inputs.absolute(target), context.inputs.at(target))],
+  })
 }
 
 function remount(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
@@ -38,24 +67,28 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
 function expand(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const growth = nodeExpansionWanted(volume)
   if (growth === undefined) return
-  const target = context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume))
+  const isCsi = volume.plugin === CSI_PLUGIN
+  const path = isCsi ? csiTarget(volume) : pluginNamed(volume.plugin).podPath(volume)
+  const target = context.inputs.absolute(path)
   refresh(context, findings, volume, {
     kind: 'ExpandVolume',
     reason: 'CapacityGrew',
     message: `PersistentVolume ${volume.specName} has grown to ${growth.to}, and its claim shows ${growth.from}`,
-    steps: [{ op: 'NodeExpandVolume', target: volume.mode === 'Block' ? parentOf(target) : target }],
+    steps: [{ op: 'NodeExpandVolume', target }],
+    expects: [expectedMount(target, context.inputs.at(path))],
     rule: 'R455',
     asked: context.options.expand,
     flag: '--expand',
     obstacle: notSupportedYet('Start the kubelet: it does it.'),
+    obstacle: context.options.expand && !isCsi ? notSupportedYet('Start the kubelet: it does it.') : undefined,
   })
 }
 
 interface Refresh {
   readonly kind: 'RemountVolume' | 'ExpandVolume'
-  readonly reason: 'ContentDiffers' | 'CapacityGrew'
+  readonly reason: 'ContentDiffers' | 'RepublishAsked' | 'CapacityGrew'
   readonly message: string
-  readonly steps: readonly { readonly op: 'write' | 'NodeExpandVolume'; readonly target: string }[]
+  readonly steps: readonly Step[]
   readonly rule: string
   readonly asked: boolean
   readonly flag: string
@@ -67,7 +100,8 @@ interface Refresh {
 function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount, what: Refresh): void {
   const pod = context.classes.of(volume.podUid)?.ref ?? { uid: volume.podUid }
   const ref = describeWanted(context, volume)
-  const wait = waitForKubelet(context)
+  // A driver is called only for what may be mounted here and now (S22, S30).
+  const wait = volume.plugin === CSI_PLUGIN ? mountWait(context, volume) : waitForKubelet(context)
   if (wait !== undefined) {
     findings.wait(what.kind, wait, what.rule, { pod, volume: ref })
     return

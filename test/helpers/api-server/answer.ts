@@ -1,3 +1,4 @@
+import { strategicMerge } from '../strategic-merge.ts'
 import { type Attributes, type AuthenticatedUser, type ClusterRole, refusal } from './authorize.ts'
 import { type RequestInfo, requestInfo } from './request-info.ts'
 import { apiVersion, type ResourceType, type StoredObject, typeOfPlural } from './resource-types.ts'
@@ -34,6 +35,7 @@ export function answer(
   if (verb === 'create') throw new StatusError(405, 'MethodNotAllowed', 'this test server creates nothing', {})
   const object = store.get(type, namespace, name)
   if (!object) throw notFound(type.plural, name)
+  if (verb === 'patch') return patchStatus(store, object, body)
   return verb === 'get' ? text(object) : remove(store, type, object, info, body, behaviour)
 }
 
@@ -173,4 +175,18 @@ function gone(store: Store, type: ResourceType, object: StoredObject): void {
   const uniqueName = `kubernetes.io/csi/${String(object.spec?.attacher)}^${csi.volumeHandle}`
   const left = attached.filter((entry) => entry.name !== uniqueName)
   if (left.length < attached.length) store.update({ ...node, status: { ...node.status, volumesAttached: left } })
+}
+
+/** Of the status subresource: the status alone changes, and a resourceVersion in the patch must be the object's. */
+function patchStatus(store: Store, object: StoredObject, body: string): string {
+  const patch = JSON.parse(body) as { metadata?: { resourceVersion?: string }; status?: Record<string, unknown> }
+  const { name, namespace, resourceVersion } = object.metadata
+  const wanted = patch.metadata?.resourceVersion
+  if (wanted !== undefined && wanted !== resourceVersion) {
+    throw new StatusError(409, 'Conflict', `the object has been modified: ${wanted}, ${resourceVersion}`, { name })
+  }
+  const { status = {} } = object as { status?: Record<string, unknown> }
+  store.update({ ...object, status: strategicMerge(status, patch.status ?? {}) } as StoredObject)
+  const type = typeOfPlural('', 'persistentvolumeclaims') as ResourceType
+  return text(store.get(type, namespace, name) as StoredObject)
 }

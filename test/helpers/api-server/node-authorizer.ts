@@ -19,6 +19,10 @@ export function nodeMay(store: Store, node: string, attributes: Attributes): tru
         : `can only access ${resource} with the same name as the requesting node`
     case 'serviceaccounts/token':
       return usesAccount(store, node, attributes) ? true : NO_RELATION(node)
+    case 'persistentvolumeclaims/status':
+      return verb === 'patch' && mentions(store, node, 'persistentvolumeclaims', attributes.namespace ?? '', name ?? '')
+        ? true
+        : NO_RELATION(node)
     case 'clustertrustbundles':
     case 'csidrivers':
       return verb === 'get' || verb === 'list' ? true : 'can only read resources of this type'

@@ -3,7 +3,7 @@ import { StatusError } from './status.ts'
 
 /** What a request asks for, in the words of authorisation. */
 export interface RequestInfo {
-  readonly verb: 'get' | 'list' | 'delete' | 'create'
+  readonly verb: 'get' | 'list' | 'delete' | 'create' | 'patch'
   readonly group: string
   readonly resource: string
   readonly type?: ResourceType
@@ -28,6 +28,10 @@ export function requestInfo(method: string, url: URL): RequestInfo {
   if (type?.plural === 'serviceaccounts' && subresource === 'token' && method === 'POST') {
     const about = { ...(namespace !== undefined && { namespace }), ...(named !== undefined && { name: named }) }
     return { verb: 'create', group, resource: 'serviceaccounts/token', type, ...about, query: url.searchParams }
+  }
+  if (type?.plural === 'persistentvolumeclaims' && subresource === 'status' && method === 'PATCH') {
+    const about = { ...(namespace !== undefined && { namespace }), ...(named !== undefined && { name: named }) }
+    return { verb: 'patch', group, resource: 'persistentvolumeclaims/status', type, ...about, query: url.searchParams }
   }
   const review = (REVIEWS as readonly string[]).includes(resource)
   if ((!core && parts[0] !== 'apis') || (!type && !review) || subresource !== undefined) {

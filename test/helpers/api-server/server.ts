@@ -96,6 +96,8 @@ async function handle(
   const body = await textOf(request)
   const known = discovery(url.pathname)
   try {
+    if (request.method === 'PATCH' && request.headers['content-type'] !== 'application/strategic-merge-patch+json')
+      throw new StatusError(415, 'UnsupportedMediaType', 'this test server knows one kind of patch', {})
     const asker = { user, roles: parts.rolesOf(user) }
     send(
       request,

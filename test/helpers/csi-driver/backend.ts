@@ -1,12 +1,16 @@
-import { existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bindMount, command, mountsAt, unmountAll } from './mounts.ts'
+import { bindMount, command, mountPointsOf, mountsAt, unmountAll } from './mounts.ts'
 import type { BackendName } from './options.ts'
 
 /** Where a volume's data is kept, and how it comes to a path. */
 export interface Backend {
-  /** Makes the volume where it does not exist yet. */
-  create(id: string, access: 'mount' | 'block'): Promise<void>
+  /**
+   * Makes the volume where it does not exist yet.
+   *
+   * @param fsType ext4 where it is empty; the other backends have file systems of their own
+   */
+  create(id: string, access: 'mount' | 'block', fsType: string): Promise<void>
   /** Mounts the file system at a directory. */
   mount(id: string, directory: string): Promise<void>
   /** Undoes `mount`, and lets go of the volume's device once nothing uses it. */
@@ -26,7 +30,10 @@ export function createBackend(name: BackendName, stateDir: string, size: number)
   return name === 'tmpfs' ? new TmpfsBackend(fileOf, size) : new BindBackend(fileOf, size)
 }
 
-/** An ext4 file system in an image file, or the bare image as a block device, through a loop device. */
+/** mkfs.xfs makes none below 300 MiB. */
+const SMALLEST_XFS = 300 * 1024 * 1024
+
+/** An ext4 or xfs file system in an image file, or the bare image as a block device, through a loop device. */
 class LoopBackend implements Backend {
   readonly #fileOf: (id: string) => string
   readonly #size: number
@@ -36,17 +43,18 @@ class LoopBackend implements Backend {
     this.#size = size
   }
 
-  async create(id: string, access: 'mount' | 'block'): Promise<void> {
+  async create(id: string, access: 'mount' | 'block', fsType: string): Promise<void> {
     const image = this.#image(id)
     if (existsSync(image)) return
     writeFileSync(`${image}.new`, '')
-    truncateSync(`${image}.new`, this.#size)
-    if (access === 'mount') await command('mkfs.ext4', '-q', '-F', '-m', '0', `${image}.new`)
+    truncateSync(`${image}.new`, fsType === 'xfs' ? Math.max(this.#size, SMALLEST_XFS) : this.#size)
+    if (access === 'mount' && fsType === 'xfs') await command('mkfs.xfs', '-q', `${image}.new`)
+    else if (access === 'mount') await command('mkfs.ext4', '-q', '-F', '-m', '0', `${image}.new`)
     await command('mv', `${image}.new`, image)
   }
 
   async mount(id: string, directory: string): Promise<void> {
-    await command('mount', '-t', 'ext4', '--', await this.openDevice(id), directory)
+    await command('mount', '--', await this.openDevice(id), directory)
   }
 
   async unmount(id: string, directory: string): Promise<void> {
@@ -65,10 +73,13 @@ class LoopBackend implements Backend {
   }
 
   async expand(id: string, size: number): Promise<void> {
-    truncateSync(this.#image(id), size)
+    truncateSync(this.#image(id), Math.max(size, statSync(this.#image(id)).size))
     for (const device of await this.#devices(id)) {
       await command('losetup', '--set-capacity', device)
-      await command('resize2fs', device).catch(() => undefined)
+      const [mounted] = mountPointsOf(device)
+      const fsType = await command('blkid', '-p', '-s', 'TYPE', '-o', 'value', device).catch(() => '')
+      if (fsType === 'ext4') await command('resize2fs', device)
+      if (fsType === 'xfs' && mounted !== undefined) await command('xfs_growfs', mounted)
     }
   }
 

@@ -7,6 +7,7 @@ import {
   type VolumeCapability,
 } from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { StatusError, status } from '../grpc/serve.ts'
+import type { DriverOptions } from './options.ts'
 
 /** A request that a client of the specification would not send. It is answered, and written down. */
 export class Violation extends StatusError {}
@@ -29,6 +30,39 @@ export function requireCapability(capability: VolumeCapability | undefined): 'mo
     throw new Violation(status.INVALID_ARGUMENT, 'volume_capability has no access mode')
   }
   return access
+}
+
+/** The file system that is asked for; empty for a block volume, and where the client leaves it open. */
+export function fsTypeOf({ volumeCapability }: Pick<NodeStageVolumeRequest, 'volumeCapability'>): string {
+  const access = volumeCapability?.accessType
+  return access?.case === 'mount' ? access.value.fsType : ''
+}
+
+/** What a request may say only to a driver that offers it, and what this driver was started to demand (C56, C58, C62). */
+export function requireFit(
+  options: DriverOptions,
+  request: Pick<NodeStageVolumeRequest, 'volumeCapability' | 'secrets'>,
+): void {
+  const mode = request.volumeCapability?.accessMode?.mode
+  const needsCapability = mode === Mode.SINGLE_NODE_SINGLE_WRITER || mode === Mode.SINGLE_NODE_MULTI_WRITER
+  if (needsCapability && !options.multiWriter)
+    throw new Violation(status.INVALID_ARGUMENT, 'no SINGLE_NODE_MULTI_WRITER')
+  const access = request.volumeCapability?.accessType
+  const group = access?.case === 'mount' ? access.value.volumeMountGroup : ''
+  if (group !== '' && !options.mountGroup) throw new Violation(status.INVALID_ARGUMENT, 'no VOLUME_MOUNT_GROUP')
+  const [key = '', value] = options.requireSecret?.split('=') ?? []
+  if (options.requireSecret !== undefined && request.secrets[key] !== value)
+    throw new StatusError(
+      status.UNAUTHENTICATED,
+      `the secrets lack the right ${key}; given: ${Object.values(request.secrets)}`,
+    )
+}
+
+const POD_INFORMATION = ['pod.name', 'pod.namespace', 'pod.uid', 'serviceAccount.name', 'ephemeral']
+
+export function requirePodInfo({ volumeContext }: NodePublishVolumeRequest): void {
+  const missing = POD_INFORMATION.filter((key) => volumeContext[`csi.storage.k8s.io/${key}`] === undefined)
+  if (missing.length > 0) throw new Violation(status.INVALID_ARGUMENT, `volume_context lacks ${missing.join(', ')}`)
 }
 
 const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens'

@@ -8,6 +8,11 @@
  *       --no-stage                  no STAGE_UNSTAGE_VOLUME
  *       --no-stage-mount            staging is noted, not mounted
  *       --no-mount                  mounts nothing at all
+ *       --mount-group               VOLUME_MOUNT_GROUP
+ *       --no-multi-writer           no SINGLE_NODE_MULTI_WRITER
+ *       --no-expand                 no EXPAND_VOLUME
+ *       --require-pod-info          publishes only with pod information
+ *       --require-secret KEY=VALUE  stages, publishes and expands only with this secret
  *       --plugin-dir NAME           plugins/NAME/csi.sock
  *       --endpoint PATH             what GetInfo says, whatever is there
  *       --registration-socket NAME  below plugins_registry

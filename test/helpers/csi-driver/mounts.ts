@@ -20,6 +20,12 @@ export function unmountBelow(directory: string): void {
   for (const path of below.reverse()) execFileSync('umount', ['--', path])
 }
 
+/** Where a device is mounted. */
+export function mountPointsOf(device: string): string[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  return lines.filter((line) => line.includes(` ${device} `)).map((line) => decodeOctal(line.split(' ')[4] ?? ''))
+}
+
 /** In the order of the table: a mount stands after what it is mounted on. */
 function mountPoints(): string[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')

@@ -13,7 +13,16 @@ import {
 } from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { StatusError, status } from '../grpc/serve.ts'
 import { type Backend, createBackend } from './backend.ts'
-import { publishParameters, require, requireCapability, stageParameters, Violation } from './checks.ts'
+import {
+  fsTypeOf,
+  publishParameters,
+  require,
+  requireCapability,
+  requireFit,
+  requirePodInfo,
+  stageParameters,
+  Violation,
+} from './checks.ts'
 import { bindMount, mountsAt, unmountAll } from './mounts.ts'
 import type { DriverOptions } from './options.ts'
 import { type Volume, Volumes } from './volumes.ts'
@@ -31,8 +40,14 @@ export class NodeService {
   }
 
   capabilities(): readonly Capability[] {
-    const always = [Capability.GET_VOLUME_STATS, Capability.EXPAND_VOLUME, Capability.SINGLE_NODE_MULTI_WRITER]
-    return this.#options.stage ? [Capability.STAGE_UNSTAGE_VOLUME, ...always] : always
+    const { stage, canExpand, multiWriter, mountGroup } = this.#options
+    return [
+      ...(stage ? [Capability.STAGE_UNSTAGE_VOLUME] : []),
+      Capability.GET_VOLUME_STATS,
+      ...(canExpand ? [Capability.EXPAND_VOLUME] : []),
+      ...(multiWriter ? [Capability.SINGLE_NODE_MULTI_WRITER] : []),
+      ...(mountGroup ? [Capability.VOLUME_MOUNT_GROUP] : []),
+    ]
   }
 
   async stage(request: NodeStageVolumeRequest): Promise<object> {
@@ -40,6 +55,7 @@ export class NodeService {
     require({ volume_id: volumeId, staging_target_path: stagingTargetPath })
     const access = requireCapability(request.volumeCapability)
     if (!this.#options.stage) throw new StatusError(status.UNIMPLEMENTED, 'no STAGE_UNSTAGE_VOLUME')
+    requireFit(this.#options, request)
     if (!isDirectory(stagingTargetPath)) {
       throw new Violation(status.INVALID_ARGUMENT, `staging_target_path is no directory: ${stagingTargetPath}`)
     }
@@ -57,7 +73,7 @@ export class NodeService {
     if (volume.staged !== null && volume.staged.parameters !== parameters) {
       throw new Violation(status.ALREADY_EXISTS, `volume ${volumeId} is staged with other parameters`)
     }
-    await this.#backend.create(volumeId, access)
+    await this.#backend.create(volumeId, access, fsTypeOf(request))
     if (access === 'block') await this.#backend.openDevice(volumeId)
     else if (this.#options.mountAtStage && mountsAt(stagingTargetPath) === 0) {
       await this.#backend.mount(volumeId, stagingTargetPath)
@@ -84,6 +100,8 @@ export class NodeService {
     require({ volume_id: volumeId, target_path: targetPath })
     const access = requireCapability(request.volumeCapability)
     const ephemeral = request.volumeContext['csi.storage.k8s.io/ephemeral'] === 'true'
+    requireFit(this.#options, request)
+    if (this.#options.requirePodInfo) requirePodInfo(request)
     const volume = this.#volumes.get(volumeId) ?? { id: volumeId, access, ephemeral, staged: null, published: {} }
     if (this.#options.stage && !ephemeral) this.#requireStaged(volume, request)
     if (!isDirectory(dirname(targetPath))) {
@@ -102,7 +120,7 @@ export class NodeService {
     if (single && others.length > 0) {
       throw new StatusError(status.FAILED_PRECONDITION, `volume ${volumeId} is published at ${others.join(', ')}`)
     }
-    await this.#backend.create(volumeId, access)
+    await this.#backend.create(volumeId, access, fsTypeOf(request))
     await this.#mountTarget(volume, targetPath, readonly)
     this.#volumes.put({ ...volume, published: { ...volume.published, [targetPath]: { parameters, readonly } } })
     return {}
@@ -123,8 +141,15 @@ export class NodeService {
 
   async expand(request: NodeExpandVolumeRequest): Promise<object> {
     require({ volume_id: request.volumeId, volume_path: request.volumePath })
-    if (this.#volumes.get(request.volumeId) === undefined) {
-      throw new StatusError(status.NOT_FOUND, `no volume ${request.volumeId}`)
+    if (!this.#options.canExpand) throw new Violation(status.UNIMPLEMENTED, 'no EXPAND_VOLUME')
+    requireFit(this.#options, request)
+    const volume = this.#volumes.get(request.volumeId)
+    if (volume === undefined) throw new StatusError(status.NOT_FOUND, `no volume ${request.volumeId}`)
+    if (volume.access === 'mount' && volume.published[request.volumePath] === undefined) {
+      throw new Violation(status.NOT_FOUND, `volume ${request.volumeId} is not published at ${request.volumePath}`)
+    }
+    if (volume.staged !== null && request.stagingTargetPath !== volume.staged.path) {
+      throw new Violation(status.INVALID_ARGUMENT, `volume ${request.volumeId} is staged at ${volume.staged.path}`)
     }
     const size = request.capacityRange?.requiredBytes ?? 0n
     if (size > 0n) await this.#backend.expand(request.volumeId, Number(size))

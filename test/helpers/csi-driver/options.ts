@@ -23,6 +23,16 @@ export interface DriverOptions {
   readonly mountAtStage: boolean
   /** Mounts at all. */
   readonly mount: boolean
+  /** Offers VOLUME_MOUNT_GROUP. */
+  readonly mountGroup: boolean
+  /** Offers SINGLE_NODE_MULTI_WRITER. */
+  readonly multiWriter: boolean
+  /** Offers EXPAND_VOLUME. */
+  readonly canExpand: boolean
+  /** Publishes only with the five keys of pod information. */
+  readonly requirePodInfo: boolean
+  /** `key=value` that every request with secrets must have. */
+  readonly requireSecret: string | undefined
   readonly nodeId: string
   readonly faults: readonly FaultSpec[]
 }
@@ -48,6 +58,11 @@ export function parseOptions(args: readonly string[]): DriverOptions {
       'no-stage': { type: 'boolean', default: false },
       'no-stage-mount': { type: 'boolean', default: false },
       'no-mount': { type: 'boolean', default: false },
+      'mount-group': { type: 'boolean', default: false },
+      'no-multi-writer': { type: 'boolean', default: false },
+      'no-expand': { type: 'boolean', default: false },
+      'require-pod-info': { type: 'boolean', default: false },
+      'require-secret': { type: 'string' },
       'node-id': { type: 'string', default: 'node-a' },
       ...faultFlags,
     },
@@ -71,6 +86,11 @@ export function parseOptions(args: readonly string[]): DriverOptions {
     stage: !values['no-stage'],
     mountAtStage: !values['no-stage-mount'] && !values['no-mount'],
     mount: !values['no-mount'],
+    mountGroup: values['mount-group'],
+    multiWriter: !values['no-multi-writer'],
+    canExpand: !values['no-expand'],
+    requirePodInfo: values['require-pod-info'],
+    requireSecret: values['require-secret'],
     nodeId: values['node-id'],
     faults: FAULT_KINDS.flatMap((kind) => {
       const given = (values as Record<string, unknown>)[kind]

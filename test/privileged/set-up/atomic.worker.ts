@@ -59,7 +59,7 @@ function makeNode(directory: string, volumes: readonly PodVolumeSource[] = VOLUM
   node.configMaps.push({ metadata: { ...metadata, name: 'cm' }, data: { a: '1' }, binaryData: { bin: 'AAEC' } })
   node.secrets.push({ metadata: { ...metadata, name: 's' }, data: { password: base64(PASSWORD) } })
   node.cluster = {
-    requestToken: async (request) => `${TOKEN} ${JSON.stringify(request)}`,
+    requestToken: async (request) => ({ token: `${TOKEN} ${JSON.stringify(request)}`, expirationTimestamp: '' }),
     getClusterTrustBundle: async (name) => ({ metadata: { name, uid: 'b' }, spec: { trustBundle: BUNDLE } }),
   }
   return node

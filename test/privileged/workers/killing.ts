@@ -8,6 +8,7 @@ import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { Operation, Step } from '../../../src/core/plan/plan.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
+import { UNASKED_DRIVER } from '../../helpers/unasked.ts'
 import { apply, expectNow, makeDir, operation, podUid, readMounts, tmpfs, volumeDir } from './real-node.ts'
 
 const DRIVER = {
@@ -98,6 +99,7 @@ function mortal(changes: number): { host: Host; change: () => void } {
 async function run(root: string, changes: number): Promise<Record<string, string>> {
   const { host, change } = mortal(changes)
   const driver = {
+    ...UNASKED_DRIVER,
     nodeUnpublishVolume: async ({ targetPath }: { targetPath: string }) => {
       change()
       if (readMounts().at(targetPath).length > 0) sh('umount', targetPath)

@@ -6,9 +6,9 @@ import type { ApplyContext } from '../../../src/core/apply/ports.ts'
 import type { MountTable } from '../../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount, Operation, Step } from '../../../src/core/plan/plan.ts'
-import { NOTHING_TO_WRITE } from '../../apply/no-content.ts'
 import { bareOperation, barePlan } from '../../helpers/apply-plan.ts'
 import { sh } from '../../helpers/scenario.ts'
+import { UNASKED_CLUSTER } from '../../helpers/unasked.ts'
 
 export const readMounts = (): MountTable => parseMountinfo(readFileSync('/proc/self/mountinfo'))
 
@@ -57,9 +57,6 @@ export function apply(
   onEvent: (event: ApplyEvent) => void = () => {},
 ): Promise<ApplyResult> {
   const plan = barePlan(root, operations)
-  const nothing = async (): Promise<never> => {
-    throw new Error('not asked in this scenario')
-  }
   const context: ApplyContext = {
     planIsFresh: true,
     look: async () => ({ snapshot: {} as never, mounts: readMounts() }),
@@ -68,13 +65,8 @@ export function apply(
     kubeletState: () => ({ running: false, mayReturn: false }),
     witness: async () => ({ listed: new Set(), alive: new Set(), apiPods: [] }),
     csi: () => undefined,
-    cluster: {
-      ...NOTHING_TO_WRITE,
-      deleteVolumeAttachment: nothing,
-      getVolumeAttachment: nothing,
-      getNode: nothing,
-      listNodePods: nothing,
-    },
+    csiDriver: () => ({ state: 'Absent' }),
+    cluster: UNASKED_CLUSTER,
     wantedByController: () => false,
     wantedSources: () => [],
     wanted: () => undefined,

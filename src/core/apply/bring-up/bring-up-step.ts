@@ -7,6 +7,9 @@ import { checkPath } from './check-path.ts'
 import { findFcDisk } from './fc-find.ts'
 import { mountFlexDevice } from './flex-device.ts'
 import { mountFlexVolume } from './flex-mount.ts'
+import { nodePublishVolume } from './csi-publish.ts'
+import { nodeStageVolume } from './csi-stage.ts'
+import { writeVolumeData } from './csi-state-file.ts'
 import { holdOpen } from './hold-open.ts'
 import { logInToIscsi } from './iscsi-login.ts'
 import { writeIscsiRecord } from './iscsi-record.ts'
@@ -35,6 +38,11 @@ const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   checkPath,
   symlink: linkDevice,
   'losetup -f': holdOpen,
+  NodeStageVolume: nodeStageVolume,
+  NodePublishVolume: nodePublishVolume,
+  // What the driver does for the group, the kubelet leaves alone (C62).
+  setOwnership: (step, run) =>
+    run.bringUp.csi?.capabilities.includes('VOLUME_MOUNT_GROUP') ? [] : setOwnership(step, run),
   write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
 }
 
@@ -43,6 +51,7 @@ const WRITERS: Readonly<Record<string, BringUpStep>> = {
   '..data': writeContent,
   ready: writeMarker,
   'iscsi.json': writeIscsiRecord,
+  'vol_data.json': writeVolumeData,
 }
 
 /** @returns how to take it back, oldest first */

@@ -100,11 +100,12 @@ async function token({ audience, expirationSeconds }: TokenSource, pod: Pod, clu
   const { serviceAccountName } = pod.spec
   if (isMirrorPod(pod)) throw new Error('a static pod has no service account')
   if (!serviceAccountName) throw new Error('the pod names no service account')
-  return cluster.requestToken({
+  const made = await cluster.requestToken({
     namespace: podNamespace(pod),
     serviceAccount: serviceAccountName,
     audiences: audience ? [audience] : [],
     ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
     pod: { name: pod.metadata.name, uid: pod.metadata.uid },
   })
+  return made?.token
 }

@@ -1,0 +1,26 @@
+/** A claim as it is now, and what a node may write into its status (C40, C102). */
+import type { ClaimStatusPatch } from '../desired/claim-status-patch.ts'
+import type { PersistentVolumeClaim } from '../model/objects.ts'
+import { ApiError } from './api-error.ts'
+import type { KubeClient } from './kube-client.ts'
+import { reduced } from './reduce-object.ts'
+import { CLAIMS, type ObjectKey, objectPath } from './resources.ts'
+
+/** Undefined where the API shows that there is none (S3). */
+export async function getClaim(client: KubeClient, key: ObjectKey): Promise<PersistentVolumeClaim | undefined> {
+  try {
+    return reduced(await client.get<PersistentVolumeClaim>(objectPath(CLAIMS, key)))
+  } catch (error) {
+    if (error instanceof ApiError && error.isAbsent) return undefined
+    throw error
+  }
+}
+
+/** @returns the claim with the patch in it */
+export async function patchClaimStatus(
+  client: KubeClient,
+  key: ObjectKey,
+  patch: ClaimStatusPatch,
+): Promise<PersistentVolumeClaim> {
+  return client.patch<PersistentVolumeClaim>(`${objectPath(CLAIMS, key)}/status`, patch)
+}

@@ -1,0 +1,96 @@
+/** vol_data.json as the kubelet writes it, before the driver is called (C12-C15). */
+import { posix } from 'node:path'
+import { readStateFile } from '../../actual/state-file.ts'
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { errnoOf } from '../../errors.ts'
+import { goJson } from '../../go-json.ts'
+import { attachmentName } from '../../names.ts'
+import type { Step } from '../../plan/plan.ts'
+import { csiPublishStateFile, csiStagingPath, csiTarget } from '../../plugins/csi-paths.ts'
+import { isEphemeral } from '../../plugins/csi-volume.ts'
+import { describeMount } from '../expected-mounts.ts'
+import { StepFailed } from '../operation-error.ts'
+import type { StepContext } from '../step-context.ts'
+import { wantedCsi } from './csi-wanted.ts'
+import { makeDirectory } from './make-directory.ts'
+import type { Undo } from './undo.ts'
+
+/** The three kinds of the file, by what a kubelet needs each for (C13). */
+export function publishState(volume: VolumeToMount, nodeName: string): Readonly<Record<string, string>> {
+  const { driver = '', handle = '', specName, mode } = volume
+  const lifecycle = isEphemeral(volume) ? 'Ephemeral' : 'Persistent'
+  return {
+    attachmentID: attachmentName(handle, driver, nodeName),
+    driverName: driver,
+    nodeName,
+    specVolID: specName,
+    volumeHandle: handle,
+    ...(mode === 'Block' ? {} : { volumeLifecycleMode: lifecycle }),
+  }
+}
+
+export function stageState({ driver = '', handle = '' }: VolumeToMount): Readonly<Record<string, string>> {
+  return { driverName: driver, volumeHandle: handle }
+}
+
+/**
+ * Writes the file for the call that follows. One that is there is kept where it says the same, replaced where it says
+ * less, and left where it names another volume.
+ *
+ * @returns how to take it back where it was not there: only when nothing is mounted any more (C16)
+ */
+export function writeVolumeData({ target }: Step, run: StepContext): readonly Undo[] {
+  const { volume } = wantedCsi(run)
+  const isPublish = target === `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
+  const state = isPublish ? publishState(volume, run.plan.node) : stageState(volume)
+  const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
+  const text = `${goJson(state)}\n`
+  const there = contentOf(target, run)
+  if (there === text) return directories
+  if (there !== undefined) {
+    requireSameVolume(target, there, state)
+    run.journal.write({ type: 'stateFile', operation: run.operation.id, path: target, content: there })
+  }
+  try {
+    run.host.writeStateFile(target, text)
+  } catch (error) {
+    throw new StepFailed('WriteFailed', `${target} could not be written (${errnoOf(error) ?? String(error)})`, {
+      cause: error,
+      hint: 'Free the disk or the path; then plan again.',
+    })
+  }
+  if (there !== undefined) return directories
+  const path = isPublish ? csiTarget(volume) : csiStagingPath(volume)
+  return [...directories, { what: target, back: () => removeAgain(target, `${run.plan.rootDir}/${path}`, run) }]
+}
+
+/** A link or directory in its place is nobody's state file. */
+function contentOf(path: string, { host }: StepContext): string | undefined {
+  const found = host.lstat(path)
+  if (found === undefined) return undefined
+  if (found.type === 'file') return host.readSmallFile(path) ?? ''
+  throw new StepFailed('WriteFailed', `${path} is a ${found.type}, not a file`, {
+    hint: 'Look at it; move it away yourself, then plan again.',
+  })
+}
+
+function requireSameVolume(path: string, content: string, state: Readonly<Record<string, string>>): void {
+  const { data } = readStateFile({ path, type: 'file', content }) ?? {}
+  if (data === undefined || (data.driverName === state.driverName && data.volumeHandle === state.volumeHandle)) return
+  throw new StepFailed('OtherVolume', `${path} names ${data.driverName}^${data.volumeHandle}`, {
+    hint: 'The other volume may still be in use here: plan again, and undo that one first.',
+  })
+}
+
+/** C16: with something still mounted all of it stays; else what the driver made goes first, and the file with it. */
+function removeAgain(file: string, target: string, { host, around }: StepContext): void {
+  around.changed()
+  const mount = around.table.at(target).at(-1)
+  if (mount !== undefined) throw new Error(`${describeMount(mount)} is there`)
+  try {
+    host.rmdir(target)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+  host.unlink(file)
+}

@@ -1,0 +1,54 @@
+/** A state file that is on the disk before the driver is called (C14): after a power cut it is whole, or never was. */
+import { closeSync, constants, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
+import { posix } from 'node:path'
+import { errnoOf } from '../errors.ts'
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY, O_RDONLY, O_DIRECTORY } = constants
+const MODE = 0o644
+
+/**
+ * A new file is made under its own name: nobody is asked to do anything before it is on the disk, and a piece of one is
+ * written anew the next time. What is there already is replaced as a whole.
+ *
+ * @throws the system's error
+ */
+export function writeStateFile(path: string, text: string): void {
+  try {
+    create(path, text)
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
+    replace(path, text)
+  }
+  syncDirectory(posix.dirname(path))
+}
+
+function replace(path: string, text: string): void {
+  const temporary = `${path}.new`
+  try {
+    unlinkSync(temporary)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+  create(temporary, text)
+  renameSync(temporary, path)
+}
+
+function create(path: string, text: string): void {
+  const fd = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, MODE)
+  try {
+    const bytes = Buffer.from(text)
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function syncDirectory(path: string): void {
+  const fd = openSync(path, O_RDONLY | O_DIRECTORY)
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,169 @@
+/** How a CSI volume is brought up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
+
+import { readStateFile } from '../actual/state-file.ts'
+import { baseName, parentOf } from '../actual/tree.ts'
+import { apiLookup } from '../desired/api-lookup.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { CsiDriver } from '../model/objects.ts'
+import { csiGlobalDir } from '../names.ts'
+import { ownValue } from '../own-value.ts'
+import type { Step } from '../plan/plan.ts'
+import { type PlanContext, registeredDriver, stages } from '../reconcile/context.ts'
+import type { Obstacle } from '../reconcile/draft.ts'
+import { stagedShownBy } from '../reconcile/staged-devices.ts'
+import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
+import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
+import { mapSteps } from './map-steps.ts'
+import { ownershipOf } from './ownership.ts'
+import type { SetUp } from './plugin.ts'
+
+export function csiSetUp(context: PlanContext, volume: VolumeToMount, first: boolean): SetUp {
+  const object = driverObject(context, volume)
+  if ('code' in object) return { steps: stepsOf(context, volume, first, undefined), blocked: object }
+  const steps = stepsOf(context, volume, first, object.driver)
+  const blocked =
+    lifecycleObstacle(volume, object.driver) ??
+    unconfirmedMount(context, volume) ??
+    stagingObstacle(context, volume, first)
+  return {
+    steps,
+    ...(blocked === undefined ? {} : { blocked }),
+  }
+}
+
+function stepsOf(context: PlanContext, volume: VolumeToMount, first: boolean, driver: CsiDriver | undefined): Step[] {
+  return volume.mode === 'Block'
+    ? blockSteps(context, volume, first)
+    : [...stageSteps(context, volume, first), ...publishSteps(context, volume), ...groupSteps(context, volume, driver)]
+}
+
+/** The CSIDriver of a volume; undefined where there is none, or it is not known. */
+export function csiDriverOf(context: PlanContext, volume: VolumeToMount): CsiDriver | undefined {
+  const found = driverObject(context, volume)
+  return 'code' in found ? undefined : found.driver
+}
+
+/** Undefined in it: the API showed that there is none (C105). */
+function driverObject({ inputs }: PlanContext, volume: VolumeToMount): { driver: CsiDriver | undefined } | Obstacle {
+  const { api } = inputs.snapshot
+  const name = volume.driver ?? ''
+  const found = api === undefined ? undefined : apiLookup(api).csiDriver(name)
+  if (found?.state === 'Found') return { driver: found.object }
+  if (found?.state === 'Absent') return { driver: undefined }
+  return {
+    code: 'CsiDriverUnknown',
+    message: `CSIDriver ${name} ${found?.reason ?? 'was not read'}`,
+    hint: 'Look at the rights of the credential (--kubeconfig), then plan again.',
+  }
+}
+
+/** C106; the kubelet stages such a volume before it refuses it. */
+function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined): Obstacle | undefined {
+  const ephemeral = isEphemeral(volume)
+  if (volume.mode === 'Block' || allowsLifecycle(driver, ephemeral)) return undefined
+  const kind = ephemeral ? 'Ephemeral' : 'Persistent'
+  return {
+    code: 'LifecycleMode',
+    message:
+      driver === undefined
+        ? `CSIDriver ${volume.driver} does not exist, and inline volumes need one`
+        : `CSIDriver ${volume.driver} does not list ${kind} in its volumeLifecycleModes`,
+    hint: "Install the driver's CSIDriver object as its maker gives it.",
+  }
+}
+
+/**
+ * S17: a target that is mounted without its state file gets a new one only where its device is shown to be the volume's,
+ * by the hash in the name of the directory that it is staged in. An inline volume's handle is made of the target's own path.
+ */
+function unconfirmedMount(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
+  const { inputs, options } = context
+  const { mode, driver, handle, specName } = volume
+  const shown = isEphemeral(volume) ? undefined : inputs.at(csiTarget(volume)).at(-1)
+  if (shown === undefined || driver === undefined || handle === undefined) return undefined
+  if (readStateFile(inputs.tree.get(csiPublishStateFile(volume)))?.data !== undefined) return undefined
+  // Nothing in the place of a raw volume's staging is made of its handle (O22).
+  const directories = mode === 'Block' ? [] : stagedShownBy(context, shown).map(({ dir }) => dir)
+  if (directories.includes(csiGlobalDir(driver, handle))) return undefined
+  if (directories.length === 0 && ownValue(options.handles, specName) === handle) return undefined
+  return {
+    code: 'IdentityUnconfirmed',
+    message: `${shown.mountPoint} is mounted, its vol_data.json is lost, and no staged volume on device ${shown.dev} confirms that it is ${handle}`,
+    hint: `Check the handle with the storage system, then give --handle ${specName}=${handle}.`,
+  }
+}
+
+/** Directories of their own drivers keep there, and ceph-csi this file (C20). */
+const NOTES = new Set(['image-meta.json'])
+
+/** S22: what lies below a staging path without a mount would be hidden. */
+function stagingObstacle({ inputs }: PlanContext, volume: VolumeToMount, first: boolean): Obstacle | undefined {
+  const path = csiStagingPath(volume)
+  if (!first || path === undefined || inputs.mountsWithin(path).length > 0) return undefined
+  const data = inputs.tree
+    .descendants(path)
+    .find((entry) => entry.type !== 'dir' && entry.size !== 0 && !NOTES.has(baseName(entry.path)))
+  if (data === undefined) return undefined
+  return {
+    code: 'DataUnderMountPoint',
+    message: `${inputs.absolute(data.path)} lies where the volume is to be staged`,
+    hint: 'Look at it; move it away or delete it yourself, then plan again.',
+  }
+}
+
+/** A driver without staging gets the empty directory all the same (C50). */
+function stageSteps(context: PlanContext, volume: VolumeToMount, first: boolean): Step[] {
+  const directory = csiStagingDir(volume)
+  if (!first || directory === undefined) return []
+  const dir = context.inputs.absolute(directory)
+  const mkdir: Step = { op: 'mkdir', target: `${dir}/globalmount` }
+  if (!stages(registeredDriver(context, volume.driver ?? ''))) return [mkdir]
+  return [
+    mkdir,
+    { op: 'write', target: `${dir}/${VOLUME_DATA}` },
+    { op: 'NodeStageVolume', target: `${dir}/globalmount` },
+  ]
+}
+
+/** Target and its directory are as the kubelet leaves them: the driver makes the target itself (C53). */
+export function publishSteps({ inputs }: PlanContext, volume: VolumeToMount): Step[] {
+  const stateFile = inputs.absolute(csiPublishStateFile(volume))
+  return [
+    { op: 'mkdir', target: parentOf(stateFile) },
+    { op: 'write', target: stateFile },
+    { op: 'NodePublishVolume', target: inputs.absolute(csiTarget(volume)) },
+  ]
+}
+
+/** Not where the driver gives the volume to the group itself (C62). */
+export function groupSteps(
+  context: PlanContext,
+  volume: VolumeToMount,
+  driver: CsiDriver | undefined,
+): readonly Step[] {
+  const delegated =
+    registeredDriver(context, volume.driver ?? '')?.capabilities?.includes('VOLUME_MOUNT_GROUP') ?? false
+  const target = context.inputs.absolute(csiTarget(volume))
+  return delegated || !kubeletSetsGroup(volume, driver) ? [] : ownershipOf(volume, target)
+}
+
+/** C134. The driver publishes a device, and the kubelet's own map of it is like any other plugin's (C74). */
+function blockSteps(context: PlanContext, volume: VolumeToMount, first: boolean): Step[] {
+  const { inputs } = context
+  const staging = inputs.absolute(csiStagingPath(volume) ?? '')
+  const target = inputs.absolute(csiTarget(volume))
+  const stage: Step[] =
+    first && stages(registeredDriver(context, volume.driver ?? ''))
+      ? [
+          { op: 'mkdir', target: staging },
+          { op: 'NodeStageVolume', target: staging },
+        ]
+      : []
+  return [
+    { op: 'write', target: inputs.absolute(csiPublishStateFile(volume)) },
+    ...stage,
+    { op: 'mkdir', target: parentOf(target) },
+    { op: 'NodePublishVolume', target },
+    ...mapSteps(inputs, volume, parentOf(csiMapFile(volume)), target),
+  ]
+}

@@ -1,0 +1,107 @@
+/** A live node with the test driver and volumes of it, for the scenarios of CSI volumes that are set up for real. */
+import { existsSync, lstatSync } from 'node:fs'
+import type { ApplyResult } from '../../src/core/apply/events.ts'
+import type { CsiDriver as CsiDriverObject, PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
+import { csiGlobalDir } from '../../src/core/names.ts'
+import { loopDevices } from '../../src/core/node/block-devices.ts'
+import { statesOf } from './apply-plan.ts'
+import { mountsAt } from './csi-driver/mounts.ts'
+import { type CsiDriver, type CsiDriverOptions, startCsiDriver } from './csi-driver/start.ts'
+import { LiveNode } from './live-node.ts'
+
+export const POD = '00000000-0000-4000-8000-000000000001'
+export const OTHER = '00000000-0000-4000-8000-000000000002'
+export const DRIVER = 'disk.test'
+
+/** A node with the CSIDriver object of the test driver. */
+export function nodeWithDriver(directory: string, spec: Partial<CsiDriverObject['spec']> = {}): LiveNode {
+  const node = new LiveNode(directory)
+  node.csiDrivers.push({
+    metadata: { name: DRIVER, uid: 'driver-uid' },
+    spec: {
+      attachRequired: true,
+      volumeLifecycleModes: ['Persistent'],
+      fsGroupPolicy: 'ReadWriteOnceWithFSType',
+      ...spec,
+    },
+  })
+  return node
+}
+
+/** Runs work with the driver, which is ended and cleaned up after it. */
+export async function withDriver<T>(
+  directory: string,
+  given: Pick<CsiDriverOptions, 'flags' | 'backend'> & { readonly spec?: Partial<CsiDriverObject['spec']> },
+  work: (node: LiveNode, driver: CsiDriver) => Promise<T>,
+): Promise<T> {
+  const { spec, ...options } = given
+  const node = nodeWithDriver(directory, spec)
+  const driver = await startCsiDriver({ name: DRIVER, rootDir: node.root, stateDir: `${directory}/state`, ...options })
+  try {
+    return await work(node, driver)
+  } finally {
+    await driver.dispose()
+  }
+}
+
+export function handleOf(volume: string): string {
+  return `handle/${volume}`
+}
+
+/** A bound, attached volume. */
+export function addVolume(
+  node: LiveNode,
+  name: string,
+  spec: Partial<Omit<PersistentVolume['spec'], 'csi'>> & {
+    readonly csi?: Partial<PersistentVolume['spec']['csi']>
+  } = {},
+): void {
+  const { csi, ...rest } = spec
+  const source = { driver: DRIVER, volumeHandle: handleOf(name), fsType: 'ext4', ...csi }
+  node.persistentVolume(name, { ...rest, csi: source })
+  node.attach(DRIVER, handleOf(name), name)
+}
+
+export function claim(volume: string, readOnly = false): PodVolumeSource {
+  return { name: 'data', persistentVolumeClaim: { claimName: `claim-${volume}`, readOnly } }
+}
+
+export const states = (result: ApplyResult): string[] => Object.values(statesOf(result))
+
+/** The two directories of a staged and published file system. */
+export function directories(node: LiveNode, volume: string, pod = POD) {
+  return {
+    global: `${node.root}/${csiGlobalDir(DRIVER, handleOf(volume))}`,
+    pod: `${node.root}/pods/${pod}/volumes/kubernetes.io~csi/${volume}`,
+  }
+}
+
+/** What is there of it, in words: `staged` and `published` are mounts, the others the state files beside them. */
+export function present(node: LiveNode, volume: string, pod = POD): string[] {
+  const { global, pod: dir } = directories(node, volume, pod)
+  return [
+    ...(mountsAt(`${global}/globalmount`) > 0 ? ['staged'] : []),
+    ...(existsSync(`${global}/vol_data.json`) ? ['stage file'] : existsSync(global) ? ['stage directory'] : []),
+    ...(mountsAt(`${dir}/mount`) > 0 ? ['published'] : []),
+    ...(existsSync(`${dir}/vol_data.json`) ? ['publish file'] : existsSync(dir) ? ['publish directory'] : []),
+  ]
+}
+
+/** The same of a raw block volume. */
+export function presentBlock(node: LiveNode, volume: string, pod = POD): string[] {
+  const base = `${node.root}/plugins/kubernetes.io/csi/volumeDevices`
+  const map = `${base}/${volume}/dev/${pod}`
+  const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  return [
+    ...(isThere(`${base}/${volume}/data/vol_data.json`) ? ['data file'] : []),
+    ...(isThere(`${base}/staging/${volume}`) ? ['staging'] : []),
+    ...(mountsAt(`${base}/publish/${volume}/${pod}`) > 0 ? ['published'] : []),
+    ...(mountsAt(map) > 0 ? ['mapped'] : []),
+    ...(isThere(blockLink(node, volume, pod)) ? ['link'] : []),
+    ...(loopDevices().some(({ backingFile }) => backingFile === map) ? ['loop'] : []),
+  ]
+}
+
+export function blockLink(node: LiveNode, volume: string, pod = POD): string {
+  return `${node.root}/pods/${pod}/volumeDevices/kubernetes.io~csi/${volume}`
+}

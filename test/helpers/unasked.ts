@@ -1,0 +1,31 @@
+/** Ports that a scenario does not use: whoever asks them fails. */
+import type { Cluster, CsiNode } from '../../src/core/apply/ports.ts'
+
+const nothing = async (): Promise<never> => {
+  throw new Error('not asked in this scenario')
+}
+
+export const UNASKED_CLUSTER: Cluster = {
+  deleteVolumeAttachment: nothing,
+  getVolumeAttachment: nothing,
+  getNode: nothing,
+  listNodePods: nothing,
+  listVolumeAttachments: nothing,
+  getClaim: nothing,
+  patchClaimStatus: nothing,
+  getPod: nothing,
+  getConfigMap: nothing,
+  getSecret: nothing,
+  requestToken: nothing,
+  getClusterTrustBundle: nothing,
+  listClusterTrustBundles: nothing,
+}
+
+export const UNASKED_DRIVER: CsiNode = {
+  nodeGetCapabilities: nothing,
+  nodeStageVolume: nothing,
+  nodePublishVolume: nothing,
+  nodeExpandVolume: nothing,
+  nodeUnpublishVolume: nothing,
+  nodeUnstageVolume: nothing,
+}

@@ -1,0 +1,159 @@
+/** How CSI volumes are planned: the steps, and what stands in their way (C49-C55, C71-C74, C106; S17, S22). */
+import { describe, expect, it } from 'vitest'
+import type { CsiDriver, PodVolumeSource } from '../../src/core/model/objects.ts'
+import { csiGlobalDir } from '../../src/core/names.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const CLAIM: PodVolumeSource = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+const INLINE: PodVolumeSource = { name: 'v', csi: { driver: DRIVER } }
+const GLOBAL = csiGlobalDir(DRIVER, 'pv-1')
+const TARGET = `pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1`
+
+const wanting = (volume = CLAIM, built = node().persistentVolume('pv-1')): NodeBuilder =>
+  built.livingPod(uid(2), 'app', [volume])
+
+const planned = (built: NodeBuilder, options: Parameters<typeof planOptions>[0] = {}): readonly Operation[] =>
+  planNode(built.build(), planOptions(options)).operations
+
+const opsOf = (operations: readonly Operation[]): string[] =>
+  operations.filter(({ kind }) => /^M/.test(kind)).flatMap(({ steps }) => steps.map(({ op }) => op))
+
+const driver = (spec: CsiDriver['spec']) => ({ csiDrivers: [{ metadata: { name: DRIVER, uid: 'd' }, spec }] })
+
+function offering(built: NodeBuilder, ...capabilities: string[]): NodeBuilder {
+  built.override = {
+    csiSockets: [
+      {
+        path: `plugins_registry/${DRIVER}-reg.sock`,
+        driver: DRIVER,
+        endpoint: `plugins/${DRIVER}/csi.sock`,
+        registered: true,
+        capabilities,
+      },
+    ],
+  }
+  return built
+}
+
+const STAGE = ['mkdir', 'write', 'NodeStageVolume']
+const PUBLISH = ['mkdir', 'write', 'NodePublishVolume']
+
+describe('steps', () => {
+  it('a driver without staging gets the empty directory all the same (C50)', () => {
+    expect(opsOf(planned(offering(wanting())))).toEqual(['mkdir', ...PUBLISH])
+  })
+  it('what a driver can do is not known: it is taken to stage', () => {
+    const built = offering(wanting())
+    const [socket] = built.override.csiSockets ?? []
+    const { capabilities: _, ...unknown } = socket ?? { path: '', registered: true }
+    built.override = { csiSockets: [unknown] }
+    expect(opsOf(planned(built))).toEqual([...STAGE, ...PUBLISH])
+  })
+  it('an inline volume is published alone', () => {
+    const built = wanting(INLINE, node())
+    built.overrideApi = driver({ volumeLifecycleModes: ['Ephemeral'] })
+    expect(opsOf(planned(built))).toEqual(PUBLISH)
+  })
+  it('fsGroup: by a step after it, or by the driver (C62, C64)', () => {
+    const grouped = (built: NodeBuilder): NodeBuilder => {
+      const pod = built.pods.pop()
+      if (pod !== undefined) built.pods.push({ ...pod, spec: { ...pod.spec, securityContext: { fsGroup: 5 } } })
+      built.overrideApi = driver({ attachRequired: true, fsGroupPolicy: 'File' })
+      return built
+    }
+    const operations = planned(grouped(offering(wanting(), 'STAGE_UNSTAGE_VOLUME')))
+    expect(opsOf(operations)).toEqual([...STAGE, ...PUBLISH, 'setOwnership'])
+    expect(operations[0]?.steps.at(-1)).toMatchObject({
+      target: `/var/lib/kubelet/${TARGET}/mount`,
+      ownership: { gid: 5 },
+    })
+    const delegated = grouped(offering(wanting(), 'STAGE_UNSTAGE_VOLUME', 'VOLUME_MOUNT_GROUP'))
+    expect(opsOf(planned(delegated))).toEqual([...STAGE, ...PUBLISH])
+  })
+})
+
+describe('staged once more, unless a pod shows that it was staged to the end (C120)', () => {
+  const shared = () => node().persistentVolume('pv-1', { accessModes: ['ReadWriteMany'] })
+  it.each<[string, NodeBuilder, string[]]>([
+    ['mounted, and nobody has it', wanting(CLAIM, shared().staged('pv-1', '7:1')), [...STAGE, ...PUBLISH]],
+    [
+      'another pod has it',
+      wanting(CLAIM, shared().staged('pv-1', '7:1').livingPod(uid(3), 'b', [CLAIM]).published(uid(3), 'pv-1', '7:1')),
+      PUBLISH,
+    ],
+    [
+      'the staged mount’s state file is lost',
+      wanting(CLAIM, shared()).staged('pv-1', '7:1', { stateFile: false }).published(uid(2), 'pv-1', '7:1'),
+      [...STAGE, ...PUBLISH],
+    ],
+  ])('%s', (_name, built, want) => {
+    expect(opsOf(planned(built))).toEqual(want)
+  })
+})
+
+describe('what stands in the way', () => {
+  const codes = (built: NodeBuilder, options = {}): (string | undefined)[] =>
+    planned(built, options).map(({ blocked }) => blocked?.code)
+  const withDriver = (spec: CsiDriver['spec'], volume = CLAIM): NodeBuilder => {
+    const built = wanting(volume)
+    built.overrideApi = driver({ attachRequired: true, ...spec })
+    return built
+  }
+  it.each<[string, NodeBuilder, string | undefined]>([
+    [
+      'inline, and the CSIDriver lists Persistent alone',
+      withDriver({ volumeLifecycleModes: ['Persistent'] }, INLINE),
+      'LifecycleMode',
+    ],
+    ['persistent, and it lists Ephemeral alone', withDriver({ volumeLifecycleModes: ['Ephemeral'] }), 'LifecycleMode'],
+    ['persistent, and it lists both', withDriver({ volumeLifecycleModes: ['Persistent', 'Ephemeral'] }), undefined],
+    ['a file below the staging path', wanting().file(`${GLOBAL}/globalmount/data`, 'x'), 'DataUnderMountPoint'],
+    ['a driver’s own notes below it', wanting().file(`${GLOBAL}/globalmount/image-meta.json`, '{}'), undefined],
+    ['a file below the target', wanting().file(`${TARGET}/mount/data`, 'x'), 'DataUnderMountPoint'],
+  ])('%s', (_name, built, code) => {
+    expect(codes(built)).toContain(code)
+  })
+  it('no CSIDriver: persistent volumes alone (C105)', () => {
+    const built = wanting(INLINE, node())
+    built.overrideApi = { csiDrivers: [] }
+    expect(codes(built)).toEqual(['LifecycleMode'])
+    const other = wanting()
+    other.overrideApi = { csiDrivers: [] }
+    expect(codes(other)).toEqual([undefined])
+  })
+  it('CSIDrivers that could not be read', () => {
+    const built = wanting(INLINE, node())
+    const error = { resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'no' }
+    built.overrideApi = { csiDrivers: [], errors: [error] }
+    expect(codes(built)).toEqual(['CsiDriverUnknown'])
+  })
+  it('a lost state file: the device must be that of the directory with the handle’s hash (S17)', () => {
+    const lost = (built: NodeBuilder): NodeBuilder => built.published(uid(2), 'pv-1', '7:1', { stateFile: false })
+    const given = { handles: { 'pv-1': 'pv-1' } }
+    expect(codes(lost(wanting()).staged('pv-1', '7:1'))).toEqual([undefined])
+    expect(codes(lost(wanting()))).toEqual(['IdentityUnconfirmed'])
+    expect(codes(lost(wanting()), given)).toEqual([undefined])
+    expect(codes(lost(wanting()), { handles: { 'pv-1': 'other' } })).toEqual(['IdentityUnconfirmed'])
+    const other = lost(wanting()).staged('other', '7:1')
+    expect(codes(other)).toContain('IdentityUnconfirmed')
+    expect(codes(other, given)).toContain('IdentityUnconfirmed')
+  })
+})
+
+it.each<[string, string | undefined, boolean]>([
+  ['as it should be', volumeData('pv-1', 'pv-1'), false],
+  ['lost', undefined, true],
+  ['empty', '', true],
+  ['{}', '{}', true],
+  ['null', 'null', true],
+  ['cut off', '{"driverName":"disk.te', true],
+  ['with a number in it', '{"driverName":"disk.test","volumeHandle":7}', true],
+  ['two values, the first of them whole (C12)', `${volumeData('pv-1', 'pv-1')}{"x"`, false],
+])('a state file that is %s: it is written anew, or not (C93, C94)', (_name, content, want) => {
+  const built = wanting().staged('pv-1', '7:1').published(uid(2), 'pv-1', '7:1', { stateFile: false })
+  if (content !== undefined) built.file(`${TARGET}/vol_data.json`, content)
+  expect(planned(built).map(({ reason }) => reason)).toEqual(want ? ['StateFileMissing'] : [])
+})

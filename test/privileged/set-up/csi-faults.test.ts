@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest'
+import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
+
+const WORKER = new URL('./csi-faults.worker.ts', import.meta.url)
+
+/** After these the call is over (C3). */
+const FINAL = [
+  ...['UNKNOWN', 'INVALID_ARGUMENT', 'NOT_FOUND', 'ALREADY_EXISTS', 'PERMISSION_DENIED', 'FAILED_PRECONDITION'],
+  ...['OUT_OF_RANGE', 'UNIMPLEMENTED', 'INTERNAL', 'DATA_LOSS', 'UNAUTHENTICATED'],
+]
+/** After these it may still be going on. */
+const UNCERTAIN = ['CANCELLED', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED', 'UNAVAILABLE']
+
+const STAGED = ['staged', 'stage file']
+const ALL = [...STAGED, 'published', 'publish file']
+
+const MAPPED = ['data file', 'staging', 'published', 'mapped', 'link', 'loop']
+
+/** What is left of a call that failed: after a final failure without a mount, nothing that it was made for (C49, C54). */
+function leftBy(kind: string, rpc: string, isFinal: boolean): string[] {
+  if (rpc === 'NodeStageVolume') return kind === 'fail-after' ? STAGED : isFinal ? [] : ['stage file']
+  return kind === 'fail-after' ? ALL : isFinal ? STAGED : [...STAGED, 'publish file']
+}
+
+interface Report {
+  readonly seen: Readonly<Record<string, { first: string[]; left: string[]; next: string[]; end: string[] }>>
+  readonly violations: readonly unknown[]
+}
+
+describe.skipIf(noBlockDevices !== undefined)(
+  `CSI that goes wrong${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
+  { timeout: 180_000 },
+  () => {
+    it.each([
+      ['fail', 'NodeStageVolume'],
+      ['fail', 'NodePublishVolume'],
+      ['fail-after', 'NodeStageVolume'],
+      ['fail-after', 'NodePublishVolume'],
+    ])('%s %s with every code: what is left is what the rules say, and the next apply ends it', async (kind, rpc) => {
+      const codes = [...FINAL, ...UNCERTAIN]
+      const faults = codes.map((code) => `${kind} ${rpc}=${code}`)
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, ['Filesystem', ...faults])
+      const want = codes.map((code) => [
+        `${kind} ${rpc}=${code}`,
+        {
+          first: [expect.stringMatching(/^failed [A-Z]\w+$/)],
+          left: leftBy(kind, rpc, FINAL.includes(code)),
+          // What is published in full needs nothing more.
+          next: kind === 'fail-after' && rpc === 'NodePublishVolume' ? [] : ['done'],
+          end: ALL,
+          operations: [0, 0],
+        },
+      ])
+      expect(seen).toEqual(Object.fromEntries(want))
+      expect(violations).toEqual([])
+    })
+
+    it('waits for a call that is pending, and leaves all as it is where it stays so (C119)', async () => {
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, [
+        'Filesystem',
+        'fail NodeStageVolume=ABORTED:once',
+        'fail NodePublishVolume=ABORTED:2',
+        'fail NodePublishVolume=ABORTED',
+      ])
+      expect(seen).toMatchObject({
+        'fail NodeStageVolume=ABORTED:once': { first: ['done'], left: ALL, next: [] },
+        'fail NodePublishVolume=ABORTED:2': { first: ['done'], left: ALL, next: [] },
+        'fail NodePublishVolume=ABORTED': {
+          first: ['failed OperationPending'],
+          left: [...STAGED, 'publish file'],
+          next: ['done'],
+        },
+      })
+      expect(violations).toEqual([])
+    })
+
+    it('gives up what hangs, dies or lies, and goes on where it was', async () => {
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'hangs', false, [
+        'Filesystem',
+        ...[
+          'hang NodeStageVolume',
+          'hang-after NodeStageVolume',
+          'hang NodePublishVolume',
+          'hang-after NodePublishVolume',
+        ],
+        ...['die-before NodeStageVolume:once', 'die-after NodeStageVolume:once', 'die-before NodePublishVolume:once'],
+        ...['die-after NodePublishVolume:once', 'lie NodePublishVolume', 'lie NodeStageVolume'],
+      ])
+      const end = { end: ALL, operations: [0, 0] }
+      const again = { next: ['done'], ...end }
+      expect(seen).toEqual({
+        'hang NodeStageVolume': { first: ['failed TimedOut'], left: ['stage file'], ...again },
+        'hang-after NodeStageVolume': { first: ['failed TimedOut'], left: STAGED, ...again },
+        'hang NodePublishVolume': { first: ['failed TimedOut'], left: [...STAGED, 'publish file'], ...again },
+        'hang-after NodePublishVolume': { first: ['failed TimedOut'], left: ALL, next: [], ...end },
+        'die-before NodeStageVolume:once': { first: ['failed DriverNotRegistered'], left: ['stage file'], ...again },
+        'die-after NodeStageVolume:once': { first: ['failed DriverNotRegistered'], left: STAGED, ...again },
+        'die-before NodePublishVolume:once': {
+          first: ['failed DriverNotRegistered'],
+          left: [...STAGED, 'publish file'],
+          ...again,
+        },
+        'die-after NodePublishVolume:once': { first: ['failed DriverNotRegistered'], left: ALL, next: [], ...end },
+        'lie NodePublishVolume': { first: ['failed NothingMounted'], left: [...STAGED, 'publish file'], ...again },
+        // The driver's own next answer tells: it was never staged.
+        'lie NodeStageVolume': { first: ['failed DriverRefused'], left: ['stage file'], ...again },
+      })
+      expect(violations).toEqual([
+        expect.objectContaining({ rpc: 'NodePublishVolume', text: expect.stringContaining('is not staged') }),
+      ])
+    })
+
+    it.each([
+      ['Filesystem', ALL, 10],
+      ['Block', MAPPED, 16],
+    ])(
+      '%s: killed before or after any change or call, the next apply comes to the same end',
+      async (mode, all, atLeast) => {
+        const report = await inNamespace<{ kills: number }>(WORKER, 'kills', false, [mode])
+        expect(report).toEqual({ kills: expect.any(Number), ends: [[all, 0, 0]], violations: [] })
+        expect(report.kills).toBeGreaterThan(atLeast)
+      },
+    )
+
+    it('a raw block volume: what is left is what the rules say, and the next apply ends it (C72, C73)', async () => {
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, [
+        'Block',
+        ...['fail NodeStageVolume=INTERNAL', 'fail NodeStageVolume=UNAVAILABLE', 'fail NodePublishVolume=INTERNAL'],
+        ...['fail NodePublishVolume=UNAVAILABLE', 'fail-after NodePublishVolume=INTERNAL'],
+        ...['die-after NodeStageVolume:once', 'die-after NodePublishVolume:once'],
+      ])
+      const ending = { next: ['done'], end: MAPPED, operations: [0, 0] }
+      const gone = { first: ['failed DriverNotRegistered'], ...ending }
+      expect(seen).toEqual({
+        'fail NodeStageVolume=INTERNAL': { first: ['failed DriverFailed'], left: [], ...ending },
+        'fail NodeStageVolume=UNAVAILABLE': { left: ['data file', 'staging'], ...gone },
+        'fail NodePublishVolume=INTERNAL': {
+          first: ['failed DriverFailed'],
+          left: ['data file', 'staging'],
+          ...ending,
+        },
+        'fail NodePublishVolume=UNAVAILABLE': { left: ['data file', 'staging'], ...gone },
+        'fail-after NodePublishVolume=INTERNAL': {
+          first: ['failed DriverFailed'],
+          left: ['data file', 'staging', 'published'],
+          ...ending,
+        },
+        'die-after NodeStageVolume:once': { left: ['data file', 'staging'], ...gone },
+        'die-after NodePublishVolume:once': { left: ['data file', 'staging', 'published'], ...gone },
+      })
+      expect(violations).toEqual([])
+    })
+  },
+)

@@ -1,0 +1,156 @@
+/** What goes wrong while a CSI volume is set up, with the real test driver: the state it ends in, and what the next apply makes of it. */
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { linuxHost } from '../../../src/core/apply/linux-host.ts'
+import type { CsiNode } from '../../../src/core/apply/ports.ts'
+import type { VolumeMode } from '../../../src/core/plan/plan.ts'
+import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
+import {
+  addVolume,
+  claim,
+  nodeWithDriver,
+  POD,
+  present,
+  presentBlock,
+  states,
+  withDriver,
+} from '../../helpers/csi-scene.ts'
+import type { LiveNode } from '../../helpers/live-node.ts'
+import { runScenario } from '../../helpers/scenario.ts'
+
+interface Seen {
+  readonly first: string[]
+  /** After the failure. */
+  readonly left: string[]
+  readonly next: string[]
+  readonly end: string[]
+  /** Of a plan after the next apply; then of one after the pod is gone. */
+  readonly operations: [number, number]
+}
+
+/** One volume through one fault: set up, again without it, and taken down. */
+async function through(
+  node: LiveNode,
+  driver: CsiDriver,
+  { fault, timeoutMs, mode }: { fault: string; timeoutMs: number; mode: VolumeMode },
+): Promise<Seen> {
+  const volume = `pv-${driver.log().length}`
+  wanting(node, volume, mode)
+  driver.setFaults(fault)
+  node.context = { timeoutMs }
+  const first = states(await node.apply())
+  const left = presentAs(mode, node, volume)
+  driver.setFaults()
+  node.context = { timeoutMs: PATIENT }
+  if (!driver.running()) await driver.restart()
+  const next = states(await node.apply())
+  const end = presentAs(mode, node, volume)
+  const planned = (await node.plan()).operations.length
+  node.forget(POD)
+  await node.apply({ orphans: true })
+  return { first, left, next, end, operations: [planned, (await node.plan({ orphans: true })).operations.length] }
+}
+
+/** Everything that changes the node or calls the driver, counted; this very process is killed before the n-th. */
+function mortal(node: LiveNode, changes: number): void {
+  let left = changes
+  const change = (): void => {
+    if (left-- <= 0) process.kill(process.pid, 'SIGKILL')
+  }
+  const counted = <A extends readonly unknown[], T>(work: (...args: A) => T) => {
+    return (...args: A): T => {
+      change()
+      return work(...args)
+    }
+  }
+  const around = <A extends readonly unknown[], T>(call: (...args: A) => Promise<T>) => {
+    return async (...args: A): Promise<T> => {
+      change()
+      const answer = await call(...args)
+      change()
+      return answer
+    }
+  }
+  node.context = {
+    host: {
+      ...linuxHost,
+      mkdir: counted(linuxHost.mkdir),
+      writeStateFile: counted(linuxHost.writeStateFile),
+      createFile: counted(linuxHost.createFile),
+      symlink: counted(linuxHost.symlink),
+      run: counted(linuxHost.run),
+    },
+    csi: async (name): Promise<CsiNode | undefined> => {
+      const driver = await node.csiNode(name)
+      return (
+        driver && {
+          ...driver,
+          nodeStageVolume: around(driver.nodeStageVolume),
+          nodePublishVolume: around(driver.nodePublishVolume),
+        }
+      )
+    },
+  }
+}
+
+function wanting(node: LiveNode, volume: string, mode: VolumeMode): LiveNode {
+  addVolume(node, volume, { volumeMode: mode })
+  node.pod(POD, 'a', [claim(volume)], { devices: mode === 'Block' })
+  return node
+}
+
+function presentAs(mode: VolumeMode, node: LiveNode, volume: string): string[] {
+  return mode === 'Block' ? presentBlock(node, volume) : present(node, volume)
+}
+
+const modeOf = (text: string | undefined): VolumeMode => (text === 'Block' ? 'Block' : 'Filesystem')
+
+const PATIENT = 20_000
+
+/** @param timeoutMs of the apply that meets the fault */
+function faulty(directory: string, [given, ...faults]: readonly string[], timeoutMs: number) {
+  const mode = modeOf(given)
+  return withDriver(directory, {}, async (node, driver) => {
+    const seen: Record<string, Seen> = {}
+    for (const fault of faults) seen[fault] = await through(node, driver, { fault, timeoutMs, mode })
+    return { seen, violations: driver.violations() }
+  })
+}
+
+await runScenario({
+  codes: (directory, faults) => faulty(directory, faults, PATIENT),
+  hangs: (directory, faults) => faulty(directory, faults, 700),
+
+  /** Kills after 0, 1, 2 … changes, until one comes to its end; each time a second apply must reach the same end. */
+  kills: (directory, [given]) =>
+    withDriver(directory, {}, async (node, driver) => {
+      const mode = modeOf(given)
+      const ends = new Set<string>()
+      let kills = 0
+      for (let changes = 0; changes < 60; changes++) {
+        const volume = `pv-${changes}`
+        const self = fileURLToPath(import.meta.url)
+        const victim = spawn(process.execPath, ['--no-warnings', self, 'victim', mode, volume, String(changes)], {
+          stdio: 'ignore',
+        })
+        const signal = await new Promise((resolve) => victim.on('close', (_, name) => resolve(name)))
+        wanting(node, volume, mode)
+        await node.apply()
+        const end = presentAs(mode, node, volume)
+        const after = (await node.plan()).operations.length
+        node.forget(POD)
+        await node.apply({ orphans: true })
+        ends.add(JSON.stringify([end, after, (await node.plan({ orphans: true })).operations.length]))
+        if (signal === null)
+          return { kills, ends: [...ends].map((text) => JSON.parse(text)), violations: driver.violations() }
+        kills += 1
+      }
+      return { kills, ends: [...ends], violations: driver.violations() }
+    }),
+
+  victim: async (directory, [mode, volume = '', changes]) => {
+    const node = wanting(nodeWithDriver(directory), volume, modeOf(mode))
+    mortal(node, Number(changes))
+    await node.apply()
+  },
+})
