@@ -79,8 +79,7 @@ function expand(context: PlanContext, findings: Findings, volume: VolumeToMount)
     rule: 'R455',
     asked: context.options.expand,
     flag: '--expand',
-    obstacle: notSupportedYet('Start the kubelet: it does it.'),
-    obstacle: context.options.expand && !isCsi ? notSupportedYet('Start the kubelet: it does it.') : undefined,
+    obstacle: isCsi ? undefined : notSupportedYet('Start the kubelet: it does it.'),
   })
 }
 

@@ -4,12 +4,12 @@ import type { Step } from '../../plan/plan.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
 import { checkPath } from './check-path.ts'
-import { findFcDisk } from './fc-find.ts'
-import { mountFlexDevice } from './flex-device.ts'
-import { mountFlexVolume } from './flex-mount.ts'
 import { nodePublishVolume } from './csi-publish.ts'
 import { nodeStageVolume } from './csi-stage.ts'
 import { writeVolumeData } from './csi-state-file.ts'
+import { findFcDisk } from './fc-find.ts'
+import { mountFlexDevice } from './flex-device.ts'
+import { mountFlexVolume } from './flex-mount.ts'
 import { holdOpen } from './hold-open.ts'
 import { logInToIscsi } from './iscsi-login.ts'
 import { writeIscsiRecord } from './iscsi-record.ts'
@@ -32,18 +32,19 @@ const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   mountDevice,
   flexMountDevice: mountFlexDevice,
   flexMount: mountFlexVolume,
-  // A flexVolume driver may see to the group itself (P88).
-  setOwnership: (step, run) => (run.bringUp.flex?.fsGroup === false ? [] : setOwnership(step, run)),
+  setOwnership: (step, run) => (driverSeesToGroup(run) ? [] : setOwnership(step, run)),
   mount: (step, run) => (run.operation.kind === 'MapVolume' ? mapDevice(step, run) : mountStep(step, run)),
   checkPath,
   symlink: linkDevice,
   'losetup -f': holdOpen,
   NodeStageVolume: nodeStageVolume,
   NodePublishVolume: nodePublishVolume,
-  // What the driver does for the group, the kubelet leaves alone (C62).
-  setOwnership: (step, run) =>
-    run.bringUp.csi?.capabilities.includes('VOLUME_MOUNT_GROUP') ? [] : setOwnership(step, run),
   write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
+}
+
+/** What the driver itself does for the group, the kubelet leaves alone (C62, P88). */
+function driverSeesToGroup({ bringUp: { csi, flex } }: StepContext): boolean {
+  return flex?.fsGroup === false || csi?.capabilities.includes('VOLUME_MOUNT_GROUP') === true
 }
 
 /** By the name of what is written. */
