@@ -89,9 +89,18 @@ async function story(scene: Scene, signal: AbortSignal): Promise<number> {
   // The exit status is for this script alone.
   const left = await run(['plan'], '--detailed-exitcode')
 
-  const unchanged = JSON.stringify(scene.contentHashes()) === before
+  const kept = JSON.stringify(scene.contentHashes()) === before
+  title('The machine reboots, and the kubelet stays down: nothing is mounted')
+  const { 'pod that lives': _, ...volumes } = scene.contentHashes()
+  await scene.reboot()
+  await run(['plan'])
+  const mounted = await run(['apply'])
+  const missing = await run(['plan'], '--detailed-exitcode')
+
+  const { 'pod that lives': __, ...after } = scene.contentHashes()
+  const unchanged = kept && JSON.stringify(after) === JSON.stringify(volumes)
   say(unchanged ? '\nThe content of every volume is what it was.' : '\nTHE CONTENT OF A VOLUME HAS CHANGED.')
-  return applied === 0 && left === 0 && unchanged ? 0 : 1
+  return [applied, left, mounted, missing].every((status) => status === 0) && unchanged ? 0 : 1
 }
 
 /** Without a terminal to ask on, `apply` does not ask. */
