@@ -62,7 +62,14 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
   it('shows the main job, ends with nothing left to do, and leaves nothing behind', { timeout: 120_000 }, async () => {
     const { status, text } = await demo()
     expect(status, text).toBe(0)
-    expect(commands(text)).toEqual(['$ volctl plan', '$ volctl apply --orphans', '$ volctl plan'])
+    expect(commands(text)).toEqual([
+      '$ volctl plan',
+      '$ volctl apply --orphans',
+      '$ volctl plan',
+      '$ volctl plan',
+      '$ volctl apply',
+      '$ volctl plan',
+    ])
     for (const reason of ['PodGone', 'LeakedSubPath', 'StagedWithoutPod', 'NotWanted']) expect(text).toContain(reason)
     expect(text).toMatch(/Nothing is left to do\..*Nothing to do: .*The content of every volume is what it was\./s)
     expectNothingLeft()
