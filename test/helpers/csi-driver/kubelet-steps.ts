@@ -24,7 +24,7 @@ const MOUNT = { case: 'mount', value: { fsType: 'ext4' } } as const
 const BLOCK = { case: 'block', value: {} } as const
 
 function capability(accessType: typeof MOUNT | typeof BLOCK) {
-  return { accessType, accessMode: { mode: Mode.SINGLE_NODE_WRITER } }
+  return { accessType, accessMode: { mode: Mode.SINGLE_NODE_MULTI_WRITER } }
 }
 
 /** Stages the volume; @returns the global mount. */
