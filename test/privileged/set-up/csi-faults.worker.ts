@@ -42,7 +42,7 @@ async function through(
   const left = presentAs(mode, node, volume)
   driver.setFaults()
   node.context = { timeoutMs: PATIENT }
-  if (!driver.running()) await driver.restart()
+  if (fault.startsWith('die')) await driver.restart()
   const next = states(await node.apply())
   const end = presentAs(mode, node, volume)
   const planned = (await node.plan()).operations.length

@@ -189,6 +189,7 @@ describe.skipIf(noBlockDevices !== undefined)(
       expect(await inNamespace(WORKER, 'expand', false, [mode, fsType])).toEqual({
         asked,
         again: [],
+        nextWords: [],
         end: { storage: size },
         set: ['done'],
         words: [expect.stringContaining(`has grown to ${size}`)],

@@ -220,12 +220,13 @@ await runScenario({
       const { status } = node.claims[0] as { status?: object }
       const left = (await node.plan({ expand: true })).operations.map(({ kind }) => kind)
       driver.setFaults()
-      if (!driver.running()) await driver.restart()
+      if (fault.startsWith('die')) await driver.restart()
       node.context = {}
-      const again = right === 'no' ? [] : states(await node.apply({ expand: true }))
+      const next = right === 'no' ? undefined : await node.apply({ expand: true })
       return {
         asked,
-        again,
+        again: next === undefined ? [] : states(next),
+        nextWords: next?.outcomes.map(({ message }) => message) ?? [],
         end: (node.claims[0] as { status?: { capacity?: object } }).status?.capacity,
         set: states(result),
         words: result.outcomes.map(({ message }) => message),
