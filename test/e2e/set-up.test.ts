@@ -34,6 +34,9 @@ describe.skipIf(noMounts !== undefined)(`set-up${noMounts === undefined ? '' : `
     const { 'pod that lives': _, ...before } = report.before.contents
     expect(report.end.contents).toMatchObject(before)
     expect(report.violations).toEqual([])
+    const count = (rpc: string): number => report.driverCalls.filter((each) => each === rpc).length
+    // Two pods share a volume: it is staged once.
+    expect(count('NodePublishVolume') - count('NodeStageVolume')).toBe(1)
   })
 
   it('a configMap that changed waits to be asked for, and is written anew then (S23)', () => {

@@ -16,6 +16,8 @@ export interface SetUpReport {
   readonly after: PlanRun
   readonly end: Fingerprint
   readonly violations: readonly Violation[]
+  /** Of the apply after the reboot, those that ended well. */
+  readonly driverCalls: readonly string[]
   /** The configMap says something else: the plan, without and with the flag, and what the pod reads then. */
   readonly changed: { readonly plan: PlanRun; readonly apply: Run; readonly text: string; readonly after: PlanRun }
   /** A secret of a pod: content and mode. */
@@ -29,7 +31,9 @@ const report = await withScene(async (scene): Promise<SetUpReport> => {
   const before = await fingerprint(scene)
   await scene.reboot()
   const rebooted = await planOf(scene)
+  const calls = scene.driver.succeeded().length
   const apply = await runVolctl(scene, APPLY)
+  const driverCalls = scene.driver.succeeded().slice(calls)
   const after = await planOf(scene)
   const end = await fingerprint(scene)
 
@@ -49,6 +53,7 @@ const report = await withScene(async (scene): Promise<SetUpReport> => {
     after,
     end,
     violations: scene.driver.violations(),
+    driverCalls,
     changed,
     password: {
       text: readFileSync(password, 'utf8'),
