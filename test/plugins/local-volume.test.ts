@@ -83,3 +83,34 @@ describe('a file system', () => {
     expect(steps(shared).at(-1)?.op).toBe('mount')
   })
 })
+
+describe('a volume that has grown (R455, R462)', () => {
+  const grown = (spec: Partial<PersistentVolume['spec']> = {}) => wanting({ capacity: { storage: '2Gi' }, ...spec })
+  const device = { dev: '8:16', fsType: 'xfs', source: '/dev/sdb' }
+  const mounted = (built: NodeBuilder) => built.mount(GLOBAL, device).mount(MOUNT, device)
+  const operations = (built: NodeBuilder, expand: boolean) =>
+    plan(built, { expand }).operations.map(({ kind, steps, blocked }) => [
+      kind,
+      blocked?.code,
+      ...steps.map(({ op, target }) => `${op} ${target}`),
+    ])
+  const step = `NodeExpandVolume ${ROOT}/${MOUNT}`
+
+  it.each<{ name: string; made: NodeBuilder; expand: boolean; want: unknown[] }>([
+    {
+      name: 'a file system, asked for',
+      made: mounted(grown()),
+      expand: true,
+      want: [['ExpandVolume', undefined, step]],
+    },
+    { name: 'not asked for', made: mounted(grown()), expand: false, want: [['ExpandVolume', 'NotAsked', step]] },
+    { name: 'as large as the claim shows', made: mounted(wanting({})), expand: true, want: [] },
+  ])('$name', ({ made, expand, want }) => expect(operations(made, expand)).toEqual(want))
+
+  it('a raw device has nothing to grow', () => {
+    const block = grown({ volumeMode: 'Block' }).link(LINK, '/dev/sdb')
+    block.mount(`${MAPS}/${POD}`, { dev: '0:6', root: '/sdb', fsType: 'devtmpfs' })
+    block.loops.push({ name: '/dev/loop3', backingFile: `${ROOT}/${MAPS}/${POD}` })
+    expect(operations(block, true)).toEqual([])
+  })
+})

@@ -8,9 +8,12 @@ import type { CommandResult } from './host.ts'
 const DIRECTORIES = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/usr/local/sbin']
 /** What a program needs that is not of util-linux, by package name. */
 const PACKAGES: Readonly<Record<string, string>> = {
+  btrfs: 'btrfs-progs',
   iscsiadm: 'open-iscsi',
   multipath: 'multipath-tools',
   'mount.nfs': 'nfs-common (nfs-utils)',
+  resize2fs: 'e2fsprogs',
+  xfs_growfs: 'xfsprogs',
 }
 const GRACE_MS = 300
 const OUTPUT_LIMIT = 1 << 20

@@ -2,7 +2,7 @@
 import { FC_PLUGIN } from '../fc-disk.ts'
 import type { Step } from '../plan/plan.ts'
 import { bringUpStep } from './bring-up/bring-up-step.ts'
-import { expandCsiVolume } from './bring-up/csi-expand.ts'
+import { expandVolume } from './bring-up/expand-volume.ts'
 import { takeBack, type Undo } from './bring-up/undo.ts'
 import { deleteContentStep } from './content-step.ts'
 import { callDriver } from './csi-step.ts'
@@ -87,7 +87,7 @@ async function runStep(step: Step, run: StepContext, done: Progress): Promise<vo
       done.waiting = await detachVolume(run, run.context.detachWaitMs ?? 30_000)
       break
     case 'NodeExpandVolume':
-      leave(await expandCsiVolume(step, run))
+      leave(await expandVolume(step, run))
       break
     case 'NodeStageVolume':
     case 'NodePublishVolume': {

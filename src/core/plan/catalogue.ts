@@ -24,7 +24,6 @@ export const REASONS = {
 export const BLOCK_CODES = {
   DeletesData: 'it would delete data; give --orphans',
   NotAsked: 'it is done only when asked for: give --remount or --expand',
-  NotSupportedYet: 'this version plans the operation and does not carry it out',
   DriverNotRegistered: 'the CSI driver does not answer',
   IdentityUnconfirmed: 'driver or handle could not be confirmed; give --handle',
   ForeignMount: "a mount that is not this volume's is in the way",
@@ -153,6 +152,8 @@ export const OUTCOME_CODES = {
   RemoveFailed: 'a name could not be removed',
   DeleteFailed: 'content could not be deleted',
   OwnershipFailed: "a volume could not be given to the pod's fsGroup",
+  NotSupportedYet: 'this version does not carry it out',
+  ExpandFailed: 'a file system could not be grown to the size of its device',
   Swapped: 'what is being deleted, or given to a group, changes meanwhile',
   MayHang: 'the file system may not answer',
   SharedConnection: 'a forced unmount would cut off other mounts of the same connection',

@@ -80,7 +80,8 @@ export interface VolumeRef {
  * Of operations that bring a volume up: mkdir: `target` and what is missing above it; mount: mount(8), a bind mount with
  * options in two calls; mountDevice: look at the device, check its file system, mount it, never format (S15, P128), and nothing where `source`
  * is a directory;
- * NodeExpandVolume: the driver's call, and the status of the claim before and after it (R458, R459);
+ * NodeExpandVolume: the driver's call, or what grows a local device's file system (P131), and the status of the claim
+ * before and after it (R458, R459);
  * write: what the file's name says (a marker, an atomic writer's `..data`, a state file); setOwnership: fsGroup (P31);
  * checkPath: the type of a hostPath (detail), made where it says so and nothing is there; symlink: the pod's link to a device; losetup -f: hold a device open (P99);
  * iscsiLogin, fcFind: bring the LUN's device to this node, for the mountDevice, mount and symlink that follow;

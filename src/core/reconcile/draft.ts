@@ -2,7 +2,7 @@
 import { append } from '../append.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex } from '../names.ts'
-import { BLOCK_CODES, type BlockCode, type ProblemCode, type Reason, type WaitingCode } from '../plan/catalogue.ts'
+import type { BlockCode, ProblemCode, Reason, WaitingCode } from '../plan/catalogue.ts'
 import type {
   ExpectedMount,
   Operation,
@@ -26,11 +26,6 @@ export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'rea
 }
 
 export type Obstacle = NonNullable<Draft['blocked']>
-
-/** @param hint who does it instead */
-export function notSupportedYet(hint: string): Obstacle {
-  return { code: 'NotSupportedYet', message: BLOCK_CODES.NotSupportedYet, hint }
-}
 
 /** S23. @param flag what to give */
 export function notAsked(flag: string): Obstacle {

@@ -9,7 +9,7 @@ import { csiTarget } from '../plugins/csi-paths.ts'
 import { csiDriverOf, groupSteps, publishSteps } from '../plugins/csi-set-up.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
-import { expectedMount, type Findings, notAsked, notSupportedYet, type Obstacle } from './draft.ts'
+import { expectedMount, type Findings, notAsked, type Obstacle } from './draft.ts'
 import { isNamed } from './filter-operations.ts'
 import { mountWait } from './mount-conditions.ts'
 import { describeWanted } from './mount-volumes.ts'
@@ -67,8 +67,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
 function expand(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const growth = nodeExpansionWanted(volume)
   if (growth === undefined) return
-  const isCsi = volume.plugin === CSI_PLUGIN
-  const path = isCsi ? csiTarget(volume) : pluginNamed(volume.plugin).podPath(volume)
+  const path = volume.plugin === CSI_PLUGIN ? csiTarget(volume) : pluginNamed(volume.plugin).podPath(volume)
   const target = context.inputs.absolute(path)
   refresh(context, findings, volume, {
     kind: 'ExpandVolume',
@@ -79,7 +78,6 @@ function expand(context: PlanContext, findings: Findings, volume: VolumeToMount)
     rule: 'R455',
     asked: context.options.expand,
     flag: '--expand',
-    obstacle: isCsi ? undefined : notSupportedYet('Start the kubelet: it does it.'),
   })
 }
 

@@ -1,8 +1,15 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { inNamespace, noBlockDevices, noMounts, noRoot } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./local.worker.ts', import.meta.url)
 const GONE = { after: [], left: 0, planned: [] }
+
+/** The kernel asks for it to grow ext4 while it is mounted. */
+const CAP_SYS_RESOURCE = 1n << 24n
+const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
+const noOnlineResize =
+  (BigInt(`0x${capabilities}`) & CAP_SYS_RESOURCE) === 0n ? 'ext4 grows only with CAP_SYS_RESOURCE' : undefined
 
 const why = (reason: string | undefined) => (reason === undefined ? '' : ` (${reason})`)
 
@@ -110,6 +117,68 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device for real${why(noBl
       outcomes: ['MountVolume done 0 0 0 0', ' 0 0 0 0'],
     })
   }, 120_000)
+})
+
+const GROWN = {
+  up: ['MountVolume done'],
+  set: ['ExpandVolume done'],
+  words: expect.stringContaining('has grown to 400Mi'),
+  said: [{ storage: 'NodeResizeInProgress' }, null],
+  claim: ['400Mi'],
+  data: 'data',
+  again: [],
+  left: 0,
+}
+const FAILED = { ...GROWN, said: [], claim: ['300Mi'], again: ['ExpandVolume'] }
+
+describe.skipIf(noMounts !== undefined)(`a local directory that grows${why(noMounts)}`, () => {
+  it('has no size of its own: nothing is done, and the claim says that it is (P71)', async () => {
+    const words = expect.stringContaining('is a directory, which has no size of its own')
+    expect(await inNamespace(WORKER, 'growDirectory')).toEqual({ ...GROWN, words, grew: 0 })
+  })
+})
+
+describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${why(noBlockDevices)}`, () => {
+  it('xfs has all of it, its data and the claim say so (P131, R458, R459)', async () => {
+    expect(await inNamespace(WORKER, 'grow', false, ['xfs'])).toEqual({ ...GROWN, grew: 100 })
+  })
+
+  it.skipIf(noOnlineResize !== undefined)(`ext4 likewise${why(noOnlineResize)}`, async () => {
+    const seen = await inNamespace<{ grew: number }>(WORKER, 'grow', false, ['ext4'])
+    expect(seen).toMatchObject(GROWN)
+    expect(seen.grew).toBeGreaterThan(80)
+  })
+
+  it('is left alone where it is read-only (P131)', async () => {
+    const words = expect.stringMatching(/loop\d+ is read-only, and was not grown$/)
+    expect(await inNamespace(WORKER, 'grow', false, ['xfs', 'read-only'])).toEqual({
+      ...GROWN,
+      words,
+      data: '',
+      grew: 0,
+    })
+  })
+
+  it('that cannot be grown stays as it is, and the claim tells why (R459)', async () => {
+    expect(await inNamespace(WORKER, 'grow', false, ['xfs', 'mounted read-only'])).toEqual({
+      ...FAILED,
+      set: ['ExpandVolume failed ExpandFailed'],
+      words: expect.stringContaining('xfs_growfs of /dev/loop'),
+      said: [{ storage: 'NodeResizeInProgress' }, null],
+      claim: ['300Mi', 'NodeResizeError'],
+      data: '',
+      grew: 0,
+    })
+  })
+
+  it('is not taken for another one that the PersistentVolume names by now', async () => {
+    expect(await inNamespace(WORKER, 'growAnother')).toMatchObject({
+      ...FAILED,
+      set: ['ExpandVolume failed ForeignMount'],
+      words: expect.stringMatching(/is there, and \/dev\/loop\d+ is to grow$/),
+      grew: 0,
+    })
+  })
 })
 
 describe.skipIf(noBlockDevices !== undefined)(`a raw local device for real${why(noBlockDevices)}`, () => {

@@ -1,6 +1,6 @@
 /** local volumes, set up with real directories, devices and mounts. */
 import { spawnSync } from 'node:child_process'
-import { lstatSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, readlinkSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import type { ApplyResult } from '../../../src/core/apply/events.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { PersistentVolume } from '../../../src/core/model/objects.ts'
@@ -44,11 +44,12 @@ async function withDisk<T>(
   directory: string,
   type: string | undefined,
   work: (device: string) => Promise<T>,
+  options: readonly string[] = [],
 ): Promise<T> {
   const file = `${directory}/disk-${type ?? 'empty'}.img`
   sh('truncate', '-s', '300M', file)
   if (type !== undefined) sh(`mkfs.${type}`, type === 'xfs' ? '-q' : '-qF', file)
-  const device = sh('losetup', '-f', '--show', file)
+  const device = sh('losetup', ...options, '-f', '--show', file)
   try {
     return await work(device)
   } finally {
@@ -80,6 +81,43 @@ async function deviceVolume(directory: string, type: string) {
       }
     })
   })
+}
+
+/** The volume is set up, grows from 300Mi to 400Mi, and is expanded; and is torn down again. */
+async function growing(node: LiveNode, { before, sizeOf }: { before: () => void; sizeOf: string }) {
+  const mebibytes = () => {
+    const { bsize, blocks } = statfsSync(sizeOf)
+    return Math.round((bsize * blocks) / (1 << 20))
+  }
+  node.setClaimStatus('claim-pv', { phase: 'Bound', capacity: { storage: '300Mi' } })
+  const up = states(await node.apply())
+  const size = mebibytes()
+  before()
+  node.growVolume('pv', { storage: '400Mi' })
+  node.setClaimStatus('claim-pv', {
+    phase: 'Bound',
+    capacity: { storage: '300Mi' },
+    allocatedResources: { storage: '400Mi' },
+    allocatedResourceStatuses: { storage: 'NodeResizePending' },
+  })
+  const said: unknown[] = []
+  node.onClaimPatch = ({ status }) => void said.push(status.allocatedResourceStatuses)
+  const { outcomes } = await node.apply({ expand: true })
+  const { capacity, conditions } = node.claims[0]?.status ?? {}
+  const file = `${podDir(node)}/file`
+  const result = {
+    up,
+    set: outcomes.map(({ kind, state, code }) => `${kind} ${state}${code === undefined ? '' : ` ${code}`}`),
+    words: outcomes[0]?.message,
+    grew: mebibytes() - size,
+    said,
+    claim: [capacity?.storage, ...(conditions ?? []).map(({ type }) => type)],
+    data: exists(file) ? readFileSync(file, 'utf8') : '',
+    again: (await node.plan({ expand: true })).operations.map(({ kind }) => kind),
+  }
+  for (const { metadata } of [...node.pods]) if (metadata.name !== 'witness') node.forget(metadata.uid)
+  await node.apply({ orphans: true })
+  return { ...result, left: traces(node) }
 }
 
 /** A way to set up that ends with SIGKILL right before its nth call that changes something; nothing more to kill: it is whole. */
@@ -221,6 +259,43 @@ await runScenario({
       node.pod(OTHER, 'b', CLAIM)
       return { ...(await bothWays(node)), seen: undefined }
     }),
+
+  /** A device that grows by 100 MiB under the pod's hands; @returns also what the claim says, and of what. */
+  grow: (directory, [type = '', how = '']) => {
+    const work = (device: string) => {
+      const mountOptions = how === 'mounted read-only' ? { mountOptions: ['ro'] } : {}
+      const local = { path: device, fsType: type }
+      const node = nodeWith(directory, device, { local, capacity: { storage: '300Mi' }, ...mountOptions })
+      const before = () => {
+        if (how === '') writeFileSync(`${podDir(node)}/file`, 'data')
+        sh('truncate', '-s', '400M', `${directory}/disk-${type}.img`)
+        sh('losetup', '-c', device)
+      }
+      return growing(node, { before, sizeOf: podDir(node) })
+    }
+    return withDisk(directory, type, work, how === 'read-only' ? ['-r'] : [])
+  },
+
+  growDirectory(directory) {
+    const source = `${directory}/source`
+    mkdirSync(source)
+    const node = nodeWith(directory, source, { capacity: { storage: '300Mi' } })
+    return growing(node, { before: () => writeFileSync(`${source}/file`, 'data'), sizeOf: source })
+  },
+
+  /** The PersistentVolume was made to name another device than the one that is mounted. */
+  growAnother: (directory) =>
+    withDisk(directory, 'xfs', (device) =>
+      withDisk(directory, 'ext4', async (other) => {
+        const local = { path: device, fsType: 'xfs' }
+        const node = nodeWith(directory, device, { local, capacity: { storage: '300Mi' } })
+        const before = () => {
+          writeFileSync(`${podDir(node)}/file`, 'data')
+          local.path = other
+        }
+        return growing(node, { before, sizeOf: podDir(node) })
+      }),
+    ),
 
   block: (directory) =>
     withDisk(directory, undefined, async (device) => {

@@ -44,7 +44,7 @@ export async function mountDevice(step: Step, run: StepContext): Promise<readonl
 /** @throws StepFailed ForeignMount where anything else is mounted there */
 function isThere(target: string, device: FoundDevice, { around, host }: StepContext): boolean {
   const layers = around.table.at(target)
-  const stranger = layers.find((layer) => !isOf(layer, device, host))
+  const stranger = layers.find((layer) => !isOfDevice(layer, device, host))
   if (stranger === undefined) return layers.length > 0
   throw new StepFailed('ForeignMount', `${describeMount(stranger)} is there, and is not ${device.path}`, {
     hint: 'Find out who mounted it and unmount it yourself, then plan again.',
@@ -52,7 +52,7 @@ function isThere(target: string, device: FoundDevice, { around, host }: StepCont
 }
 
 /** Btrfs and its like have a number of their own, and a device as their source. */
-function isOf({ dev, root, source }: MountInfo, { number }: FoundDevice, host: Host): boolean {
+export function isOfDevice({ dev, root, source }: MountInfo, { number }: FoundDevice, host: Host): boolean {
   if (root !== '/') return false
   return dev === number || (dev.startsWith('0:') && source.startsWith('/dev/') && host.deviceNumber(source) === number)
 }
