@@ -4,6 +4,7 @@
  */
 import { type Command, type Interfaces, run, settings } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
+import { isWalker } from './core/apply/walker-command.ts'
 import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
@@ -28,9 +29,14 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
   const output = standardOutput()
   process.stderr.on('error', () => undefined)
   try {
+    const args = process.argv.slice(2)
+    if (isWalker(args)) {
+      await (await import('./core/apply/ownership-walker.ts')).walkForParent()
+      process.exit()
+    }
     settings.enableAutoTranspile = false
     const plugin = embeddedPlugin(manifest, root)
-    await run(commandLine(process.argv.slice(2)), {
+    await run(commandLine(args), {
       root,
       pjson: plugin.pjson,
       plugins: new Map([[plugin.name, plugin]]),

@@ -89,6 +89,7 @@ export class Fixture {
       wantedSources: () => this.sources,
       wanted: (pod, uniqueName) => this.wantedVolume(pod, uniqueName),
       host: this.host,
+      walker: ['walker'],
       lockFile: `${this.directory}/lock`,
       journalDir: `${this.directory}/journal`,
       detachWaitMs: 0,

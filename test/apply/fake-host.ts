@@ -8,6 +8,7 @@ import type { DeviceUse } from '../../src/core/apply/device-use.ts'
 import type { HiddenFileSystem } from '../../src/core/apply/hidden-file-systems.ts'
 import type { CommandResult, FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
 import type { Holder } from '../../src/core/apply/open-files.ts'
+import type { Apart } from '../../src/core/apply/ownership-apart.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import { VolctlError } from '../../src/core/errors.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
@@ -171,7 +172,7 @@ export class FakeHost implements Host {
     return { files: below.length, bytes: 0 }
   }
 
-  async changeOwnership(path: string, { ownership }: ChangeOwnershipOptions): Promise<OwnershipChange> {
+  async changeOwnership(path: string, { ownership }: ChangeOwnershipOptions, _apart?: Apart): Promise<OwnershipChange> {
     this.log.push(`changeOwnership ${ownership.gid} ${path}`)
     return { entries: 1, skipped: false, failed: 0, mounts: [] }
   }

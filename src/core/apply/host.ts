@@ -1,4 +1,5 @@
 /** The kernel and the disk, as apply uses them: the port of everything that changes them. */
+
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { AtomicContent } from './atomic/write-atomically.ts'
 import type { BlockTree } from './block-tree.ts'
@@ -9,6 +10,7 @@ import type { Opener } from './device-openers.ts'
 import type { DeviceUse } from './device-use.ts'
 import type { HiddenFileSystem } from './hidden-file-systems.ts'
 import type { Holder } from './open-files.ts'
+import type { Apart } from './ownership-apart.ts'
 
 /** plain: many paths a call, for file systems that cannot hang; careful: `-i -c -n`, never touches the file system. */
 export type UmountHow = 'plain' | 'careful' | 'force' | 'lazy'
@@ -80,7 +82,8 @@ export interface Host {
   /** A small file's text; undefined: not there. */
   readSmallFile(path: string): string | undefined
   deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>
-  changeOwnership(path: string, options: ChangeOwnershipOptions): Promise<OwnershipChange>
+  /** @param apart in a process of its own, which can be left behind: where the file system may not answer */
+  changeOwnership(path: string, options: ChangeOwnershipOptions, apart?: Apart): Promise<OwnershipChange>
   /** @returns how to take it back @throws StepFailed what was shown before is still there */
   writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]>
   otherNamespaces(everyThread: boolean): readonly OtherNamespace[]

@@ -33,6 +33,7 @@ import { hiddenFileSystems } from './hidden-file-systems.ts'
 import type { FoundFile, Host, UmountHow } from './host.ts'
 import { holdersBelow } from './open-files.ts'
 import { readOtherNamespaces } from './other-namespaces.ts'
+import { changeOwnershipApart } from './ownership-apart.ts'
 import { commandPath, runCommand } from './run-command.ts'
 import { SysfsBlockTree } from './sysfs-block-tree.ts'
 import { writeStateFile } from './write-state-file.ts'
@@ -72,7 +73,8 @@ export const linuxHost: Host = {
   listNames,
   readSmallFile,
   deleteContent,
-  changeOwnership,
+  changeOwnership: (path, options, apart) =>
+    apart === undefined ? changeOwnership(path, options) : changeOwnershipApart(path, options, apart),
   writeAtomically,
   otherNamespaces: (everyThread) => readOtherNamespaces(everyThread),
   holdersBelow,

@@ -93,6 +93,8 @@ export interface ApplyContext {
   ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
   /** The volume of this unique name as the pod wants it, by what the last look knows; undefined: it does not. */
   wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
+  /** Command line that starts the walker of ownership-walker.ts; default: this program itself. */
+  readonly walker?: readonly string[]
   /** The kernel and the disk; default: this host's. */
   readonly host?: Host
   /** Operations in flight at once (default 8). */

@@ -35,6 +35,13 @@ export function commandPath(name: string): string {
   return path
 }
 
+export interface Watched {
+  /** Called with what the program says on its standard output, piece by piece. */
+  readonly onOutput?: (text: string) => void
+  /** Ends it as the deadline does. */
+  readonly signal?: AbortSignal
+}
+
 /**
  * The child leads a session of its own, so that a Ctrl-C on the terminal does not end it half-way. One that does not
  * end by its deadline is killed, with the helpers that it has started (mount.nfs, fsck.ext4); one that is in an
@@ -46,6 +53,7 @@ export function runCommand(
   args: readonly string[],
   deadlineMs: number,
   input?: string,
+  { onOutput, signal }: Watched = {},
 ): Promise<CommandResult> {
   const child = spawn(commandPath(name), args, {
     cwd: '/',
@@ -61,6 +69,7 @@ export function runCommand(
     child[stream].setEncoding('utf8')
     child[stream].on('data', (text: string) => {
       if (output[stream].length < OUTPUT_LIMIT) output[stream] += text
+      if (stream === 'stdout') onOutput?.(text)
     })
   }
   return new Promise((resolve, reject) => {
@@ -68,20 +77,27 @@ export function runCommand(
     const finish = (result: CommandResult): void => {
       clearTimeout(deadline)
       clearTimeout(grace)
+      signal?.removeEventListener('abort', giveUp)
       resolve(result)
     }
-    const deadline = setTimeout(() => {
+    const giveUp = (): void => {
+      clearTimeout(deadline)
       killGroup(child)
-      grace = setTimeout(() => {
+      grace ??= setTimeout(() => {
         child.stdout.destroy()
         child.stderr.destroy()
         child.unref()
         const abandoned = child.pid === undefined ? {} : { abandonedPid: child.pid }
         finish({ ...output, status: undefined, timedOut: true, ...abandoned })
       }, GRACE_MS)
-    }, deadlineMs)
+    }
+    const deadline = setTimeout(giveUp, deadlineMs)
+    signal?.addEventListener('abort', giveUp)
+    if (signal?.aborted) giveUp()
     child.on('error', (error) => {
       clearTimeout(deadline)
+      clearTimeout(grace)
+      signal?.removeEventListener('abort', giveUp)
       reject(new VolctlError('CommandFailed', `${name} could not be started: ${error.message}`, { cause: error }))
     })
     child.on('close', (status, signal) =>

@@ -18,7 +18,7 @@ export interface Fuse {
 }
 
 /** @param mode see daemon.ts; @param path where it is mounted, made if it is missing */
-export async function startFuse(path: string, mode: 'well' | 'eio' | 'silent' = 'well'): Promise<Fuse> {
+export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' | 'silent' = 'well'): Promise<Fuse> {
   mkdirSync(path, { recursive: true })
   const child = spawn(process.execPath, ['--no-warnings', DAEMON, mode, path], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')

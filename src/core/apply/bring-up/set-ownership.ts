@@ -6,8 +6,14 @@ import { cannotHang } from '../file-systems.ts'
 import { containingMount } from '../location.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
+import { walkerCommand } from '../walker-command.ts'
 import { progressReport } from './progress-report.ts'
 import type { Undo } from './undo.ts'
+
+/** Of --timeout; with the rest the mount is taken back. */
+const WALK_SHARE = 0.9
+/** Whoever ignores errors of the walk cannot ignore these (P34). */
+const OVER = new Set(['Interrupted', 'TimedOut'])
 
 /**
  * There is no way back: who had what before is not kept, and the kubelet does not keep it either. What is changed is
@@ -18,29 +24,28 @@ export async function setOwnership({ target, ownership }: Step, run: StepContext
   try {
     report(target, ownership, await change(target, ownership, run), run)
   } catch (error) {
-    const interrupted = error instanceof StepFailed && error.code === 'Interrupted'
-    if (interrupted || !ownership.ignoreErrors) throw error
+    const isOver = error instanceof StepFailed && OVER.has(error.code)
+    if (isOver || !ownership.ignoreErrors) throw error
     run.say(`${target} was not given to group ${ownership.gid} as a whole: ${errorMessage(error)}`)
   }
   return []
 }
 
 async function change(target: string, ownership: Ownership, run: StepContext): Promise<OwnershipChange> {
-  const { around, host, signal } = run
+  const { around, context, host, signal, waiting } = run
   const mount = containingMount(around.table, target)
   if (mount === undefined) throw new StepFailed('OwnershipFailed', `${target} is in no mount`)
-  // The walk is made by this process, which must never wait for a server. The root directory has been read all along.
-  if (!cannotHang(mount.fsType) && mount.id !== containingMount(around.table, run.plan.rootDir)?.id) {
-    throw new StepFailed('MayHang', `${target} lies in a ${mount.fsType} file system, which may not answer`, {
-      hint: `Start the kubelet, which gives it to group ${ownership.gid}.`,
-    })
-  }
-  return host.changeOwnership(target, {
+  const options = {
     mountId: mount.id,
     ownership,
     onEntry: progressReport((entries) => run.say(`${target} goes to group ${ownership.gid}: ${entries} files so far`)),
     ...(signal === undefined ? {} : { signal }),
-  })
+  }
+  // This process must never wait for a server. The root directory has been read all along.
+  if (cannotHang(mount.fsType) || mount.id === containingMount(around.table, run.plan.rootDir)?.id)
+    return host.changeOwnership(target, options)
+  const command = context.walker ?? walkerCommand()
+  return waiting.spend((ms) => host.changeOwnership(target, options, { command, deadlineMs: ms * WALK_SHARE }))
 }
 
 function report(target: string, { gid }: Ownership, { failed, mounts }: OwnershipChange, run: StepContext): void {
