@@ -6,7 +6,7 @@ import { mountOptionsObstacle } from '../plugins/mount-options.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, registeredDriver, waitForKubelet } from './context.ts'
 import type { Obstacle, Wait } from './draft.ts'
-import { allowsSeveralNodes, knowsOtherNodes } from './volume-facts.ts'
+import { allowsSeveralNodes, isForOnePod, knowsOtherNodes } from './volume-facts.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   return (
@@ -71,13 +71,10 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
 function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   const { persistentVolume, driver, handle } = volume
   if (persistentVolume === undefined) return undefined
-  const modes = persistentVolume.spec.accessModes ?? []
-  if (modes.length === 1 && modes[0] === 'ReadWriteOncePod') {
-    const other = context.users
-      .of(volume.uniqueName)
-      .find((user) => user.pod.uid !== volume.podUid && user.how === 'has it on disk')
+  if (isForOnePod(persistentVolume)) {
+    const other = otherPodWith(context, volume)
     if (other !== undefined) {
-      return { code: 'AccessMode', message: `${volume.specName} is ReadWriteOncePod, and pod ${other.pod.uid} has it` }
+      return { code: 'AccessMode', message: `${volume.specName} is ReadWriteOncePod, and pod ${other} has it` }
     }
   }
   if (driver === undefined || handle === undefined || allowsSeveralNodes(persistentVolume)) return undefined
@@ -95,6 +92,18 @@ function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
         code: 'AccessMode',
         message: `${volume.specName} is attached to ${elsewhere.join(', ')} against its access mode`,
       }
+}
+
+/** UID of another pod, Desired or Frozen, that has the volume: the disk says so, or what it wants is there. */
+function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMount): string | undefined {
+  const onDisk = context.users.of(uniqueName).find((user) => user.pod.uid !== podUid && user.how === 'has it on disk')
+  if (onDisk !== undefined) return onDisk.pod.uid
+  return context.desired.volumes.find(
+    (other) =>
+      other.uniqueName === uniqueName &&
+      other.podUid !== podUid &&
+      pluginNamed(other.plugin).evidence(context.inputs, other).state === 'mounted',
+  )?.podUid
 }
 
 function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {

@@ -50,6 +50,12 @@ export function allowsSeveralNodes(volume: PersistentVolume | undefined): boolea
   return volume?.spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany') ?? false
 }
 
+/** May only one pod have the volume; beside another mode the kubelet takes no notice of it (R430). */
+export function isForOnePod(volume: PersistentVolume | undefined): boolean {
+  const modes = volume?.spec.accessModes ?? []
+  return modes.length === 1 && modes[0] === 'ReadWriteOncePod'
+}
+
 /** Are the attachments of other nodes known: the list was read whole, not object by object (S30). */
 export function knowsOtherNodes({ inputs }: PlanContext): boolean {
   const { api } = inputs.snapshot
