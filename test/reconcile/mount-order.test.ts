@@ -1,8 +1,8 @@
 /** Which of several pods mounts a volume first, and what a mount comes after (S22, S30, R418d, R829). */
 import { describe, expect, it } from 'vitest'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
-import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { GONE, plan, waits } from './planned.ts'
+import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
+import { GONE, only, plan, waits } from './planned.ts'
 
 const A = uid(2)
 const B = uid(3)
@@ -107,4 +107,20 @@ describe('ReadWriteOncePod (R430 step 5, R829)', () => {
     expect(unmount).toBeDefined()
     expect(mountOf(made, A)?.after).toEqual([unmount?.id])
   })
+})
+
+it('a raw block volume whose record names another volume is not mapped over it (S14)', () => {
+  const maps = 'plugins/kubernetes.io/csi/volumeDevices'
+  const built = node()
+    .persistentVolume('pv-1', { handle: 'new', mode: 'Block' })
+    .file(`${maps}/pv-1/data/vol_data.json`, volumeData('pv-1', 'old'))
+    .mount(`${maps}/publish/pv-1/${GONE}`, { fsType: 'devtmpfs', root: '/loop1', type: 'block' })
+    .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  const pod = built.pods.pop()
+  if (pod === undefined) throw new Error('no pod')
+  const container = { name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }
+  built.pods.push({ ...pod, spec: { ...pod.spec, containers: [container] } })
+  const map = only(plan(built), 'MapVolume')
+  expect(map.blocked?.code).toBe('OtherVolume')
+  expect(stages(map)).toBe(true)
 })

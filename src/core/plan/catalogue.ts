@@ -26,6 +26,7 @@ export const BLOCK_CODES = {
   NotAsked: 'it is done only when asked for: give --remount or --expand',
   NotSupportedYet: 'this version plans the operation and does not carry it out',
   DriverNotRegistered: 'the CSI driver does not answer',
+  OtherVolume: 'a state file in its place names another volume',
   IdentityUnconfirmed: 'driver or handle could not be confirmed; give --handle',
   ForeignMount: "a mount that is not this volume's is in the way",
   UnexpectedFile: 'a file that the kubelet did not make is in the way',
