@@ -9,7 +9,7 @@ import { type Draft, expectedMount, type Findings, type Wait } from './draft.ts'
 import { isNamed } from './filter-operations.ts'
 import { mountObstacle, mountWait } from './mount-conditions.ts'
 import { refreshVolume } from './refresh-volumes.ts'
-import { describeCsiVolume, isForOnePod } from './volume-facts.ts'
+import { describeCsiVolume, describePersistentVolume, isForOnePod } from './volume-facts.ts'
 
 export function mountOrAttachVolumes(context: PlanContext, findings: Findings): void {
   const staging = new Map<string, Draft>()
@@ -133,6 +133,7 @@ export function describeWanted(context: PlanContext, volume: VolumeToMount): Vol
       uniqueName: volume.uniqueName,
       plugin: volume.plugin,
       mode: volume.mode,
+      ...describePersistentVolume(volume.persistentVolume),
     }
   }
   return describeCsiVolume(context, {

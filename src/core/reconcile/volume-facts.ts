@@ -21,7 +21,6 @@ export function describeCsiVolume(
   const { inputs, objects } = context
   const status = inputs.snapshot.api?.node?.status
   const volume = identity === undefined ? undefined : objects.persistentVolumesOf(identity)[0]
-  const claim = volume?.spec.claimRef
   const elsewhere = identity === undefined ? [] : objects.attachedElsewhere(identity)
   return {
     name,
@@ -31,9 +30,7 @@ export function describeCsiVolume(
     ...(identity === undefined ? {} : { driver: identity.driver, handle: identity.handle }),
     mode,
     ...(identity === undefined ? {} : { handleFrom: identity.from }),
-    ...(claim?.name === undefined ? {} : { claim: `${claim.namespace ?? 'default'}/${claim.name}` }),
-    ...(volume === undefined ? {} : { persistentVolume: volume.metadata.name }),
-    ...(volume?.spec.accessModes === undefined ? {} : { accessModes: volume.spec.accessModes }),
+    ...describePersistentVolume(volume),
     ...(elsewhere.length === 0 ? {} : { attachedElsewhere: elsewhere }),
     ...(uniqueName === undefined || status === undefined
       ? {}
@@ -42,6 +39,19 @@ export function describeCsiVolume(
           inUse: objects.isInUse(uniqueName),
         }),
     ...(device === undefined ? {} : { device: `${device.dev} ${device.source}` }),
+  }
+}
+
+/** S31: claim, name and access modes; nothing of an inline volume. */
+export function describePersistentVolume(
+  volume: PersistentVolume | undefined,
+): Pick<VolumeRef, 'claim' | 'persistentVolume' | 'accessModes'> {
+  if (volume === undefined) return {}
+  const { claimRef: claim, accessModes } = volume.spec
+  return {
+    ...(claim?.name === undefined ? {} : { claim: `${claim.namespace ?? 'default'}/${claim.name}` }),
+    persistentVolume: volume.metadata.name,
+    ...(accessModes === undefined ? {} : { accessModes }),
   }
 }
 
