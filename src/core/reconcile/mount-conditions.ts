@@ -37,24 +37,28 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   if (volume.attachability === 'unknown') {
     // The driver alone can say, and programs are run by apply only: it asks before the mount.
     if (pluginNamed(volume.plugin) === flexVolume) return undefined
-    return { code: 'AttachabilityUnknown', message: `whether ${volume.specName} has to be attached could not be read` }
+    return {
+      code: 'AttachabilityUnknown',
+      message: `whether ${volume.specName} has to be attached could not be read`,
+      hint: 'Use a credential that may read csidrivers (--kubeconfig).',
+    }
   }
   if (!context.objects.isAttached(volume.uniqueName)) {
-    return { code: 'NotAttached', message: `${volume.uniqueName} is not in node.status.volumesAttached` }
+    return notAttached(`${volume.uniqueName} is not in node.status.volumesAttached`)
   }
   if (volume.driver !== undefined && volume.handle !== undefined) {
     const attachment = context.objects.attachmentOf({ driver: volume.driver, handle: volume.handle })
-    if (attachment === undefined)
-      return { code: 'NotAttached', message: `${volume.uniqueName} has no VolumeAttachment that can be read` }
+    if (attachment === undefined) return notAttached(`${volume.uniqueName} has no VolumeAttachment that can be read`)
     if (attachment.metadata.deletionTimestamp !== undefined) {
-      return { code: 'AttachmentDeleting', message: `VolumeAttachment ${attachment.metadata.name} is being deleted` }
+      return {
+        code: 'AttachmentDeleting',
+        message: `VolumeAttachment ${attachment.metadata.name} is being deleted`,
+        hint: 'The controller attaches the volume anew once that is gone: plan again.',
+      }
     }
     if (attachment.status?.attached !== true) {
       const error = attachment.status?.attachError?.message
-      return {
-        code: 'NotAttached',
-        message: `VolumeAttachment ${attachment.metadata.name} is not attached${error ? `: ${error}` : ''}`,
-      }
+      return notAttached(`VolumeAttachment ${attachment.metadata.name} is not attached${error ? `: ${error}` : ''}`)
     }
   }
   if (!context.objects.isInUse(volume.uniqueName)) {
@@ -67,6 +71,14 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   return undefined
 }
 
+function notAttached(message: string): Wait {
+  return {
+    code: 'NotAttached',
+    message,
+    hint: "The attach/detach controller attaches it: see the pod's events (kubectl describe pod).",
+  }
+}
+
 /** One pod (ReadWriteOncePod) or one node (neither RWX nor ROX) at a time. */
 function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   const { persistentVolume, driver, handle } = volume
@@ -74,7 +86,11 @@ function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   if (isForOnePod(persistentVolume)) {
     const other = otherPodWith(context, volume)
     if (other !== undefined) {
-      return { code: 'AccessMode', message: `${volume.specName} is ReadWriteOncePod, and pod ${other} has it` }
+      return {
+        code: 'AccessMode',
+        message: `${volume.specName} is ReadWriteOncePod, and pod ${other} has it`,
+        hint: 'It is free once that pod has ended: delete one of the two.',
+      }
     }
   }
   if (driver === undefined || handle === undefined || allowsSeveralNodes(persistentVolume)) return undefined
@@ -91,6 +107,7 @@ function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
     : {
         code: 'AccessMode',
         message: `${volume.specName} is attached to ${elsewhere.join(', ')} against its access mode`,
+        hint: 'End its pods there; the controller detaches it then.',
       }
 }
 
