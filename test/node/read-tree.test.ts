@@ -4,10 +4,9 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { expectedFiles } from '../../src/core/desired/atomic-content.ts'
 import type { TreeEntry } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { livingPods } from '../../src/core/node/collect-node.ts'
+import { livingPods, livingVolumes } from '../../src/core/node/living-volumes.ts'
 import { readTree, scanTree } from '../../src/core/node/tree/read-tree.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { noMounts } from '../helpers/namespace.ts'
@@ -17,7 +16,7 @@ import { inNamespace } from './helpers/in-namespace.ts'
 const NONE = parseMountinfo('1 0 8:1 / / rw - ext4 /dev/vda1 rw\n')
 const paths = (entries: readonly TreeEntry[]) => entries.map((entry) => entry.path)
 const at = (entries: readonly TreeEntry[], path: string) => entries.find((entry) => entry.path === path)
-const living = (uid: string) => new Map([[uid, () => undefined]])
+const living = (uid: string) => new Map([[uid, { expectedFiles: () => undefined, isMountedOver: () => false }]])
 const cleanUp: (() => void)[] = []
 afterAll(() => {
   for (const each of cleanUp) each()
@@ -47,7 +46,7 @@ describe('the tree of a real node, built anew', async () => {
     const { api } = snapshot
     if (api === undefined) throw new Error('a capture has the API')
     const pods = livingPods(api.pods)
-    const living = new Map([...pods].map(([uid, pod]) => [uid, (name: string) => expectedFiles(name, pod, api)]))
+    const living = livingVolumes(api)
     expect([...pods.keys()]).toEqual(expect.arrayContaining([...(snapshot.processes ?? [])]))
     const planned = await readTree({ rootDir: root, mounts, attributes: 'plan', blockDevices }, living)
     const byPath = new Map(planned.map((entry) => [entry.path, entry]))
@@ -61,7 +60,7 @@ describe('the tree of a real node, built anew', async () => {
       expect(byPath.get(entry.path)?.content).toBe(entry.content)
       const [, uid = '', volume = '', path = ''] =
         /^pods\/([^/]+)\/volumes\/[^/]+\/([^/]+)\/\.\.\d[^/]*\/(.+)/.exec(entry.path) ?? []
-      const want = living.get(uid)?.(volume)?.get(path)
+      const want = living.get(uid)?.expectedFiles(volume)?.get(path)
       const compared = want !== undefined && 'digest' in want
       expect(byPath.get(entry.path)?.digest !== undefined, entry.path).toBe(compared)
       if (compared) digested.push(path)

@@ -12,9 +12,6 @@ import type { KubeClient } from '../api/kube-client.ts'
 import type { DiskRead } from '../api/read-api.ts'
 import { isSuperblockGone } from '../apply/device-use.ts'
 import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
-import { expectedFiles } from '../desired/atomic-content.ts'
-import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
-import type { Pod } from '../model/objects.ts'
 import type { ApiSnapshot, CsiSocket, NodeSnapshot, RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
@@ -24,6 +21,7 @@ import { flexDrivers } from './flex-drivers.ts'
 import { hostIdentity } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
 import { readLazilyDetached } from './lazily-detached.ts'
+import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readStaticPods } from './static-pods.ts'
@@ -100,9 +98,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
   )
-  const entries = tree.complete(
-    new Map(Iterator.from(livingPods(api.pods)).map(([uid, pod]) => [uid, (name) => expectedFiles(name, pod, api)])),
-  )
+  const entries = tree.complete(livingVolumes(api))
   log(`directories complete: ${entries.length} entries`)
 
   const alive = new Set([...(processes ?? []), ...living(runtime)])
@@ -145,15 +141,6 @@ function living({ pods }: RuntimeSnapshot): string[] {
 async function askDrivers(rootDir: string, isMountPoint: (path: string) => boolean): Promise<readonly CsiSocket[]> {
   const { discoverCsiSockets } = await import('../csi/discover-csi-sockets.ts')
   return discoverCsiSockets({ rootDir, isMountPoint })
-}
-
-/**
- * On-disk UIDs of the pods that the API lists and that have not ended: a Finished pod's volumes are treated like a Gone
- * pod's, so that everything is read of it.
- */
-export function livingPods(pods: readonly Pod[]): ReadonlyMap<string, Pod> {
-  const living = pods.filter((pod) => !isTerminating(pod) && !isTerminalPhase(pod))
-  return new Map(living.flatMap((pod) => namedUids(pod).map((uid) => [uid, pod] as const)))
 }
 
 interface Asked {

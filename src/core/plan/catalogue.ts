@@ -25,6 +25,7 @@ export const BLOCK_CODES = {
   DeletesData: 'it would delete data; give --orphans',
   NotAsked: 'it is done only when asked for: give --remount or --expand',
   DriverNotRegistered: 'the CSI driver does not answer',
+  OtherVolume: 'a state file in its place names another volume',
   IdentityUnconfirmed: 'driver or handle could not be confirmed; give --handle',
   ForeignMount: "a mount that is not this volume's is in the way",
   UnexpectedFile: 'a file that the kubelet did not make is in the way',

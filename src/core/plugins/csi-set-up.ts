@@ -23,6 +23,7 @@ export function csiSetUp(context: PlanContext, volume: VolumeToMount, first: boo
   const steps = stepsOf(context, volume, first, object.driver)
   const blocked =
     lifecycleObstacle(volume, object.driver) ??
+    otherVolumeObstacle(context, volume) ??
     unconfirmedMount(context, volume) ??
     stagingObstacle(context, volume, first)
   return {
@@ -90,6 +91,18 @@ function unconfirmedMount(context: PlanContext, volume: VolumeToMount): Obstacle
     code: 'IdentityUnconfirmed',
     message: `${shown.mountPoint} is mounted, its vol_data.json is lost, and no staged volume on device ${shown.dev} confirms that it is ${handle}`,
     hint: `Check the handle with the storage system, then give --handle ${specName}=${handle}.`,
+  }
+}
+
+/** S14: the record of another volume under this name, such as a PersistentVolume that was made anew, is not written over. */
+function otherVolumeObstacle({ inputs }: PlanContext, volume: VolumeToMount): Obstacle | undefined {
+  const path = csiPublishStateFile(volume)
+  const data = readStateFile(inputs.tree.get(path))?.data
+  if (data === undefined || (data.driverName === volume.driver && data.volumeHandle === volume.handle)) return undefined
+  return {
+    code: 'OtherVolume',
+    message: `${inputs.absolute(path)} names ${data.driverName}^${data.volumeHandle}, and the pod wants ${volume.driver}^${volume.handle}`,
+    hint: 'That volume has to be taken down first: delete the pods that want this one, then plan again.',
   }
 }
 

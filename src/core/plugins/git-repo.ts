@@ -1,5 +1,5 @@
 /** gitRepo: a plugin that Kubernetes has switched off; what it left is still taken down (P60). */
-import { mountEvidence } from './evidence.ts'
+import { MOUNTED, notMounted } from './evidence.ts'
 import { inlineOf, perPodFacts } from './facts.ts'
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
@@ -24,8 +24,12 @@ export const gitRepo: VolumePlugin = {
   },
   podPath: podVolumeDir,
   globalPath: () => undefined,
-  mountsOver: () => true,
-  evidence: mountEvidence,
+  mountsOver: () => false,
+  // A kubelet of an earlier version may have set it up, and the pod may live on.
+  evidence: (inputs, { podUid, specName }) =>
+    inputs.tree.has(`pods/${podUid}/plugins/kubernetes.io~git-repo/${specName}/ready`)
+      ? MOUNTED
+      : notMounted('its ready marker is missing'),
   setUp: () => ({
     steps: [],
     blocked: {

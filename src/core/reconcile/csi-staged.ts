@@ -14,6 +14,8 @@ export function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount)
   if (driver === undefined || handle === undefined) return false
   if (mode === 'Block') {
     const block = blocks.find((each) => each.plugin === plugin && each.name === specName)
+    const record = block?.stateFile?.data
+    if (record !== undefined && (record.driverName !== driver || record.volumeHandle !== handle)) return false
     return block?.mappings.some((mapping) => mapping.publishLayers.length > 0) ?? false
   }
   const directory = csiGlobalDir(driver, handle)

@@ -6,7 +6,7 @@ import { mountOptionsObstacle } from '../plugins/mount-options.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, registeredDriver, waitForKubelet } from './context.ts'
 import type { Obstacle, Wait } from './draft.ts'
-import { allowsSeveralNodes, knowsOtherNodes } from './volume-facts.ts'
+import { allowsSeveralNodes, isForOnePod, knowsOtherNodes } from './volume-facts.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   return (
@@ -37,24 +37,28 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   if (volume.attachability === 'unknown') {
     // The driver alone can say, and programs are run by apply only: it asks before the mount.
     if (pluginNamed(volume.plugin) === flexVolume) return undefined
-    return { code: 'AttachabilityUnknown', message: `whether ${volume.specName} has to be attached could not be read` }
+    return {
+      code: 'AttachabilityUnknown',
+      message: `whether ${volume.specName} has to be attached could not be read`,
+      hint: 'Use a credential that may read csidrivers (--kubeconfig).',
+    }
   }
   if (!context.objects.isAttached(volume.uniqueName)) {
-    return { code: 'NotAttached', message: `${volume.uniqueName} is not in node.status.volumesAttached` }
+    return notAttached(`${volume.uniqueName} is not in node.status.volumesAttached`)
   }
   if (volume.driver !== undefined && volume.handle !== undefined) {
     const attachment = context.objects.attachmentOf({ driver: volume.driver, handle: volume.handle })
-    if (attachment === undefined)
-      return { code: 'NotAttached', message: `${volume.uniqueName} has no VolumeAttachment that can be read` }
+    if (attachment === undefined) return notAttached(`${volume.uniqueName} has no VolumeAttachment that can be read`)
     if (attachment.metadata.deletionTimestamp !== undefined) {
-      return { code: 'AttachmentDeleting', message: `VolumeAttachment ${attachment.metadata.name} is being deleted` }
+      return {
+        code: 'AttachmentDeleting',
+        message: `VolumeAttachment ${attachment.metadata.name} is being deleted`,
+        hint: 'The controller attaches the volume anew once that is gone: plan again.',
+      }
     }
     if (attachment.status?.attached !== true) {
       const error = attachment.status?.attachError?.message
-      return {
-        code: 'NotAttached',
-        message: `VolumeAttachment ${attachment.metadata.name} is not attached${error ? `: ${error}` : ''}`,
-      }
+      return notAttached(`VolumeAttachment ${attachment.metadata.name} is not attached${error ? `: ${error}` : ''}`)
     }
   }
   if (!context.objects.isInUse(volume.uniqueName)) {
@@ -67,17 +71,26 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   return undefined
 }
 
+function notAttached(message: string): Wait {
+  return {
+    code: 'NotAttached',
+    message,
+    hint: "The attach/detach controller attaches it: see the pod's events (kubectl describe pod).",
+  }
+}
+
 /** One pod (ReadWriteOncePod) or one node (neither RWX nor ROX) at a time. */
 function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   const { persistentVolume, driver, handle } = volume
   if (persistentVolume === undefined) return undefined
-  const modes = persistentVolume.spec.accessModes ?? []
-  if (modes.length === 1 && modes[0] === 'ReadWriteOncePod') {
-    const other = context.users
-      .of(volume.uniqueName)
-      .find((user) => user.pod.uid !== volume.podUid && user.how === 'has it on disk')
+  if (isForOnePod(persistentVolume)) {
+    const other = otherPodWith(context, volume)
     if (other !== undefined) {
-      return { code: 'AccessMode', message: `${volume.specName} is ReadWriteOncePod, and pod ${other.pod.uid} has it` }
+      return {
+        code: 'AccessMode',
+        message: `${volume.specName} is ReadWriteOncePod, and pod ${other} has it`,
+        hint: 'It is free once that pod has ended: delete one of the two.',
+      }
     }
   }
   if (driver === undefined || handle === undefined || allowsSeveralNodes(persistentVolume)) return undefined
@@ -94,7 +107,20 @@ function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
     : {
         code: 'AccessMode',
         message: `${volume.specName} is attached to ${elsewhere.join(', ')} against its access mode`,
+        hint: 'End its pods there; the controller detaches it then.',
       }
+}
+
+/** UID of another pod, Desired or Frozen, that has the volume: the disk says so, or what it wants is there. */
+function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMount): string | undefined {
+  const onDisk = context.users.of(uniqueName).find((user) => user.pod.uid !== podUid && user.how === 'has it on disk')
+  if (onDisk !== undefined) return onDisk.pod.uid
+  return context.desired.volumes.find(
+    (other) =>
+      other.uniqueName === uniqueName &&
+      other.podUid !== podUid &&
+      pluginNamed(other.plugin).evidence(context.inputs, other).state === 'mounted',
+  )?.podUid
 }
 
 function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {

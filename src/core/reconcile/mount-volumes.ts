@@ -4,10 +4,12 @@ import type { Step, VolumeRef } from '../plan/plan.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
 import { isStaged } from './csi-staged.ts'
-import { type Draft, expectedMount, type Findings } from './draft.ts'
+import { predecessorObstacle } from './device-obstacles.ts'
+import { type Draft, expectedMount, type Findings, type Wait } from './draft.ts'
+import { isNamed } from './filter-operations.ts'
 import { mountObstacle, mountWait } from './mount-conditions.ts'
 import { refreshVolume } from './refresh-volumes.ts'
-import { describeCsiVolume } from './volume-facts.ts'
+import { describeCsiVolume, describePersistentVolume, isForOnePod } from './volume-facts.ts'
 
 export function mountOrAttachVolumes(context: PlanContext, findings: Findings): void {
   const staging = new Map<string, Draft>()
@@ -58,13 +60,18 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     findings.wait(kind, wait, 'S22', { pod, volume: ref })
     return
   }
+  const earlier = isForOnePod(volume.persistentVolume) ? operationsOn(findings, volume) : []
+  const rival = earlier.find((draft) => MOUNTS.has(draft.kind) && willRun(context, draft))
+  if (rival !== undefined) {
+    findings.wait(kind, waitForRival(volume, rival), 'R430', { pod, volume: ref })
+    return
+  }
   const first = staging.get(volume.uniqueName)
   const withStage = volume.deviceMountable && first === undefined && !isStaged(context, volume)
   const { steps, expects = [], blocked: missing } = plugin.setUp(context, volume, withStage)
-  const before = isExclusive(volume) ? findings.ofVolume(volume.uniqueName) : []
-  const predecessors = before.filter((draft) => draft.kind.startsWith('Un'))
+  const predecessors = earlier.filter((draft) => !MOUNTS.has(draft.kind))
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
-  const blocked = mountObstacle(context, volume, target) ?? missing
+  const blocked = mountObstacle(context, volume, target) ?? missing ?? predecessorObstacle(predecessors)
   const draft: Draft = {
     kind,
     reason: lost === undefined ? 'NotMounted' : 'StateFileMissing',
@@ -82,8 +89,31 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     removes: new Set(),
     ...(blocked === undefined ? {} : { blocked }),
   }
-  if (volume.deviceMountable && first === undefined) staging.set(volume.uniqueName, draft)
+  if (volume.deviceMountable && first === undefined && willRun(context, draft)) staging.set(volume.uniqueName, draft)
   findings.add(draft)
+}
+
+const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])
+
+/** R418d, R829: on a volume that two pods may not share; where driver and handle are lost, by its directory's name. */
+function operationsOn(findings: Findings, { plugin, uniqueName, specName }: VolumeToMount): readonly Draft[] {
+  const unnamed = findings.operations.filter(
+    ({ volume }) => volume?.uniqueName === undefined && volume?.plugin === plugin && volume.name === specName,
+  )
+  return [...new Set([...findings.ofVolume(uniqueName), ...findings.leakedOf(specName), ...unnamed])]
+}
+
+/** Neither blocked nor left out by --pod and --volume: the other pods of the volume may leave the stage to it. */
+function willRun({ options }: PlanContext, draft: Draft): boolean {
+  return draft.blocked === undefined && isNamed(draft, options)
+}
+
+function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {
+  return {
+    code: 'AccessMode',
+    message: `${specName} is ReadWriteOncePod, and pod ${pod?.uid} gets it first`,
+    hint: 'Only one of them can have it: delete the other pod.',
+  }
 }
 
 /**
@@ -92,11 +122,6 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
  */
 function mountPointsOf(steps: readonly Step[]): string[] {
   return steps.flatMap(({ op, target }) => (op === 'mount' || op === 'NodePublishVolume' ? [target] : []))
-}
-
-/** R418d, R829: an old user has to be off the volume first only where two may not share it. */
-function isExclusive(volume: VolumeToMount): boolean {
-  return volume.persistentVolume?.spec.accessModes?.includes('ReadWriteOncePod') ?? false
 }
 
 export function describeWanted(context: PlanContext, volume: VolumeToMount): VolumeRef {
@@ -108,6 +133,7 @@ export function describeWanted(context: PlanContext, volume: VolumeToMount): Vol
       uniqueName: volume.uniqueName,
       plugin: volume.plugin,
       mode: volume.mode,
+      ...describePersistentVolume(volume.persistentVolume),
     }
   }
   return describeCsiVolume(context, {

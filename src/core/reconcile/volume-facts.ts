@@ -21,7 +21,6 @@ export function describeCsiVolume(
   const { inputs, objects } = context
   const status = inputs.snapshot.api?.node?.status
   const volume = identity === undefined ? undefined : objects.persistentVolumesOf(identity)[0]
-  const claim = volume?.spec.claimRef
   const elsewhere = identity === undefined ? [] : objects.attachedElsewhere(identity)
   return {
     name,
@@ -31,9 +30,7 @@ export function describeCsiVolume(
     ...(identity === undefined ? {} : { driver: identity.driver, handle: identity.handle }),
     mode,
     ...(identity === undefined ? {} : { handleFrom: identity.from }),
-    ...(claim?.name === undefined ? {} : { claim: `${claim.namespace ?? 'default'}/${claim.name}` }),
-    ...(volume === undefined ? {} : { persistentVolume: volume.metadata.name }),
-    ...(volume?.spec.accessModes === undefined ? {} : { accessModes: volume.spec.accessModes }),
+    ...describePersistentVolume(volume),
     ...(elsewhere.length === 0 ? {} : { attachedElsewhere: elsewhere }),
     ...(uniqueName === undefined || status === undefined
       ? {}
@@ -45,9 +42,28 @@ export function describeCsiVolume(
   }
 }
 
+/** S31: claim, name and access modes; nothing of an inline volume. */
+export function describePersistentVolume(
+  volume: PersistentVolume | undefined,
+): Pick<VolumeRef, 'claim' | 'persistentVolume' | 'accessModes'> {
+  if (volume === undefined) return {}
+  const { claimRef: claim, accessModes } = volume.spec
+  return {
+    ...(claim?.name === undefined ? {} : { claim: `${claim.namespace ?? 'default'}/${claim.name}` }),
+    persistentVolume: volume.metadata.name,
+    ...(accessModes === undefined ? {} : { accessModes }),
+  }
+}
+
 /** May several nodes write or read the volume at once (R740); unknown modes: no. */
 export function allowsSeveralNodes(volume: PersistentVolume | undefined): boolean {
   return volume?.spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany') ?? false
+}
+
+/** May only one pod have the volume; beside another mode the kubelet takes no notice of it (R430). */
+export function isForOnePod(volume: PersistentVolume | undefined): boolean {
+  const modes = volume?.spec.accessModes ?? []
+  return modes.length === 1 && modes[0] === 'ReadWriteOncePod'
 }
 
 /** Are the attachments of other nodes known: the list was read whole, not object by object (S30). */

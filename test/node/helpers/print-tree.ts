@@ -6,7 +6,9 @@ import { readTree } from '../../../src/core/node/tree/read-tree.ts'
 const [rootDir = '', living = ''] = process.argv.slice(2)
 const mounts = readMountTable()
 const began = performance.now()
-const pods = new Map(living.split(',').map((uid) => [uid, () => undefined]))
+const pods = new Map(
+  living.split(',').map((uid) => [uid, { expectedFiles: () => undefined, isMountedOver: () => false }]),
+)
 const entries = await readTree({ rootDir, mounts, attributes: living === '' ? 'all' : 'plan' }, pods)
 const milliseconds = performance.now() - began
 const dead = await deadMounts(mounts, rootDir, { deadlineMs: 1000 })

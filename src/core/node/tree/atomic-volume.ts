@@ -16,10 +16,10 @@ export type Digests = { readonly expected: Expected } | 'all' | 'none'
 /** @returns every entry of the volume, without attributes */
 export function readAtomicVolume(walk: TreeWalk, volume: Draft, digests: Digests): readonly Draft[] {
   const entries = [...walk.children(volume)]
+  readTargets(walk, entries, typeof digests === 'object' ? digests.expected : undefined)
   for (const entry of [...entries]) {
     const name = posix.basename(entry.path)
-    if (entry.type === 'link' && name === '..data') readTarget(entry, walk.absolute(entry.path))
-    else if (entry.type === 'dir' && walk.mayEnter(entry)) {
+    if (entry.type === 'dir' && walk.mayEnter(entry)) {
       if (isGeneration(name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
       else walkContent(walk, walk.absolute(entry.path), entry)
     }
@@ -30,19 +30,26 @@ export function readAtomicVolume(walk: TreeWalk, volume: Draft, digests: Digests
 /**
  * Of a volume that is mounted for a living pod: what its containers are shown, and the names beside it, which tell of a
  * write that was interrupted (P29).
+ *
+ * @returns whether it was ever filled
  */
-export function readShownGeneration(walk: TreeWalk, volume: Draft, expected: Expected): void {
+export function readShownGeneration(walk: TreeWalk, volume: Draft, expected: Expected): boolean {
   const entries = walk.children(volume)
   const named = new Map(entries.map((entry) => [posix.basename(entry.path), entry]))
-  const wanted = new Set([...(expected?.keys() ?? [])].map((path) => path.split('/')[0]))
-  for (const [name, entry] of named) {
-    // Of a link that should be there nobody asks where it leads.
-    if (entry.type === 'link' && !wanted.has(name)) readTarget(entry, walk.absolute(entry.path))
-  }
+  readTargets(walk, entries, expected)
   const current = named.get('..data')?.target ?? ''
   const generation = named.get(current)
-  if (generation?.type !== 'dir' || !isGeneration(current) || !walk.mayEnter(generation)) return
-  readGeneration(walk, generation, generation.path, { expected })
+  if (generation?.type === 'dir' && isGeneration(current) && walk.mayEnter(generation))
+    readGeneration(walk, generation, generation.path, { expected })
+  return named.has('..data')
+}
+
+/** Of a link that should be there nobody asks where it leads. */
+function readTargets(walk: TreeWalk, entries: readonly Draft[], expected: Expected): void {
+  const wanted = new Set([...(expected?.keys() ?? [])].map((path) => path.split('/')[0]))
+  for (const entry of entries) {
+    if (entry.type === 'link' && !wanted.has(posix.basename(entry.path))) readTarget(entry, walk.absolute(entry.path))
+  }
 }
 
 function readGeneration(walk: TreeWalk, directory: Draft, generation: string, digests: Digests): Draft[] {

@@ -21,8 +21,13 @@ export interface PodScan {
   readonly top: readonly Draft[]
 }
 
-/** Of a living pod's volume: what its files should be, by path below `..data`. What says no digest is not read. */
-export type ExpectedFiles = (volume: string) => ReadonlyMap<string, ExpectedFile> | undefined
+/** What the API says of a living pod's volumes, by their names. */
+export interface LivingPod {
+  /** What the files of the volume should be, by path below `..data`. What says no digest is not read. */
+  expectedFiles(volume: string): ReadonlyMap<string, ExpectedFile> | undefined
+  /** Is something mounted over the directory of an emptyDir: what lies in it without a mount stops that (S22). */
+  isMountedOver(volume: string): boolean
+}
 
 export function scanPodDirectory(walk: TreeWalk, directory: Draft): PodScan {
   const top = walk.children(directory)
@@ -42,12 +47,18 @@ const LEVELS: Readonly<Record<string, number>> = { plugins: 3, containers: 2 }
 const VOLUMES = new Set(['volumes', 'volumeDevices', 'volume-subpaths'])
 
 /** The second part of reading a living pod: the markers of its volumes, and what may be compared. */
-export function completeLivingPod(walk: TreeWalk, pod: PodScan, expected: ExpectedFiles): void {
+export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod): void {
   for (const { plugin, meta } of pod.marked) readMarker(walk, `pods/${pod.uid}/plugins/${plugin}/${meta}`)
   for (const volume of pod.atomic) {
-    const files = expected(posix.basename(volume.path))
-    if (walk.isMountPoint(volume)) readShownGeneration(walk, volume, files)
-    else readAtomicVolume(walk, volume, { expected: files })
+    const name = posix.basename(volume.path)
+    const files = api.expectedFiles(name)
+    if (!walk.isMountPoint(volume)) readAtomicVolume(walk, volume, { expected: files })
+    // Of one that was filled nobody asks for the marker.
+    else if (!readShownGeneration(walk, volume, files))
+      readMarker(walk, `pods/${pod.uid}/plugins/kubernetes.io~empty-dir/wrapped_${name}`)
+  }
+  for (const volume of pod.contents) {
+    if (api.isMountedOver(posix.basename(volume.path))) walkContent(walk, walk.absolute(volume.path), volume)
   }
 }
 

@@ -19,7 +19,7 @@ import type { TreeEntry } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { blockDeviceNames } from '../block-devices.ts'
 import { MountPoints } from './mount-points.ts'
-import { completeLivingPod, completePod, type ExpectedFiles, type PodScan, scanPodDirectory } from './pod-directory.ts'
+import { completeLivingPod, completePod, type LivingPod, type PodScan, scanPodDirectory } from './pod-directory.ts'
 import { readPodVolumes } from './pod-volumes.ts'
 import { type Draft, errorText, lstatEntry } from './tree-entry.ts'
 import { TreeWalk } from './tree-walk.ts'
@@ -41,7 +41,7 @@ export interface TreeScan {
   /** By the mount table of the scan; relative to the root directory. */
   isMountPoint(path: string): boolean
   /** @param livingPods by on-disk UID, pods that the API lists and that have not ended; ignored with `all` */
-  complete(livingPods: ReadonlyMap<string, ExpectedFiles>): readonly TreeEntry[]
+  complete(livingPods: ReadonlyMap<string, LivingPod>): readonly TreeEntry[]
 }
 
 const PODS_AT_ONCE = 16
@@ -77,9 +77,9 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
     complete: (livingPods) => {
       const whole = options.attributes === 'all'
       for (const pod of pods) {
-        const expected = whole ? undefined : livingPods.get(pod.uid)
-        if (expected === undefined) completePod(walk, pod, whole)
-        else completeLivingPod(walk, pod, expected)
+        const living = whole ? undefined : livingPods.get(pod.uid)
+        if (living === undefined) completePod(walk, pod, whole)
+        else completeLivingPod(walk, pod, living)
       }
       const entries = walk.entries()
       return whole ? inDirectoryOrder(entries) : entries
@@ -90,7 +90,7 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
 /** Both parts at once. */
 export async function readTree(
   options: ReadTreeOptions,
-  livingPods: ReadonlyMap<string, ExpectedFiles> = new Map(),
+  livingPods: ReadonlyMap<string, LivingPod> = new Map(),
 ): Promise<readonly TreeEntry[]> {
   const scan = await scanTree(options)
   return scan.complete(livingPods)

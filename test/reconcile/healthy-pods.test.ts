@@ -1,0 +1,180 @@
+/** Odd, legal pods that have all that they want: nothing is planned, and nothing waits (contract, "Plan"). */
+import { describe, expect, it } from 'vitest'
+import type { PersistentVolume, Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
+import { inlineCsiHandle } from '../../src/core/names.ts'
+import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { plan } from './planned.ts'
+
+const POD = uid(2)
+const GENERATION = '..2026_11_21_02_04_30.1'
+const ready = (name: string): string => `pods/${POD}/plugins/kubernetes.io~empty-dir/${name}/ready`
+
+/** A volume that an atomic writer has filled with files of these sizes. */
+function filled(built: NodeBuilder, plugin: string, sizes: Readonly<Record<string, number>>): NodeBuilder {
+  const dir = `pods/${POD}/volumes/kubernetes.io~${plugin}/v`
+  if (plugin === 'configmap') built.dir(dir)
+  else built.mount(dir, { fsType: 'tmpfs' })
+  built.file(ready('wrapped_v')).dir(`${dir}/${GENERATION}`).link(`${dir}/..data`, GENERATION)
+  for (const [path, size] of Object.entries(sizes)) {
+    built.file(`${dir}/${GENERATION}/${path}`, undefined, undefined, size)
+    const [top = path] = path.split('/')
+    built.link(`${dir}/${top}`, `..data/${top}`)
+  }
+  return built
+}
+
+const living = (source: Omit<PodVolumeSource, 'name'>, spec: Partial<Pod['spec']> = {}, metadata = {}): NodeBuilder => {
+  const built = node().livingPod(POD, 'app', [{ name: 'v', ...source }])
+  const pod = built.pods.pop()
+  if (pod === undefined) throw new Error('no pod')
+  built.pods.push({ ...pod, metadata: { ...pod.metadata, ...metadata }, spec: { ...pod.spec, ...spec } })
+  built.overrideApi = {
+    configMaps: [
+      {
+        metadata: { name: 'c', namespace: 'default', uid: 'c' },
+        data: { crlf: 'a\r\nb', umlaut: 'ü', empty: '' },
+        binaryData: { bin: Buffer.from([0, 255, 10]).toString('base64') },
+        immutable: true,
+      } as never,
+      { metadata: { name: 'none', namespace: 'default', uid: 'none' } },
+    ],
+    secrets: [{ metadata: { name: 's', namespace: 'default', uid: 's' } }],
+  }
+  return built
+}
+
+const KEYS = { crlf: 4, umlaut: 2, empty: 0, bin: 3 }
+
+/** A PersistentVolume of this source, with a bound claim `claim-pv`. */
+function withVolume(built: NodeBuilder, spec: Partial<PersistentVolume['spec']>): NodeBuilder {
+  built.persistentVolume('pv', { attached: false })
+  const volume = built.volumes.pop()
+  if (volume === undefined) throw new Error('no volume')
+  const { csi: _, ...rest } = volume.spec
+  built.volumes.push({ ...volume, spec: { ...rest, ...spec } })
+  return built
+}
+const CLAIM = { persistentVolumeClaim: { claimName: 'claim-pv' } }
+
+describe('nothing to do for a pod with', () => {
+  it.each<[string, () => NodeBuilder]>([
+    ['a configMap of every kind of key', () => filled(living({ configMap: { name: 'c' } }), 'configmap', KEYS)],
+    ['an empty configMap', () => filled(living({ configMap: { name: 'none' } }), 'configmap', {})],
+    [
+      'an optional configMap that is absent',
+      () => filled(living({ configMap: { name: 'x', optional: true } }), 'configmap', {}),
+    ],
+    [
+      'an optional configMap without a key',
+      () =>
+        filled(living({ configMap: { name: 'c', optional: true, items: [{ key: 'x', path: 'x' }] } }), 'configmap', {}),
+    ],
+    ['a secret whose digests nobody took', () => filled(living({ secret: { secretName: 's' } }), 'secret', { any: 3 })],
+    [
+      'all kinds of projected sources',
+      () =>
+        filled(
+          living({
+            projected: {
+              sources: [
+                { serviceAccountToken: { path: 'token' } },
+                { configMap: { name: 'c', items: [{ key: 'bin', path: 'deep/er/bin' }] } },
+                { downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
+                { clusterTrustBundle: { name: 'b', path: 'bundle.pem' } as never },
+                {
+                  podCertificate: { signerName: 's/s', keyType: 'ED25519', credentialBundlePath: 'cert.pem' } as never,
+                },
+              ],
+            },
+          }),
+          'projected',
+          { token: 9, 'deep/er/bin': 3, name: 3, 'bundle.pem': 5, 'cert.pem': 7 },
+        ),
+    ],
+    [
+      'resources and labels of the downward API',
+      () =>
+        filled(
+          living(
+            {
+              downwardAPI: {
+                items: [
+                  { path: 'cpu', resourceFieldRef: { containerName: 'c', resource: 'limits.cpu', divisor: '0' } },
+                  { path: 'huge', resourceFieldRef: { containerName: 'c', resource: 'requests.hugepages-2Mi' } },
+                  { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
+                  { path: 'one', fieldRef: { fieldPath: "metadata.labels['a.b/c']" } },
+                  { path: 'none', fieldRef: { fieldPath: "metadata.annotations['x']" } },
+                  { path: 'notes', fieldRef: { fieldPath: 'metadata.annotations' } },
+                ],
+              } as never,
+            },
+            {},
+            { labels: { 'a.b/c': '1', z: '"q"' } },
+          ),
+          'downward-api',
+          { cpu: 1, huge: 1, labels: 'a.b/c="1"\nz="\\"q\\""'.length, one: 1, none: 0, notes: 99 },
+        ),
+    ],
+    [
+      'a volume that no container uses',
+      () => living({ emptyDir: { medium: 'Memory' } }, { containers: [{ name: 'c' }] }),
+    ],
+    [
+      'a volume of an ephemeral container only',
+      () =>
+        living({ emptyDir: {} }, {
+          containers: [{ name: 'c' }],
+          ephemeralContainers: [{ name: 'e', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+        } as never)
+          .dir(`pods/${POD}/volumes/kubernetes.io~empty-dir/v`)
+          .file(ready('v')),
+    ],
+    ['an image volume', () => living({ image: { reference: 'r' } } as never)],
+    ['a hostPath with a type', () => living({ hostPath: { path: '/x', type: 'Socket' } })],
+    ['a PersistentVolume that is a hostPath', () => withVolume(living(CLAIM), { hostPath: { path: '/x' } })],
+    [
+      'a PersistentVolume that is nfs',
+      () =>
+        withVolume(living(CLAIM), { nfs: { server: 's', path: '/' } }).mount(
+          `pods/${POD}/volumes/kubernetes.io~nfs/pv`,
+          { fsType: 'nfs4', source: 's:/' },
+        ),
+    ],
+    [
+      'two names for one claim, one of them read-only',
+      () => {
+        const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
+        return built
+          .livingPod(POD, 'app', [
+            { name: 'a', persistentVolumeClaim: { claimName: 'claim-pv-1' } },
+            { name: 'b', persistentVolumeClaim: { claimName: 'claim-pv-1', readOnly: true } },
+          ])
+          .published(POD, 'pv-1', '7:1')
+      },
+    ],
+    [
+      'a driver that does not stage',
+      () => {
+        const built = node().persistentVolume('pv-1').published(POD, 'pv-1', '7:1')
+        built.override = {
+          csiSockets: [{ path: 'r', driver: DRIVER, endpoint: 'e', versions: [], capabilities: [], registered: true }],
+        }
+        return built.livingPod(POD, 'app', [{ name: 'a', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+      },
+    ],
+    [
+      'an inline CSI volume of a driver that attaches others',
+      () => {
+        const built = living({ csi: { driver: DRIVER } })
+        return built.published(POD, 'v', '7:1', { handle: inlineCsiHandle(POD, 'v') })
+      },
+    ],
+  ])('%s', (_name, make) => {
+    for (const running of [false, true]) {
+      const built = make()
+      built.override = { ...built.override, kubelet: { running, mayReturn: running } }
+      const { operations, waiting } = plan(built)
+      expect([operations, waiting]).toEqual([[], []])
+    }
+  })
+})

@@ -1,0 +1,141 @@
+/** Which of several pods mounts a volume first, and what a mount comes after (S22, S30, R418d, R829). */
+import { describe, expect, it } from 'vitest'
+import type { Operation, Plan } from '../../src/core/plan/plan.ts'
+import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
+import { GONE, only, plan, waits } from './planned.ts'
+
+const A = uid(2)
+const B = uid(3)
+
+/** Two pods that live and want the one volume, of which nothing is mounted. */
+const shared = (accessModes = ['ReadWriteOnce']): NodeBuilder => {
+  const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }]
+  return node().persistentVolume('pv-1', { accessModes }).livingPod(A, 'a', volumes).livingPod(B, 'b', volumes)
+}
+
+const mountOf = ({ operations }: Plan, podUid: string): Operation | undefined =>
+  operations.find(({ kind, pod }) => kind === 'MountVolume' && pod?.uid === podUid)
+
+const stages = (operation: Operation | undefined): boolean =>
+  operation?.steps.some(({ op }) => op === 'NodeStageVolume') ?? false
+
+const target = (podUid: string): string => `pods/${podUid}/volumes/kubernetes.io~csi/pv-1/mount`
+
+describe('the first pod that can carries the stage', () => {
+  it('not one that is blocked by what lies in its own place', () => {
+    const made = plan(shared().file(`${target(A)}/data`, 'x'))
+    expect(mountOf(made, A)?.blocked?.code).toBe('DataUnderMountPoint')
+    expect(stages(mountOf(made, B))).toBe(true)
+    expect(mountOf(made, B)?.after).toEqual([])
+  })
+
+  it('not one that --pod leaves out', () => {
+    const made = plan(shared(), { pods: ['default/b'] })
+    expect(made.operations.map(({ pod }) => pod?.uid)).toEqual([B])
+    expect(stages(mountOf(made, B))).toBe(true)
+    expect(made.summary.filtered).toBe(1)
+  })
+
+  it('--max 1 leaves the one that stages', () => {
+    const made = plan(shared(), { max: 1 })
+    expect(made.operations.map(({ pod }) => pod?.uid)).toEqual([A])
+    expect(stages(mountOf(made, A))).toBe(true)
+  })
+})
+
+describe('ReadWriteOncePod (R430 step 5, R829)', () => {
+  const exclusive = (): NodeBuilder => shared(['ReadWriteOncePod'])
+
+  it('of two pods that want it one mounts it, and the other waits', () => {
+    const made = plan(exclusive())
+    expect(made.operations.map(({ kind, pod }) => [kind, pod?.uid])).toEqual([['MountVolume', A]])
+    expect(waits(made)).toEqual(['MountVolume AccessMode'])
+  })
+
+  it('a first pod that cannot mount it keeps nobody waiting', () => {
+    const made = plan(exclusive().file(`${target(A)}/data`, 'x'))
+    expect(mountOf(made, B)?.blocked).toBeUndefined()
+    expect(waits(made)).toEqual([])
+  })
+
+  it('comes after the unmount of a pod that is gone', () => {
+    const made = plan(
+      node()
+        .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
+        .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+        .staged('pv-1', '7:1')
+        .published(GONE, 'pv-1', '7:1'),
+    )
+    const unmount = made.operations.find(({ kind }) => kind === 'UnmountVolume')
+    expect(mountOf(made, A)?.after).toEqual([unmount?.id])
+  })
+
+  it('is blocked with it', () => {
+    const made = plan(
+      node()
+        .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
+        .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+        .staged('pv-1', '7:1')
+        .published(GONE, 'pv-1', '7:1')
+        .mount(`${target(GONE)}/below`),
+    )
+    const unmount = made.operations.find(({ kind }) => kind === 'UnmountVolume')
+    expect([unmount?.blocked?.code, mountOf(made, A)?.blocked?.code]).toEqual(['ForeignMount', 'PredecessorBlocked'])
+  })
+
+  it('comes after an unmount whose volume nobody can tell', () => {
+    const made = plan(
+      node()
+        .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
+        .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+        .published(GONE, 'pv-1', '7:1', { stateFile: false }),
+    )
+    const unmount = made.operations.find(({ kind }) => kind === 'CleanOrphanVolume')
+    expect(unmount?.blocked?.code).toBe('IdentityUnconfirmed')
+    expect(mountOf(made, A)?.after).toEqual([unmount?.id])
+  })
+
+  it('comes after the leaked sub-path mounts of a pod that is gone', () => {
+    const made = plan(
+      node()
+        .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
+        .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+        .staged('pv-1', '7:1')
+        .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' }),
+    )
+    const unmount = made.operations.find(({ reason }) => reason === 'LeakedSubPath')
+    expect(unmount).toBeDefined()
+    expect(mountOf(made, A)?.after).toEqual([unmount?.id])
+  })
+})
+
+it('a raw block volume whose record names another volume is not mapped over it (S14)', () => {
+  const maps = 'plugins/kubernetes.io/csi/volumeDevices'
+  const built = node()
+    .persistentVolume('pv-1', { handle: 'new', mode: 'Block' })
+    .file(`${maps}/pv-1/data/vol_data.json`, volumeData('pv-1', 'old'))
+    .mount(`${maps}/publish/pv-1/${GONE}`, { fsType: 'devtmpfs', root: '/loop1', type: 'block' })
+    .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  const pod = built.pods.pop()
+  if (pod === undefined) throw new Error('no pod')
+  const container = { name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }
+  built.pods.push({ ...pod, spec: { ...pod.spec, containers: [container] } })
+  const map = only(plan(built), 'MapVolume')
+  expect(map.blocked?.code).toBe('OtherVolume')
+  expect(stages(map)).toBe(true)
+})
+
+it('names claim and PersistentVolume of a volume without a driver too, also to --volume (S31)', () => {
+  const built = node()
+    .persistentVolume('pv-1', { attached: false })
+    .livingPod(A, 'a', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  const volume = built.volumes.pop()
+  if (volume === undefined) throw new Error('no volume')
+  const { csi: _, ...spec } = volume.spec
+  built.volumes.push({ ...volume, spec: { ...spec, nfs: { server: 'server', path: '/' } } })
+  expect(only(plan(built, { volumes: ['default/claim-pv-1'] }), 'MountVolume').volume).toMatchObject({
+    claim: 'default/claim-pv-1',
+    persistentVolume: 'pv-1',
+    accessModes: ['ReadWriteOnce'],
+  })
+})
