@@ -6,7 +6,7 @@ import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/app
 import type { VolumeToMount } from '../../src/core/desired/desired-state.ts'
 import type { DeviceSource } from '../../src/core/desired/device-source.ts'
 import { onDiskUid } from '../../src/core/desired/pods.ts'
-import type { Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
+import type { Node, Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
@@ -44,11 +44,15 @@ export class Fixture {
   driver: ((method: string, path: string) => void | Promise<void>) | undefined = () => {}
   afterDelete: VolumeAttachment | undefined
   given: Partial<ApplyContext> = {}
+  /** The Node reports all that the plan is about. */
+  #status: NonNullable<Node['status']> = {}
 
   apply(
     plan: Plan,
     fresh: Plan | ((look: number) => Plan) = (look) => (look === 0 ? plan : planOf([])),
   ): Promise<ApplyResult> {
+    const names = plan.operations.flatMap(({ volume }) => volume?.uniqueName ?? [])
+    this.#status = { volumesAttached: names.map((name) => ({ name, devicePath: '' })), volumesInUse: names }
     return applyPlan(plan, this.context(fresh), (event) => this.events.push(event))
   }
 
@@ -72,7 +76,7 @@ export class Fixture {
         this.attachment = this.afterDelete
       },
       getVolumeAttachment: async () => this.attachment,
-      getNode: async () => ({ metadata: { name: 'node-1', uid: 'n' } }),
+      getNode: async () => ({ metadata: { name: 'node-1', uid: 'n' }, status: this.#status }),
       listNodePods: async () => this.pods,
     }
     const readMounts = () => this.host.readMounts()

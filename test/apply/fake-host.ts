@@ -129,11 +129,6 @@ export class FakeHost implements Host {
     this.file(path)
   }
 
-  writeFile(path: string, text: string): void {
-    this.log.push(`write ${path}`)
-    this.file(path, text)
-  }
-
   symlink(to: string, path: string): void {
     this.log.push(`symlink ${to} ${path}`)
     if (this.files.has(path)) throw errno('EEXIST')

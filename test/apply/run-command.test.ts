@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { runCommand } from '../../src/core/apply/run-command.ts'
 
@@ -10,4 +11,29 @@ it('a helper dies with the program that started it: a mount.nfs that hangs is no
 it('a helper that outlives its program is ended at the deadline, and the program has its own status', async () => {
   const result = await runCommand('/bin/sh', ['-c', 'sleep 1000 & exit 3'], 300)
   expect(result).toMatchObject({ status: 3, timedOut: false })
+})
+
+it('what a program makes is not at the mercy of the umask that volctl was called with', async () => {
+  const before = process.umask(0o077)
+  try {
+    expect((await runCommand('/bin/sh', ['-c', 'umask'], 5000)).stdout).toMatch(/^0*22$/m)
+    expect(process.umask()).toBe(0o077)
+  } finally {
+    process.umask(before)
+  }
+})
+
+it('a program that cannot be started for want of descriptors is a failure, not the end of the apply', () => {
+  const module = new URL('../../src/core/apply/run-command.ts', import.meta.url)
+  const script = `
+    const { openSync } = await import('node:fs')
+    const { runCommand } = await import(${JSON.stringify(module.href)})
+    await runCommand('true', [], 5000)
+    try { for (;;) openSync('/dev/null') } catch {}
+    const code = await runCommand('true', [], 5000).catch((error) => error.code)
+    await new Promise(setImmediate)
+    process.stdout.write(code)`
+  const node = `exec ${process.execPath} --no-warnings --input-type=module -e "$0"`
+  const { stdout, status } = spawnSync('/bin/bash', ['-c', `ulimit -n 200; ${node}`, script], { encoding: 'utf8' })
+  expect({ stdout, status }).toEqual({ stdout: 'CommandFailed', status: 0 })
 })

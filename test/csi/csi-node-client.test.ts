@@ -119,22 +119,23 @@ test('no secret of a request is left in the words of its failure (C118)', async 
   answer = () => {
     throw new StatusError(
       status.INTERNAL,
-      'mount -o password=hunter22 failed for key s3cr3t-key with s3cr3t (token eyJabc)',
+      'mount -o password=hunter22 failed for key s3cr3t-key with s3cr3t (token eyJabc of eyJvault)',
     )
   }
+  const tokens = '{"":{"token":"eyJabc"},"vault":{"token":"eyJvault"}}'
   const error: unknown = await client
     .nodePublishVolume({
       volumeId: 'v',
       targetPath: '/t',
       volumeCapability: capability,
       secrets: { a: 's3cr3t', b: 's3cr3t-key', c: '' },
-      volumeContext: { 'csi.storage.k8s.io/serviceAccount.tokens': 'eyJabc', zone: 'failed' },
+      volumeContext: { 'csi.storage.k8s.io/serviceAccount.tokens': tokens, zone: 'failed' },
     })
     .catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(GrpcError)
   expect(error).toMatchObject({
     code: 'INTERNAL',
-    message: 'NodePublishVolume: INTERNAL: mount -o *** failed for key *** with *** (token ***)',
+    message: 'NodePublishVolume: INTERNAL: mount -o *** failed for key *** with *** (token *** of ***)',
   })
   expect((error as Error).cause).toBeUndefined()
 })

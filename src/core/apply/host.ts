@@ -60,8 +60,6 @@ export interface Host {
   chmod(path: string, mode: number): void
   /** A new, empty file; EEXIST where something is there. */
   createFile(path: string, mode: number): void
-  /** A small file, whole and on the disk; what was in it is gone. Never follows a link. */
-  writeFile(path: string, text: string, mode: number): void
   /** EEXIST where something is there. */
   symlink(to: string, path: string): void
   /** Undefined: no link is there. */

@@ -4,7 +4,6 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -14,7 +13,6 @@ import {
   rmdirSync,
   symlinkSync,
   unlinkSync,
-  writeFileSync,
 } from 'node:fs'
 import { errnoOf } from '../errors.ts'
 import { writeAtomically } from './atomic/write-atomically.ts'
@@ -62,7 +60,6 @@ export const linuxHost: Host = {
   mkdir: (path, mode) => mkdirSync(path, { mode }),
   chmod,
   createFile: (path, mode) => closeSync(openSync(path, 'wx', mode)),
-  writeFile,
   symlink: (to, path) => symlinkSync(to, path),
   readLink,
   writeStateFile,
@@ -97,17 +94,6 @@ function chmod(path: string, mode: number): void {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     fchmodSync(fd, mode)
-  } finally {
-    closeSync(fd)
-  }
-}
-
-function writeFile(path: string, text: string, mode: number): void {
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
-  const fd = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode)
-  try {
-    writeFileSync(fd, text)
-    fsyncSync(fd)
   } finally {
     closeSync(fd)
   }

@@ -1,5 +1,5 @@
 /** Running the few commands that touch a mount or a device: no shell, a fixed environment, a deadline, and nobody waited for at exit. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { errnoOf, VolctlError } from '../errors.ts'
 import type { CommandResult } from './host.ts'
@@ -15,6 +15,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   resize2fs: 'e2fsprogs',
   xfs_growfs: 'xfsprogs',
 }
+const UMASK = 0o022
 const GRACE_MS = 300
 const OUTPUT_LIMIT = 1 << 20
 const found = new Map<string, string>()
@@ -55,12 +56,10 @@ export function runCommand(
   input?: string,
   { onOutput, signal }: Watched = {},
 ): Promise<CommandResult> {
-  const child = spawn(commandPath(name), args, {
-    cwd: '/',
-    detached: true,
-    env: { LC_ALL: 'C', PATH: DIRECTORIES.join(':') },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
+  const child = start(commandPath(name), args)
+  // Without a process there may be no pipes either; why it could not be started is told later.
+  if (child.pid === undefined)
+    return new Promise((_, reject) => child.on('error', (error) => reject(notStarted(name, error))))
   // A program that ends without reading closes the pipe: its exit status says the rest.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
@@ -98,12 +97,31 @@ export function runCommand(
       clearTimeout(deadline)
       clearTimeout(grace)
       signal?.removeEventListener('abort', giveUp)
-      reject(new VolctlError('CommandFailed', `${name} could not be started: ${error.message}`, { cause: error }))
+      reject(notStarted(name, error))
     })
     child.on('close', (status, signal) =>
       finish({ ...output, status: status ?? undefined, timedOut: signal === 'SIGKILL' }),
     )
   })
+}
+
+/** With a kubelet's umask, whatever that of the caller is: programs make files and directories. */
+function start(path: string, args: readonly string[]): ChildProcessWithoutNullStreams {
+  const umask = process.umask(UMASK)
+  try {
+    return spawn(path, args, {
+      cwd: '/',
+      detached: true,
+      env: { LC_ALL: 'C', PATH: DIRECTORIES.join(':') },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+  } finally {
+    process.umask(umask)
+  }
+}
+
+function notStarted(name: string, cause: Error): VolctlError {
+  return new VolctlError('CommandFailed', `${name} could not be started: ${cause.message}`, { cause })
 }
 
 /** The child leads its group, which lives as long as one of its helpers does. */

@@ -2,6 +2,7 @@
 import type { Operation, OperationKind } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import { requirePrograms } from './bring-up/require-programs.ts'
+import { requireStillReported } from './bring-up/require-reported.ts'
 import { requireWanted } from './bring-up/require-wanted.ts'
 import { requireExpectedMounts } from './expected-mounts.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
@@ -37,7 +38,9 @@ export async function runOperation(operation: Operation, apply: ApplyRun): Promi
 export async function requireConditions(operation: Operation, steps: StepContext, witness: Witness): Promise<void> {
   if (BRINGING_UP.has(operation.kind)) {
     requirePrograms(operation, steps.host)
-    steps.bringUp.wanted = requireWanted(operation, witness, steps.context)
+    const wanted = requireWanted(operation, witness, steps.context)
+    await requireStillReported(wanted, steps)
+    steps.bringUp.wanted = wanted
   } else await requireUnused(operation, witness, steps.context)
   requireExpectedMounts(operation, steps.around)
   requireSameFiles(operation, steps.host)

@@ -37,7 +37,7 @@ export async function runSteps(
       await runStep(step, run, done)
     }
   } catch (error) {
-    throw await takeBack(done.undos, error)
+    throw await takeBack(done.undos, error, run)
   }
   return { deleted: done.deleted, waiting: done.waiting, stays: [...done.stays] }
 }

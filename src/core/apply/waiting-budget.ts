@@ -36,6 +36,11 @@ export class WaitingBudget {
     }
   }
 
+  /** For what must be tried however much was spent: taking back what was half-made. */
+  leaveAtLeast(ms: number): void {
+    this.#spentMs = Math.min(this.#spentMs, this.limitMs - Math.min(ms, this.limitMs))
+  }
+
   get #leftMs(): number {
     return Math.round(this.limitMs - this.#spentMs)
   }

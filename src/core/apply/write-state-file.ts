@@ -30,15 +30,24 @@ function replace(path: string, text: string): void {
     if (errnoOf(error) !== 'ENOENT') throw error
   }
   create(temporary, text)
-  renameSync(temporary, path)
+  try {
+    renameSync(temporary, path)
+  } catch (error) {
+    unlinkSync(temporary)
+    throw error
+  }
 }
 
+/** Whole, or not there: a piece of one on a full disk would tell a kubelet nothing, and keep it from the rest. */
 function create(path: string, text: string): void {
   const fd = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, MODE)
   try {
     const bytes = Buffer.from(text)
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
     fsyncSync(fd)
+  } catch (error) {
+    unlinkSync(path)
+    throw error
   } finally {
     closeSync(fd)
   }

@@ -127,11 +127,18 @@ export class CsiNodeClient {
   }
 }
 
+const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens'
+
+/** The text, and each token in it: a driver may complain of one alone (C60). */
+function tokensIn(text: string): string[] {
+  return [text, ...Array.from(text.matchAll(/"token":"([^"\\]+)"/g), ([, token = '']) => token)]
+}
+
 /** Every value in a request that must not be shown (C118). */
 function secretsOf(request: NodeStageVolume | NodePublishVolume | NodeExpandVolume): readonly string[] {
   const context = 'volumeContext' in request ? request.volumeContext : undefined
-  const token = context?.['csi.storage.k8s.io/serviceAccount.tokens']
+  const tokens = context?.[TOKENS] ?? request.secrets?.[TOKENS]
   const access = request.volumeCapability?.accessType
   const mount = access?.case === 'mount' ? access.value : undefined
-  return [...Object.values(request.secrets ?? {}), ...(token ? [token] : []), ...(mount?.mountFlags ?? [])]
+  return [...Object.values(request.secrets ?? {}), ...(tokens ? tokensIn(tokens) : []), ...(mount?.mountFlags ?? [])]
 }

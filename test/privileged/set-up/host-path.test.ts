@@ -37,6 +37,10 @@ describe.skipIf(noMounts !== undefined)(`hostPath for real${noMounts === undefin
     expect(await inNamespace(WORKER, 'running')).toEqual({ looked: [], operations: 0 })
   })
 
+  it.skipIf(noRoot !== undefined)('what a container puts in its place keeps its mode', async () => {
+    expect(await inNamespace(WORKER, 'swapped')).toEqual({ state: 'done', linked: true, mode: '600' })
+  })
+
   it('takes no mount options (P14)', async () => {
     expect(await inNamespace(WORKER, 'mountOptions')).toEqual(['blocked MountOptionsUnsupported'])
   })

@@ -97,6 +97,24 @@ await runScenario({
     return (await node.apply()).outcomes.map(({ state, code }) => `${state} ${code}`)
   },
 
+  /** A container that has the directory puts a link in the place of what was just made: nothing behind it is opened up. */
+  async swapped(directory) {
+    mkdirSync(`${directory}/shared`)
+    writeFileSync(`${directory}/shadow`, 'secret', { mode: 0o600 })
+    const touch = commandPath('touch')
+    copyFileSync(touch, `${directory}/touch.real`)
+    const swap = `rm -f "$2"; ln -s ${directory}/shadow "$2"`
+    writeFileSync(`${directory}/touch.stand-in`, `#!/bin/sh\n${directory}/touch.real "$@"\n${swap}\n`)
+    chmodSync(`${directory}/touch.stand-in`, 0o755)
+    sh('mount', '--bind', `${directory}/touch.stand-in`, touch)
+    const state = await verdict(directory, `${directory}/shared/file`, 'FileOrCreate')
+    return {
+      state,
+      linked: lstatSync(`${directory}/shared/file`).isSymbolicLink(),
+      mode: modeOf(`${directory}/shadow`),
+    }
+  },
+
   /** One of three paths lies on a server that is away: a stand-in for stat(1) waits for it for ever. */
   async hanging(directory) {
     mkdirSync(`${directory}/dir`)

@@ -170,10 +170,25 @@ class AtomicWriter {
       within(this.#directory, above, openNamed, (parent) => {
         const isNew = lstatSync(named(parent, name), { throwIfNoEntry: false }) === undefined
         closeSync(makeBelow(parent, name).fd)
-        const made = [this.#path, ...above, name].join('/')
-        if (isNew) this.#onFailure({ what: `directory ${made}`, back: () => rmdirSync(made) })
+        if (isNew) this.#onFailure(this.#undoOfNested(above, name))
       })
     })
+  }
+
+  /** By descriptors: whoever has the volume may have put a link above it. */
+  #undoOfNested(above: readonly string[], name: string): Undo {
+    const { mountId } = this.#content
+    return {
+      what: `directory ${[this.#path, ...above, name].join('/')}`,
+      back: () => {
+        const directory = openDirectory(this.#path, mountId)
+        try {
+          within(directory, above, openNamed, (parent) => rmdirSync(named(parent, name)))
+        } finally {
+          closeSync(directory.fd)
+        }
+      },
+    }
   }
 
   #names(): string[] {

@@ -21,10 +21,8 @@ export async function checkPath({ target, detail = '' }: Step, run: StepContext)
   }
   if (verdict.state === 'good') return []
   if (verdict.what === 'dir') await make(run, 'mkdir', ['-p', '-m', '0755', '--', target], target)
-  else {
-    await make(run, 'touch', ['--', target], target)
-    await make(run, 'chmod', ['0644', '--', target], target)
-  }
+  // No chmod after it: a container that has the directory may have put a link in its place.
+  else await make(run, 'touch', ['--', target], target)
   return []
 }
 

@@ -1,14 +1,13 @@
 /** S22 and S30 in the very second in which a CSI volume is staged or published. */
-import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errorMessage } from '../../errors.ts'
-import type { Node, VolumeAttachment } from '../../model/objects.ts'
+import type { VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName } from '../../names.ts'
 import { AttachedElsewhere } from '../../reconcile/attached-elsewhere.ts'
 import { allowsSeveralNodes } from '../../reconcile/volume-facts.ts'
 import { withDeadline } from '../deadline.ts'
-import { OperationRefused } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
 import { type WantedCsi, wantedCsi } from './csi-wanted.ts'
+import { refused, requireNodeInService, requireReported } from './require-reported.ts'
 
 /**
  * The volume is attached here, in use by the node's own word, and nowhere else against its access mode.
@@ -38,21 +37,6 @@ export async function requireAttached(run: StepContext): Promise<Readonly<Record
   return metadataOf(attachment, name)
 }
 
-function requireNodeInService(node: Node | undefined, name: string): void {
-  if (node === undefined) throw refused('NodeMissing', `node ${name} is not in the API`)
-  if (node.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service'))
-    throw refused('NodeNotReady', `node ${name} is tainted out-of-service`)
-}
-
-/** The controller may take away at any moment what the node does not report (S22). */
-function requireReported(node: Node | undefined, { uniqueName }: VolumeToMount): void {
-  const { volumesAttached, volumesInUse } = node?.status ?? {}
-  if (!volumesAttached?.some(({ name }) => name === uniqueName))
-    throw refused('NotAttached', `${uniqueName} is not in node.status.volumesAttached any more`)
-  if (!volumesInUse?.includes(uniqueName))
-    throw refused('NotReportedInUse', `${uniqueName} is not in node.status.volumesInUse any more`)
-}
-
 /** C37. */
 function metadataOf(attachment: VolumeAttachment | undefined, name: string): Readonly<Record<string, string>> {
   if (attachment === undefined) throw refused('NotAttached', `VolumeAttachment ${name} does not exist any more`)
@@ -80,8 +64,4 @@ async function requireNotElsewhere(
   const nodes = new AttachedElsewhere(others, () => undefined).nodesOf({ driver, handle })
   if (nodes.length > 0)
     throw refused('AccessMode', `${volume.specName} is attached to ${nodes.join(', ')} against its access mode`)
-}
-
-function refused(code: string, message: string, cause?: unknown): OperationRefused {
-  return new OperationRefused(code, message, { cause, hint: 'Plan again.' })
 }

@@ -13,7 +13,7 @@ import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
 import { wantedCsi } from './csi-wanted.ts'
 import { makeDirectory } from './make-directory.ts'
-import type { Undo } from './undo.ts'
+import { takeBack, type Undo } from './undo.ts'
 
 /** The three kinds of the file, by what a kubelet needs each for (C13). */
 export function publishState(volume: VolumeToMount, nodeName: string): Readonly<Record<string, string>> {
@@ -39,14 +39,26 @@ export function stageState({ driver = '', handle = '' }: VolumeToMount): Readonl
  *
  * @returns how to take it back where it was not there: only when nothing is mounted any more (C16)
  */
-export function writeVolumeData({ target }: Step, run: StepContext): readonly Undo[] {
+export async function writeVolumeData({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
   const { volume } = wantedCsi(run)
   const isPublish = target === `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
   const state = isPublish ? publishState(volume, run.plan.node) : stageState(volume)
   const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
+  try {
+    const isNew = write(target, state, run)
+    if (!isNew) return directories
+  } catch (error) {
+    throw await takeBack(directories, error, run)
+  }
+  const path = isPublish ? csiTarget(volume) : csiStagingPath(volume)
+  return [...directories, { what: target, back: () => removeAgain(target, `${run.plan.rootDir}/${path}`, run) }]
+}
+
+/** @returns whether there was none */
+function write(target: string, state: Readonly<Record<string, string>>, run: StepContext): boolean {
   const text = `${goJson(state)}\n`
   const there = contentOf(target, run)
-  if (there === text) return directories
+  if (there === text) return false
   if (there !== undefined) {
     requireSameVolume(target, there, state)
     run.journal.write({ type: 'stateFile', operation: run.operation.id, path: target, content: there })
@@ -59,9 +71,7 @@ export function writeVolumeData({ target }: Step, run: StepContext): readonly Un
       hint: 'Free the disk or the path; then plan again.',
     })
   }
-  if (there !== undefined) return directories
-  const path = isPublish ? csiTarget(volume) : csiStagingPath(volume)
-  return [...directories, { what: target, back: () => removeAgain(target, `${run.plan.rootDir}/${path}`, run) }]
+  return there === undefined
 }
 
 /** A link or directory in its place is nobody's state file. */

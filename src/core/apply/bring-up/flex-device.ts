@@ -31,7 +31,7 @@ export async function mountFlexDevice(step: Step, run: StepContext): Promise<rea
   try {
     requireSuccess(result, `${driverOf(run)}: mountdevice of ${step.target}`, FLEX_HINT)
   } catch (error) {
-    throw await takeBack([undo], error)
+    throw await takeBack([undo], error, run)
   }
   return [undo]
 }

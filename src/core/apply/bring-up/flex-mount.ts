@@ -39,7 +39,7 @@ async function mountByDriver(step: Step, run: StepContext): Promise<readonly Und
   try {
     requireSuccess(result, `${driverOf(run)}: mount of ${target}`, FLEX_HINT)
   } catch (error) {
-    throw isMounted ? await takeBack([undo], error) : error
+    throw isMounted ? await takeBack([undo], error, run) : error
   }
   if (isMounted) return [undo]
   const nothing = new StepFailed(
@@ -47,7 +47,7 @@ async function mountByDriver(step: Step, run: StepContext): Promise<readonly Und
     `${driverOf(run)} said Success to mount of ${target}, and nothing is mounted there`,
     { hint: FLEX_HINT },
   )
-  throw await takeBack([undo], nothing)
+  throw await takeBack([undo], nothing, run)
 }
 
 function bindGlobal({ target, source = '' }: Step, run: StepContext): Promise<readonly Undo[]> {

@@ -28,12 +28,15 @@ export async function prepareIface(target: IscsiTarget, run: StepContext): Promi
       if (stays !== undefined) throw new Error(stays)
     },
   }
-  for (const [name, value] of [...settings].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const set = await iscsiadm(['-m', 'iface', '-I', iface, '-o', 'update', '-n', name, '-v', value], run)
-    if (set.status !== 0)
-      throw await takeBack([undo], ifaceFailed(`${name} of iSCSI interface ${iface} could not be set`, wordsOf(set)))
+  try {
+    for (const [name, value] of [...settings].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      const set = await iscsiadm(['-m', 'iface', '-I', iface, '-o', 'update', '-n', name, '-v', value], run)
+      if (set.status !== 0) throw ifaceFailed(`${name} of iSCSI interface ${iface} could not be set`, wordsOf(set))
+    }
+    return [undo]
+  } catch (error) {
+    throw await takeBack([undo], error, run)
   }
-  return [undo]
 }
 
 /** Its name is the one thing that a clone does not take over. @throws StepFailed LoginFailed */

@@ -30,7 +30,7 @@ export async function logInToIscsi({ target: directory }: Step, run: StepContext
     run.bringUp.device = await deviceOf(disks, new Set(target.portals).size > 1, run)
     return undos
   } catch (error) {
-    throw await takeBack(undos, error)
+    throw await takeBack(undos, error, run)
   }
 }
 

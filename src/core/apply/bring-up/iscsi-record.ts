@@ -43,7 +43,7 @@ export function writeIscsiRecord({ target: path }: Step, run: StepContext): read
   // S14: it may tell of portals that the volume does not have any more.
   if (before !== undefined) run.journal.write({ type: 'stateFile', operation: run.operation.id, path, content: before })
   try {
-    run.host.writeFile(path, text, 0o644)
+    run.host.writeStateFile(path, text)
   } catch (error) {
     throw new StepFailed('WriteFailed', `${path} could not be written (${errnoOf(error) ?? String(error)})`, {
       cause: error,

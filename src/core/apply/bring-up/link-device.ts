@@ -26,7 +26,11 @@ export async function linkDevice(step: Step, run: StepContext): Promise<readonly
     host.symlink(path, step.target)
   } catch (error) {
     const message = `link ${step.target} could not be made (${errnoOf(error) ?? String(error)})`
-    throw await takeBack(directories, new StepFailed('WriteFailed', message, { cause: error, hint: 'Plan again.' }))
+    throw await takeBack(
+      directories,
+      new StepFailed('WriteFailed', message, { cause: error, hint: 'Plan again.' }),
+      run,
+    )
   }
   return [...directories, { what: `link ${step.target}`, back: () => host.unlink(step.target) }]
 }

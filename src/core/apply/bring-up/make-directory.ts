@@ -14,19 +14,40 @@ const PARENT_MODE = 0o750
  * A link or a file in its place is never followed or replaced.
  */
 export function makeDirectory({ target, mode = '0750', detail }: Step, run: StepContext): readonly Undo[] {
-  const undos: { what: string; back: () => void }[] = []
+  const made: string[] = []
   for (const path of [...missingAbove(target, run), target]) {
     const bits = path === target ? Number.parseInt(mode, 8) : PARENT_MODE
     try {
-      const made = make(path, bits, run)
-      if (made) undos.push({ what: `directory ${path}`, back: () => removeIfEmpty(path, run) })
-      if (made || (path === target && detail === 'exact')) run.host.chmod(path, bits)
+      const isNew = make(path, bits, run)
+      if (isNew) made.push(path)
+      if (isNew || (path === target && detail === 'exact')) setMode(path, bits, run)
     } catch (error) {
-      for (const { back } of undos.toReversed()) back()
+      for (const each of made.toReversed()) removeAfterFailure(each, run)
       throw error
     }
   }
-  return undos
+  return made.map((path) => ({ what: `directory ${path}`, back: () => removeIfEmpty(path, run) }))
+}
+
+function setMode(path: string, mode: number, { host }: StepContext): void {
+  try {
+    host.chmod(path, mode)
+  } catch (error) {
+    const octal = mode.toString(8)
+    throw new StepFailed('WriteFailed', `directory ${path} could not be given mode ${octal} (${errnoOf(error)})`, {
+      cause: error,
+      hint: 'Look at what is there, then plan again.',
+    })
+  }
+}
+
+/** The failure is what is told; an empty directory of the kubelet's own hurts nobody. */
+function removeAfterFailure(path: string, run: StepContext): void {
+  try {
+    removeIfEmpty(path, run)
+  } catch {
+    run.say(`left as it is: directory ${path}`)
+  }
 }
 
 /** Nearest to the root first. */

@@ -8,6 +8,7 @@ import type { StepContext } from '../step-context.ts'
 import { type FoundDevice, findDevice, sourceOf } from './find-device.ts'
 import { heldBy } from './idle-device.ts'
 import { mount, mountFailed, requireFree } from './mount-step.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { takeBack, type Undo } from './undo.ts'
 
 /** Of a map file, which the device then hides. */
@@ -17,6 +18,10 @@ const MODE = 0o750
 export async function mapDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
   const device = await findDevice(sourceOf(step, run), run)
   run.bringUp.device = device.path
+  return oneAtATime(device.number, run, () => mapFound(step, device, run))
+}
+
+async function mapFound(step: Step, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isMapped(step.target, device, run)) return []
   requireNoFileSystem(device, run)
   const undos = [...makeFile(step.target, run)]
@@ -27,7 +32,7 @@ export async function mapDevice(step: Step, run: StepContext): Promise<readonly 
     if (isMapped(step.target, device, run)) return undos
     throw mountFailed(whole, 'another device is mounted there')
   } catch (error) {
-    throw await takeBack(undos, error)
+    throw await takeBack(undos, error, run)
   }
 }
 

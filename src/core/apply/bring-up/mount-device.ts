@@ -10,6 +10,7 @@ import { type FoundDevice, lookAtSource, sourceOf } from './find-device.ts'
 import { requireIdle } from './idle-device.ts'
 import { makeDirectory } from './make-directory.ts'
 import { mount, mountFailed, requireFree } from './mount-step.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
 import { takeBack, type Undo } from './undo.ts'
 
@@ -30,6 +31,10 @@ export async function mountDevice(step: Step, run: StepContext): Promise<readonl
   }
   run.bringUp.device = found.path
   run.bringUp.source = step.target
+  return oneAtATime(found.number, run, () => mountFound(step, found, run))
+}
+
+async function mountFound(step: Step, found: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isThere(step.target, found, run)) return []
   const undos = [...makeDirectory({ op: 'mkdir', target: step.target }, run)]
   try {
@@ -37,7 +42,7 @@ export async function mountDevice(step: Step, run: StepContext): Promise<readonl
     undos.push(await mountChecked(step, found, run))
     return undos
   } catch (error) {
-    throw await takeBack(undos, error)
+    throw await takeBack(undos, error, run)
   }
 }
 
@@ -69,8 +74,12 @@ async function mountChecked(step: Step, device: FoundDevice, run: StepContext): 
   try {
     const args = ['-t', wanted, '-o', [...options, 'defaults'].join(','), device.path, step.target]
     const undo = await mount(whole, run, args)
-    if (isThere(step.target, device, run)) return undo
-    throw mountFailed(whole, 'something else is mounted there')
+    try {
+      if (isThere(step.target, device, run)) return undo
+      throw mountFailed(whole, 'something else is mounted there')
+    } catch (error) {
+      throw await takeBack([undo], error, run)
+    }
   } catch (error) {
     if (there === wanted || !(error instanceof StepFailed) || error.code !== 'MountFailed') throw error
     throw new StepFailed('FilesystemMismatch', `${error.message}; ${device.path} has ${there}, ${wanted} is wanted`, {

@@ -26,16 +26,30 @@ export async function mountStep(step: Step, run: StepContext): Promise<readonly 
   const undo = await mount(step, run, ['-o', bind.join(','), source, target])
   const others = options.filter((option) => !['bind', 'rbind', 'remount'].includes(option))
   if (others.length === 0) return [undo]
+  try {
+    await remount(step, { source, others }, run)
+    return [undo]
+  } catch (error) {
+    throw await takeBack([undo], error, run)
+  }
+}
+
+/** Gives a bind mount its options. */
+async function remount(
+  step: Step,
+  { source, others }: { source: string; others: readonly string[] },
+  run: StepContext,
+): Promise<void> {
+  const { target } = step
   const flags =
     run.around.table
       .at(target)
       .at(-1)
       ?.options.filter((option) => KEPT_FLAGS.has(option)) ?? []
-  const remount = ['bind', 'remount', ...new Set([...others, ...flags])]
-  const result = await command(run, 'mount', [...optionArguments(remount), source, target])
+  const all = ['bind', 'remount', ...new Set([...others, ...flags])]
+  const result = await command(run, 'mount', [...optionArguments(all), source, target])
   run.around.changed()
-  if (result.status === 0) return [undo]
-  throw await takeBack([undo], mountFailed(step, wordsOf(result)))
+  if (result.status !== 0) throw mountFailed(step, wordsOf(result))
 }
 
 function optionArguments(options: readonly string[]): string[] {
@@ -82,13 +96,26 @@ export function requireFree(target: string, { around, host }: StepContext, recor
 export async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<Undo> {
   const result = await command(run, 'mount', args)
   run.around.changed()
-  const layer = run.around.table.at(step.target).at(-1)
+  const [layer, ...more] = run.around.table.at(step.target)
   if (result.status !== 0) {
     const failure = helperMissing(step, result, run) ?? mountFailed(step, wordsOf(result))
-    throw layer === undefined ? failure : await takeBack([undoOf(layer, run)], failure)
+    if (layer === undefined) throw failure
+    if (ANOTHER_WAS_FIRST.test(result.stderr) || more.length > 0) throw notOurs(step, layer, failure.message)
+    throw await takeBack([undoOf(layer, run)], failure, run)
   }
   if (layer === undefined) throw mountFailed(step, 'mount said that all is well, and nothing is mounted there')
+  if (more.length > 0) throw notOurs(step, layer, `${step.target} has ${more.length + 1} mounts where one was made`)
   return undoOf(layer, run)
+}
+
+/** What mount(8) says where the kernel finds the same thing mounted there, or the device in other hands. */
+const ANOTHER_WAS_FIRST = /already mounted|mount point busy/
+
+/** Nothing was there right before; what somebody else has mounted meanwhile is not taken away. */
+function notOurs({ target }: Step, layer: MountInfo, what: string): StepFailed {
+  return new StepFailed('ForeignMount', `${what}; left as it is: ${describeMount(layer)}`, {
+    hint: `Somebody else mounts there as well: find out who (findmnt ${target}), then plan again.`,
+  })
 }
 
 /** Takes away this very mount, and nothing that somebody put over it. */
@@ -102,7 +129,10 @@ function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): U
       const how = cannotHang(fsType) ? 'plain' : 'careful'
       const result = await run.waiting.spend((ms) => run.host.umount([mountPoint], how, ms))
       run.around.changed()
-      if (run.around.table.byId(id)?.mountPoint === mountPoint) throw new Error(wordsOf(result))
+      if (run.around.table.byId(id)?.mountPoint !== mountPoint) return
+      throw new StepFailed('UnmountFailed', result.timedOut ? 'umount did not end' : wordsOf(result), {
+        stuck: result.timedOut,
+      })
     },
   }
 }
