@@ -111,6 +111,11 @@ export const PROBLEM_CODES = {
   OutageSuspected: 'the API may have lost pods',
   KubeletUnknown: 'whether a kubelet runs is not known',
   DriverGone: 'what will not happen because a driver was declared gone',
+  DriverSocketSilent: 'nobody answers behind a socket where a CSI driver would be',
+  DriverSocketTwice: 'two sockets are of one CSI driver, and this is not the one that is called',
+  DriverDead: 'a CSI driver is registered and cannot be called',
+  DriverNotKnown: 'a CSI driver answers, and no registration tells the kubelet of it',
+  DriverEndpointOutside: "a CSI driver listens outside the kubelet's root directory",
 } as const
 
 /** How an operation, or an apply as a whole, may end other than well; errno names of the kernel may appear as well. */

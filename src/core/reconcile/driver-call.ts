@@ -4,6 +4,7 @@ import { attachmentName } from '../names.ts'
 import type { Problem } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver } from './context.ts'
 import type { Findings, Obstacle } from './draft.ts'
+import { whyNoDriver } from './report-drivers.ts'
 
 export type DriverCall =
   /** The driver answers: it undoes the volume first. */
@@ -29,18 +30,11 @@ export function driverCall(
   if (!mounted && stateFile !== undefined && olderThanBoot(context, stateFile) && nothingLeftOf(context, identity)) {
     return { kind: 'absentSinceBoot' }
   }
-  const socket = (context.inputs.snapshot.csiSockets ?? []).find((each) => each.driver === identity.driver)
-  const message =
-    context.inputs.snapshot.csiSockets === undefined
-      ? `CSI driver ${identity.driver}: the sockets were not looked at`
-      : socket === undefined
-        ? `CSI driver ${identity.driver} is not registered here`
-        : `CSI driver ${identity.driver} does not answer on ${socket.endpoint ?? socket.path}${socket.error ? `: ${socket.error}` : ''}`
   return {
     kind: 'blocked',
     blocked: {
       code: 'DriverNotRegistered',
-      message,
+      message: whyNoDriver(context, identity.driver),
       hint: `Bring the driver's node pod back; if it is gone for good, give --driver-gone ${identity.driver}.`,
     },
   }

@@ -6,6 +6,7 @@ import { mountOptionsObstacle } from '../plugins/mount-options.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, registeredDriver, waitForKubelet } from './context.ts'
 import type { Obstacle, Wait } from './draft.ts'
+import { whyNoDriver } from './report-drivers.ts'
 import { allowsSeveralNodes, isForOnePod, knowsOtherNodes } from './volume-facts.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
@@ -128,7 +129,7 @@ function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   if (registeredDriver(context, volume.driver) !== undefined) return undefined
   return {
     code: 'DriverNotRegistered',
-    message: `CSI driver ${volume.driver} is not registered here yet`,
+    message: whyNoDriver(context, volume.driver),
     hint: "See whether the driver's node pod runs.",
   }
 }

@@ -7,6 +7,7 @@ import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
 import { reportMountStorms } from './mount-storm.ts'
 import type { PodClass } from './pod-classes.ts'
+import { reportDrivers } from './report-drivers.ts'
 
 export function reportProblems(context: PlanContext, findings: Findings): void {
   for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, findings, pod)
@@ -15,6 +16,7 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportAttachment(context, findings)
   reportUnknownDeadMounts(context, findings)
   reportMountStorms(context, findings)
+  reportDrivers(context, findings)
   reportSurplus(context, findings)
 }
 
