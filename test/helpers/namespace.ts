@@ -1,5 +1,6 @@
 /** Runs scenarios with real mounts in a private mount namespace of their own; without root in a user namespace. */
 import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
@@ -21,6 +22,16 @@ export const noRoot = noMounts ?? (unshareArgs === AS_USER ? 'needs root' : unde
 
 function withoutLoops(): string | undefined {
   return spawnSync('losetup', ['-f']).status === 0 ? undefined : 'there are no loop devices'
+}
+
+const CAP_SYS_RESOURCE = 1n << 24n
+
+/** Why the kernel lets nobody here grow an ext4 that is mounted (EXT4_IOC_RESIZE_FS); undefined: it does. */
+export const noExt4Growth = noBlockDevices ?? (hasCapability(CAP_SYS_RESOURCE) ? undefined : 'needs CAP_SYS_RESOURCE')
+
+function hasCapability(bit: bigint): boolean {
+  const [, effective = '0'] = /^CapEff:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  return (BigInt(`0x${effective}`) & bit) !== 0n
 }
 
 /** Arguments of unshare(1) that this machine allows. */

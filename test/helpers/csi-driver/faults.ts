@@ -37,6 +37,9 @@ export interface FaultSpec {
   readonly times?: number
 }
 
+/** A call of gRPC. */
+type Cancellable = EventEmitter & { readonly cancelled: boolean }
+
 interface Fault extends FaultSpec {
   readonly used: number
 }
@@ -78,7 +81,7 @@ export class Faults {
   }
 
   /** Runs the work of one call, or what goes wrong instead. */
-  async run(rpc: string, call: EventEmitter, work: () => Promise<object>): Promise<object> {
+  async run(rpc: string, call: Cancellable, work: () => Promise<object>): Promise<object> {
     const fault = this.#take(rpc)
     switch (fault?.kind) {
       case undefined:
@@ -132,9 +135,9 @@ function injected({ argument }: Fault): StatusError {
   return new StatusError(statusCode(argument) ?? status.UNKNOWN, `injected ${argument}: Gerät nicht verfügbar`)
 }
 
-/** Never answers; what the call holds is let go when its client gives up. */
-async function untilGivenUp(call: EventEmitter): Promise<never> {
-  await once(call, 'cancelled')
+/** Never answers; what the call holds is let go when its client gives up, which may have been while the work was done. */
+async function untilGivenUp(call: Cancellable): Promise<never> {
+  if (!call.cancelled) await once(call, 'cancelled')
   throw new StatusError(status.CANCELLED, 'given up by the client')
 }
 

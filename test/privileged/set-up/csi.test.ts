@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
+import { inNamespace, noBlockDevices, noExt4Growth } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./csi.worker.ts', import.meta.url)
 
@@ -176,16 +176,12 @@ describe.skipIf(noBlockDevices !== undefined)(
       })
     })
 
-    // ext4 grows while it is mounted only where the machine allows CAP_SYS_RESOURCE.
     const shown = { phase: 'Bound', allocatedResources: { storage: expect.any(String) } }
     const other = { type: 'ModifyingVolume', status: 'True' }
     const failed = expect.objectContaining({ type: 'NodeResizeError', status: 'True' })
     const pending = { type: 'FileSystemResizePending', status: 'True' }
     const asked = [['ExpandVolume', 'NotAsked']]
-    it.each([
-      ['Filesystem', 'xfs', '400Mi'],
-      ['Block', '', '32Mi'],
-    ])('%s: grows with --expand, and the claim says so (R458, R459)', async (mode, fsType, size) => {
+    const grow = async (mode: string, fsType: string, size: string): Promise<void> => {
       expect(await inNamespace(WORKER, 'expand', false, [mode, fsType])).toEqual({
         asked,
         again: [],
@@ -199,7 +195,15 @@ describe.skipIf(noBlockDevices !== undefined)(
         left: [],
         violations: [],
       })
-    })
+    }
+    it.each([
+      ['Filesystem', 'xfs', '400Mi'],
+      ['Block', '', '32Mi'],
+    ])('%s: grows with --expand, and the claim says so (R458, R459)', grow)
+    it.skipIf(noExt4Growth !== undefined)(
+      `an ext4 grows likewise${noExt4Growth === undefined ? '' : ` (${noExt4Growth})`}`,
+      () => grow('Filesystem', 'ext4', '32Mi'),
+    )
 
     it.each([
       ['OUT_OF_RANGE', 'NodeResizeInfeasible', []],
@@ -235,6 +239,7 @@ describe.skipIf(noBlockDevices !== undefined)(
         // A driver that is not there is waited for.
         left: kind.startsWith('die') ? [] : ['ExpandVolume'],
         again: ['done'],
+        nextWords: [expect.stringContaining('has grown to 400Mi')],
         end: { storage: '400Mi' },
         violations: [],
       })
@@ -244,6 +249,42 @@ describe.skipIf(noBlockDevices !== undefined)(
       const seen = await inNamespace<{ words: string[] }>(WORKER, 'expand', false, ['Filesystem', 'xfs', '', 'no'])
       expect(seen).toMatchObject({ set: ['done'], grew: true, statuses: [], violations: [] })
       expect(seen.words[0]).toMatch(/claim default\/claim-pv-1 still shows its old size/)
+    })
+
+    it('leaves directories, modes, links and state files as a kubelet leaves them (C10)', async () => {
+      const base = 'plugins/kubernetes.io/csi'
+      const blocks = `${base}/volumeDevices`
+      const global = `${base}/disk.test/HASH`
+      const pod = 'pods/UID/volumes/kubernetes.io~csi'
+      const devices = 'pods/UID/volumeDevices/kubernetes.io~csi'
+      expect(await inNamespace(WORKER, 'layout')).toEqual(
+        [
+          [`${base}`, 'd 750'],
+          [`${base}/disk.test`, 'd 750'],
+          [global, 'd 750'],
+          [`${global}/globalmount`, 'mount'],
+          [`${global}/vol_data.json`, 'f 644'],
+          [blocks, 'd 750'],
+          [`${blocks}/publish`, 'd 750'],
+          [`${blocks}/publish/pv-2`, 'd 750'],
+          [`${blocks}/publish/pv-2/UID`, 'mount'],
+          [`${blocks}/pv-2`, 'd 750'],
+          [`${blocks}/pv-2/data`, 'd 750'],
+          [`${blocks}/pv-2/data/vol_data.json`, 'f 644'],
+          [`${blocks}/pv-2/dev`, 'd 750'],
+          [`${blocks}/pv-2/dev/UID`, 'mount'],
+          [`${blocks}/staging`, 'd 750'],
+          [`${blocks}/staging/pv-2`, 'd 750'],
+          [devices, 'd 750'],
+          [`${devices}/pv-2`, `l ROOT/${blocks}/publish/pv-2/UID`],
+          [pod, 'd 750'],
+          [`${pod}/pv-1`, 'd 750'],
+          [`${pod}/pv-1/mount`, 'mount'],
+          [`${pod}/pv-1/vol_data.json`, 'f 644'],
+        ]
+          .map((each) => each.join(' '))
+          .sort(),
+      )
     })
 
     it('publishes again with a fresh token where --remount names it, and never undoes anything for it (C70)', async () => {

@@ -121,6 +121,28 @@ await runScenario({
       return seen
     }),
 
+  /** A file system and a raw block volume, of a pod each: every path of them, and what it is. */
+  layout: (directory) =>
+    withDriver(directory, {}, async (node) => {
+      addVolume(node, 'pv-1')
+      addVolume(node, 'pv-2', { volumeMode: 'Block' })
+      node.pod(POD, 'a', [claim('pv-1')])
+      node.pod(OTHER, 'b', [claim('pv-2')], { devices: true })
+      await node.apply()
+      const hash = directories(node, 'pv-1').global.split('/').at(-1) ?? ''
+      const lines = sh('find', node.root, '-xdev', '-path', '*csi*', '-printf', '%P %y %m %l\\n').split('\n')
+      const seen = lines.flatMap((line) => {
+        const [path = '', type, mode, target] = line.split(' ')
+        if (!/kubernetes\.io[~/]csi/.test(path)) return []
+        const what = mountsAt(`${node.root}/${path}`) > 0 ? 'mount' : type === 'l' ? `l ${target}` : `${type} ${mode}`
+        return `${path} ${what}`
+          .replace(node.root, 'ROOT')
+          .replace(hash, 'HASH')
+          .replaceAll(/00000000-[-0-9]+/g, 'UID')
+      })
+      return seen.sort()
+    }),
+
   group: (directory) =>
     withDriver(directory, {}, async (node, driver) => {
       addVolume(node, 'pv-1')
