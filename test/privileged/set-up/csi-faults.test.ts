@@ -74,6 +74,25 @@ describe.skipIf(noBlockDevices !== undefined)(
       expect(violations).toEqual([])
     })
 
+    it('keeps the state file of what is staged where the driver mounts nothing for it (C51, C54)', async () => {
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, [
+        'Filesystem --no-stage-mount',
+        ...['fail NodePublishVolume=INTERNAL', 'fail NodePublishVolume=UNAVAILABLE', 'fail NodeStageVolume=INTERNAL'],
+      ])
+      const end = ['stage file', 'published', 'publish file']
+      const ending = { next: ['done'], end, operations: [0, 0] }
+      expect(seen).toEqual({
+        'fail NodePublishVolume=INTERNAL': { first: ['failed DriverFailed'], left: ['stage file'], ...ending },
+        'fail NodePublishVolume=UNAVAILABLE': {
+          first: ['failed DriverNotRegistered'],
+          left: ['stage file', 'publish file'],
+          ...ending,
+        },
+        'fail NodeStageVolume=INTERNAL': { first: ['failed DriverFailed'], left: [], ...ending },
+      })
+      expect(violations).toEqual([])
+    })
+
     it('gives up what hangs, dies or lies, and goes on where it was', async () => {
       const { seen, violations } = await inNamespace<Report>(WORKER, 'hangs', false, [
         'Filesystem',

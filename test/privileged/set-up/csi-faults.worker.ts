@@ -107,10 +107,14 @@ const modeOf = (text: string | undefined): VolumeMode => (text === 'Block' ? 'Bl
 
 const PATIENT = 20_000
 
-/** @param timeoutMs of the apply that meets the fault */
+/**
+ * @param given the volumes' mode, and flags of the driver after it
+ * @param timeoutMs of the apply that meets the fault
+ */
 function faulty(directory: string, [given, ...faults]: readonly string[], timeoutMs: number) {
-  const mode = modeOf(given)
-  return withDriver(directory, {}, async (node, driver) => {
+  const [kind, ...flags] = given?.split(' ') ?? []
+  const mode = modeOf(kind)
+  return withDriver(directory, { flags }, async (node, driver) => {
     const seen: Record<string, Seen> = {}
     for (const fault of faults) seen[fault] = await through(node, driver, { fault, timeoutMs, mode })
     return { seen, violations: driver.violations() }
