@@ -18,6 +18,8 @@ export interface KubeletVolume {
   readonly handle: string
   readonly nodeName: string
   readonly readOnly?: boolean
+  /** The attachment's metadata. */
+  readonly publishContext?: Readonly<Record<string, string>>
 }
 
 const MOUNT = { case: 'mount', value: { fsType: 'ext4' } } as const
@@ -28,24 +30,30 @@ function capability(accessType: typeof MOUNT | typeof BLOCK) {
 }
 
 /** Stages the volume; @returns the global mount. */
-export async function stageVolume(driver: CsiDriver, handle: string): Promise<string> {
+export async function stageVolume(
+  driver: CsiDriver,
+  handle: string,
+  publishContext: KubeletVolume['publishContext'] = {},
+): Promise<string> {
   const directory = join(driver.rootDir, csiGlobalDir(driver.name, handle))
   const stagingTargetPath = join(directory, 'globalmount')
   makeDirectory(stagingTargetPath)
   writeState(directory, { driverName: driver.name, volumeHandle: handle })
-  await clientOf(driver).nodeStageVolume({ volumeId: handle, stagingTargetPath, volumeCapability: capability(MOUNT) })
+  const volumeCapability = capability(MOUNT)
+  await clientOf(driver).nodeStageVolume({ volumeId: handle, stagingTargetPath, volumeCapability, publishContext })
   return stagingTargetPath
 }
 
 /** Publishes a staged volume for a pod; @returns the target. */
 export function publishVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
   const stagingTargetPath = join(driver.rootDir, csiGlobalDir(driver.name, volume.handle), 'globalmount')
-  return publish(driver, volume, 'Persistent', { stagingTargetPath })
+  const { publishContext = {} } = volume
+  return publish(driver, volume, 'Persistent', { stagingTargetPath, publishContext })
 }
 
 /** Stages and publishes; @returns the target. */
 export async function mountVolume(driver: CsiDriver, volume: KubeletVolume): Promise<string> {
-  await stageVolume(driver, volume.handle)
+  await stageVolume(driver, volume.handle, volume.publishContext)
   return publishVolume(driver, volume)
 }
 
@@ -57,7 +65,10 @@ export function mountInlineVolume(driver: CsiDriver, volume: Omit<KubeletVolume,
 }
 
 /** What the request has beside what every volume has. */
-type Publication = Pick<Parameters<CsiNodeClient['nodePublishVolume']>[0], 'stagingTargetPath' | 'volumeContext'>
+type Publication = Pick<
+  Parameters<CsiNodeClient['nodePublishVolume']>[0],
+  'stagingTargetPath' | 'publishContext' | 'volumeContext'
+>
 
 async function publish(
   driver: CsiDriver,

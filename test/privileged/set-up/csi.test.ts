@@ -287,6 +287,11 @@ describe.skipIf(noBlockDevices !== undefined)(
       )
     })
 
+    it('asks the driver for what a kubelet that starts afterwards asks it for, and leaves the same files (C92)', async () => {
+      const want = { same: true, mounts: [1, 1], after: 0, violations: [] }
+      expect(await inNamespace(WORKER, 'kubeletAfter')).toEqual(want)
+    })
+
     it('publishes again with a fresh token where --remount names it, and never undoes anything for it (C70)', async () => {
       expect(await inNamespace(WORKER, 'republish')).toEqual({
         planned: [0, 0, 0, 0],

@@ -9,6 +9,7 @@ import type { ClaimStatusPatch } from '../../../src/core/desired/claim-status-pa
 import { VolctlError } from '../../../src/core/errors.ts'
 import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
 import { attachmentName } from '../../../src/core/names.ts'
+import { mountVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
 import { mountsAt, unmountBelow } from '../../helpers/csi-driver/mounts.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {
@@ -141,6 +142,23 @@ await runScenario({
           .replaceAll(/00000000-[-0-9]+/g, 'UID')
       })
       return seen.sort()
+    }),
+
+  /** A kubelet that starts afterwards stages and publishes once more what it reconstructs. */
+  kubeletAfter: (directory) =>
+    withDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-1')
+      node.pod(POD, 'a', [claim('pv-1')])
+      await node.apply()
+      const { pod, global } = directories(node, 'pv-1')
+      const read = (): string[] => [pod, global].map((path) => readFileSync(`${path}/vol_data.json`, 'utf8'))
+      const before = read()
+      const publishContext = node.attachments[0]?.status?.attachmentMetadata ?? {}
+      const about = { podUid: POD, specName: 'pv-1', handle: handleOf('pv-1'), nodeName: 'node-1' }
+      await mountVolume(driver, { ...about, publishContext })
+      const same = JSON.stringify(read()) === JSON.stringify(before)
+      const mounts = [mountsAt(`${global}/globalmount`), mountsAt(`${pod}/mount`)]
+      return { same, mounts, after: (await node.plan()).operations.length, violations: driver.violations() }
     }),
 
   group: (directory) =>
