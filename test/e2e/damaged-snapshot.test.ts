@@ -72,6 +72,10 @@ describe('a plan that is the more careful', () => {
     const blocked = operationsOf(careful).filter((operation) => operation.blocked !== undefined)
     expect(blocked.map((operation) => [operation.kind, operation.blocked?.code])).toEqual([
       ['UnmapVolume', 'IdentityUnconfirmed'],
+      // Of pods that live: written anew only where the device is shown to be the volume's, which nothing here does.
+      ['MapVolume', 'IdentityUnconfirmed'],
+      ['MapVolume', 'IdentityUnconfirmed'],
+      ['MountVolume', 'IdentityUnconfirmed'],
       ['UnmapDevice', 'IdentityUnconfirmed'],
       // S21: it is still mapped.
       ['DetachVolume', 'PredecessorBlocked'],

@@ -1,15 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices, noMounts, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace, noBlockDevices, noExt4Growth, noMounts, noRoot } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./local.worker.ts', import.meta.url)
 const GONE = { after: [], left: 0, planned: [] }
-
-/** The kernel asks for it to grow ext4 while it is mounted. */
-const CAP_SYS_RESOURCE = 1n << 24n
-const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
-const noOnlineResize =
-  (BigInt(`0x${capabilities}`) & CAP_SYS_RESOURCE) === 0n ? 'ext4 grows only with CAP_SYS_RESOURCE' : undefined
 
 const why = (reason: string | undefined) => (reason === undefined ? '' : ` (${reason})`)
 
@@ -143,7 +136,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${why(no
     expect(await inNamespace(WORKER, 'grow', false, ['xfs'])).toEqual({ ...GROWN, grew: 100 })
   })
 
-  it.skipIf(noOnlineResize !== undefined)(`ext4 likewise${why(noOnlineResize)}`, async () => {
+  it.skipIf(noExt4Growth !== undefined)(`ext4 likewise${why(noExt4Growth)}`, async () => {
     const seen = await inNamespace<{ grew: number }>(WORKER, 'grow', false, ['ext4'])
     expect(seen).toMatchObject(GROWN)
     expect(seen.grew).toBeGreaterThan(80)
