@@ -1,5 +1,6 @@
 /** vol_data.json, as the kubelet writes it beside a CSI mount (R024, C12-C14). */
 import type { TreeEntry } from '../model/snapshot.ts'
+import { onceFor } from '../once-for.ts'
 
 export interface VolumeData {
   readonly driverName: string
@@ -23,12 +24,16 @@ const STRING_KEYS = ['driverName', 'volumeHandle', 'specVolID', 'attachmentID', 
  * A file without driver or handle is corrupt: the kubelet would look in the wrong directory (C94).
  */
 export function readStateFile(entry: TreeEntry | undefined): StateFile | undefined {
-  if (entry === undefined) return undefined
+  return entry === undefined ? undefined : stateFileOf(entry)
+}
+
+/** Several phases of a pass ask for each. */
+const stateFileOf = onceFor((entry: TreeEntry): StateFile => {
   const at = { path: entry.path, mtime: entry.mtime }
   if (entry.type !== 'file') return { ...at, corrupt: `it is a ${entry.type}, not a file` }
   if (entry.content === undefined) return { ...at, corrupt: entry.error ?? 'its content could not be read' }
   return { ...at, ...parse(entry.content) }
-}
+})
 
 function parse(content: string): { data: VolumeData } | { corrupt: string } {
   if (content.trim() === '') return { corrupt: 'it is empty' }

@@ -8,6 +8,7 @@ import { FC_PLUGIN, parseFcDirectory } from '../fc-disk.ts'
 import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
 import type { SharedSources } from '../model/objects.ts'
 import type { VolumeSpec } from './desired-state.ts'
+import { sharedSourcesOf } from './shared-sources.ts'
 
 /** A volume that somebody wants, as far as devices go. */
 export interface DeviceSource {
@@ -17,8 +18,9 @@ export interface DeviceSource {
   readonly fc?: NonNullable<SharedSources['fc']>
 }
 
-export function deviceSourceOf({ plugin, specName, source, persistentVolume }: VolumeSpec): DeviceSource {
-  const { iscsi, fc } = persistentVolume?.spec ?? source ?? {}
+export function deviceSourceOf(volume: VolumeSpec): DeviceSource {
+  const { plugin, specName } = volume
+  const { iscsi, fc } = sharedSourcesOf(volume)
   return {
     plugin,
     specName,

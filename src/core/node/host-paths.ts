@@ -7,10 +7,10 @@
 import { runCommand } from '../apply/run-command.ts'
 import { isTerminalPhase, isTerminating, protectedUids } from '../desired/pods.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
+import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import { errorMessage } from '../errors.ts'
 import type { ApiSnapshot, HostPath } from '../model/snapshot.ts'
 import { parseStatLine, STAT_ARGUMENTS } from '../path-type.ts'
-import { sharedSources, specOf } from '../plugins/facts.ts'
 
 const DEADLINE_MS = 2000
 
@@ -28,7 +28,7 @@ export async function hostPaths(
   )
   if (idle.length === 0) return []
   const typed = desiredStateOfPods(idle, api).volumes.flatMap((volume) => {
-    const { path, type } = sharedSources(specOf(volume)).hostPath ?? {}
+    const { path, type } = sharedSourcesOf(volume).hostPath ?? {}
     return path?.startsWith('/') && type ? [path] : []
   })
   return typed.length === 0 ? [] : lookAt([...new Set(typed)].toSorted(), deadlineMs)

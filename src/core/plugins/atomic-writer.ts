@@ -4,7 +4,6 @@
  */
 
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import type { PodVolumeSource } from '../model/objects.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { isGeneration } from '../names.ts'
 import type { Step } from '../plan/plan.ts'
@@ -14,8 +13,9 @@ import { contentDifference } from './content-difference.ts'
 import { volumeObstacle } from './content-obstacle.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir } from './empty-dir-steps.ts'
 import { filledEvidence } from './evidence.ts'
-import { inlineOf, perPodFacts } from './facts.ts'
-import { podVolumeDir } from './paths.ts'
+import { inlineFacts } from './facts.ts'
+import { podVolumeDir, wrappedName } from './paths.ts'
+import { PER_POD } from './per-pod.ts'
 import type { SetUp, VolumePlugin } from './plugin.ts'
 import { tmpfsOptions } from './tmpfs-options.ts'
 
@@ -30,25 +30,18 @@ export interface AtomicKind {
 
 export function atomicPlugin({ name, source, medium, content }: AtomicKind): VolumePlugin {
   return {
+    ...PER_POD,
     name,
     about: {
       tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}what the kubelet wrote is removed, a file of anybody else stops it`,
       setUp: `${content}, written atomically; written anew with --remount where it differs from the API`,
     },
-    attachability: 'notAttachable',
-    deviceMountable: false,
-    block: false,
     refreshes: true,
     reconstructs: true,
     tearDown: 'projected',
-    facts: (spec, context) => {
-      const inline: PodVolumeSource | undefined = inlineOf(spec)
-      return inline?.[source] == null ? undefined : perPodFacts(name, inline.name, context)
-    },
-    podPath: podVolumeDir,
-    globalPath: () => undefined,
+    facts: inlineFacts(name, source),
     mountsOver: () => medium === 'memory',
-    evidence: (inputs, volume) => filledEvidence(inputs, volume, medium, markerOf(volume)),
+    evidence: (inputs, volume) => filledEvidence(inputs, volume, medium, wrappedName(volume.specName)),
     setUp: (context, volume) => setUp(context, volume, medium),
   }
 }
@@ -59,7 +52,7 @@ function setUp(context: PlanContext, volume: VolumeToMount, medium: AtomicKind['
   const path = podVolumeDir(volume)
   const inner: InnerEmptyDir = {
     mount: medium === 'disk' ? undefined : { fsType: 'tmpfs', options: tmpfsOptions(context, volume) },
-    marker: markerOf(volume),
+    marker: wrappedName(volume.specName),
   }
   const content: Step = { op: 'write', target: `${inputs.absolute(path)}/..data` }
   const layers = inputs.at(path)
@@ -76,10 +69,6 @@ function setUp(context: PlanContext, volume: VolumeToMount, medium: AtomicKind['
 function unasked({ inputs, options }: PlanContext, volume: VolumeToMount): Obstacle | undefined {
   if (options.remount || !inputs.tree.has(`${podVolumeDir(volume)}/..data`)) return undefined
   return contentDifference(inputs, volume) === undefined ? undefined : notAsked('--remount')
-}
-
-function markerOf({ specName }: VolumeToMount): string {
-  return `wrapped_${specName}`
 }
 
 /**

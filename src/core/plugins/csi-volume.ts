@@ -1,6 +1,7 @@
 /** What a CSI volume's spec says, be it a PersistentVolume or inline in the pod (C8, C52, C55-C58, C63, C64, C106). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { podNamespace } from '../desired/pods.ts'
+import { isReadOnlyFor } from '../desired/shared-sources.ts'
 import type { CsiDriver, SecretReference } from '../model/objects.ts'
 
 export function isEphemeral({ persistentVolume }: VolumeToMount): boolean {
@@ -20,7 +21,7 @@ export function attributesOf({ persistentVolume, source }: VolumeToMount): Reado
 
 /** For the pod, not the PersistentVolume's own readOnly, which is the controller's business (C57). */
 export function isReadOnly(volume: VolumeToMount): boolean {
-  return isEphemeral(volume) ? volume.source?.csi?.readOnly === true : volume.readOnly
+  return isReadOnlyFor(volume, volume.source?.csi?.readOnly)
 }
 
 export type SecretUse = 'stage' | 'publish' | 'expand'

@@ -4,8 +4,16 @@ import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
 import type { Attachability, VolumeToMount } from '../desired/desired-state.ts'
-import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, inlineCsiHandle } from '../names.ts'
-import { csiMapFile, csiPodDir, csiPublishStateFile, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
+import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../names.ts'
+import {
+  csiMapFile,
+  csiPodDir,
+  csiPublishStateFile,
+  csiStagingDir,
+  csiStagingPath,
+  csiTarget,
+  VOLUME_DATA,
+} from './csi-paths.ts'
 import { csiSetUp } from './csi-set-up.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { perPodFacts } from './facts.ts'
@@ -19,8 +27,6 @@ export const csi: VolumePlugin = {
     tearDown: 'by its driver, with the identity that its state files prove',
     setUp: 'staged and published by its driver',
   },
-  attachability: 'driver',
-  deviceMountable: true,
   block: true,
   refreshes: false,
   reconstructs: true,
@@ -70,8 +76,8 @@ function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountE
   if (!published) return notMounted('nothing is mounted on it')
   const stateFile = csiPublishStateFile(volume)
   if (!tells(inputs, stateFile)) return { state: 'mounted', stateFileLost: stateFile }
-  if (volume.driver === undefined || volume.handle === undefined) return MOUNTED
-  const global = csiGlobalDir(volume.driver, volume.handle)
+  const global = csiStagingDir(volume)
+  if (global === undefined) return MOUNTED
   const staged = inputs.at(`${global}/globalmount`).length > 0
   return staged && !tells(inputs, `${global}/${VOLUME_DATA}`)
     ? { state: 'mounted', stateFileLost: `${global}/${VOLUME_DATA}` }

@@ -7,34 +7,27 @@ import type { PlanContext } from '../reconcile/context.ts'
 import type { Obstacle } from '../reconcile/draft.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir, inTheWay } from './empty-dir-steps.ts'
 import { directoryEvidence, fsTypeEvidence, notMounted } from './evidence.ts'
-import { inlineOf, perPodFacts } from './facts.ts'
+import { inlineFacts } from './facts.ts'
 import { hasPageSize, requestedPageSize } from './huge-pages.ts'
 import { type Medium, mediumOf } from './medium.ts'
 import { ownershipOf } from './ownership.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
+import { PER_POD } from './per-pod.ts'
 import type { MountEvidence, SetUp, VolumePlugin } from './plugin.ts'
 import { tmpfsOptions } from './tmpfs-options.ts'
 
 const NAME = 'kubernetes.io/empty-dir'
 
 export const emptyDir: VolumePlugin = {
+  ...PER_POD,
   name: NAME,
   about: {
     tearDown: 'unmounted where it is in memory; its data is counted, and deleted with --orphans alone',
     setUp: 'directory, tmpfs or hugetlbfs, with the sizes and the group that the pod asks for',
   },
-  attachability: 'notAttachable',
-  deviceMountable: false,
-  block: false,
-  refreshes: false,
   reconstructs: true,
   tearDown: 'emptyDir',
-  facts: (spec, context) => {
-    const inline = inlineOf(spec)
-    return inline?.emptyDir == null ? undefined : perPodFacts(NAME, inline.name, context)
-  },
-  podPath: podVolumeDir,
-  globalPath: () => undefined,
+  facts: inlineFacts(NAME, 'emptyDir'),
   mountsOver: (volume) => mediumOf(volume).kind !== 'disk',
   evidence,
   setUp,

@@ -1,8 +1,8 @@
 /** Unique names, by the two rules that there are (R019, P6). */
-import type { Attachability, VolumeToMount } from '../desired/desired-state.ts'
+import type { Attachability } from '../desired/desired-state.ts'
 import type { PodVolumeSource, SharedSources } from '../model/objects.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../names.ts'
-import type { SpecContext, SpecFacts, SpecSource } from './plugin.ts'
+import type { SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'
 
 /** Neither attached nor staged: one volume a pod. */
 export function perPodFacts(plugin: string, specName: string, { podUid }: SpecContext): SpecFacts {
@@ -15,9 +15,10 @@ export function sharedNameFacts(plugin: string, volumeName: string, attachabilit
   return { plugin, uniqueName: uniqueVolumeName(plugin, volumeName), attachability, deviceMountable: true }
 }
 
-/** The source that only a pod may have; undefined for a PersistentVolume. */
-export function inlineOf(spec: SpecSource): PodVolumeSource | undefined {
-  return 'inline' in spec ? spec.inline : undefined
+/** Of a plugin whose source only a pod may have. */
+export function inlineFacts(plugin: string, source: keyof PodVolumeSource): VolumePlugin['facts'] {
+  return (spec, context) =>
+    'inline' in spec && spec.inline[source] != null ? perPodFacts(plugin, spec.inline.name, context) : undefined
 }
 
 /** The sources that a pod and a PersistentVolume may both have. */
@@ -28,9 +29,4 @@ export function sharedSources(spec: SpecSource): SharedSources {
 /** The volume's name on disk (R005). */
 export function specNameOf(spec: SpecSource): string {
   return 'inline' in spec ? spec.inline.name : spec.persistentVolume.metadata.name
-}
-
-/** What a wanted volume was resolved from. */
-export function specOf({ source, persistentVolume, specName }: VolumeToMount): SpecSource {
-  return persistentVolume === undefined ? { inline: source ?? { name: specName } } : { persistentVolume }
 }

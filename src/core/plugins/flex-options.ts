@@ -1,17 +1,17 @@
 /** The JSON that a flexVolume driver is given (P87). Never with a secret: volumes that have one are not mounted. */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { podNamespace } from '../desired/pods.ts'
+import { isReadOnlyFor, sharedSourcesOf } from '../desired/shared-sources.ts'
 import type { SharedSources } from '../model/objects.ts'
 
 type FlexSource = NonNullable<SharedSources['flexVolume']>
 
-export function flexSourceOf({ persistentVolume, source }: VolumeToMount): FlexSource | undefined {
-  return (persistentVolume?.spec ?? source)?.flexVolume ?? undefined
+export function flexSourceOf(volume: VolumeToMount): FlexSource | undefined {
+  return sharedSourcesOf(volume).flexVolume ?? undefined
 }
 
-/** A PersistentVolume is read-only by its claim, an inline volume by its source. */
 export function isFlexReadOnly(volume: VolumeToMount): boolean {
-  return volume.persistentVolume === undefined ? flexSourceOf(volume)?.readOnly === true : volume.readOnly
+  return isReadOnlyFor(volume, flexSourceOf(volume)?.readOnly)
 }
 
 /** Of the device: of the volume alone, since all its pods share it. */

@@ -17,8 +17,6 @@ import type { VolumePlugin } from './plugin.ts'
 export const flexVolume: VolumePlugin = {
   name: 'flexVolume',
   about: { tearDown: "by the driver's program", setUp: "by the driver's program" },
-  attachability: 'driver',
-  deviceMountable: false,
   block: false,
   refreshes: false,
   reconstructs: false,

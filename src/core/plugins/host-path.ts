@@ -1,33 +1,29 @@
 /** hostPath: the container gets the path itself; the kubelet only looks at its type (P57-P59, O33). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import type { HostPath } from '../model/snapshot.ts'
 import { notMounted, SATISFIED } from './evidence.ts'
-import { perPodFacts, sharedSources, specNameOf, specOf } from './facts.ts'
+import { perPodFacts, sharedSources, specNameOf } from './facts.ts'
 import { judgeHostPath } from './host-path-type.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
-import { podVolumeDir } from './paths.ts'
+import { PER_POD } from './per-pod.ts'
 import type { MountEvidence, SetUp, VolumePlugin } from './plugin.ts'
 
 const NAME = 'kubernetes.io/host-path'
 
 export const hostPath: VolumePlugin = {
+  ...PER_POD,
   name: NAME,
   about: {
     tearDown: 'nothing is mounted; sub-path mounts of it are unmounted',
     setUp: 'its type is checked as the kubelet does, and it is made where its type says so',
   },
-  attachability: 'notAttachable',
-  deviceMountable: false,
-  block: false,
-  refreshes: false,
   reconstructs: false,
   tearDown: 'nothing',
   refusesMountOptions: true,
   facts: (spec, context) =>
     sharedSources(spec).hostPath == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
-  podPath: podVolumeDir,
-  globalPath: () => undefined,
   mountsOver: () => false,
   evidence,
   setUp: ({ inputs }, volume) => setUp(inputs, volume),
@@ -62,6 +58,6 @@ function verdictOn(inputs: ActualInputs, volume: VolumeToMount): ReturnType<type
 }
 
 function sourceOf(volume: VolumeToMount): { path: string; type: string } {
-  const { path = '', type } = sharedSources(specOf(volume)).hostPath ?? {}
+  const { path = '', type } = sharedSourcesOf(volume).hostPath ?? {}
   return { path, type: type ?? '' }
 }

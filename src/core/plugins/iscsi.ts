@@ -1,76 +1,47 @@
 /** iscsi: a LUN that the node logs in to (P72-P78). */
 
-import type { VolumeToMount } from '../desired/desired-state.ts'
+import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
-import { type IscsiTarget, iscsiDirectory, iscsiTargetOf } from '../iscsi-target.ts'
+import { iscsiDirectory, iscsiTargetOf } from '../iscsi-target.ts'
 import type { SharedSources } from '../model/objects.ts'
 import type { Obstacle } from '../reconcile/draft.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
-import { lunEvidence, lunSteps } from './lun-steps.ts'
-import { podPathOf } from './paths.ts'
-import type { VolumePlugin } from './plugin.ts'
+import { lunPlugin } from './lun-steps.ts'
 
 type IscsiSource = NonNullable<SharedSources['iscsi']>
 
-export const iscsi: VolumePlugin = {
+export const iscsi = lunPlugin({
   name: ISCSI_PLUGIN,
   about: {
     tearDown: 'unmounted, its disks removed and its session ended where nothing else uses them',
     setUp: 'logged in to, checked and mounted, never formatted; raw block is mapped',
   },
-  attachability: 'attachable',
-  deviceMountable: true,
-  block: true,
-  refreshes: false,
-  reconstructs: true,
-  tearDown: 'mount',
   facts: (spec) => {
     const source = sharedSources(spec).iscsi
     return source == null ? undefined : sharedNameFacts(ISCSI_PLUGIN, iscsiName(source), 'attachable')
   },
-  podPath: podPathOf,
-  globalPath: globalPathOf,
-  mountsOver: ({ mode }) => mode === 'Filesystem',
-  evidence: (inputs, volume) => lunEvidence(inputs, volume, globalPathOf(volume)),
-  setUp: (context, volume, first) => {
-    const target = targetOf(volume)
-    if ('error' in target) {
-      const hint = 'Correct the source; then plan again.'
-      return { steps: [], blocked: { code: 'InvalidSource', message: target.error, hint } }
-    }
-    const source = sourceOf(volume)
-    const lun = {
+  lunOf: (volume) => {
+    const source = sharedSourcesOf(volume).iscsi
+    if (source == null) return { error: 'it has no iscsi source' }
+    const target = iscsiTargetOf(volume.specName, source)
+    if ('error' in target) return target
+    return {
       global: iscsiDirectory(target, volume.mode),
-      fsType: source?.fsType,
-      readOnly: source?.readOnly,
+      fsType: source.fsType,
+      readOnly: source.readOnly,
       // The record comes first: whatever ends volctl then, the next tear-down knows what to log out of (R837).
-      find: (global: string) => [
-        { op: 'write', target: `${global}/iscsi.json` } as const,
-        { op: 'iscsiLogin', target: global } as const,
+      find: (global) => [
+        { op: 'write', target: `${global}/iscsi.json` },
+        { op: 'iscsiLogin', target: global },
       ],
     }
-    const blocked = chapObstacle(source)
-    return { steps: lunSteps(context, volume, lun, first), ...(blocked === undefined ? {} : { blocked }) }
   },
-}
+  obstacle: (volume) => chapObstacle(sharedSourcesOf(volume).iscsi),
+})
 
 /** The portal exactly as it was written: a missing port stays missing (R014). */
 function iscsiName({ targetPortal, iqn, lun }: IscsiSource): string {
   return `${targetPortal}:${iqn}:${lun ?? 0}`
-}
-
-function globalPathOf(volume: VolumeToMount): string | undefined {
-  const target = targetOf(volume)
-  return 'error' in target ? undefined : iscsiDirectory(target, volume.mode)
-}
-
-function sourceOf({ persistentVolume, source }: VolumeToMount): IscsiSource | undefined {
-  return (persistentVolume?.spec ?? source)?.iscsi
-}
-
-function targetOf(volume: VolumeToMount): IscsiTarget | { readonly error: string } {
-  const source = sourceOf(volume)
-  return source == null ? { error: 'it has no iscsi source' } : iscsiTargetOf(volume.specName, source)
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Obstacle } from '../reconcile/draft.ts'
 import { mountEvidence } from './evidence.ts'
 import { sharedNameFacts, specNameOf } from './facts.ts'
 import { mapEvidence, mapSteps } from './map-steps.ts'
-import { joinMountOptions, mountOptions } from './mount-options.ts'
+import { bindOptions, mountOptions } from './mount-options.ts'
 import { ownershipOf } from './ownership.ts'
 import { podPathOf, podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
@@ -20,8 +20,6 @@ export const localVolume: VolumePlugin = {
     tearDown: 'unmounted, the global mount of a device as well; raw block is unmapped',
     setUp: 'a directory is bound; a device is checked and mounted, never formatted; raw block is mapped',
   },
-  attachability: 'notAttachable',
-  deviceMountable: true,
   block: true,
   refreshes: false,
   // Of a directory source it fails (P70, O32), and volctl cannot tell that from a device.
@@ -83,7 +81,7 @@ function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: stri
       ...(options.length === 0 ? {} : { options }),
     },
     { op: 'mkdir', target, mode: '0750' },
-    { op: 'mount', target, options: joinMountOptions(mountOptions(volume, []), ['bind', ...readOnly]) },
+    { op: 'mount', target, options: bindOptions(volume, readOnly) },
     // Only the first pod's group counts (P68).
     ...(first && !volume.readOnly && !isMountedForAnyPod(inputs, volume) ? ownershipOf(volume, target) : []),
   ]

@@ -2,14 +2,16 @@
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { isReadOnlyFor } from '../desired/shared-sources.ts'
 import type { Step } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context.ts'
+import type { Obstacle } from '../reconcile/draft.ts'
 import { linkEvidence, mountEvidence } from './evidence.ts'
 import { mapEvidence, mapSteps } from './map-steps.ts'
-import { joinMountOptions, mountOptions } from './mount-options.ts'
+import { bindOptions, mountOptions } from './mount-options.ts'
 import { ownershipOf } from './ownership.ts'
-import { podVolumeDir } from './paths.ts'
-import type { MountEvidence } from './plugin.ts'
+import { podPathOf, podVolumeDir } from './paths.ts'
+import type { MountEvidence, SpecFailure, VolumePlugin } from './plugin.ts'
 
 export interface Lun {
   /** The global directory, of the mount or of the maps, relative to the root directory. */
@@ -21,8 +23,48 @@ export interface Lun {
   find(global: string): readonly Step[]
 }
 
+export interface LunKind {
+  readonly name: string
+  readonly about: VolumePlugin['about']
+  readonly facts: VolumePlugin['facts']
+  /** What the volume's source names, or why it names nothing. */
+  lunOf(volume: VolumeToMount): Lun | SpecFailure
+  /** What else keeps it from being brought up. */
+  obstacle?(volume: VolumeToMount): Obstacle | undefined
+}
+
+/** The plugin of LUNs of one kind. */
+export function lunPlugin({ name, about, facts, lunOf, obstacle = () => undefined }: LunKind): VolumePlugin {
+  const globalPath = (volume: VolumeToMount): string | undefined => {
+    const lun = lunOf(volume)
+    return 'error' in lun ? undefined : lun.global
+  }
+  return {
+    name,
+    about,
+    facts,
+    block: true,
+    refreshes: false,
+    reconstructs: true,
+    tearDown: 'mount',
+    podPath: podPathOf,
+    globalPath,
+    mountsOver: ({ mode }) => mode === 'Filesystem',
+    evidence: (inputs, volume) => lunEvidence(inputs, volume, globalPath(volume)),
+    setUp: (context, volume, first) => {
+      const lun = lunOf(volume)
+      if ('error' in lun) {
+        const hint = 'Correct the source; then plan again.'
+        return { steps: [], blocked: { code: 'InvalidSource', message: lun.error, hint } }
+      }
+      const blocked = obstacle(volume)
+      return { steps: lunSteps(context, volume, lun, first), ...(blocked === undefined ? {} : { blocked }) }
+    },
+  }
+}
+
 /** @param global undefined where the source names none */
-export function lunEvidence(inputs: ActualInputs, volume: VolumeToMount, global: string | undefined): MountEvidence {
+function lunEvidence(inputs: ActualInputs, volume: VolumeToMount, global: string | undefined): MountEvidence {
   if (volume.mode === 'Filesystem') return mountEvidence(inputs, volume)
   return global === undefined ? linkEvidence(inputs, volume) : mapEvidence(inputs, volume, global)
 }
@@ -33,10 +75,10 @@ export function lunEvidence(inputs: ActualInputs, volume: VolumeToMount, global:
  *
  * @param first whether the global mount is part of it
  */
-export function lunSteps({ inputs }: PlanContext, volume: VolumeToMount, lun: Lun, first: boolean): Step[] {
+function lunSteps({ inputs }: PlanContext, volume: VolumeToMount, lun: Lun, first: boolean): Step[] {
   const global = inputs.absolute(lun.global)
   if (volume.mode === 'Filesystem') {
-    const ro = isReadOnly(volume, lun) ? ['ro'] : []
+    const ro = isReadOnlyFor(volume, lun.readOnly) ? ['ro'] : []
     return [...(first ? deviceSteps(volume, lun, global, ro) : []), ...podSteps(inputs, volume, global, ro)]
   }
   const [directory, ...map] = mapSteps(inputs, volume, lun.global)
@@ -56,11 +98,7 @@ function podSteps(inputs: ActualInputs, volume: VolumeToMount, source: string, r
   const target = inputs.absolute(podVolumeDir(volume))
   return [
     { op: 'mkdir', target, mode: '0750' },
-    { op: 'mount', target, source, options: joinMountOptions(mountOptions(volume, []), ['bind', ...ro]) },
+    { op: 'mount', target, source, options: bindOptions(volume, ro) },
     ...(ro.length > 0 ? [] : ownershipOf(volume, target, { ignoreErrors: true })),
   ]
-}
-
-function isReadOnly({ persistentVolume, readOnly }: VolumeToMount, lun: Lun): boolean {
-  return persistentVolume === undefined ? lun.readOnly === true : readOnly
 }

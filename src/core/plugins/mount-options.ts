@@ -18,6 +18,11 @@ export function mountOptions(volume: OfPersistentVolume, own: readonly string[])
   return given === undefined ? [...own] : joinMountOptions(given, own)
 }
 
+/** Of the pod's bind mount: always sorted (P68, P75). */
+export function bindOptions(volume: OfPersistentVolume, own: readonly string[]): string[] {
+  return joinMountOptions(mountOptions(volume, []), ['bind', ...own])
+}
+
 /** A sorted set of both; empty ones of the first are dropped (P19). */
 export function joinMountOptions(given: readonly string[], own: readonly string[]): string[] {
   return [...new Set([...given.filter((option) => option !== ''), ...own])].toSorted()

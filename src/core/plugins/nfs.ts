@@ -1,39 +1,34 @@
 /** nfs: one mount a pod (P62-P65). */
 import { isIPv6 } from 'node:net'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { isReadOnlyFor, sharedSourcesOf } from '../desired/shared-sources.ts'
 import type { Step } from '../plan/plan.ts'
 import { mountEvidence } from './evidence.ts'
-import { perPodFacts, sharedSources, specNameOf, specOf } from './facts.ts'
+import { perPodFacts, sharedSources, specNameOf } from './facts.ts'
 import { mountOptions } from './mount-options.ts'
 import { podVolumeDir } from './paths.ts'
+import { PER_POD } from './per-pod.ts'
 import type { VolumePlugin } from './plugin.ts'
 
 const NAME = 'kubernetes.io/nfs'
 
 export const nfs: VolumePlugin = {
+  ...PER_POD,
   name: NAME,
   about: { tearDown: 'unmounted, a dead server notwithstanding', setUp: 'mounted with its options' },
-  attachability: 'notAttachable',
-  deviceMountable: false,
-  block: false,
-  refreshes: false,
   reconstructs: true,
   tearDown: 'mount',
   facts: (spec, context) =>
     sharedSources(spec).nfs == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
-  podPath: podVolumeDir,
-  globalPath: () => undefined,
   mountsOver: () => true,
   evidence: mountEvidence,
   setUp: (context, volume) => ({ steps: setUpSteps(volume, context.inputs.absolute(podVolumeDir(volume))) }),
 }
 
 function setUpSteps(volume: VolumeToMount, target: string): Step[] {
-  const source = sharedSources(specOf(volume)).nfs
+  const source = sharedSourcesOf(volume).nfs
   if (source == null) return []
-  // A PersistentVolume's own flag means nothing here: the claim's does (R114).
-  const readOnly = volume.persistentVolume === undefined ? source.readOnly === true : volume.readOnly
-  const options = mountOptions(volume, readOnly ? ['ro'] : [])
+  const options = mountOptions(volume, isReadOnlyFor(volume, source.readOnly) ? ['ro'] : [])
   const server = isIPv6(source.server) ? `[${source.server}]` : source.server
   return [
     { op: 'mkdir', target, mode: '0750' },

@@ -6,7 +6,7 @@
  */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
-import type { Attachability, VolumeSpec, VolumeToMount } from '../desired/desired-state.ts'
+import type { VolumeSpec, VolumeToMount } from '../desired/desired-state.ts'
 import type { Node, PersistentVolume, PodVolumeSource } from '../model/objects.ts'
 import type { ExpectedMount, Step } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context.ts'
@@ -52,10 +52,11 @@ export interface VolumePlugin {
   readonly name: string
   /** What volctl does with it, a line each, for the manual. */
   readonly about: { readonly tearDown: string; readonly setUp: string }
-  /** Unique name and abilities of a volume that this plugin supports (P4, P6, P7); undefined: it is not its own. */
+  /**
+   * Unique name of a volume that this plugin supports, and whether it attaches and has a device mount, which a driver or
+   * the source decides (P4, P6, P7); undefined: it is not this plugin's.
+   */
   facts(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure | undefined
-  readonly attachability: Attachability | 'driver'
-  readonly deviceMountable: boolean
   /** May a container have it as a device (volumeMode Block). */
   readonly block: boolean
   /** Is content written anew when the API's changes (P7, remount). */

@@ -9,8 +9,6 @@ export const unknown: VolumePlugin = {
     tearDown: 'unmounted, and removed when empty',
     setUp: 'never: nothing here knows how',
   },
-  attachability: 'notAttachable',
-  deviceMountable: false,
   block: false,
   refreshes: false,
   reconstructs: false,

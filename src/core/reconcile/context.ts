@@ -3,7 +3,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { BlockVolume, StagedVolume } from '../actual/devices.ts'
 import type { DesiredState } from '../desired/desired-state.ts'
 import type { CsiSocket } from '../model/snapshot.ts'
-import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
+import type { PlanInputs, PlanOptions, PodRef } from '../plan/plan.ts'
 import type { ApiObjects } from './api-objects.ts'
 import type { Wait } from './draft.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
@@ -37,6 +37,11 @@ export interface PlanContext {
   /** Milliseconds since the epoch: when the snapshot was taken. */
   readonly now: number
   readonly bootTime: number | undefined
+}
+
+/** How a pod is named: with its own name where the API or the runtime tells it. */
+export function podRefOf({ classes }: PlanContext, uid: string): PodRef {
+  return classes.of(uid)?.ref ?? { uid }
 }
 
 /** The socket of a driver that answered just now, if there is one (R045, C26). */

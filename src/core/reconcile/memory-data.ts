@@ -2,6 +2,7 @@
 import type { SubPaths } from '../actual/pod-volumes.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { isGeneration } from '../names.ts'
+import { readyMarker, wrappedName } from '../plugins/paths.ts'
 import { allowedFsTypes } from '../plugins/teardown-family.ts'
 import type { PlanContext } from './context.ts'
 import type { Obstacle } from './draft.ts'
@@ -15,7 +16,7 @@ export const UNCOUNTED = { files: 0, bytes: 0, counted: false } as const
  */
 export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: SubPaths | undefined): MountInfo[] {
   if (subPaths === undefined) return []
-  if (inputs.tree.has(`pods/${podUid}/plugins/kubernetes.io~empty-dir/wrapped_${subPaths.volumeName}/ready`)) return []
+  if (inputs.tree.has(readyMarker(podUid, wrappedName(subPaths.volumeName)))) return []
   const layers = subPaths.leaves
     .flatMap((leaf) => leaf.layers)
     .filter(({ fsType, root }) => allowedFsTypes('emptyDir')?.includes(fsType) && !isOfGeneration(root))

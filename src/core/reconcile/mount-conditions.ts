@@ -1,6 +1,7 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { matchesNode } from '../desired/node-affinity.ts'
+import { CSI_PLUGIN } from '../names.ts'
 import { flexVolume } from '../plugins/flex-volume.ts'
 import { mountOptionsObstacle } from '../plugins/mount-options.ts'
 import { pluginNamed } from '../plugins/registry.ts'
@@ -125,7 +126,7 @@ function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMoun
 }
 
 function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  if (volume.plugin !== 'kubernetes.io/csi' || volume.driver === undefined) return undefined
+  if (volume.plugin !== CSI_PLUGIN || volume.driver === undefined) return undefined
   if (registeredDriver(context, volume.driver) !== undefined) return undefined
   return {
     code: 'DriverNotRegistered',

@@ -2,7 +2,7 @@
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { pluginNamed } from '../plugins/registry.ts'
-import type { PlanContext } from './context.ts'
+import { type PlanContext, podRefOf } from './context.ts'
 import { isStaged } from './csi-staged.ts'
 import { predecessorObstacle } from './device-obstacles.ts'
 import { type Draft, expectedMount, type Findings, type Wait } from './draft.ts'
@@ -17,7 +17,7 @@ export function mountOrAttachVolumes(context: PlanContext, findings: Findings): 
   for (const volume of volumes) mountOne(context, findings, volume, staging)
   for (const unresolved of context.desired.unresolved) {
     if (context.classes.of(unresolved.podUid)?.class !== 'Desired') continue
-    const pod = context.classes.of(unresolved.podUid)?.ref ?? { uid: unresolved.podUid }
+    const pod = podRefOf(context, unresolved.podUid)
     const absent = unresolved.cause === 'Absent'
     findings.wait(
       'MountVolume',
@@ -52,7 +52,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     return
   }
 
-  const pod = context.classes.of(volume.podUid)?.ref ?? { uid: volume.podUid }
+  const pod = podRefOf(context, volume.podUid)
   const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
   const ref = describeWanted(context, volume)
   const wait = mountWait(context, volume)
@@ -158,7 +158,7 @@ function reportDead(
   target: string,
   error: string,
 ): void {
-  const pod = context.classes.of(volume.podUid)?.ref ?? { uid: volume.podUid }
+  const pod = podRefOf(context, volume.podUid)
   const running = context.witnesses.isAlive(volume.podUid)
   findings.problem(
     'error',

@@ -8,7 +8,7 @@ import { volumeObstacle } from '../plugins/content-obstacle.ts'
 import { csiTarget } from '../plugins/csi-paths.ts'
 import { csiDriverOf, groupSteps, publishSteps } from '../plugins/csi-set-up.ts'
 import { pluginNamed } from '../plugins/registry.ts'
-import { type PlanContext, waitForKubelet } from './context.ts'
+import { type PlanContext, podRefOf, waitForKubelet } from './context.ts'
 import { expectedMount, type Findings, notAsked, type Obstacle } from './draft.ts'
 import { isNamed } from './filter-operations.ts'
 import { mountWait } from './mount-conditions.ts'
@@ -26,7 +26,7 @@ function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
   const { options } = context
   const named = (options.pods?.length ?? 0) + (options.volumes?.length ?? 0) > 0
   if (!options.remount || !named || volume.plugin !== CSI_PLUGIN) return false
-  const pod = context.classes.of(volume.podUid)?.ref ?? { uid: volume.podUid }
+  const pod = podRefOf(context, volume.podUid)
   if (!isNamed({ pod, volume: describeWanted(context, volume) }, options)) return false
   return csiDriverOf(context, volume)?.spec.requiresRepublish === true
 }
@@ -95,7 +95,7 @@ interface Refresh {
 }
 
 function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount, what: Refresh): void {
-  const pod = context.classes.of(volume.podUid)?.ref ?? { uid: volume.podUid }
+  const pod = podRefOf(context, volume.podUid)
   const ref = describeWanted(context, volume)
   // A driver is called only for what may be mounted here and now (S22, S30).
   const wait = volume.plugin === CSI_PLUGIN ? mountWait(context, volume) : waitForKubelet(context)
