@@ -52,6 +52,7 @@ export const BLOCK_CODES = {
   NodeAffinity: "the volume's node affinity does not match this node",
   InvalidPath: 'the path of the volume is empty, not absolute, or has ".." in it',
   HostPathType: 'what is at the path of a hostPath volume is not of the type that the volume says',
+  BlockUnsupported: 'the PersistentVolume is a raw block device (volumeMode Block), and its volume plugin has none',
   MountOptionsUnsupported: 'the PersistentVolume has mount options, and its volume plugin takes none',
   ContentMissing: 'an object or a key that the volume is filled from does not exist',
   ContentInvalid: 'the volume asks for what the kubelet refuses to write',

@@ -1,11 +1,13 @@
 /** Step 2 of the pass: what living pods want and do not have (R410, S22; O3, O21, O26, O31). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
+import { notMounted } from '../plugins/evidence.ts'
+import type { SetUp } from '../plugins/plugin.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from './context.ts'
 import { isStaged } from './csi-staged.ts'
 import { predecessorObstacle } from './device-obstacles.ts'
-import { type Draft, expectedMount, type Findings, type Wait } from './draft.ts'
+import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from './draft.ts'
 import { isNamed } from './filter-operations.ts'
 import { mountObstacle, mountWait } from './mount-conditions.ts'
 import { refreshVolume } from './refresh-volumes.ts'
@@ -39,7 +41,8 @@ export function mountOrAttachVolumes(context: PlanContext, findings: Findings): 
 function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMount, staging: Map<string, Draft>): void {
   const { inputs } = context
   const plugin = pluginNamed(volume.plugin)
-  const evidence = plugin.evidence(inputs, volume)
+  const device = volume.mode === 'Block' && !plugin.block ? blockUnsupported(volume) : undefined
+  const evidence = device === undefined ? plugin.evidence(inputs, volume) : notMounted('no container gets it')
   if (evidence.state === 'satisfied') return
   const target = plugin.podPath(volume)
   const dead = inputs.deadError(target)
@@ -68,7 +71,11 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   }
   const first = staging.get(volume.uniqueName)
   const withStage = volume.deviceMountable && first === undefined && !isStaged(context, volume)
-  const { steps, expects = [], blocked: missing } = plugin.setUp(context, volume, withStage)
+  const {
+    steps,
+    expects = [],
+    blocked: missing,
+  }: SetUp = device === undefined ? plugin.setUp(context, volume, withStage) : { steps: [], blocked: device }
   const predecessors = earlier.filter((draft) => !MOUNTS.has(draft.kind))
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
   const blocked = mountObstacle(context, volume, target) ?? missing ?? predecessorObstacle(predecessors)
@@ -91,6 +98,15 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   }
   if (volume.deviceMountable && first === undefined && willRun(context, draft)) staging.set(volume.uniqueName, draft)
   findings.add(draft)
+}
+
+/** The kubelet finds no mapper for it, and tries for ever (R010). */
+function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
+  return {
+    code: 'BlockUnsupported',
+    message: `PersistentVolume ${specName} has volumeMode Block, and ${plugin} gives no devices`,
+    hint: 'Make the PersistentVolume and its claim anew, with volumeMode Filesystem.',
+  }
 }
 
 const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])

@@ -1,0 +1,37 @@
+/** A PersistentVolume that is to be a device, of each volume plugin (R010). */
+import { describe, expect, it } from 'vitest'
+import type { PersistentVolume } from '../../src/core/model/objects.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { blocked, plan } from './planned.ts'
+
+function wanting(source: Partial<PersistentVolume['spec']>): NodeBuilder {
+  const built = node().persistentVolume('v', { mode: 'Block', attached: false })
+  const [volume] = built.volumes
+  if (volume === undefined) throw new Error('no volume')
+  const { csi: _, ...spec } = volume.spec
+  built.volumes.splice(0, 1, { ...volume, spec: { ...spec, ...source } })
+  built.pod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-v' } }])
+  const pod = built.pods.pop()
+  if (pod === undefined) throw new Error('no pod')
+  const containers = [{ name: 'c', volumeDevices: [{ name: 'data', devicePath: '/dev/data' }] }]
+  built.pods.push({ ...pod, spec: { ...pod.spec, containers } })
+  return built
+}
+
+describe('volumeMode Block', () => {
+  it.each([
+    { plugin: 'nfs', source: { nfs: { server: '10.0.0.9', path: '/export' } } },
+    { plugin: 'host-path', source: { hostPath: { path: '/dev/sdb' } } },
+    { plugin: 'flexVolume', source: { flexVolume: { driver: 'v/d' } } },
+  ])('is blocked for $plugin, which has no devices', ({ source }) => {
+    const made = plan(wanting(source as never))
+    expect(blocked(made)).toEqual(['MapVolume BlockUnsupported'])
+    expect(made.operations[0]?.steps).toEqual([])
+  })
+
+  it('is mapped for a local volume', () => {
+    const made = plan(wanting({ local: { path: '/dev/sdb' } } as never))
+    expect(blocked(made)).toEqual([])
+    expect(made.operations.map(({ kind }) => kind)).toEqual(['MapVolume'])
+  })
+})
