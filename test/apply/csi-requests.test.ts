@@ -75,6 +75,7 @@ function facts(volume: VolumeToMount, given: Partial<CsiFacts> = {}): CsiFacts {
     capabilities: ['STAGE_UNSTAGE_VOLUME'],
     driver: undefined,
     publishContext: {},
+    label: '',
     ...given,
   }
 }
@@ -100,6 +101,14 @@ describe('C52, C55: where every field comes from', () => {
       secrets: { user: 'x' },
       volumeContext: { pool: 'fast' },
     })
+  })
+  it('C68: the SELinux label goes last, between quotes, to both calls and not to an expansion', () => {
+    const labelled = facts(volume, { label: 'u:r:t:s0:c1,c2' })
+    const flags = (request: { volumeCapability?: ReturnType<typeof stageRequest>['volumeCapability'] }) =>
+      request.volumeCapability?.accessType?.case === 'mount' ? request.volumeCapability.accessType.value.mountFlags : []
+    const want = ['noatime', 'discard', 'context="u:r:t:s0:c1,c2"']
+    expect(flags(stageRequest(labelled, {}))).toEqual(want)
+    expect(flags(publishRequest(labelled, {}, undefined))).toEqual(want)
   })
   it('NodePublishVolume: the PersistentVolume’s own readOnly is the controller’s (C57)', () => {
     expect(publishRequest(facts(volume, { publishContext }), { user: 'x' }, undefined)).toEqual({
@@ -305,6 +314,16 @@ describe('vol_data.json, byte for byte (C12, C13, C132)', () => {
       'pod, persistent',
       publishState(persistent(), 'node-a'),
       '{"attachmentID":"csi-c97d341c3f1da4f80af7e5d3de622e065f86af9258dee1bdb039d0b0a4ae514d","driverName":"hostpath.csi.k8s.io","nodeName":"node-a","specVolID":"pv-1","volumeHandle":"vol-001","volumeLifecycleMode":"Persistent"}\n',
+    ],
+    [
+      'pod, with a label',
+      publishState(persistent(), 'node-a', 'u:r:t:s0:c1,c2'),
+      '{"attachmentID":"csi-c97d341c3f1da4f80af7e5d3de622e065f86af9258dee1bdb039d0b0a4ae514d","driverName":"hostpath.csi.k8s.io","nodeName":"node-a","seLinuxMountContext":"u:r:t:s0:c1,c2","specVolID":"pv-1","volumeHandle":"vol-001","volumeLifecycleMode":"Persistent"}\n',
+    ],
+    [
+      'global mount, with a label',
+      stageState(persistent(), 'u:r:t:s0:c1,c2'),
+      '{"driverName":"hostpath.csi.k8s.io","seLinuxMountContext":"u:r:t:s0:c1,c2","volumeHandle":"vol-001"}\n',
     ],
     ['global mount', stageState(persistent()), '{"driverName":"hostpath.csi.k8s.io","volumeHandle":"vol-001"}\n'],
     [

@@ -39,6 +39,7 @@ const FULL: Operation = {
       options: ['ro'],
       mode: '0750',
       ownership: { gid: 1, policy: 'Always', readOnly: true, ignoreErrors: false },
+      label: 'u:r:t',
     },
   ],
   volume: {

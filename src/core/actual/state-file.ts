@@ -9,6 +9,8 @@ export interface VolumeData {
   readonly specVolID?: string
   readonly attachmentID?: string
   readonly volumeLifecycleMode?: string
+  /** SELinux label that it is mounted with (C68). */
+  readonly seLinuxMountContext?: string
 }
 
 /** A state file found on disk. `corrupt`: it is there and tells nothing (C94); never the same as absent. */
@@ -17,7 +19,14 @@ export type StateFile = { readonly path: string; readonly mtime: number | undefi
   | { readonly data?: undefined; readonly corrupt: string }
 )
 
-const STRING_KEYS = ['driverName', 'volumeHandle', 'specVolID', 'attachmentID', 'volumeLifecycleMode'] as const
+const STRING_KEYS = [
+  'driverName',
+  'volumeHandle',
+  'specVolID',
+  'attachmentID',
+  'volumeLifecycleMode',
+  'seLinuxMountContext',
+] as const
 
 /**
  * Reads a vol_data.json out of the tree.

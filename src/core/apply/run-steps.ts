@@ -91,13 +91,13 @@ async function runStep(step: Step, run: StepContext, done: Progress): Promise<vo
       break
     case 'NodeStageVolume':
     case 'NodePublishVolume': {
-      const undos = await bringUpStep(step, run)
+      const undos = await bringUpStep(step.op, step, run)
       // The driver has it now: what the steps before made belongs to it, and goes only with it (C54, C66).
       done.undos.length = 0
       done.undos.push(...undos)
       break
     }
     default:
-      done.undos.push(...(await bringUpStep(step, run)))
+      done.undos.push(...(await bringUpStep(step.op, step, run)))
   }
 }

@@ -191,6 +191,14 @@ export interface Resources {
   readonly requests?: Readonly<Record<string, string>>
 }
 
+/** Empty texts count as absent. */
+export interface SelinuxOptions {
+  readonly user?: string
+  readonly role?: string
+  readonly type?: string
+  readonly level?: string
+}
+
 export interface Container {
   readonly name: string
   readonly volumeMounts?: readonly {
@@ -204,7 +212,7 @@ export interface Container {
   readonly resources?: Resources
   /** Always, of an init container: a sidecar. */
   readonly restartPolicy?: string
-  readonly securityContext?: { readonly runAsUser?: number }
+  readonly securityContext?: { readonly runAsUser?: number; readonly seLinuxOptions?: SelinuxOptions }
 }
 
 export interface ContainerStatus {
@@ -229,6 +237,8 @@ export interface Pod extends ApiObject {
       readonly fsGroup?: number
       readonly fsGroupChangePolicy?: string
       readonly runAsUser?: number
+      readonly seLinuxOptions?: SelinuxOptions
+      readonly seLinuxChangePolicy?: string
     }
     readonly serviceAccountName?: string
   }

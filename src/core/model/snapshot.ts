@@ -179,6 +179,15 @@ export interface HostPath {
   readonly error?: string
 }
 
+/** SELinux of the host (C68). */
+export interface Selinux {
+  readonly enabled: boolean
+  /** What its policy gives a container's files, e.g. `system_u:object_r:container_file_t:s0`; absent: it says nothing. */
+  readonly fileLabel?: string
+  /** Why the policy could not be read. */
+  readonly error?: string
+}
+
 export interface NodeSnapshot {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'NodeSnapshot'
@@ -205,6 +214,8 @@ export interface NodeSnapshot {
   readonly flexDrivers?: readonly FlexDriver[]
   /** Absent: there was none to look at, or nobody looked. */
   readonly hostPaths?: readonly HostPath[]
+  /** Absent: nobody looked. */
+  readonly selinux?: Selinux
   /** Absent: there is none. */
   readonly lazilyDetached?: readonly LazilyDetached[]
 }

@@ -24,6 +24,7 @@ import { readLazilyDetached } from './lazily-detached.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readMountTable } from './read-mountinfo.ts'
+import { readSelinux } from './selinux.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
 
@@ -65,6 +66,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const staticPods = readStaticPods(node.staticPods)
   const blockDevices = loopDevices()
   const installed = flexDrivers(node)
+  const selinux = node.testHost?.selinux ?? readSelinux()
   const directory = node.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
   const lazilyDetached = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
 
@@ -124,6 +126,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     kubelet,
     blockDevices,
     csiSockets,
+    selinux,
     ...(installed !== undefined && { flexDrivers: installed }),
     ...(checked.length > 0 && { hostPaths: checked }),
     ...(lazilyDetached.length > 0 && { lazilyDetached }),

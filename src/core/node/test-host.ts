@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors.ts'
-import type { KubeletSnapshot } from '../model/snapshot.ts'
+import type { KubeletSnapshot, Selinux } from '../model/snapshot.ts'
 import { sameDirectory } from './same-directory.ts'
 
 /** The environment variable that names a file describing a fake host: for tests only (S7). */
@@ -28,6 +28,7 @@ export interface TestHost {
   readonly kubeconfig?: string
   /** Drivers of flexVolumes; absent: there is no such directory. */
   readonly volumePluginDir?: string
+  readonly selinux?: Selinux
 }
 
 /** The fake host of this run, if the variable is set. Whether it may be used is `allowTestHost`'s to say. */

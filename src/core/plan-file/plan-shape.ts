@@ -50,6 +50,7 @@ const step = object<Step>({
   ownership: optional(
     object<Ownership>({ gid: count, policy: oneOf('Always', 'OnRootMismatch'), readOnly: flag, ignoreErrors: flag }),
   ),
+  label: optional(text),
 })
 
 const blocked = object<Blocked>({ code, message: text, hint: optional(text) })

@@ -131,6 +131,8 @@ export interface Step {
   readonly mode?: string
   /** setOwnership. */
   readonly ownership?: Ownership
+  /** NodeStageVolume, NodePublishVolume, write: SELinux label of the files (C68); absent: none. */
+  readonly label?: string
 }
 
 /** fsGroup, as the kubelet gives a volume to a group (P31, P32). */

@@ -10,6 +10,7 @@ import { ownValue } from '../own-value.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver, stages } from '../reconcile/context.ts'
 import type { Obstacle } from '../reconcile/draft.ts'
+import { labelOf } from '../reconcile/selinux.ts'
 import { stagedShownBy } from '../reconcile/staged-devices.ts'
 import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
@@ -133,19 +134,26 @@ function stageSteps(context: PlanContext, volume: VolumeToMount, first: boolean)
   if (!stages(registeredDriver(context, volume.driver ?? ''))) return [mkdir]
   return [
     mkdir,
-    { op: 'write', target: `${dir}/${VOLUME_DATA}` },
-    { op: 'NodeStageVolume', target: `${dir}/globalmount` },
+    { op: 'write', target: `${dir}/${VOLUME_DATA}`, ...labelled(context, volume) },
+    { op: 'NodeStageVolume', target: `${dir}/globalmount`, ...labelled(context, volume) },
   ]
 }
 
 /** Target and its directory are as the kubelet leaves them: the driver makes the target itself (C53). */
-export function publishSteps({ inputs }: PlanContext, volume: VolumeToMount): Step[] {
+export function publishSteps(context: PlanContext, volume: VolumeToMount): Step[] {
+  const { inputs } = context
+  const label = labelled(context, volume)
   const stateFile = inputs.absolute(csiPublishStateFile(volume))
   return [
     { op: 'mkdir', target: parentOf(stateFile) },
-    { op: 'write', target: stateFile },
-    { op: 'NodePublishVolume', target: inputs.absolute(csiTarget(volume)) },
+    { op: 'write', target: stateFile, ...label },
+    { op: 'NodePublishVolume', target: inputs.absolute(csiTarget(volume)), ...label },
   ]
+}
+
+function labelled(context: PlanContext, volume: VolumeToMount): Pick<Step, 'label'> {
+  const label = labelOf(context, volume)
+  return label === '' ? {} : { label }
 }
 
 /** Not where the driver gives the volume to the group itself (C62). */

@@ -14,7 +14,7 @@ import {
   csiTarget,
   VOLUME_DATA,
 } from './csi-paths.ts'
-import { csiSetUp } from './csi-set-up.ts'
+import { csiDriverOf, csiSetUp } from './csi-set-up.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { perPodFacts } from './facts.ts'
 import { mapEvidence } from './map-steps.ts'
@@ -44,6 +44,7 @@ export const csi: VolumePlugin = {
   mountsOver: ({ mode }) => mode === 'Filesystem',
   evidence: (inputs, volume) =>
     volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume),
+  takesLabel: (context, volume) => csiDriverOf(context, volume)?.spec.seLinuxMount === true,
   setUp: csiSetUp,
 }
 

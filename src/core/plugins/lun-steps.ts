@@ -2,10 +2,12 @@
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { labelOption } from '../desired/selinux-label.ts'
 import { isReadOnlyFor } from '../desired/shared-sources.ts'
 import type { Step } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context.ts'
 import type { Obstacle } from '../reconcile/draft.ts'
+import { labelOf } from '../reconcile/selinux.ts'
 import { linkEvidence, mountEvidence } from './evidence.ts'
 import { mapEvidence, mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions } from './mount-options.ts'
@@ -50,6 +52,7 @@ export function lunPlugin({ name, about, facts, lunOf, obstacle = () => undefine
     podPath: podPathOf,
     globalPath,
     mountsOver: ({ mode }) => mode === 'Filesystem',
+    takesLabel: () => true,
     evidence: (inputs, volume) => lunEvidence(inputs, volume, globalPath(volume)),
     setUp: (context, volume, first) => {
       const lun = lunOf(volume)
@@ -75,11 +78,15 @@ function lunEvidence(inputs: ActualInputs, volume: VolumeToMount, global: string
  *
  * @param first whether the global mount is part of it
  */
-function lunSteps({ inputs }: PlanContext, volume: VolumeToMount, lun: Lun, first: boolean): Step[] {
+function lunSteps(context: PlanContext, volume: VolumeToMount, lun: Lun, first: boolean): Step[] {
+  const { inputs } = context
   const global = inputs.absolute(lun.global)
   if (volume.mode === 'Filesystem') {
     const ro = isReadOnlyFor(volume, lun.readOnly) ? ['ro'] : []
-    return [...(first ? deviceSteps(volume, lun, global, ro) : []), ...podSteps(inputs, volume, global, ro)]
+    return [
+      ...(first ? deviceSteps(volume, lun, global, [...ro, ...labelOption(labelOf(context, volume))]) : []),
+      ...podSteps(inputs, volume, global, ro),
+    ]
   }
   const [directory, ...map] = mapSteps(inputs, volume, lun.global)
   return [...(directory === undefined ? [] : [directory]), ...lun.find(global), ...map]

@@ -66,6 +66,8 @@ export interface VolumePlugin {
   readonly tearDown: TeardownFamily
   /** A PersistentVolume of it that has mount options is not mounted (P14); of the others, inline ones never have any. */
   readonly refusesMountOptions?: true
+  /** Is this volume mounted with a label where the node has SELinux (R010); absent: no volume of it is. */
+  takesLabel?(context: PlanContext, volume: VolumeToMount): boolean
   /** Relative path of what a pod's volume is mounted on, or of the pod's link to the device (R021). */
   podPath(volume: VolumeToMount): string
   /** Relative path of the node's own mount or map of the volume, shared by pods (R022); undefined: it has none. */

@@ -11,6 +11,7 @@ import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } fr
 import { isNamed } from './filter-operations.ts'
 import { mountObstacle, mountWait } from './mount-conditions.ts'
 import { refreshVolume } from './refresh-volumes.ts'
+import { labelObstacle, reportLabel } from './selinux.ts'
 import { describeCsiVolume, describePersistentVolume, isForOnePod } from './volume-facts.ts'
 
 export function mountOrAttachVolumes(context: PlanContext, findings: Findings): void {
@@ -51,6 +52,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     return
   }
   if (evidence.state === 'mounted' && evidence.stateFileLost === undefined) {
+    reportLabel(context, findings, volume)
     refreshVolume(context, findings, volume)
     return
   }
@@ -78,7 +80,11 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   }: SetUp = device === undefined ? plugin.setUp(context, volume, withStage) : { steps: [], blocked: device }
   const predecessors = earlier.filter((draft) => !MOUNTS.has(draft.kind))
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
-  const blocked = mountObstacle(context, volume, target) ?? missing ?? predecessorObstacle(predecessors)
+  const blocked =
+    mountObstacle(context, volume, target) ??
+    missing ??
+    labelObstacle(context, volume) ??
+    predecessorObstacle(predecessors)
   const draft: Draft = {
     kind,
     reason: lost === undefined ? 'NotMounted' : 'StateFileMissing',

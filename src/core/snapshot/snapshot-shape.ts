@@ -69,6 +69,8 @@ const OPTIONAL: Readonly<Record<Kind, readonly string[]>> = {
     'staticPods.path',
     'hostPaths[].type',
     'hostPaths[].error',
+    'selinux.fileLabel',
+    'selinux.error',
     'staticPods.manifests[].uid',
   ],
   list: [
@@ -95,8 +97,10 @@ const OPTIONAL: Readonly<Record<Kind, readonly string[]>> = {
     'api.configMaps[].digests',
     'api.secrets[].digests',
     'kubelet.config',
+    'selinux',
+    ...forContainers('containers[].securityContext'),
   ],
-  flag: [],
+  flag: ['selinux.enabled'],
 }
 
 /** What Go writes as null where it means none. */

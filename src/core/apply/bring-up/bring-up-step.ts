@@ -1,7 +1,6 @@
 /** One step of an operation that brings a volume up. */
 import { posix } from 'node:path'
 import type { Step } from '../../plan/plan.ts'
-import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
 import { checkPath } from './check-path.ts'
 import { nodePublishVolume } from './csi-publish.ts'
@@ -25,7 +24,7 @@ import { writeMarker } from './write-marker.ts'
 
 type BringUpStep = (step: Step, run: StepContext) => Promise<readonly Undo[]> | readonly Undo[]
 
-const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
+const STEPS = {
   mkdir: makeDirectory,
   iscsiLogin: logInToIscsi,
   fcFind: findFcDisk,
@@ -39,8 +38,8 @@ const STEPS: Readonly<Partial<Record<Step['op'], BringUpStep>>> = {
   'losetup -f': holdOpen,
   NodeStageVolume: nodeStageVolume,
   NodePublishVolume: nodePublishVolume,
-  write: (step, run) => (WRITERS[posix.basename(step.target)] ?? unknownStep)(step, run),
-}
+  write: (step, run) => writerOf(step)(step, run),
+} satisfies Partial<Record<Step['op'], BringUpStep>>
 
 /** What the driver itself does for the group, the kubelet leaves alone (C62, P88). */
 function driverSeesToGroup({ bringUp: { csi, flex } }: StepContext): boolean {
@@ -55,11 +54,17 @@ const WRITERS: Readonly<Record<string, BringUpStep>> = {
   'vol_data.json': writeVolumeData,
 }
 
-/** @returns how to take it back, oldest first */
-export async function bringUpStep(step: Step, run: StepContext): Promise<readonly Undo[]> {
-  return (STEPS[step.op] ?? unknownStep)(step, run)
+function writerOf({ target }: Step): BringUpStep {
+  const writer = WRITERS[posix.basename(target)]
+  if (writer === undefined) throw new Error(`nothing writes ${target}`)
+  return writer
 }
 
-function unknownStep({ op, target }: Step): never {
-  throw new StepFailed('NotSupportedYet', `this version does not carry out ${op} of ${target}`)
+/**
+ * @param op the step's
+ * @returns how to take it back, oldest first
+ */
+export async function bringUpStep(op: keyof typeof STEPS, step: Step, run: StepContext): Promise<readonly Undo[]> {
+  const carryOut: BringUpStep = STEPS[op]
+  return carryOut(step, run)
 }

@@ -9,7 +9,7 @@ import { StepFailed } from '../operation-error.ts'
 import type { CsiNode } from '../ports.ts'
 import type { StepContext } from '../step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'
-import { requireNoSelinux, wantedCsi } from './csi-wanted.ts'
+import { wantedCsi } from './csi-wanted.ts'
 
 /**
  * The driver, asked once in an operation what it can do (C7).
@@ -41,20 +41,21 @@ export async function openDriver(run: StepContext): Promise<NonNullable<StepCont
 /**
  * What the requests are made of.
  *
+ * @param label SELinux label that the volume is mounted with
  * @throws StepFailed where the CSIDriver is not known
  */
 export function factsOf(
   run: StepContext,
   capabilities: readonly string[],
   publishContext: Readonly<Record<string, string>>,
+  label = '',
 ): CsiFacts {
   const { volume, driver } = wantedCsi(run)
   const found = run.context.csiDriver(driver)
   if (found.state === 'Unknown')
     throw new StepFailed('CsiDriverUnknown', `CSIDriver ${driver} ${found.reason}`, { hint: 'Plan again.' })
   const object = found.state === 'Found' ? found.object : undefined
-  requireNoSelinux(run, object)
-  return { volume, rootDir: run.plan.rootDir, capabilities, driver: object, publishContext }
+  return { volume, rootDir: run.plan.rootDir, capabilities, driver: object, publishContext, label }
 }
 
 /**

@@ -21,7 +21,7 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<r
   if (!wasThere) requireNothingBelow(step.target, run)
   const { capabilities } = await openDriver(run)
   const publishContext = isEphemeral(volume) ? {} : await requireAttached(run)
-  const facts = factsOf(run, capabilities, publishContext)
+  const facts = factsOf(run, capabilities, publishContext, step.label)
   const secrets = await readSecret(run, 'publish')
   const tokens = await requestTokens(run, facts)
   await callNode(step, run, (node, ms) => node.nodePublishVolume(publishRequest(facts, secrets, tokens), ms))

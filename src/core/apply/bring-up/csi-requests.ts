@@ -2,6 +2,7 @@
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../csi/csi-node-client.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { podNamespace } from '../../desired/pods.ts'
+import { labelOption } from '../../desired/selinux-label.ts'
 import type { CsiDriver } from '../../model/objects.ts'
 import { csiStagingPath, csiTarget } from '../../plugins/csi-paths.ts'
 import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../plugins/csi-volume.ts'
@@ -18,6 +19,8 @@ export interface CsiFacts {
   readonly driver: CsiDriver | undefined
   /** VolumeAttachment.status.attachmentMetadata; empty where nothing is attached (C39). */
   readonly publishContext: Texts
+  /** SELinux label that it is mounted with; empty: none (C68). */
+  readonly label: string
 }
 
 /** C52: never pod information or tokens; a staging is shared by pods. */
@@ -97,7 +100,7 @@ function capability(facts: CsiFacts, volumeMountGroup: string): NonNullable<Node
   const accessMode = { mode: accessModeOf(facts) }
   const fsType = fsTypeOf(volume)
   if (volume.mode === 'Block' || fsType === 'block') return { accessMode, accessType: { case: 'block', value: {} } }
-  const mountFlags = [...(volume.persistentVolume?.spec.mountOptions ?? [])]
+  const mountFlags = [...(volume.persistentVolume?.spec.mountOptions ?? []), ...labelOption(facts.label)]
   return { accessMode, accessType: { case: 'mount', value: { fsType, mountFlags, volumeMountGroup } } }
 }
 

@@ -16,7 +16,7 @@ export async function nodeStageVolume(step: Step, run: StepContext): Promise<rea
       hint: 'Plan again.',
     })
   }
-  const facts = factsOf(run, capabilities, await requireAttached(run))
+  const facts = factsOf(run, capabilities, await requireAttached(run), step.label)
   const secrets = await readSecret(run, 'stage')
   await callNode(step, run, (node, ms) => node.nodeStageVolume(stageRequest(facts, secrets), ms))
   run.around.changed()

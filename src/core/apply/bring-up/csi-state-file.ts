@@ -16,21 +16,27 @@ import { makeDirectory } from './make-directory.ts'
 import { takeBack, type Undo } from './undo.ts'
 
 /** The three kinds of the file, by what a kubelet needs each for (C13). */
-export function publishState(volume: VolumeToMount, nodeName: string): Readonly<Record<string, string>> {
+export function publishState(volume: VolumeToMount, nodeName: string, label = ''): Readonly<Record<string, string>> {
   const { driver = '', handle = '', specName, mode } = volume
   const lifecycle = isEphemeral(volume) ? 'Ephemeral' : 'Persistent'
   return {
     attachmentID: attachmentName(handle, driver, nodeName),
     driverName: driver,
     nodeName,
+    ...labelKey(label),
     specVolID: specName,
     volumeHandle: handle,
     ...(mode === 'Block' ? {} : { volumeLifecycleMode: lifecycle }),
   }
 }
 
-export function stageState({ driver = '', handle = '' }: VolumeToMount): Readonly<Record<string, string>> {
-  return { driverName: driver, volumeHandle: handle }
+export function stageState({ driver = '', handle = '' }: VolumeToMount, label = ''): Readonly<Record<string, string>> {
+  return { driverName: driver, ...labelKey(label), volumeHandle: handle }
+}
+
+/** Only where the label went along with the mount flags. */
+function labelKey(label: string): Readonly<Record<string, string>> {
+  return label === '' ? {} : { seLinuxMountContext: label }
 }
 
 /**
@@ -39,10 +45,10 @@ export function stageState({ driver = '', handle = '' }: VolumeToMount): Readonl
  *
  * @returns how to take it back where it was not there: only when nothing is mounted any more (C16)
  */
-export async function writeVolumeData({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function writeVolumeData({ target, label }: Step, run: StepContext): Promise<readonly Undo[]> {
   const { volume } = wantedCsi(run)
   const isPublish = target === `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
-  const state = isPublish ? publishState(volume, run.plan.node) : stageState(volume)
+  const state = isPublish ? publishState(volume, run.plan.node, label) : stageState(volume, label)
   const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
   try {
     const isNew = write(target, state, run)

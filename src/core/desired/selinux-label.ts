@@ -1,0 +1,79 @@
+/** The SELinux label that a volume is mounted with (C68, R310, R311): a pure function of the pod and the host's policy. */
+import type { Pod, SelinuxOptions } from '../model/objects.ts'
+import type { Selinux } from '../model/snapshot.ts'
+import type { VolumeToMount } from './desired-state.ts'
+import { allContainers } from './pods.ts'
+
+/** `label` is empty where the volume is mounted without one. */
+export type WantedLabel = { readonly label: string } | { readonly unclear: string }
+
+const NONE: WantedLabel = { label: '' }
+
+export interface LabelFacts {
+  /** Undefined: nobody looked. */
+  readonly selinux: Selinux | undefined
+  /** Does the volume's plugin, or its driver, mount with a label (R010). */
+  readonly takesLabel: boolean
+  /** Feature gate SELinuxMount: volumes of every access mode are mounted with a label. */
+  readonly everyAccessMode: boolean
+}
+
+/** @returns `unclear`: why it cannot be told; the volume may not be mounted then */
+export function wantedLabel(volume: VolumeToMount, { selinux, takesLabel, everyAccessMode }: LabelFacts): WantedLabel {
+  if (volume.mode === 'Block' || !supports(volume, everyAccessMode) || selinux?.enabled === false) return NONE
+  const options = optionsOf(volume)
+  if (options.length === 0) return NONE
+  if (selinux === undefined) return { unclear: 'whether this node has SELinux is not known' }
+  if (selinux.error !== undefined) return { unclear: `the host's SELinux policy could not be read: ${selinux.error}` }
+  const defaults = partsOf(selinux.fileLabel ?? '')
+  if (defaults === undefined) return NONE
+  if (options.some(({ level }) => !level) && defaults.level !== '') {
+    return { unclear: 'its seLinuxOptions have no level, and the kubelet chooses one at random' }
+  }
+  const labels = [...new Set(options.map((each) => fileLabel(each, defaults)))]
+  const [label = '', second] = labels
+  if (second !== undefined) return { unclear: `its containers want it with ${labels.join(' and with ')}` }
+  if (volume.pod.spec.securityContext?.seLinuxChangePolicy === 'Recursive' || !takesLabel) return NONE
+  // It stands between quotes in a list of mount options.
+  return /^[\w.:,-]+$/.test(label) ? { label } : { unclear: `${label} is no SELinux label` }
+}
+
+/** R313: the quotes keep the commas of the level together. */
+export function labelOption(label: string): readonly string[] {
+  return label === '' ? [] : [`context="${label}"`]
+}
+
+/** R310, 8: only what one pod alone may have, so that no other can want another label. */
+function supports({ persistentVolume }: VolumeToMount, everyAccessMode: boolean): boolean {
+  if (persistentVolume === undefined) return false
+  const modes = persistentVolume.spec.accessModes ?? []
+  return everyAccessMode || (modes.length === 1 && modes[0] === 'ReadWriteOncePod')
+}
+
+/** Of each container that mounts the volume: its own, else the pod's; one without any has no say. */
+function optionsOf({ pod, podVolumeNames }: VolumeToMount): SelinuxOptions[] {
+  const ofPod: Pod['spec']['securityContext'] = pod.spec.securityContext
+  return allContainers(pod)
+    .filter(({ volumeMounts }) => volumeMounts?.some(({ name }) => podVolumeNames.includes(name)))
+    .map(({ securityContext }) => securityContext?.seLinuxOptions ?? ofPod?.seLinuxOptions ?? {})
+    .filter(({ user, role, type, level }) => user || role || type || level)
+}
+
+interface Label {
+  readonly user: string
+  readonly role: string
+  readonly type: string
+  readonly level: string
+}
+
+/** The level may hold colons of its own. */
+function partsOf(text: string): Label | undefined {
+  const [user, role, type, ...level] = text.split(':')
+  return user && role && type ? { user, role, type, level: level.join(':') } : undefined
+}
+
+/** Role and type of the pod are its processes', and do not enter a file's label. */
+function fileLabel(options: SelinuxOptions, defaults: Label): string {
+  const level = options.level || defaults.level
+  return [options.user || defaults.user, defaults.role, defaults.type, ...(level === '' ? [] : [level])].join(':')
+}

@@ -1,0 +1,49 @@
+/** What SELinux of this host gives the files of a container (C68): read as the kubelet's own library reads it. */
+import { readFileSync } from 'node:fs'
+import { errnoOf, errorMessage } from '../errors.ts'
+import type { Selinux } from '../model/snapshot.ts'
+import { readTextIfAny } from './read-text.ts'
+
+/** The first that is there counts. */
+const CONTAINER_CONTEXTS = '/usr/share/containers/selinux/contexts'
+const DEFAULT_POLICY = 'targeted'
+
+/** @param root prefix of the paths, for tests */
+export function readSelinux(root = ''): Selinux {
+  const enforce = readTextIfAny(`${root}/sys/fs/selinux/enforce`)
+  // Before a policy is loaded everything is called `kernel`.
+  const own = readTextIfAny(`${root}/proc/self/attr/current`)?.replaceAll('\0', '')
+  if (enforce === undefined || own === 'kernel') return { enabled: false }
+  try {
+    const text =
+      readIfThere(root + CONTAINER_CONTEXTS) ??
+      readIfThere(`${root}/etc/selinux/${policyType(root)}/contexts/lxc_contexts`)
+    const fileLabel = lastValue(text ?? '', 'file')
+    return { enabled: true, ...(fileLabel && { fileLabel }) }
+  } catch (error) {
+    return { enabled: true, error: errorMessage(error) }
+  }
+}
+
+function policyType(root: string): string {
+  return lastValue(readIfThere(`${root}/etc/selinux/config`) ?? '', 'SELINUXTYPE') || DEFAULT_POLICY
+}
+
+/** Of `key = "value"`, where the quotes may be left out; the last line of a key counts. */
+function lastValue(text: string, key: string): string | undefined {
+  return text
+    .split('\n')
+    .map((line) => /^\s*([^=#;]+?)\s*=\s*(.*?)\s*$/.exec(line))
+    .findLast((match) => match?.[1] === key)?.[2]
+    ?.replace(/^"(.*)"$/, '$1')
+}
+
+/** @throws the system's error where it is there and cannot be read */
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined
+    throw error
+  }
+}

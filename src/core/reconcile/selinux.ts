@@ -1,0 +1,78 @@
+/** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R824). */
+import { readStateFile, type VolumeData } from '../actual/state-file.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import { type WantedLabel, wantedLabel } from '../desired/selinux-label.ts'
+import { CSI_PLUGIN } from '../names.ts'
+import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../plugins/csi-paths.ts'
+import { pluginNamed } from '../plugins/registry.ts'
+import type { PlanContext } from './context.ts'
+import type { Findings, Obstacle } from './draft.ts'
+
+/** Empty: it is mounted without one, or it cannot be told with which, and `labelObstacle` says so. */
+export function labelOf(context: PlanContext, volume: VolumeToMount): string {
+  const wanted = wantedOf(context, volume)
+  return 'label' in wanted ? wanted.label : ''
+}
+
+/** Why the volume cannot be mounted with its label. */
+export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
+  const wanted = wantedOf(context, volume)
+  if ('unclear' in wanted) {
+    return {
+      code: 'SELinuxLabelUnclear',
+      message: `${volume.specName} may have to be mounted with an SELinux label: ${wanted.unclear}`,
+      hint: 'Start the kubelet: it mounts the volume.',
+    }
+  }
+  const staged = stagedLabel(context, volume)
+  if (staged === undefined || staged === wanted.label) return undefined
+  return {
+    code: 'SELinuxMismatch',
+    message: `${volume.specName} is staged ${words(staged)}, and the pod wants it ${words(wanted.label)}`,
+    hint: 'Delete the pod and apply, so that the volume is unstaged; then make the pod anew.',
+  }
+}
+
+/** R824: what runs keeps its volume; the kubelet would unmount it. */
+export function reportLabel(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+  const { inputs } = context
+  if (volume.plugin !== CSI_PLUGIN || inputs.snapshot.selinux?.enabled !== true) return
+  const wanted = wantedOf(context, volume)
+  const file = csiPublishStateFile(volume)
+  const data = readStateFile(inputs.tree.get(file))?.data
+  if (data === undefined || 'unclear' in wanted || labelIn(data) === wanted.label) return
+  const path = inputs.absolute(file)
+  findings.problem(
+    'warning',
+    'SELinuxMismatch',
+    `${path} says that the volume is mounted ${words(labelIn(data))}, and the pod wants it ${words(wanted.label)}`,
+    { pod: volume.podUid, volume: volume.specName, path },
+    'A kubelet unmounts it under the running pod: delete the pod at a time that suits, and it comes back with the label.',
+  )
+}
+
+function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
+  const { snapshot } = context.inputs
+  const gates = snapshot.kubelet?.config?.featureGates as Readonly<Record<string, unknown>> | null | undefined
+  return wantedLabel(volume, {
+    selinux: snapshot.selinux,
+    takesLabel: pluginNamed(volume.plugin).takesLabel?.(context, volume) ?? false,
+    everyAccessMode: gates?.SELinuxMount === true,
+  })
+}
+
+/** Undefined: it is not staged, as far as a state file tells. */
+function stagedLabel({ inputs }: PlanContext, volume: VolumeToMount): string | undefined {
+  const dir = volume.plugin === CSI_PLUGIN && volume.mode === 'Filesystem' ? csiStagingDir(volume) : undefined
+  if (dir === undefined || inputs.at(`${dir}/globalmount`).length === 0) return undefined
+  const data = readStateFile(inputs.tree.get(`${dir}/${VOLUME_DATA}`))?.data
+  return data === undefined ? undefined : labelIn(data)
+}
+
+function labelIn({ seLinuxMountContext = '' }: VolumeData): string {
+  return seLinuxMountContext
+}
+
+function words(label: string): string {
+  return label === '' ? 'without an SELinux label' : `with the SELinux label ${label}`
+}
