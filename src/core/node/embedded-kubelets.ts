@@ -7,19 +7,25 @@ import { splitWords } from './systemd-unit.ts'
 
 type Origin = Pick<CandidateSource, 'source' | 'pid' | 'unit'>
 
-const K3S_CONFIG = '/etc/rancher/k3s/config.yaml'
+/** k3s runs the kubelet in its own process, rke2 as a child with the flags that it makes; both are told alike. */
+export type RancherProgram = 'k3s' | 'rke2'
 const MICROK8S_ARGS = '/var/snap/microk8s/current/args/kubelet'
 
 /**
- * k3s: `--kubelet-arg=name=value` on its command line, and the same in its configuration file.
+ * k3s and rke2: `--kubelet-arg=name=value` on the command line, and the same in the configuration file.
  *
- * @param args of k3s, without its own name
+ * @param args of the program, without its own name
  * @param root prefix of the configuration's path, for tests
  */
-export function k3sKubelet(origin: Origin, args: readonly string[], root = ''): CandidateSource {
-  const config = k3sConfig(root)
+export function rancherKubelet(
+  program: RancherProgram,
+  origin: Origin,
+  args: readonly string[],
+  root = '',
+): CandidateSource {
+  const config = configOf(program, root)
   const own = parseKubeletFlags(args)
-  const dataDir = own.get('data-dir') ?? textOf(config['data-dir']) ?? '/var/lib/rancher/k3s'
+  const dataDir = own.get('data-dir') ?? textOf(config['data-dir']) ?? `/var/lib/rancher/${program}`
   const nodeName = own.get('node-name') ?? textOf(config['node-name'])
   return {
     ...origin,
@@ -51,9 +57,30 @@ export function microk8sKubelet(origin: Origin, root = ''): CandidateSource {
   }
 }
 
-function k3sConfig(root: string): Readonly<Record<string, unknown>> {
+/**
+ * k0s: its kubelet is a child, with a directory below its own.
+ *
+ * @param args of k0s, without its own name
+ * @returns undefined for a controller that is no worker: it has no kubelet
+ */
+export function k0sKubelet(origin: Origin, args: readonly string[]): CandidateSource | undefined {
+  const own = parseKubeletFlags(args)
+  const isWorker = args.includes('worker') || own.has('enable-worker') || own.has('single')
+  if (!isWorker) return undefined
+  const dataDir = own.get('data-dir') ?? '/var/lib/k0s'
+  return {
+    ...origin,
+    args: flagValues(args, 'kubelet-extra-args').flatMap(splitWords),
+    workingDirectory: '/',
+    rootDir: own.get('kubelet-root-dir') ?? `${dataDir}/kubelet`,
+    kubeconfig: `${dataDir}/kubelet.conf`,
+    runtimeEndpoint: 'unix:///run/k0s/containerd.sock',
+  }
+}
+
+function configOf(program: RancherProgram, root: string): Readonly<Record<string, unknown>> {
   try {
-    const document = load(readTextIfAny(root + K3S_CONFIG) ?? '')
+    const document = load(readTextIfAny(`${root}/etc/rancher/${program}/config.yaml`) ?? '')
     return typeof document === 'object' && document !== null ? { ...document } : {}
   } catch {
     return {}

@@ -1,7 +1,8 @@
 /** Which kubelet this node has: its process, else how it would be started (S8, N16, N22). */
 import { statSync } from 'node:fs'
+import { basename } from 'node:path'
 import { SafetyRefusal } from '../errors.ts'
-import { k3sKubelet, microk8sKubelet } from './embedded-kubelets.ts'
+import { k0sKubelet, microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
 import {
   type CandidateSource,
   candidateFrom,
@@ -11,10 +12,19 @@ import {
 } from './kubelet-candidate.ts'
 import { readTextIfAny } from './read-text.ts'
 import { sameDirectory } from './same-directory.ts'
-import { readServiceUnit, type ServiceUnit, splitWords } from './systemd-unit.ts'
+import { isEnabled, readServiceUnit, type ServiceUnit, splitWords } from './systemd-unit.ts'
 
-/** Units that start a kubelet, by distribution. rke2 and k0s start one as a child, with flags of its own. */
-const KUBELET_UNITS = ['kubelet.service', 'snap.microk8s.daemon-kubelite.service', 'k3s.service', 'k3s-agent.service']
+/** Units that start a kubelet, by distribution. */
+const KUBELET_UNITS = [
+  'kubelet.service',
+  'snap.microk8s.daemon-kubelite.service',
+  'k3s.service',
+  'k3s-agent.service',
+  'rke2-server.service',
+  'rke2-agent.service',
+  'k0sworker.service',
+  'k0scontroller.service',
+]
 
 /** Root directories of distributions whose kubelet leaves no unit of its own (N22). */
 const KNOWN_ROOTS: readonly Omit<CandidateSource, 'source' | 'args' | 'workingDirectory'>[] = [
@@ -54,18 +64,34 @@ export function findKubelet(
 
 /** What the units of a stopped kubelet say. */
 export function startableKubelets(root = ''): readonly KubeletCandidate[] {
-  return KUBELET_UNITS.flatMap((name) => {
+  return KUBELET_UNITS.filter((name) => !isOtherHalf(name, root)).flatMap((name) => {
     const unit = readServiceUnit(name, root)
-    return unit === undefined ? [] : [candidateFrom(unitSource(unit, root))]
+    const source = unit === undefined ? undefined : unitSource(unit, root)
+    return source === undefined ? [] : [candidateFrom(source)]
   })
 }
 
-function unitSource(unit: ServiceUnit, root: string): CandidateSource {
+const RKE2_UNITS = ['rke2-server.service', 'rke2-agent.service']
+
+/** rke2 comes with both of its units, and a node is one of the two: not the one that is not enabled while the other is. */
+function isOtherHalf(name: string, root: string): boolean {
+  return (
+    RKE2_UNITS.includes(name) &&
+    !isEnabled(name, root) &&
+    RKE2_UNITS.some((other) => other !== name && isEnabled(other, root))
+  )
+}
+
+function unitSource(unit: ServiceUnit, root: string): CandidateSource | undefined {
   const origin = { source: `unit ${unit.name}`, unit: unit.name }
-  if (unit.name.startsWith('k3s')) return k3sKubelet(origin, unit.args.slice(1), root)
+  const own = unit.args.slice(1)
+  if (unit.name.startsWith('k3s')) return rancherKubelet('k3s', origin, own, root)
+  if (unit.name.startsWith('rke2')) return rancherKubelet('rke2', origin, own, root)
+  if (unit.name.startsWith('k0s')) return k0sKubelet(origin, own)
   if (unit.name.startsWith('snap.microk8s')) return microk8sKubelet(origin, root)
-  const program = unit.args.indexOf('kubelet')
-  return { ...origin, args: unit.args.slice(program > 0 ? program + 1 : 1), workingDirectory: unit.workingDirectory }
+  // `kubenswrapper /usr/bin/kubelet`, `hyperkube kubelet`: what comes before is another program's.
+  const program = unit.args.findIndex((word) => !word.startsWith('-') && basename(word) === 'kubelet')
+  return { ...origin, args: unit.args.slice(Math.max(program, 0) + 1), workingDirectory: unit.workingDirectory }
 }
 
 /** Directories that hold pods although no unit says so; kubeadm's files tell the flags. */
@@ -103,7 +129,7 @@ function choose(candidates: readonly KubeletCandidate[], choice: KubeletChoice):
   if (fitting.length <= 1) return fitting[0]
   const list = fitting.map(({ source, rootDir, nodeName }) => `${source}: ${rootDir}, node ${nodeName}`).join('; ')
   throw new SafetyRefusal('S8', 'SeveralKubelets', `this host has ${fitting.length} kubelets (${list})`, {
-    hint: 'Name one with --root-dir and --node; two on one root directory must be settled first.',
+    hint: 'Name one with --root-dir and --node; of two units on one root directory, mask the one that is not in use.',
   })
 }
 

@@ -15,6 +15,7 @@ export interface KubeletConfig {
   readonly healthzBindAddress?: string
   /** Where the drivers of flexVolumes are (P85). */
   readonly volumePluginDir?: string
+  readonly featureGates?: Readonly<Record<string, boolean>>
 }
 
 type Document = Readonly<Record<string, unknown>>
@@ -32,7 +33,12 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
   if (config) files.push(resolve(workingDirectory, config))
   const directory = flags.get('config-dir')
   if (directory) files.push(...dropIns(resolve(workingDirectory, directory)))
-  const merged: Document = Object.assign({}, ...files.map(readConfigFile))
+  const documents = files.map(readConfigFile)
+  const merged = {
+    ...(Object.assign({}, ...documents) as Document),
+    // Of a map, unlike of a list, a later file replaces single keys.
+    featureGates: Object.assign({}, ...documents.map(({ featureGates }) => featureGates)) as object,
+  }
   return pick({
     ...merged,
     ...(flags.has('pod-manifest-path') && { staticPodPath: flags.get('pod-manifest-path') }),
@@ -45,6 +51,9 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
     }),
     ...(flags.has('healthz-port') && { healthzPort: Number(flags.get('healthz-port')) }),
     ...(flags.has('healthz-bind-address') && { healthzBindAddress: flags.get('healthz-bind-address') }),
+    ...(flags.has('feature-gates') && {
+      featureGates: { ...merged.featureGates, ...flagGates(flags.get('feature-gates') ?? '') },
+    }),
     ...(flags.has('volume-plugin-dir') && { volumePluginDir: flags.get('volume-plugin-dir') }),
   })
 }
@@ -85,7 +94,8 @@ function dropIns(directory: string): string[] {
 
 function pick(document: Document): KubeletConfig {
   const { staticPodPath, staticPodURL, enableControllerAttachDetach, containerRuntimeEndpoint, cgroupDriver } = document
-  const { healthzPort, healthzBindAddress, volumePluginDir } = document
+  const { healthzPort, healthzBindAddress, volumePluginDir, featureGates } = document
+  const gates = gatesOf(typeof featureGates === 'object' && featureGates !== null ? featureGates : {})
   return {
     ...(typeof staticPodPath === 'string' && staticPodPath !== '' && { staticPodPath }),
     ...(typeof staticPodURL === 'string' && staticPodURL !== '' && { staticPodURL }),
@@ -96,7 +106,18 @@ function pick(document: Document): KubeletConfig {
     ...(typeof healthzPort === 'number' && { healthzPort }),
     ...(typeof healthzBindAddress === 'string' && { healthzBindAddress }),
     ...(typeof volumePluginDir === 'string' && volumePluginDir !== '' && { volumePluginDir }),
+    ...(Object.keys(gates).length > 0 && { featureGates: gates }),
   }
+}
+
+function gatesOf(gates: object): Readonly<Record<string, boolean>> {
+  return Object.fromEntries(Object.entries(gates).filter(([, value]) => typeof value === 'boolean'))
+}
+
+/** `A=true,B=false` */
+function flagGates(text: string): Readonly<Record<string, boolean>> {
+  const pairs = text.split(',').map((pair) => pair.split('=').map((word) => word.trim()))
+  return Object.fromEntries(pairs.map(([name = '', value]) => [name, value?.toLowerCase() === 'true']))
 }
 
 function unreadable(path: string, why: string, cause?: unknown): VolctlError {

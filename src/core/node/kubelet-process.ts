@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { k3sKubelet, microk8sKubelet } from './embedded-kubelets.ts'
+import { microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
 import { type CandidateSource, candidateFrom, type KubeletCandidate } from './kubelet-candidate.ts'
 import { linkIfAny, namespaceOf } from './read-text.ts'
 import type { HostProcess } from './scan-processes.ts'
@@ -27,7 +27,7 @@ function sourceOf({ pid, comm, args }: HostProcess, workingDirectory: string): C
   }
   if (comm === 'kubelite') return microk8sKubelet(origin)
   if (/^k3s(-server|-agent)?$/.test(comm) && (comm !== 'k3s' || args.includes('server') || args.includes('agent'))) {
-    return k3sKubelet(origin, args.slice(1))
+    return rancherKubelet('k3s', origin, args.slice(1))
   }
   return undefined
 }

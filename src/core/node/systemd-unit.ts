@@ -54,6 +54,12 @@ export function readServiceUnit(name: string, root = ''): ServiceUnit | undefine
   }
 }
 
+/** Does some target want it, by the links that `systemctl enable` makes. */
+export function isEnabled(name: string, root = ''): boolean {
+  const directory = join(root, '/etc/systemd/system')
+  return listIfAny(directory).some((entry) => entry.endsWith('.wants') && exists(join(directory, entry, name)))
+}
+
 function dropIns(name: string, root: string): readonly string[] {
   const files = new Map<string, string>()
   for (const directory of UNIT_DIRECTORIES) {
