@@ -16,7 +16,8 @@ import { inNamespace } from './helpers/in-namespace.ts'
 const NONE = parseMountinfo('1 0 8:1 / / rw - ext4 /dev/vda1 rw\n')
 const paths = (entries: readonly TreeEntry[]) => entries.map((entry) => entry.path)
 const at = (entries: readonly TreeEntry[], path: string) => entries.find((entry) => entry.path === path)
-const living = (uid: string) => new Map([[uid, { expectedFiles: () => undefined, isMountedOver: () => false }]])
+const living = (uid: string) =>
+  new Map([[uid, { expectedFiles: () => undefined, wants: () => true, isMountedOver: () => false }]])
 const cleanUp: (() => void)[] = []
 afterAll(() => {
   for (const each of cleanUp) each()

@@ -18,6 +18,7 @@ export function livingPods(pods: readonly Pod[]): ReadonlyMap<string, Pod> {
 export function livingVolumes(api: ApiSnapshot): ReadonlyMap<string, LivingPod> {
   const volumesOf = (pod: Pod): LivingPod => ({
     expectedFiles: (volume) => expectedFiles(volume, pod, api),
+    wants: (volume) => pod.spec.volumes?.some(({ name }) => name === volume) ?? false,
     isMountedOver: (volume) => Boolean(pod.spec.volumes?.find(({ name }) => name === volume)?.emptyDir?.medium),
   })
   return new Map([...livingPods(api.pods)].map(([uid, pod]) => [uid, volumesOf(pod)]))

@@ -7,7 +7,9 @@ const [rootDir = '', living = ''] = process.argv.slice(2)
 const mounts = readMountTable()
 const began = performance.now()
 const pods = new Map(
-  living.split(',').map((uid) => [uid, { expectedFiles: () => undefined, isMountedOver: () => false }]),
+  living
+    .split(',')
+    .map((uid) => [uid, { expectedFiles: () => undefined, wants: () => true, isMountedOver: () => false }]),
 )
 const entries = await readTree({ rootDir, mounts, attributes: living === '' ? 'all' : 'plan' }, pods)
 const milliseconds = performance.now() - began

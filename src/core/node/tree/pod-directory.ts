@@ -13,18 +13,27 @@ export interface PodScan {
   readonly entries: Draft[]
   /** Volume directories whose content a pod writes itself (emptyDir, gitRepo): unmounted, not listed yet. */
   readonly contents: Draft[]
-  /** Names of volumes of which a `ready` marker tells that they are set up (P21). */
-  readonly marked: { readonly plugin: string; readonly meta: string }[]
+  /** Volumes of which a `ready` marker tells that they are set up (P21). */
+  readonly marked: Marked[]
   /** Volume directories that an atomic writer filled, not listed yet. */
   readonly atomic: Draft[]
   /** The top level of the pod's directory. */
   readonly top: readonly Draft[]
 }
 
+export interface Marked {
+  readonly plugin: string
+  readonly meta: string
+  /** Something is mounted over it: the mount is trace enough of a volume that the pod does not want. */
+  readonly mounted: boolean
+}
+
 /** What the API says of a living pod's volumes, by their names. */
 export interface LivingPod {
   /** What the files of the volume should be, by path below `..data`. What says no digest is not read. */
   expectedFiles(volume: string): ReadonlyMap<string, ExpectedFile> | undefined
+  /** Does the pod want a volume of this name. */
+  wants(volume: string): boolean
   /** Is something mounted over the directory of an emptyDir: what lies in it without a mount stops that (S22). */
   isMountedOver(volume: string): boolean
 }
@@ -48,7 +57,9 @@ const VOLUMES = new Set(['volumes', 'volumeDevices', 'volume-subpaths'])
 
 /** The second part of reading a living pod: the markers of its volumes, and what may be compared. */
 export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod): void {
-  for (const { plugin, meta } of pod.marked) readMarker(walk, `pods/${pod.uid}/plugins/${plugin}/${meta}`)
+  for (const { plugin, meta, mounted } of pod.marked) {
+    if (!mounted || api.wants(meta)) readMarker(walk, `pods/${pod.uid}/plugins/${plugin}/${meta}`)
+  }
   for (const volume of pod.atomic) {
     const name = posix.basename(volume.path)
     const files = api.expectedFiles(name)

@@ -1,6 +1,7 @@
 /** A pod's volumes, raw block volumes and sub-paths, as far as every pod's are read. */
 import { posix } from 'node:path'
 import { ownValue } from '../../own-value.ts'
+import { wrappedName } from '../../plugins/paths.ts'
 import type { PodScan } from './pod-directory.ts'
 import type { Draft } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
@@ -35,7 +36,8 @@ function readVolumes(walk: TreeWalk, pod: PodScan, directory: Draft): void {
     const name = posix.basename(plugin.path)
     for (const volume of listed(walk, pod, plugin)) {
       if (volume.type === 'dir' && walk.mayEnter(volume)) readVolume(walk, pod, name, volume)
-      else if (OWN_CONTENT.has(name)) pod.marked.push({ plugin: name, meta: posix.basename(volume.path) })
+      else if (OWN_CONTENT.has(name))
+        pod.marked.push({ plugin: name, meta: posix.basename(volume.path), mounted: true })
     }
   }
 }
@@ -44,9 +46,10 @@ function readVolume(walk: TreeWalk, pod: PodScan, plugin: string, volume: Draft)
   const name = posix.basename(volume.path)
   if (OWN_CONTENT.has(plugin)) {
     pod.contents.push(volume)
-    pod.marked.push({ plugin, meta: name })
+    pod.marked.push({ plugin, meta: name, mounted: false })
   } else if (ATOMIC.has(plugin)) {
-    if (!walk.isMountPoint(volume)) pod.marked.push({ plugin: 'kubernetes.io~empty-dir', meta: `wrapped_${name}` })
+    if (!walk.isMountPoint(volume))
+      pod.marked.push({ plugin: 'kubernetes.io~empty-dir', meta: wrappedName(name), mounted: false })
     pod.atomic.push(volume)
   } else {
     for (const entry of listed(walk, pod, volume)) {
