@@ -93,7 +93,7 @@ export function locateNode(choice: KubeletChoice): LocatedNode {
 
 function resolvedRoot(rootDir: string): string {
   try {
-    return realpathSync(rootDir)
+    return realpathSync.native(rootDir)
   } catch (error) {
     const missing = isMissing(error)
     throw new VolctlError(

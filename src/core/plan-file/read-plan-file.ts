@@ -1,6 +1,7 @@
 /** A saved plan, read with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { parseDocument, shownField } from '../parse-document.ts'
 import { ShapeError } from '../shape.ts'
 import { type SavedPlan, savedPlan } from './plan-shape.ts'
 
@@ -25,12 +26,10 @@ export function readPlanFile(path: string, volctlVersion: string, name = path): 
 }
 
 export function parsePlanFile(bytes: Buffer, volctlVersion: string, name: string): SavedPlan {
-  const document = parseJson(bytes, name)
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw defect(name, 'PlanFileDamaged', 'it holds no JSON object')
-  }
-  requireHead(document as Readonly<Record<string, unknown>>, volctlVersion, name)
-  const plan = shaped(document, name)
+  const parsed = parseDocument(bytes)
+  if ('defect' in parsed) throw defect(name, 'PlanFileDamaged', parsed.why, parsed.cause)
+  requireHead(parsed.document, volctlVersion, name)
+  const plan = shaped(parsed.document, name)
   const ids = plan.operations.map(({ id }) => id)
   const twice = ids.length === new Set(ids).size ? undefined : ids.find((id, index) => ids.indexOf(id) !== index)
   if (twice !== undefined) throw defect(name, 'PlanFileDamaged', `two operations have the id ${twice}`)
@@ -42,15 +41,15 @@ function requireHead(
   volctlVersion: string,
   name: string,
 ): void {
-  if (kind !== KIND) throw defect(name, 'NotAPlan', `its kind is ${shown(kind)}, not ${KIND}`)
+  if (kind !== KIND) throw defect(name, 'NotAPlan', `its kind is ${shownField(kind)}, not ${KIND}`)
   if (apiVersion !== VERSION) {
-    throw defect(name, 'PlanFileVersion', `its apiVersion is ${shown(apiVersion)}; this volctl reads ${VERSION}`)
+    throw defect(name, 'PlanFileVersion', `its apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`)
   }
   if (version !== volctlVersion) {
-    throw defect(name, 'PlanFileVersion', `it is of volctl ${shown(version)}, and this is "${volctlVersion}"`)
+    throw defect(name, 'PlanFileVersion', `it is of volctl ${shownField(version)}, and this is "${volctlVersion}"`)
   }
   if (scope !== SCOPE) {
-    throw defect(name, 'PlanFileScope', `its scope is ${shown(scope)}; this is an apply of scope ${SCOPE}`)
+    throw defect(name, 'PlanFileScope', `its scope is ${shownField(scope)}; this is an apply of scope ${SCOPE}`)
   }
   if (options === undefined) {
     throw defect(name, 'NotAPlan', 'it does not say which options it was made with: it was printed, not saved')
@@ -96,24 +95,6 @@ function requireOwn({ uid, mode }: Stats, name: string): void {
   throw new VolctlError('PlanFileUnsafe', `plan file ${name}: ${why}: whoever wrote it could lift guards`, {
     hint: 'Look at what is in it; then make it yours: chown, and chmod go-w.',
   })
-}
-
-function parseJson(bytes: Buffer, name: string): unknown {
-  if (bytes.length === 0) throw defect(name, 'PlanFileDamaged', 'it is empty')
-  const text = bytes.toString('utf8')
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    // A document that begins like one and lacks its end was cut off on the way.
-    const cutOff = /^\s*\{/.test(text.slice(0, 100)) && !/\}\s*$/.test(text.slice(-100))
-    const why = cutOff ? 'it is cut off' : `it is not JSON: ${errorMessage(error).slice(0, 120)}`
-    throw defect(name, 'PlanFileDamaged', why, error)
-  }
-}
-
-function shown(value: unknown): string {
-  if (value === undefined) return 'missing'
-  return typeof value === 'object' ? 'no text' : JSON.stringify(value).slice(0, 60)
 }
 
 function defect(name: string, code: string, why: string, cause?: unknown): VolctlError {

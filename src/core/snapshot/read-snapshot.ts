@@ -4,6 +4,7 @@ import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { NodeState } from '../node-state.ts'
+import { parseDocument, shownField } from '../parse-document.ts'
 import { snapshotDefect } from './snapshot-defect.ts'
 
 const VERSION = 'volctl.io/v1'
@@ -23,18 +24,18 @@ export async function readSnapshot(path: string): Promise<NodeState> {
   return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
 }
 
+const DEFECTS = { CutOff: 'SnapshotTruncated', NotJson: 'SnapshotNotJson' } as const
+
 /** @param name what messages call it */
 export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
-  const document = parseJson(decompressed(bytes, name), name)
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw damaged(name, 'SnapshotNotJson', 'it holds no JSON object')
-  }
-  const { apiVersion, kind } = document as Readonly<Record<string, unknown>>
+  const parsed = parseDocument(decompressed(bytes, name))
+  if ('defect' in parsed) throw damaged(name, DEFECTS[parsed.defect], parsed.why, undefined, parsed.cause)
+  const { apiVersion, kind } = parsed.document
   if (kind !== KIND) {
     throw damaged(
       name,
       'NotASnapshot',
-      `its kind is ${shown(kind)}, not ${KIND}`,
+      `its kind is ${shownField(kind)}, not ${KIND}`,
       'Write one with: volctl snapshot -o FILE',
     )
   }
@@ -42,13 +43,13 @@ export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
     throw damaged(
       name,
       'SnapshotVersion',
-      `its apiVersion is ${shown(apiVersion)}; this volctl reads ${VERSION}`,
+      `its apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`,
       'Use the volctl that wrote it, or write a new snapshot with this one.',
     )
   }
-  const defect = snapshotDefect(document)
+  const defect = snapshotDefect(parsed.document)
   if (defect !== undefined) throw damaged(name, 'SnapshotDamaged', defect)
-  return document as NodeSnapshot
+  return parsed.document as unknown as NodeSnapshot
 }
 
 function readBounded(path: string): Buffer {
@@ -85,24 +86,6 @@ function decompressed(bytes: Buffer, name: string): Buffer {
       error,
     )
   }
-}
-
-function parseJson(bytes: Buffer, name: string): unknown {
-  if (bytes.length === 0) throw damaged(name, 'SnapshotTruncated', 'it is empty')
-  const text = bytes.toString('utf8')
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    // A document that begins like one and lacks its end was cut off on the way.
-    const cutOff = /^\s*\{/.test(text.slice(0, 100)) && !/\}\s*$/.test(text.slice(-100))
-    throw cutOff
-      ? damaged(name, 'SnapshotTruncated', 'it is cut off', undefined, error)
-      : damaged(name, 'SnapshotNotJson', `it is not JSON: ${errorMessage(error).slice(0, 120)}`, undefined, error)
-  }
-}
-
-function shown(value: unknown): string {
-  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 60)
 }
 
 function damaged(
