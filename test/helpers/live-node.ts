@@ -34,6 +34,7 @@ import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/names.ts'
 import { loopDevices } from '../../src/core/node/block-devices.ts'
 import { hostPaths } from '../../src/core/node/host-paths.ts'
+import { isInUserNamespace } from '../../src/core/node/standing.ts'
 import { readTree } from '../../src/core/node/tree/read-tree.ts'
 import type { NodeState } from '../../src/core/node-state.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
@@ -214,6 +215,7 @@ export class LiveNode {
       machineID: 'machine-1',
       systemUUID: 'system-1',
       kernelVersion: '6.12.0',
+      ...(isInUserNamespace() && { userNamespace: true }),
       api,
       mountinfo: mounts.text,
       tree,

@@ -200,6 +200,8 @@ export interface NodeSnapshot {
   readonly machineID?: string
   readonly systemUUID?: string
   readonly kernelVersion?: string
+  /** It was looked at from within a user namespace; absent: it was not. */
+  readonly userNamespace?: boolean
   readonly api?: ApiSnapshot
   readonly mountinfo?: string
   readonly tree?: readonly TreeEntry[]

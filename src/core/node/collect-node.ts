@@ -25,6 +25,7 @@ import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readSelinux } from './selinux.ts'
+import { isInUserNamespace } from './standing.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
 
@@ -113,6 +114,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     nodeName: node.nodeName,
     rootDir: node.rootDir,
     ...host,
+    ...(isInUserNamespace() && { userNamespace: true }),
     api,
     // On demand: a plan needs the table, and only a snapshot its text.
     get mountinfo() {

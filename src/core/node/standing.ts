@@ -84,6 +84,11 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
   return obstacles
 }
 
+/** Are the ids of this process others than the host's. */
+export function isInUserNamespace(): boolean {
+  return !isFullRange(readTextIfAny('/proc/self/uid_map') ?? '')
+}
+
 /** "0 0 4294967295": every uid is itself. */
 function isFullRange(uidMap: string): boolean {
   return /^\s*0\s+0\s+4294967295\s*$/.test(uidMap)

@@ -8,13 +8,16 @@ import { podMemoryLimit } from './pod-memory-limit.ts'
 const NOSWAP_SINCE = [6, 4] as const
 
 export function tmpfsOptions({ inputs }: PlanContext, { pod, source }: VolumeToMount): readonly string[] {
-  const { api, kernelVersion } = inputs.snapshot
+  const { api, kernelVersion, userNamespace = false } = inputs.snapshot
   const size = tmpfsSize(
     parseQuantity(api?.node?.status?.allocatable?.memory) ?? 0n,
     podMemoryLimit(pod),
     parseQuantity(source?.emptyDir?.sizeLimit),
   )
-  return [...(size === undefined ? [] : [`size=${size}`]), ...(knowsNoswap(kernelVersion) ? ['noswap'] : [])]
+  return [
+    ...(size === undefined ? [] : [`size=${size}`]),
+    ...(knowsNoswap(kernelVersion) && !userNamespace ? ['noswap'] : []),
+  ]
 }
 
 /**
@@ -29,8 +32,8 @@ export function tmpfsSize(allocatable: bigint, ...limits: readonly (bigint | und
 }
 
 /**
- * By the kernel's version alone, never by a trial mount; a kernel that has it from a later one goes without. A user
- * namespace could not have it, and nothing is applied in one (S7).
+ * By the kernel's version alone, never by a trial mount; a kernel that has it from a later one goes without. In a user
+ * namespace no kernel lets it be given.
  */
 export function knowsNoswap(kernelVersion = ''): boolean {
   const [, major = '0', minor = '0'] = /^(\d+)\.(\d+)/.exec(kernelVersion) ?? []

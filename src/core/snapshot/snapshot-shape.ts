@@ -100,7 +100,7 @@ const OPTIONAL: Readonly<Record<Kind, readonly string[]>> = {
     'selinux',
     ...forContainers('containers[].securityContext'),
   ],
-  flag: ['selinux.enabled'],
+  flag: ['selinux.enabled', 'userNamespace'],
 }
 
 /** What Go writes as null where it means none. */

@@ -13,13 +13,27 @@ import { mountPoints } from './mount-points.ts'
  */
 export function hashOfCsiVolume(driver: CsiDriver, volume: SceneVolume): string {
   const handle = handleOf(volume)
-  const kept = join(driver.stateDir, 'volumes', Buffer.from(handle).toString('hex'))
+  const kept = keptAt(driver, handle)
   const image = `${kept}.img`
   if (volume.kind === 'block') return existsSync(image) ? hashOfFile(image) : 'not made yet'
-  const staged = join(driver.rootDir, csiGlobalDir(driver.name, handle), 'globalmount')
+  const staged = stagedAt(driver, handle)
   if (mountPoints().includes(staged)) return hashOfTree(staged)
   if (existsSync(image)) return withImageMounted(image, driver.stateDir, hashOfTree)
   return existsSync(kept) ? hashOfTree(kept) : 'not made yet'
+}
+
+/** A volume in memory as a disk would have it after a reboot: what is staged is saved where it is filled from. */
+export function saveStaged(driver: CsiDriver, volume: SceneVolume): void {
+  const staged = stagedAt(driver, handleOf(volume))
+  if (mountPoints().includes(staged)) execFileSync('cp', ['-a', `${staged}/.`, keptAt(driver, handleOf(volume))])
+}
+
+function keptAt({ stateDir }: CsiDriver, handle: string): string {
+  return join(stateDir, 'volumes', Buffer.from(handle).toString('hex'))
+}
+
+function stagedAt({ rootDir, name }: CsiDriver, handle: string): string {
+  return join(rootDir, csiGlobalDir(name, handle), 'globalmount')
 }
 
 /** Names, links and content of everything below, mounts included. */

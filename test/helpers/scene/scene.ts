@@ -27,7 +27,7 @@ import {
   type ScenePod,
   volumeObjects,
 } from './api-objects.ts'
-import { hashOfCsiVolume, hashOfTree } from './content-hashes.ts'
+import { hashOfCsiVolume, hashOfTree, saveStaged } from './content-hashes.ts'
 import { mountPointsBelow, unmountAllBelow } from './mount-points.ts'
 import { makeSubPath } from './pod-directory.ts'
 import { type Cast, cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
@@ -196,6 +196,7 @@ async function breakScene(parts: Parts, tell: (step: string) => void): Promise<v
 async function rebootScene(parts: Parts): Promise<void> {
   const { driver, rootDir } = parts
   await driver.stop()
+  if (driver.backend === 'tmpfs') for (const volume of csiVolumes(parts)) saveStaged(driver, volume)
   unmountAllBelow(rootDir)
   if (driver.backend === 'loop') detachLoops(rootDir, driver.stateDir)
   // What is staged and published a driver knows from the mounts of this boot.
