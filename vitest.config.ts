@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     // Processes, not threads: tests change namespaces, signals and the environment.
     pool: 'forks',
+    globalSetup: 'test/helpers/programs.setup.ts',
     // Real parts (mounts, servers, whole processes) on a machine that may be busy.
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { unshareArguments } from '../helpers/namespace.ts'
+import { nodeProgram } from '../helpers/programs.ts'
 
 /** Runs a program of scenarios/ in a mount namespace of its own and returns its report. */
 export async function runScenario<T>(name: string, ...args: readonly string[]): Promise<T> {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'volctl-e2e-')))
   try {
     const file = join(directory, 'report.json')
-    const program = join(import.meta.dirname, 'scenarios', `${name}.ts`)
-    const command = [...unshareArguments, process.execPath, '--no-warnings', program, file, ...args]
+    const program = nodeProgram(join(import.meta.dirname, 'scenarios', `${name}.ts`), [file, ...args])
+    const command = [...unshareArguments, ...program.flat()]
     // Its scene goes with the directory, whatever becomes of it.
     await promisify(execFile)('unshare', command, { env: { ...process.env, TMPDIR: directory } })
     return JSON.parse(readFileSync(file, 'utf8')) as T

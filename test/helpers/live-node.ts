@@ -3,7 +3,6 @@
  * for tests with real mounts. To be used inside a namespace (see scenario.ts).
  */
 import { mkdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { digestedConfigMap, digestedSecret } from '../../src/core/api/reduce-object.ts'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/apply/events.ts'
@@ -40,10 +39,11 @@ import type { NodeState } from '../../src/core/node-state.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { planOptions } from './plan-options.ts'
+import { nodeProgram } from './programs.ts'
 import { strategicMerge } from './strategic-merge.ts'
 import { UNASKED_CLUSTER } from './unasked.ts'
 
-const WALKER = fileURLToPath(new URL('./walker/main.ts', import.meta.url))
+const WALKER = new URL('./walker/main.ts', import.meta.url)
 
 /** A secret as the API server has it. */
 export interface FullSecret {
@@ -278,7 +278,7 @@ export class LiveNode {
       wanted: (pod, uniqueName) =>
         desiredStateOfPods([pod], this.api()).volumes.find((volume) => volume.uniqueName === uniqueName),
       host: linuxHost,
-      walker: [process.execPath, '--no-warnings', WALKER],
+      walker: nodeProgram(WALKER).flat(),
       lockFile: `${this.root}.lock`,
       journalDir: `${this.root}.journal`,
       timeoutMs: 20_000,

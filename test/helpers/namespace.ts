@@ -1,7 +1,7 @@
 /** Runs scenarios with real mounts in a private mount namespace of their own; without root in a user namespace. */
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { nodeProgram } from './programs.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
 const AS_USER = ['-U', '-r', '-m', '--propagation', 'private']
@@ -54,7 +54,7 @@ export async function inNamespace<T>(
   args: readonly string[] = [],
 ): Promise<T> {
   const proc = ownProc ? ['-p', '-f', '--mount-proc', '--kill-child'] : []
-  const program = [process.execPath, '--no-warnings', fileURLToPath(worker), scenario, ...args]
+  const program = nodeProgram(worker, [scenario, ...args]).flat()
   const child = spawn('unshare', [...unshareArguments, ...proc, ...program], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: OUTER_DEADLINE_MS,

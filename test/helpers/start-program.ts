@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { nodeProgram } from './programs.ts'
 
 /** A helper program of the tests that runs beside its starter. */
 export interface Program {
@@ -14,7 +15,7 @@ export interface Program {
  * ends with it: its standard input closes.
  */
 export async function startProgram(file: string, args: readonly string[]): Promise<Program> {
-  const child = spawn(process.execPath, [file, ...args], { stdio: 'pipe' })
+  const child = spawn(...nodeProgram(file, args), { stdio: 'pipe' })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { nodeProgram } from '../programs.ts'
 import type { Fault } from './faults.ts'
 import type { StoredObject } from './resource-types.ts'
 import type { LoggedRequest, Settings } from './server.ts'
@@ -43,12 +44,12 @@ export interface TestApiServer extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-const MAIN = new URL('./main.ts', import.meta.url).pathname
+const MAIN = new URL('./main.ts', import.meta.url)
 
 /** Starts the test API server in a process of its own and waits until it answers. */
 export async function startApiServer(options: ApiServerOptions = {}): Promise<TestApiServer> {
   const directory = mkdtempSync(join(tmpdir(), 'volctl-api-'))
-  const child = spawn(process.execPath, [MAIN, ...argumentsOf(options, directory)], {
+  const child = spawn(...nodeProgram(MAIN, argumentsOf(options, directory)), {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ready = await firstLine(child).catch((error: unknown) => {

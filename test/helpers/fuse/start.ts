@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { nodeProgram } from '../programs.ts'
 import { sh } from '../scenario.ts'
 
-const DAEMON = fileURLToPath(new URL('./daemon.ts', import.meta.url))
+const DAEMON = new URL('./daemon.ts', import.meta.url)
 
 export interface Fuse {
   readonly pid: number
@@ -20,7 +20,7 @@ export interface Fuse {
 /** @param mode see daemon.ts; @param path where it is mounted, made if it is missing */
 export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' | 'silent' = 'well'): Promise<Fuse> {
   mkdirSync(path, { recursive: true })
-  const child = spawn(process.execPath, ['--no-warnings', DAEMON, mode, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(...nodeProgram(DAEMON, [mode, path]), { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('no FUSE here')))])
   child.unref()

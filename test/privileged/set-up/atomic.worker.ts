@@ -11,10 +11,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
+import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -106,7 +106,7 @@ const done = (result: Parameters<typeof statesOf>[0]): string[] => Object.values
 
 /** Keeps a reader at work in this process's own breaks; returns what it saw that was neither. */
 async function readWhile(directory: string, isWhole: (parts: readonly string[]) => boolean, work: () => Promise<void>) {
-  const child = spawn(process.execPath, ['--no-warnings', fileURLToPath(import.meta.url), 'reader', directory], {
+  const child = spawn(...thisProgram('reader', directory), {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   let text = ''
@@ -123,11 +123,9 @@ async function readWhile(directory: string, isWhole: (parts: readonly string[]) 
 
 /** Runs an apply in a process of its own and kills it when it says that it does this step; returns whether it did. */
 async function killAt(directory: string, scenario: string, step: number): Promise<boolean> {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    ['--no-warnings', fileURLToPath(import.meta.url), scenario, directory, String(step)],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
-  )
+  const child: ChildProcess = spawn(...thisProgram(scenario, directory, String(step)), {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const [, signal] = await once(child, 'close')
   return signal === 'SIGKILL'
 }
@@ -312,11 +310,9 @@ await runScenario({
     const dir = dirOf(node, 'configmap', 'conf')
     const found = new Set<string>()
     for (let round = 1; round <= 20; round++) {
-      const child = spawn(
-        process.execPath,
-        ['--no-warnings', fileURLToPath(import.meta.url), 'dyingWriter', directory, String(round)],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      )
+      const child = spawn(...thisProgram('dyingWriter', directory, String(round)), {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
       await once(child.stdout, 'data')
       const before = new Set(readdirSync(dir))
       const hasBegun = (): boolean => readdirSync(dir).some((name) => isGeneration(name) && !before.has(name))

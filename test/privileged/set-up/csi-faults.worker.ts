@@ -1,6 +1,5 @@
 /** What goes wrong while a CSI volume is set up, with the real test driver: the state it ends in, and what the next apply makes of it. */
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { CsiNode } from '../../../src/core/apply/ports.ts'
 import type { VolumeMode } from '../../../src/core/plan/plan.ts'
@@ -16,6 +15,7 @@ import {
   withDriver,
 } from '../../helpers/csi-scene.ts'
 import type { LiveNode } from '../../helpers/live-node.ts'
+import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario } from '../../helpers/scenario.ts'
 
 interface Seen {
@@ -133,8 +133,7 @@ await runScenario({
       let kills = 0
       for (let changes = 0; changes < 60; changes++) {
         const volume = `pv-${changes}`
-        const self = fileURLToPath(import.meta.url)
-        const victim = spawn(process.execPath, ['--no-warnings', self, 'victim', mode, volume, String(changes)], {
+        const victim = spawn(...thisProgram('victim', mode, volume, String(changes)), {
           stdio: 'ignore',
         })
         const signal = await new Promise((resolve) => victim.on('close', (_, name) => resolve(name)))

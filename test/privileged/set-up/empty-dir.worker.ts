@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { release } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import type { Host } from '../../../src/core/apply/host.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { Pod, PodVolumeSource } from '../../../src/core/model/objects.ts'
@@ -11,6 +10,7 @@ import { isInUserNamespace } from '../../../src/core/node/standing.ts'
 import { knowsNoswap } from '../../../src/core/plugins/tmpfs-options.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
+import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -219,8 +219,7 @@ await runScenario({
     for (let changes = 0; changes < 30; changes++) {
       const place = `${directory}/${changes}`
       mkdirSync(place)
-      const args = ['--no-warnings', fileURLToPath(import.meta.url), 'victim', place, medium, String(changes)]
-      const victim = spawn(process.execPath, args, { stdio: 'ignore' })
+      const victim = spawn(...thisProgram('victim', place, medium, String(changes)), { stdio: 'ignore' })
       const signal = await new Promise((resolve) => victim.on('close', (_, name) => resolve(name)))
       const { node, dir } = nodeWith(place, { medium }, mortalSpec(medium))
       const again = states(await node.apply())

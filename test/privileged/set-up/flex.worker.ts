@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
+import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -71,7 +71,7 @@ async function afterwards(node: LiveNode, ...uids: readonly string[]) {
 
 /** Killed by its driver, before or after that has mounted. */
 async function killed(directory: string, when: 'before' | 'after') {
-  const child = spawn(process.execPath, ['--no-warnings', fileURLToPath(import.meta.url), 'applyOnce', when])
+  const child = spawn(...thisProgram('applyOnce', when))
   const signal = await new Promise((resolve) => child.on('exit', (_, name) => resolve(name)))
   const node = nodeOf(directory, plainCalls(directory))
   const planned = (await node.plan()).operations.length

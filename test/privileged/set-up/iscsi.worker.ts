@@ -5,13 +5,13 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { readDeviceNumber } from '../../../src/core/apply/device-use.ts'
 import type { Host } from '../../../src/core/apply/host.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import { SysfsBlockTree } from '../../../src/core/apply/sysfs-block-tree.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
+import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -172,7 +172,7 @@ await runScenario({
   killed: (directory) =>
     withDisk(directory, 'ext4', async () => {
       writeFileSync(`${directory}/kill`, '')
-      const child = spawn(process.execPath, ['--no-warnings', fileURLToPath(import.meta.url), 'applyOnce'])
+      const child = spawn(...thisProgram('applyOnce'))
       const signal = await new Promise((resolve) => child.on('exit', (_, name) => resolve(name)))
       sh('rm', `${directory}/kill`)
       const node = nodeOf(directory, 'Filesystem')

@@ -5,6 +5,7 @@ import type { ApplyResult } from '../../../src/core/apply/events.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { PersistentVolume } from '../../../src/core/model/objects.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
+import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -141,8 +142,7 @@ async function killedEverywhere(directory: string, mode: 'Filesystem' | 'Block',
     const outcomes: string[] = []
     let kills = 0
     for (let nth = 1; ; nth++) {
-      const script = process.argv[1] ?? ''
-      const child = spawnSync(process.execPath, ['--no-warnings', script, 'killedAt', device, mode, `${nth}`])
+      const child = spawnSync(...thisProgram('killedAt', device, mode, `${nth}`))
       if (child.signal === 'SIGKILL') kills++
       else if (child.status !== 0) throw new Error(`${child.stderr}`)
       const node = nodeWith(directory, device, { volumeMode: mode })

@@ -66,7 +66,7 @@ function left(node: LiveNode): [boolean, number] {
 function isWalker(pid: string): boolean {
   try {
     const [, ppid] = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    return ppid === `${process.pid}` && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('walker/main.ts')
+    return ppid === `${process.pid}` && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('walker/main.')
   } catch {
     return false
   }

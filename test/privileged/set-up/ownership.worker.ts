@@ -11,10 +11,10 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/apply/change-ownership.ts'
 import { containingMount } from '../../../src/core/apply/location.ts'
 import type { Ownership } from '../../../src/core/plan/plan.ts'
+import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { makeDir, readMounts } from '../workers/real-node.ts'
 
@@ -174,8 +174,7 @@ await runScenario({
   /** A process swaps names for links and bind mounts for thousands of times while the walk is made again and again. */
   async swaps(directory) {
     const { volume, outside } = place(directory)
-    const self = fileURLToPath(import.meta.url)
-    const attacker = spawn(process.execPath, ['--no-warnings', self, 'attack', volume, outside], { stdio: 'ignore' })
+    const attacker = spawn(...thisProgram('attack', volume, outside), { stdio: 'ignore' })
     let walks = 0
     const outcomes = new Set<string>()
     while (attacker.exitCode === null) {

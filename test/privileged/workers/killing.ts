@@ -2,11 +2,11 @@
 
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { Host } from '../../../src/core/apply/host.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { Operation, Step } from '../../../src/core/plan/plan.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
+import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { UNASKED_DRIVER } from '../../helpers/unasked.ts'
 import { apply, expectNow, makeDir, operation, podUid, readMounts, tmpfs, volumeDir } from './real-node.ts'
@@ -119,8 +119,7 @@ await runScenario({
     for (let changes = 0; changes < 60; changes++) {
       const root = makeDir(`${directory}/kubelet-${changes}`)
       setUp(root)
-      const self = fileURLToPath(import.meta.url)
-      const victim = spawn(process.execPath, ['--no-warnings', self, 'victim', root, String(changes)], {
+      const victim = spawn(...thisProgram('victim', root, String(changes)), {
         stdio: 'ignore',
       })
       const signal = await new Promise((resolve) => victim.on('close', (_, name) => resolve(name)))

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { openersOf } from '../../../src/core/apply/device-openers.ts'
 import { readDeviceNumber } from '../../../src/core/apply/device-use.ts'
 import type { Host } from '../../../src/core/apply/host.ts'
@@ -15,6 +14,7 @@ import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { node } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
+import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { apply, expectNow, makeDir, operation, readMounts, tmpfs, volumeDir } from './real-node.ts'
 
@@ -122,7 +122,7 @@ await runScenario({
       const steps = (operations: readonly Operation[]) => operations.flatMap((each) => each.steps.map(({ op }) => op))
       const first = steps(await planned(root))
       writeFileSync(`${directory}/bin/kill`, '')
-      const child = spawn(process.execPath, ['--no-warnings', fileURLToPath(import.meta.url), 'applyOnce'])
+      const child = spawn(...thisProgram('applyOnce'))
       const signal = await new Promise((resolve) => child.on('exit', (_, name) => resolve(name)))
       sh('rm', `${directory}/bin/kill`)
       const between = { mounted: readMounts().at(target).length, record: existsSync(`${target}/iscsi.json`) }

@@ -1,14 +1,14 @@
 /** Content is deleted while another process swaps it for links and mounts (S12). */
 import { spawn } from 'node:child_process'
 import { lstatSync, readdirSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { deleteContent } from '../../../src/core/apply/delete-content.ts'
 import { containingMount } from '../../../src/core/apply/location.ts'
 import { inventory } from '../../helpers/inventory.ts'
+import { nodeProgram } from '../../helpers/programs.ts'
 import { runScenario } from '../../helpers/scenario.ts'
 import { makeDir, readMounts, tmpfs } from './real-node.ts'
 
-const SWAPPER = fileURLToPath(new URL('./swapper.ts', import.meta.url))
+const SWAPPER = new URL('./swapper.ts', import.meta.url)
 
 type Delete = (volume: string) => Promise<number>
 
@@ -54,8 +54,7 @@ async function race(directory: string, [kind = '', rounds = '', how = '']: reado
   const intact = (): boolean => [...inventory(outside), ...inventory(other)].join('\n') === before.join('\n')
 
   const swapper = spawn(
-    process.execPath,
-    ['--no-warnings', '--experimental-ffi', SWAPPER, kind, volume, attic, outside, other, rounds],
+    ...nodeProgram(SWAPPER, [kind, volume, attic, outside, other, rounds], ['--experimental-ffi']),
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   let said = ''

@@ -1,0 +1,71 @@
+/** Bundles the programs that the tests start, once for a whole run: each is started many times. */
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+import type { TestProject } from 'vitest/node'
+import { BUNDLES } from './programs.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+const PROGRAMS = [
+  'test/**/*.worker.ts',
+  'test/**/workers/*.ts',
+  'test/e2e/scenarios/*.ts',
+  'test/helpers/**/{main,daemon}.ts',
+]
+
+/** What vitest calls before the first test; returns what it calls after the last. */
+export default async function setup(project: TestProject): Promise<() => void> {
+  const directory = mkdtempSync(join(tmpdir(), 'volctl-programs-'))
+  await bundle(directory)
+  // While vitest watches, a source may have changed.
+  project.onTestsRerun(() => bundle(directory))
+  process.env[BUNDLES] = directory
+  return () => {
+    delete process.env[BUNDLES]
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function bundle(directory: string): Promise<void> {
+  await build({
+    entryPoints: globSync(PROGRAMS, { cwd: root }),
+    outdir: directory,
+    outbase: root,
+    absWorkingDir: root,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    // Modules that several have in common are in files of their own: one parse by esbuild, less on the disk.
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node26',
+    banner: { js: REQUIRE },
+    logLevel: 'warning',
+    plugins: [ownPlaces],
+  })
+}
+
+/** Packages that are CommonJS ask for Node's modules so. */
+const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`
+
+/** A bundle is elsewhere, and many modules in one: each keeps its source's place, by which it finds files beside it. */
+const ownPlaces: Plugin = {
+  name: 'own-places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const places: Readonly<Record<string, string>> = {
+        url: pathToFileURL(path).href,
+        filename: path,
+        dirname: dirname(path),
+      }
+      const source = readFileSync(path, 'utf8')
+      const contents = source.replaceAll(/\bimport\.meta\.(url|filename|dirname)\b/g, (_, name) =>
+        JSON.stringify(places[name]),
+      )
+      return { contents, loader: 'ts' }
+    })
+  },
+}
