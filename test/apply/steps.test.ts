@@ -259,4 +259,17 @@ describe('content and loop devices', () => {
     if (busy) fixture.host.busy.add('/dev/loop9')
     expect((await run([step('losetup -d', '/dev/loop9')], [], [`${DIR}/dev/x`])).state).toBe(want)
   })
+
+  it('a loop device that is released, and has another file a moment later: done', async () => {
+    const { host } = fixture
+    host.backingFiles.set('/dev/loop9', `${DIR}/dev/x`)
+    const release = host.releaseLoop.bind(host)
+    host.releaseLoop = async (device) => {
+      const result = await release(device)
+      host.backingFiles.set(device, '/other')
+      return result
+    }
+    expect((await run([step('losetup -d', '/dev/loop9')], [], [`${DIR}/dev/x`])).state).toBe('done')
+    expect(host.log).toEqual(['losetup -d /dev/loop9'])
+  })
 })
