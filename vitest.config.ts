@@ -1,8 +1,42 @@
 import { defineConfig } from 'vitest/config'
+import { noSideBySide } from './test/helpers/namespace.ts'
 
-// Real mounts, loop devices and whole nodes. A device number that one test gives back is another's a moment later, and
-// volctl would rightly take it for a use of the volume that it is about to detach: these files run one after another.
-const onTheMachine = ['test/e2e/**/*.test.ts', 'test/privileged/**/*.test.ts', 'test/csi/**/*.test.ts']
+const withMounts = ['test/e2e/**/*.test.ts', 'test/privileged/**/*.test.ts', 'test/csi/**/*.test.ts']
+
+/**
+ * Files with real mounts of which several may run at once. Each case has directories, servers and a mount namespace of
+ * its own, and a JSON file that says which kubelet and pods there are. Beyond them volctl looks at every process, mount
+ * table and disk of the machine, but asks only these questions:
+ *
+ * - Is something mounted on this place, or does somebody hold it? A place is in a file system that is mounted just now,
+ *   whose number nobody else has meanwhile.
+ * - Is the device that a volume was unmounted from used again, before its detach (S21)? Of a loop device that was given
+ *   back, and is another test's a moment later, the kernel's sequence number says so. An anonymous number (tmpfs, FUSE)
+ *   has none, so that nothing on one is detached here.
+ * - Is there an ext4 or xfs that no table shows? Another test's, while it is being mounted or unmounted, for some
+ *   milliseconds; volctl looks ten times in a second.
+ *
+ * All others run one by one, alone: they look for kubelets and runtimes, hide a file system for long, stand in a PID
+ * namespace that does not show whose a disk is, end FUSE connections, make tens of thousands of mounts, or are races
+ * that need more than one core.
+ */
+const sideBySide = [
+  'test/csi/{csi-node-client,discover-csi-sockets,messages,test-driver,versions}.test.ts',
+  'test/e2e/damaged-snapshot.test.ts',
+  'test/privileged/{dead-mounts,deleting,hostile-content,killing,sub-paths,unmounting}.test.ts',
+  'test/privileged/set-up/{atomic,empty-dir,flex,host-path,nfs,ownership-apart}.test.ts',
+  ...(noSideBySide === undefined
+    ? [
+        'test/csi/driver-mounts.test.ts',
+        'test/e2e/{demo,interruptions,kill,pod-appears,refusals,repair,saved-plan,set-up}.test.ts',
+        'test/privileged/safety/rules.test.ts',
+        'test/privileged/set-up/{csi,csi-faults,local}.test.ts',
+      ]
+    : []),
+]
+
+// Vitest leaves one core to itself, which is half of a small machine; the tests wait for processes much of the time.
+const everyCore = '100%'
 
 export default defineConfig({
   test: {
@@ -17,11 +51,27 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'parts', include: ['test/**/*.test.ts'], exclude: onTheMachine, sequence: { groupOrder: 0 } },
+        test: {
+          name: 'parts',
+          include: ['test/**/*.test.ts'],
+          exclude: withMounts,
+          maxWorkers: everyCore,
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         extends: true,
-        test: { name: 'machine', include: onTheMachine, fileParallelism: false, sequence: { groupOrder: 1 } },
+        test: { name: 'side-by-side', include: sideBySide, maxWorkers: everyCore, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: withMounts,
+          exclude: sideBySide,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
       },
     ],
   },

@@ -1,13 +1,23 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { noMounts } from '../helpers/namespace.ts'
+import { noMounts, noSideBySide } from '../helpers/namespace.ts'
 import { runScenario } from './run-scenario.ts'
 import type { KillReport, KillRun } from './scenarios/kill.ts'
+
+/** The first boundary, and how many to the next: on two nodes side by side, or all on one. */
+const PARTS =
+  noSideBySide === undefined
+    ? [
+        ['1', '2'],
+        ['2', '2'],
+      ]
+    : [['1', '1']]
 
 describe.skipIf(noMounts !== undefined)('apply is killed with SIGKILL, and run again', () => {
   let report: KillReport
   let uninterrupted: KillRun | undefined
   beforeAll(async () => {
-    report = await runScenario('kill')
+    const parts = await Promise.all(PARTS.map((part) => runScenario<KillReport>('kill', ...part)))
+    report = { runs: parts.flatMap(({ runs }) => runs), violations: parts.flatMap(({ violations }) => violations) }
     uninterrupted = report.runs.at(-1)
   }, 600_000)
 

@@ -1,6 +1,6 @@
 /** Runs scenarios with real mounts in a private mount namespace of their own; without root in a user namespace. */
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { nodeProgram } from './programs.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
@@ -16,6 +16,15 @@ export const noMounts = unshareArgs === undefined ? 'this machine allows no moun
 /** Loop devices and block file systems need the real root. */
 export const noBlockDevices =
   noMounts ?? (unshareArgs === AS_USER ? 'a user namespace cannot mount block devices' : withoutLoops())
+
+/**
+ * Why two nodes with volumes that are detached cannot stand side by side; undefined: they can. The device of a volume
+ * that one has unmounted, which its detach asks for, may be mounted by the other by then. Of disks, loop devices among
+ * them, the sequence number tells that they are another's (S21); of tmpfs, which is staged without them, nothing does.
+ */
+export const noSideBySide =
+  noBlockDevices ??
+  (existsSync('/sys/block/loop0/diskseq') ? undefined : 'this kernel does not tell a disk from the next one')
 
 /** As root of the machine, not of a user namespace of one's own. */
 export const noRoot = noMounts ?? (unshareArgs === AS_USER ? 'needs root' : undefined)

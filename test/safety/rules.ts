@@ -15,6 +15,9 @@ const broken = (...titles: readonly string[]): readonly Shown[] => shown('privil
 const planner = (...titles: readonly string[]): readonly Shown[] => shown('reconcile/safety', ...titles)
 const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
 
+const LAZILY_DETACHED =
+  'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'
+
 /** How many rules safety.md has. */
 export const LAST_RULE = 31
 
@@ -136,7 +139,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S19: --force-unmount names one path'),
   ],
   S20: [
-    ...broken('S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'),
+    ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...shown('privileged/devices', 'sees a superblock that no mount table shows any more (S20, S21)'),
     ...shown(
       'privileged/dead-mounts',
@@ -146,10 +149,8 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S20: --lazy is for dead mounts only'),
   ],
   S21: [
-    ...broken(
-      'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be',
-      'S21: what a second PersistentVolume shares the handle of is not detached',
-    ),
+    ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
+    ...broken('S21: what a second PersistentVolume shares the handle of is not detached'),
     ...shown('apply/detach', 'detaching (S21)', 'beside a file system that no mount table shows (S20)'),
     ...planner('S21 detach'),
   ],

@@ -110,12 +110,19 @@ async function startParts(
 ): Promise<Parts> {
   const rootDir = join(directory, 'kubelet')
   mkdirSync(join(rootDir, 'pods'), { recursive: true, mode: 0o750 })
-  const driver = await startCsiDriver({ name: DRIVER, rootDir, stateDir: join(directory, 'driver') })
-  atEnd(() => driver.dispose())
-  const cri = await startCriServer({ socketPath: join(directory, 'cri.sock'), pods: [] })
-  atEnd(() => cri.stop())
-  const api = await startApiServer({ objects: clusterObjects(), nodeName: NODE })
-  atEnd(() => api.stop())
+  const started = async <T>(start: Promise<T>, end: (part: T) => Promise<unknown>): Promise<T> => {
+    const part = await start
+    atEnd(() => end(part))
+    return part
+  }
+  const starting = [
+    started(startCsiDriver({ name: DRIVER, rootDir, stateDir: join(directory, 'driver') }), (each) => each.dispose()),
+    started(startCriServer({ socketPath: join(directory, 'cri.sock'), pods: [] }), (each) => each.stop()),
+    started(startApiServer({ objects: clusterObjects(), nodeName: NODE }), (each) => each.stop()),
+  ] as const
+  // If one does not start, the others are still ended.
+  await Promise.allSettled(starting)
+  const [driver, cri, api] = await Promise.all(starting)
   return {
     directory,
     rootDir,

@@ -4,8 +4,7 @@
  * so that what is left undone in the others is left for the rule's sake.
  */
 import { describe, expect, it, vi } from 'vitest'
-import { loopDevicesWork } from '../../helpers/csi-driver/start.ts'
-import { inNamespace, noBlockDevices, noMounts } from '../../helpers/namespace.ts'
+import { inNamespace, noMounts } from '../../helpers/namespace.ts'
 
 // Whole nodes, made and repaired in each test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 })
@@ -171,32 +170,6 @@ describe.skipIf(noMounts !== undefined)(
         'ReadWriteOnce',
       ])
         expect(text).toContain(shown)
-    })
-  },
-)
-
-const noExt4 = noBlockDevices ?? (loopDevicesWork() ? undefined : 'there are no loop devices')
-
-describe.skipIf(noExt4 !== undefined)(
-  `a file system that no table shows${noExt4 === undefined ? '' : ` (${noExt4})`}`,
-  () => {
-    it('S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be', async () => {
-      const { held, free } = await inNamespace<Record<'held' | 'free', { status: number; ends: string[] }>>(
-        WORKER,
-        'S20',
-      )
-      expect(held.status).toBe(3)
-      expect(held.ends.filter((end) => !end.endsWith(': done'))).toEqual([
-        'DetachVolume pv-idle: refused HeldBy',
-        'DetachVolume vol-old: skipped HeldBy',
-        'UnmountDevice vol-old: refused HeldBy',
-      ])
-      // What has a device of its own is not held up.
-      expect(held.ends).toContain('DetachVolume pv-batch: done')
-      expect(free).toMatchObject({
-        status: 0,
-        ends: ['DetachVolume pv-idle: done', 'DetachVolume vol-old: done', 'UnmountDevice vol-old: done'],
-      })
     })
   },
 )
