@@ -1,15 +1,8 @@
 /**
- * Which tests show each safety rule. A title is the text in the test file, of a test, of a group of tests, or of a row of
- * a table; rules.test.ts checks that it is there. Tests with real mounts, namespaces, processes or servers come first.
+ * Which tests show each safety rule; rules.test.ts checks that they are there. Tests with real mounts, namespaces, processes
+ * or servers come first.
  */
-export interface Shown {
-  /** From test/. */
-  readonly file: string
-  readonly title: string
-}
-
-const shown = (file: string, ...titles: readonly string[]): readonly Shown[] =>
-  titles.map((title) => ({ file: `${file}.test.ts`, title }))
+import { type Shown, shown } from '../helpers/titles.ts'
 
 const broken = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/rules', ...titles)
 const planner = (...titles: readonly string[]): readonly Shown[] => shown('reconcile/safety', ...titles)
