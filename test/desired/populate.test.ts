@@ -244,6 +244,18 @@ describe('R111-R113, S4: volumes that cannot be resolved', () => {
       cause: 'Unknown',
       message: /no plugin/,
     },
+    {
+      rule: 'C52 no handle',
+      parts: { ...one, persistentVolumes: [volume('claim', { csi: { driver: 'csi.test', volumeHandle: '' } })] },
+      cause: 'Unknown',
+      message: /names no driver or no volumeHandle/,
+    },
+    {
+      rule: 'C52 no driver',
+      parts: { ...one, persistentVolumes: [volume('claim', { csi: { driver: '', volumeHandle: 'h' } })] },
+      cause: 'Unknown',
+      message: /names no driver or no volumeHandle/,
+    },
   ])('$rule: $cause', ({ parts, cause, message }) => {
     const { volumes, unresolved } = populate([pod([claimVolume()])], parts)
     expect(volumes).toEqual([])

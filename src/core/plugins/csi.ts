@@ -37,7 +37,10 @@ export const csi: VolumePlugin = {
       return source == null ? undefined : inlineFacts(source.driver, name, context)
     }
     const source = spec.persistentVolume.spec.csi
-    return source == null ? undefined : persistentFacts(source.driver, source.volumeHandle, context)
+    if (source == null) return undefined
+    // Without either it has no staging directory, and no call can be made for it (C10, C52).
+    if (!source.driver || !source.volumeHandle) return { error: 'its csi source names no driver or no volumeHandle' }
+    return persistentFacts(source.driver, source.volumeHandle, context)
   },
   podPath: (volume) => (volume.mode === 'Block' ? podDeviceLink(volume) : csiTarget(volume)),
   globalPath: csiStagingPath,
