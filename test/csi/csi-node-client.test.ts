@@ -41,6 +41,8 @@ const capability: MessageInitShape<typeof VolumeCapabilitySchema> = {
   accessMode: { mode: 1 },
 }
 
+const STAGED = { stagingTargetPath: '/s' }
+
 test('every operation sends what it was given', async () => {
   const volumeId = 'vol/1'
   await client.nodeStageVolume({ volumeId, stagingTargetPath: '/s', volumeCapability: capability })
@@ -86,9 +88,17 @@ test.each([
   ['NodeUnpublishVolume: targetPath', () => client.nodeUnpublishVolume({ volumeId: 'v', targetPath: '' })],
   ['NodeUnstageVolume: volumeId', () => client.nodeUnstageVolume({ volumeId: '', stagingTargetPath: '/s' })],
   ['NodeUnstageVolume: stagingTargetPath', () => client.nodeUnstageVolume({ volumeId: 'v', stagingTargetPath: '' })],
+  [
+    'NodeStageVolume: volumeId',
+    () => client.nodeStageVolume({ stagingTargetPath: '/s', volumeCapability: capability }),
+  ],
+  ['NodeStageVolume: stagingTargetPath', () => client.nodeStageVolume({ volumeId: 'v', volumeCapability: capability })],
   ['NodeStageVolume: volumeCapability', () => client.nodeStageVolume({ volumeId: 'v', stagingTargetPath: '/s' })],
+  ['NodePublishVolume: volumeId', () => client.nodePublishVolume({ targetPath: '/t', volumeCapability: capability })],
   ['NodePublishVolume: targetPath', () => client.nodePublishVolume({ volumeId: 'v', volumeCapability: capability })],
+  ['NodeGetVolumeStats: volumeId', () => client.nodeGetVolumeStats({ volumeId: '', volumePath: '/t' })],
   ['NodeGetVolumeStats: volumePath', () => client.nodeGetVolumeStats({ volumeId: 'v', volumePath: '' })],
+  ['NodeExpandVolume: volumeId', () => client.nodeExpandVolume({ volumePath: '/t' })],
   ['NodeExpandVolume: volumePath', () => client.nodeExpandVolume({ volumeId: 'v' })],
 ])('an empty %s never reaches the driver', async (name, call) => {
   const [method = '', field = ''] = name.split(': ')
@@ -97,6 +107,42 @@ test.each([
   expect(error).toMatchObject({ code: 'MissingField', message: expect.stringContaining(`${field} is empty`) })
   expect((error as Error).message).toContain(method)
   expect(calls).toEqual([])
+})
+
+test('a negative size never reaches the driver (C100)', async () => {
+  const request = { volumeId: 'v', volumePath: '/t', capacityRange: { requiredBytes: -1n } }
+  await expect(client.nodeExpandVolume(request)).rejects.toMatchObject({ message: expect.stringMatching(/negative/) })
+  expect(calls).toEqual([])
+})
+
+test('what a driver says of its node comes whole, and a failure without anything', async () => {
+  const told = { nodeId: 'node-a', maxVolumesPerNode: 16n, accessibleTopology: { segments: { zone: 'a' } } }
+  answer = () => told
+  await expect(client.nodeGetInfo()).resolves.toMatchObject(told)
+  answer = () => {
+    throw new StatusError(status.INTERNAL, 'grpc error')
+  }
+  await expect(client.nodeGetInfo()).rejects.toMatchObject({ code: 'INTERNAL' })
+})
+
+test.each([
+  [
+    'NodeStageVolume',
+    (id: string) => client.nodeStageVolume({ volumeId: id, ...STAGED, volumeCapability: capability }),
+  ],
+  [
+    'NodePublishVolume',
+    (id: string) => client.nodePublishVolume({ volumeId: id, targetPath: '/t', volumeCapability: capability }),
+  ],
+  ['NodeUnpublishVolume', (id: string) => client.nodeUnpublishVolume({ volumeId: id, targetPath: '/t' })],
+  ['NodeUnstageVolume', (id: string) => client.nodeUnstageVolume({ volumeId: id, ...STAGED })],
+  ['NodeExpandVolume', (id: string) => client.nodeExpandVolume({ volumeId: id, volumePath: '/t' })],
+])('%s: what the driver answers is the failure, once', async (method, call) => {
+  answer = () => {
+    throw new StatusError(status.INVALID_ARGUMENT, 'no such file system')
+  }
+  await expect(call('v')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringContaining(method) })
+  expect(calls.map((each) => each.method)).toEqual([method])
 })
 
 test('a call of its own has two minutes; several share the deadline they are given (C6)', async () => {

@@ -75,6 +75,9 @@ export class CsiNodeClient {
   async nodeExpandVolume(request: NodeExpandVolume, options: CsiCallOptions = {}): Promise<bigint> {
     const { volumeId, volumePath } = request
     this.#require('NodeExpandVolume', { volumeId, volumePath })
+    // C100.
+    if ((request.capacityRange?.requiredBytes ?? 0n) < 0n)
+      throw this.#unsent('NodeExpandVolume', 'the size is negative')
     const reply = await maskSecrets(secretsOf(request), this.#call(Node.method.nodeExpandVolume, request, options))
     return reply.capacityBytes
   }
@@ -122,8 +125,12 @@ export class CsiNodeClient {
   #require(method: string, fields: Readonly<Record<string, unknown>>): void {
     for (const [field, value] of Object.entries(fields)) {
       if (value !== undefined && value !== '') continue
-      throw new VolctlError('MissingField', `${method} on driver ${this.driver}: ${field} is empty; nothing was sent`)
+      throw this.#unsent(method, `${field} is empty`)
     }
+  }
+
+  #unsent(method: string, why: string): VolctlError {
+    return new VolctlError('MissingField', `${method} on driver ${this.driver}: ${why}; nothing was sent`)
   }
 }
 
