@@ -1,0 +1,63 @@
+/** Where a CSI volume has its directories, whatever its name looks like (C10, C14, C18; upstream's tables, C 11.1). */
+import { describe, expect, it } from 'vitest'
+import type { VolumeToMount } from '../../src/core/desired/desired-state.ts'
+import {
+  csiMapFile,
+  csiPodDir,
+  csiPublishStateFile,
+  csiStagingDir,
+  csiStagingPath,
+  csiTarget,
+} from '../../src/core/plugins/csi-paths.ts'
+import { podDeviceLink } from '../../src/core/plugins/paths.ts'
+
+type Volume = Parameters<typeof csiTarget>[0]
+
+const UID = '11111111-2222-3333-4444-555555555555'
+const CSI = 'plugins/kubernetes.io/csi'
+const BLOCK = `${CSI}/volumeDevices`
+
+const volume = (specName: string, given: Partial<VolumeToMount> = {}): Volume => ({
+  podUid: UID,
+  plugin: 'kubernetes.io/csi',
+  specName,
+  mode: 'Filesystem',
+  driver: 'disk.test',
+  handle: 'vol-001',
+  persistentVolume: { metadata: { name: specName, uid: 'u' }, spec: {} },
+  ...given,
+})
+
+describe.each(['spec-0', 'test.spec.1', 'PV_x'])('a file system called %s', (name) => {
+  const dir = `pods/${UID}/volumes/kubernetes.io~csi/${name}`
+  it('has its target and state file in the pod’s directory', () => {
+    expect(csiTarget(volume(name))).toBe(`${dir}/mount`)
+    expect(csiPublishStateFile(volume(name))).toBe(`${dir}/vol_data.json`)
+    expect(csiPodDir(volume(name))).toBe(dir)
+  })
+})
+
+describe('where a file system is staged', () => {
+  it('is told by driver and handle alone', () => {
+    const staging = `${CSI}/disk.test/3e3056fe9f7966ee6fd9db9024187b7c9ad1c73fb6323780abfcfc6a53dac830/globalmount`
+    for (const name of ['pv-1', 'test.spec.1']) expect(csiStagingPath(volume(name))).toBe(staging)
+    expect(csiStagingPath(volume('pv-1', { handle: 'vol-002' }))).not.toBe(staging)
+  })
+  it.each(['persistentVolume', 'driver', 'handle'] as const)('is nowhere for a volume without its %s', (missing) => {
+    const { [missing]: _, ...rest } = volume('pv-1')
+    expect([csiStagingDir(rest), csiStagingPath(rest)]).toEqual([undefined, undefined])
+  })
+})
+
+describe.each(['spec-0', 'test.spec.1'])('a raw block volume called %s', (name) => {
+  const block = volume(name, { mode: 'Block' })
+  it('is staged, published and mapped under its own name', () => {
+    expect(csiStagingPath(block)).toBe(`${BLOCK}/staging/${name}`)
+    expect(csiTarget(block)).toBe(`${BLOCK}/publish/${name}/${UID}`)
+    expect(csiMapFile(block)).toBe(`${BLOCK}/${name}/dev/${UID}`)
+    expect(csiPublishStateFile(block)).toBe(`${BLOCK}/${name}/data/vol_data.json`)
+  })
+  it('is linked to from its pod’s directory', () => {
+    expect(podDeviceLink(block)).toBe(`pods/${UID}/volumeDevices/kubernetes.io~csi/${name}`)
+  })
+})
