@@ -193,8 +193,10 @@ function csiSteps(
   const remove = (op: 'rmdir' | 'unlink', path: string): void => {
     if (inputs.tree.has(path)) steps.push({ op, target: inputs.absolute(path) })
   }
-  if (block.stagingPath !== undefined && call !== 'gone' && call !== 'absentSinceBoot' && stages(socket)) {
-    steps.push({ op: 'NodeUnstageVolume', target: inputs.absolute(block.stagingPath) })
+  // S16: also where nothing is staged on disk, which the kubelet leaves out (C85).
+  const onRecord = block.stagingPath !== undefined || block.stateFile !== undefined
+  if (block.staging !== undefined && onRecord && call !== 'gone' && call !== 'absentSinceBoot' && stages(socket)) {
+    steps.push({ op: 'NodeUnstageVolume', target: inputs.absolute(block.staging.path) })
   }
   if (block.publishDir !== undefined) remove('rmdir', block.publishDir)
   if (block.stagingPath !== undefined) remove('rmdir', block.stagingPath)

@@ -1,0 +1,89 @@
+/** What a vol_data.json alone tells of a volume that is to be undone: the kubelet's reconstruction (C75, C83, C88-C94; upstream's tables, C 11.1 and 11.2). */
+import { describe, expect, it } from 'vitest'
+import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { blocks, GONE, kinds, only, plan } from './planned.ts'
+
+const DIR = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
+const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
+const HANDLE = 'my/vol.1'
+const THREE = { specVolID: 'pv-1', driverName: DRIVER, volumeHandle: HANDLE }
+
+/** A mounted file system of a pod that is gone. */
+function mounted(content: object | string): NodeBuilder {
+  const text = typeof content === 'string' ? content : JSON.stringify(content)
+  return node().mount(`${DIR}/mount`, { dev: '7:1', fsType: 'ext4' }).file(`${DIR}/vol_data.json`, text)
+}
+
+describe('a file system', () => {
+  it('the three keys are enough to have it undone by its driver', () => {
+    const made = plan(mounted(THREE))
+    expect(only(made, 'UnmountVolume')).toMatchObject({
+      pod: { uid: GONE },
+      volume: {
+        ...{ name: 'pv-1', driver: DRIVER, handle: HANDLE, mode: 'Filesystem' },
+        uniqueName: `kubernetes.io/csi/${DRIVER}^${HANDLE}`,
+      },
+      steps: [{ op: 'NodeUnpublishVolume' }, { op: 'unlink' }, { op: 'rmdir' }],
+    })
+    expect(blocks(made)).toEqual([])
+  })
+
+  it.each([
+    ['Persistent', 'Persistent', `kubernetes.io/csi/${DRIVER}^${HANDLE}`],
+    ['Ephemeral', 'Ephemeral', `kubernetes.io/csi/${GONE}-pv-1`],
+    ['no mode, as files of old kubelets have none: persistent', undefined, `kubernetes.io/csi/${DRIVER}^${HANDLE}`],
+    ['a mode that nobody knows: persistent', 'Eternal', `kubernetes.io/csi/${DRIVER}^${HANDLE}`],
+  ])('%s', (_name, volumeLifecycleMode, uniqueName) => {
+    const made = plan(mounted({ ...THREE, ...(volumeLifecycleMode && { volumeLifecycleMode }) }))
+    expect(only(made, 'UnmountVolume').volume).toMatchObject({ uniqueName, driver: DRIVER, handle: HANDLE })
+  })
+
+  it.each([
+    ['without a driver', { specVolID: 'pv-1', volumeHandle: HANDLE }],
+    ['without a handle', { specVolID: 'pv-1', driverName: DRIVER }],
+    ['empty', ''],
+    ['no object', 'null'],
+    ['with another value than texts', { ...THREE, attachmentID: 7 }],
+    ['cut off', JSON.stringify(THREE).slice(0, 30)],
+  ])('a file %s tells nothing: nothing is undone with it', (_name, content) => {
+    const made = plan(mounted(content))
+    expect([kinds(made), blocks(made)]).toEqual([[], ['IdentityUnconfirmed']])
+  })
+
+  it('two pods with one volume: each is undone, and it is unstaged once, after both', () => {
+    const built = node().staged('pv-1', '7:1')
+    for (const each of [GONE, uid(8)]) built.published(each, 'pv-1', '7:1')
+    const made = plan(built)
+    expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountVolume', 'UnmountDevice'])
+    const [first, second, device] = made.operations
+    expect(device?.after.toSorted()).toEqual([first?.id, second?.id].toSorted())
+  })
+})
+
+describe('a raw block volume', () => {
+  const data = `${BLOCK}/pv-1/data/vol_data.json`
+  const link = `pods/${GONE}/volumeDevices/kubernetes.io~csi/pv-1`
+  const linked = (): NodeBuilder =>
+    node()
+      .link(link, '/var/lib/kubelet/x')
+      .file(data, JSON.stringify({ ...THREE, attachmentID: 'csi-1' }))
+
+  it('is told by its own file, not by the link', () => {
+    const volume = { name: 'pv-1', mode: 'Block', driver: DRIVER, handle: HANDLE }
+    const made = plan(linked())
+    expect(only(made, 'UnmapVolume').volume).toMatchObject(volume)
+    expect(only(made, 'UnmapDevice').volume).toMatchObject(volume)
+  })
+
+  it('with nothing staged on disk the driver is asked all the same (S16), and nothing of it is left', () => {
+    const made = plan(linked(), { orphans: true })
+    expect(kinds(made)).toEqual(['UnmapVolume', 'UnmapDevice', 'RemoveOrphanPodDir'])
+    expect(only(made, 'UnmapVolume').steps.map(({ op }) => op)).toEqual(['unlink', 'NodeUnpublishVolume'])
+    expect(only(made, 'UnmapDevice').steps.map(({ op, target }) => `${op} ${target.split(BLOCK)[1]}`)).toEqual([
+      'NodeUnstageVolume /staging/pv-1',
+      'unlink /pv-1/data/vol_data.json',
+      'rmdir /pv-1/data',
+      'rmdir /pv-1',
+    ])
+  })
+})
