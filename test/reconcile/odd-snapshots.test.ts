@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { BEFORE_BOOT, DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { blocked, GONE, kinds, plan } from './planned.ts'
+import { blocked, codes, GONE, kinds, plan } from './planned.ts'
 
 const secret = (podUid: string) => `pods/${podUid}/volumes/kubernetes.io~secret/s`
 
@@ -30,6 +30,13 @@ describe('a part that was not read', () => {
     const made = plan(withApi(node().mount(secret(GONE)), { node: undefined }))
     expect(made.refused).toMatchObject({ rule: 'S1', message: expect.stringContaining('was not read') })
     expect(kinds(made)).toEqual([])
+  })
+  it('the directory of pods is not there: another directory than the kubelet’s, or its disk is not mounted', () => {
+    const built = node()
+    for (const path of [...built.tree.keys()]) if (/^pods(?:\/|$)/.test(path)) built.tree.delete(path)
+    const made = plan(built)
+    expect(made).toMatchObject({ complete: false, operations: [] })
+    expect(codes(made)).toEqual(['NoPodsDirectory'])
   })
   it('the CSINode: a driver is not known to be gone (S14)', () => {
     const file = volumeData('pv-1', 'v').replaceAll(DRIVER, 'gone.test')

@@ -98,6 +98,7 @@ export const PROBLEM_CODES = {
   NoWitness: 'nothing could say who is alive',
   StaticPodsUnmatched: 'static pods are not matched to mirror pods and directories',
   SectionMissing: 'the snapshot lacks a section',
+  NoPodsDirectory: 'the root directory has no directory of pods',
   ReadFailed: 'the API did not give an object',
   UnresolvedVolume: 'a volume of a pod could not be resolved',
   NotDesired: 'a pod has a volume that it does not want any more, and keeps it',

@@ -113,6 +113,17 @@ function noteMissingSections({ inputs }: PlanContext, findings: Findings): void 
       'Take a new snapshot.',
     )
   }
+  if (snapshot.tree !== undefined && !inputs.tree.has('pods')) {
+    findings.complete = false
+    const path = inputs.absolute('pods')
+    findings.problem(
+      'error',
+      'NoPodsDirectory',
+      `${path} does not exist, which every kubelet makes: what its pods have is not known`,
+      { path },
+      "Check that this is the kubelet's root directory (--root-dir), and that its disk is mounted.",
+    )
+  }
   if (snapshot.api !== undefined && !podListIsComplete(inputs)) {
     findings.complete = false
     findings.problem('error', 'PodListIncomplete', 'the list of pods is not complete: nobody is taken for gone')
