@@ -1,0 +1,215 @@
+/** CSI volumes brought up against a driver made of words: what is asked, what is sent, and what a refusal leaves (C49, C53, C72, C73; upstream's tables, C 11.4, 11.5 and 11.7). */
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { CsiNode } from '../../src/core/apply/ports.ts'
+import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
+import type { CsiDriver, Node, PersistentVolume, Secret, VolumeAttachment } from '../../src/core/model/objects.ts'
+import { csiGlobalDir } from '../../src/core/names.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { DRIVER, node, ROOT } from '../helpers/node-builder.ts'
+import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
+import { Fixture, planOf } from './apply-fixture.ts'
+import { WANTING, wantVolume } from './wanted.ts'
+
+const GLOBAL = `${ROOT}/${csiGlobalDir(DRIVER, 'pv-1')}`
+const DIR = `${ROOT}/pods/${WANTING}/volumes/kubernetes.io~csi/pv-1`
+const BLOCK = `${ROOT}/plugins/kubernetes.io/csi/volumeDevices`
+
+type Csi = NonNullable<PersistentVolume['spec']['csi']>
+
+let fixture: Fixture
+/** Calls that reach the driver, and what they carry. */
+let calls: { method: string; request: Record<string, unknown> }[]
+let capabilities: () => readonly string[]
+let attachment: VolumeAttachment | undefined
+let spec: CsiDriver['spec']
+let secrets: Secret[]
+beforeEach(() => {
+  fixture = new Fixture()
+  fixture.host.dir(`${ROOT}/plugins`).dir(`${ROOT}/pods`)
+  calls = []
+  capabilities = () => ['STAGE_UNSTAGE_VOLUME']
+  const source = { persistentVolumeName: 'pv-1' }
+  attachment = {
+    metadata: { name: 'csi-1', uid: 'va' },
+    spec: { attacher: DRIVER, nodeName: 'node-1', source },
+    status: { attached: true, attachmentMetadata: { lun: '7' } },
+  }
+  spec = { attachRequired: true, volumeLifecycleModes: ['Persistent'] }
+  secrets = []
+})
+
+function driver(): CsiNode {
+  const record = (method: string, path: string) => async (request: object) => {
+    const fields = request as Record<string, unknown>
+    calls.push({ method, request: fields })
+    fixture.host.mount(String(fields[path]), { dev: '8:1', fsType: 'ext4' })
+  }
+  return {
+    ...UNASKED_DRIVER,
+    nodeGetCapabilities: async () => capabilities(),
+    nodeStageVolume: record('NodeStageVolume', 'stagingTargetPath'),
+    nodePublishVolume: record('NodePublishVolume', 'targetPath'),
+  }
+}
+
+interface Given {
+  readonly mode?: 'Filesystem' | 'Block'
+  readonly csi?: Partial<Csi>
+  /** Is the driver still there when its volume's turn has come. */
+  readonly registered?: boolean
+  readonly mountOptions?: readonly string[]
+  readonly fsGroup?: number
+}
+
+/** One volume of one pod, planned where all is well and applied to what the test has made of the world. */
+async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOptions, fsGroup }: Given = {}) {
+  const attaches = spec.attachRequired !== false
+  const built = node().persistentVolume('pv-1', { mode, attached: attaches })
+  const [first] = built.volumes
+  if (first !== undefined) {
+    const made = { ...first.spec, csi: { ...(first.spec.csi as Csi), ...csi }, ...(mountOptions && { mountOptions }) }
+    built.volumes.splice(0, 1, { ...first, spec: made })
+  }
+  const object = { metadata: { name: DRIVER, uid: 'd' }, spec }
+  built.overrideApi = { csiDrivers: [object] }
+  if (mode === 'Block') {
+    const push = built.pods.push.bind(built.pods)
+    built.pods.push = (pod) => push({ ...pod, spec: { ...pod.spec, containers: [DEVICE] } })
+  }
+  const claim = { persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+  const operation = wantVolume(fixture, claim, { built, attached: attaches, ...(fsGroup && { fsGroup }) })
+  const { status } = built.build().snapshot.api?.node ?? {}
+  fixture.given = {
+    csi: () => (registered ? driver() : undefined),
+    csiDriver: () => ({ state: 'Found', object }),
+    cluster: {
+      ...UNASKED_CLUSTER,
+      getNode: async (): Promise<Node> => ({ metadata: { name: 'node-1', uid: 'n' }, ...(status && { status }) }),
+      getVolumeAttachment: async () => attachment,
+      listVolumeAttachments: async () => (attachment === undefined ? [] : [attachment]),
+      getSecret: async (namespace, name) =>
+        secrets.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+    },
+  }
+  const steps = operation.steps.filter(({ op }) => !/^(?:mount|symlink|losetup)/.test(op))
+  const result = await fixture.apply(planOf([{ ...operation, steps }]))
+  return { state: Object.values(statesOf(result))[0], methods: calls.map(({ method }) => method) }
+}
+
+const DEVICE = { name: 'c', volumeDevices: [{ name: 'v', devicePath: '/dev/v' }] }
+/** Of what was made for the volume, the files, without their directories. */
+const files = () =>
+  [...fixture.host.files].filter(([, { type }]) => type === 'file').map(([path]) => path.replace(`${ROOT}/`, ''))
+const FILES = [`${GLOBAL}/vol_data.json`, `${DIR}/vol_data.json`].map((path) => path.replace(`${ROOT}/`, ''))
+
+describe('staging', () => {
+  it('is one call with the PersistentVolume’s own options, and what the attachment says', async () => {
+    const { state, methods } = await run({ mountOptions: ['test-op'] })
+    expect([state, methods]).toEqual(['done', ['NodeStageVolume', 'NodePublishVolume']])
+    expect(calls[0]?.request).toMatchObject({
+      stagingTargetPath: `${GLOBAL}/globalmount`,
+      publishContext: { lun: '7' },
+      volumeCapability: { accessType: { value: { mountFlags: ['test-op'], volumeMountGroup: '' } } },
+    })
+    expect(files()).toEqual(FILES)
+  })
+
+  it('no device path is needed: a driver of which nothing is attached gets no publish context (C38)', async () => {
+    spec = { attachRequired: false, volumeLifecycleModes: ['Persistent'] }
+    attachment = undefined
+    expect((await run()).state).toBe('done')
+    expect(calls[0]?.request.publishContext).toEqual({})
+  })
+
+  it.each([
+    { name: 'group and capability', fsGroup: 3000, group: '3000', more: ['VOLUME_MOUNT_GROUP'] },
+    { name: 'no group', fsGroup: 0, group: '', more: ['VOLUME_MOUNT_GROUP'] },
+    { name: 'no capability', fsGroup: 3000, group: '', more: [] },
+  ])('the group of the pod goes along where the driver takes it: $name', async ({ fsGroup, group, more }) => {
+    capabilities = () => ['STAGE_UNSTAGE_VOLUME', ...more]
+    expect((await run({ fsGroup })).state).toBe('done')
+    const sent = calls.map(({ request }) => request.volumeCapability)
+    expect(sent).toMatchObject([1, 2].map(() => ({ accessType: { value: { volumeMountGroup: group } } })))
+  })
+})
+
+/** Nothing was asked of the driver, and nothing is left of what was made for the call. */
+describe.each(['Filesystem', 'Block'] as const)(
+  '%s: what is refused before the driver is called leaves nothing',
+  (mode) => {
+    const expectNothing = async (state: string, given: Given = {}): Promise<void> => {
+      expect(await run({ mode, ...given })).toEqual({ state, methods: [] })
+      expect(files()).toEqual([])
+    }
+    it('no attachment any more', async () => {
+      const wanted = attachment
+      attachment = undefined
+      await expectNothing('refused NotAttached')
+      expect(wanted).toBeDefined()
+    })
+    it('an attachment that is being deleted, though it is attached (C37)', async () => {
+      if (attachment !== undefined) Object.assign(attachment.metadata, { deletionTimestamp: '2026-11-21T10:00:00Z' })
+      await expectNothing('refused AttachmentDeleting')
+    })
+    it('an attachment with an error and without "attached"', async () => {
+      Object.assign(attachment ?? {}, { status: { attached: false, attachError: { message: 'no' } } })
+      await expectNothing('refused NotAttached')
+    })
+    it('the driver is not registered', () => expectNothing('failed DriverNotRegistered', { registered: false }))
+    it('the driver goes away while it is asked what it can do: nothing of the volume is in progress', async () => {
+      capabilities = () => {
+        throw new GrpcError('UNAVAILABLE', 'gone', { method: 'NodeGetCapabilities', socketPath: '/s' })
+      }
+      await expectNothing('failed DriverNotRegistered')
+    })
+    it('the secret of staging does not exist', () =>
+      expectNothing('failed SecretMissing', { csi: { nodeStageSecretRef: { namespace: 'x', name: 'none' } } }))
+  },
+)
+
+describe('the secret of publishing does not exist', () => {
+  const csi = { nodePublishSecretRef: { namespace: 'x', name: 'none' } }
+  it('a file system stays staged, and nothing more is there', async () => {
+    expect(await run({ csi })).toEqual({ state: 'failed SecretMissing', methods: ['NodeStageVolume'] })
+    expect(files()).toEqual(FILES.slice(0, 1))
+  })
+  it('a raw block volume likewise, and its record stays with it', async () => {
+    expect(await run({ csi, mode: 'Block' })).toEqual({ state: 'failed SecretMissing', methods: ['NodeStageVolume'] })
+    expect(files()).toEqual(['plugins/kubernetes.io/csi/volumeDevices/pv-1/data/vol_data.json'])
+  })
+})
+
+it('a state file that cannot be written: no call, and what is beside it stays', async () => {
+  const other = `${csiGlobalDir(DRIVER, 'pv-1')}/notes.txt`
+  fixture.host.dir(`${GLOBAL}/globalmount`).file(`${ROOT}/${other}`, 'mine')
+  fixture.host.writeStateFile = () => {
+    throw Object.assign(new Error('EACCES'), { code: 'EACCES' })
+  }
+  expect(await run()).toEqual({ state: 'failed WriteFailed', methods: [] })
+  expect(files()).toEqual([other])
+})
+
+describe('a raw block volume', () => {
+  it('that is attached is published on its own file, below a directory that is made', async () => {
+    expect((await run({ mode: 'Block' })).state).toBe('done')
+    expect(calls.map(({ request }) => request)).toMatchObject([
+      { stagingTargetPath: `${BLOCK}/staging/pv-1`, publishContext: { lun: '7' } },
+      { targetPath: `${BLOCK}/publish/pv-1/${WANTING}`, stagingTargetPath: `${BLOCK}/staging/pv-1` },
+    ])
+    expect(fixture.host.log).toContain(`mkdir ${BLOCK}/publish/pv-1`)
+  })
+
+  it('of a driver that does not attach needs no attachment; the pod’s information goes along whole (C59)', async () => {
+    spec = { attachRequired: false, podInfoOnMount: true }
+    attachment = undefined
+    expect((await run({ mode: 'Block' })).state).toBe('done')
+    expect(calls[1]?.request).toMatchObject({ publishContext: {} })
+    expect(calls[1]?.request.volumeContext).toEqual({
+      'csi.storage.k8s.io/pod.name': 'app',
+      'csi.storage.k8s.io/pod.namespace': 'default',
+      'csi.storage.k8s.io/pod.uid': WANTING,
+      'csi.storage.k8s.io/serviceAccount.name': '',
+      'csi.storage.k8s.io/ephemeral': 'false',
+    })
+  })
+})
