@@ -22,6 +22,9 @@ function leftBy(kind: string, rpc: string, isFinal: boolean): string[] {
   return kind === 'fail-after' ? ALL : isFinal ? STAGED : [...STAGED, 'publish file']
 }
 
+const TIMED_OUT = 'failed TimedOut'
+const REFUSED = 'failed DriverFailed'
+
 interface Report {
   readonly seen: Readonly<Record<string, { first: string[]; left: string[]; next: string[]; end: string[] }>>
   readonly violations: readonly unknown[]
@@ -138,6 +141,49 @@ describe.skipIf(noBlockDevices !== undefined)(
         const report = await inNamespace<{ kills: number }>(WORKER, 'kills', false, [mode])
         expect(report).toEqual({ kills: expect.any(Number), ends: [[all, 0, 0]], violations: [] })
         expect(report.kills).toBeGreaterThan(atLeast)
+      },
+    )
+
+    const unpublish = 'NodeUnpublishVolume'
+    const unstage = 'NodeUnstageVolume'
+    it.each(['Filesystem', 'Block'])(
+      '%s: of a pod that goes after it, exactly what may be there is undone',
+      async (mode) => {
+        // Before anything of a raw volume is published, nothing on disk says for which pod that was tried (C13).
+        const tried = mode === 'Block' ? [unstage] : [unpublish, unstage]
+        const both = [unpublish, unstage]
+        const again = {
+          'ok, again hang NodePublishVolume': [['done', TIMED_OUT], both],
+          'ok, again fail NodePublishVolume=INTERNAL': [['done', REFUSED], both],
+        } as const
+        const stories: Record<string, readonly [went: readonly string[], undone: readonly string[]]> = {
+          ok: [['done'], both],
+          'hang NodeStageVolume': [[TIMED_OUT], [unstage]],
+          'fail NodeStageVolume=INTERNAL': [[REFUSED], []],
+          // The first call may still be at work for all that the second one says (C120).
+          'hang NodeStageVolume, fail NodeStageVolume=INTERNAL': [[TIMED_OUT, REFUSED], [unstage]],
+          'hang NodePublishVolume': [[TIMED_OUT], tried],
+          'hang-after NodePublishVolume': [[TIMED_OUT], both],
+          'fail NodePublishVolume=INTERNAL': [[REFUSED], [unstage]],
+          'hang NodePublishVolume, fail NodePublishVolume=INTERNAL': [[TIMED_OUT, REFUSED], tried],
+          'ok, reboot': [['done'], both],
+          'ok, reboot, fail NodeStageVolume=INTERNAL': [['done', REFUSED], both],
+          'ok, reboot, fail NodePublishVolume=INTERNAL': [['done', REFUSED], both],
+          // What is published once more is a file system.
+          ...(mode === 'Block' ? {} : again),
+        }
+        const { seen, violations } = await inNamespace<Pick<Report, 'violations'> & { seen: object }>(
+          WORKER,
+          'gone',
+          false,
+          [mode, ...Object.keys(stories)],
+        )
+        const want = Object.entries(stories).map(([story, [went, undone]]) => [
+          story,
+          { went, undone, left: [], operations: 0 },
+        ])
+        expect(seen).toEqual(Object.fromEntries(want))
+        expect(violations).toEqual([])
       },
     )
 

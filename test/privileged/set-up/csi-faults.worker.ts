@@ -2,11 +2,14 @@
 import { spawn } from 'node:child_process'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { CsiNode } from '../../../src/core/apply/ports.ts'
+import { loopDevices } from '../../../src/core/node/block-devices.ts'
 import type { VolumeMode } from '../../../src/core/plan/plan.ts'
+import { unmountBelow } from '../../helpers/csi-driver/mounts.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {
   addVolume,
   claim,
+  handleOf,
   nodeWithDriver,
   POD,
   present,
@@ -16,7 +19,7 @@ import {
 } from '../../helpers/csi-scene.ts'
 import type { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'
-import { runScenario } from '../../helpers/scenario.ts'
+import { runScenario, sh } from '../../helpers/scenario.ts'
 
 interface Seen {
   readonly first: string[]
@@ -121,7 +124,59 @@ function faulty(directory: string, [given, ...faults]: readonly string[], timeou
   })
 }
 
+/** What happens to a volume, in words: a fault that an apply meets, `again` before it for one that publishes once more. */
+async function happens(node: LiveNode, driver: CsiDriver, volume: string, what: string): Promise<string[]> {
+  if (what === 'reboot') {
+    await driver.stop()
+    const own = loopDevices().filter(({ backingFile }) => backingFile?.startsWith(`${node.root}/`))
+    for (const { name } of own) sh('losetup', '-d', name)
+    unmountBelow(node.root)
+    await driver.restart()
+    return []
+  }
+  const [, again, fault = ''] = /^(again )?(?:ok|(.*))$/.exec(what) ?? []
+  if (fault !== '') driver.setFaults(fault)
+  node.context = { timeoutMs: fault.startsWith('hang') ? 700 : PATIENT }
+  const seen = states(await node.apply(again === undefined ? {} : { remount: true, volumes: [volume] }))
+  driver.setFaults()
+  node.context = { timeoutMs: PATIENT }
+  return seen
+}
+
+/** Calls that undo something of the volume, in order. */
+function undone(driver: CsiDriver, volume: string): string[] {
+  return driver
+    .log()
+    .filter(
+      ({ rpc, phase, request }) => /^NodeUn/.test(rpc) && phase === 'begin' && request.volumeId === handleOf(volume),
+    )
+    .map(({ rpc }) => rpc)
+}
+
 await runScenario({
+  /** Volumes, each through what its words say, and then without its pod: how each went, and what the driver is asked to undo. */
+  gone: (directory, [given, ...stories]) =>
+    withDriver(directory, { spec: { requiresRepublish: true } }, async (node, driver) => {
+      const mode = modeOf(given)
+      const seen: Record<string, { went: string[]; undone: string[]; left: string[]; operations: number }> = {}
+      for (const [index, story] of stories.entries()) {
+        const volume = `pv-${index}`
+        wanting(node, volume, mode)
+        const went: string[] = []
+        for (const what of story.split(', ')) went.push(...(await happens(node, driver, volume, what)))
+        const before = undone(driver, volume).length
+        node.forget(POD)
+        await node.apply({ orphans: true })
+        seen[story] = {
+          went,
+          undone: undone(driver, volume).slice(before),
+          left: presentAs(mode, node, volume),
+          operations: (await node.plan({ orphans: true })).operations.length,
+        }
+      }
+      return { seen, violations: driver.violations() }
+    }),
+
   codes: (directory, faults) => faulty(directory, faults, PATIENT),
   hangs: (directory, faults) => faulty(directory, faults, 700),
 
