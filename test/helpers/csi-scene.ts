@@ -93,7 +93,11 @@ export function presentBlock(node: LiveNode, volume: string, pod = POD): string[
   const map = `${base}/${volume}/dev/${pod}`
   const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
   return [
-    ...(isThere(`${base}/${volume}/data/vol_data.json`) ? ['data file'] : []),
+    ...(isThere(`${base}/${volume}/data/vol_data.json`)
+      ? ['data file']
+      : isThere(`${base}/${volume}`)
+        ? ['volume directory']
+        : []),
     ...(isThere(`${base}/staging/${volume}`) ? ['staging'] : []),
     ...(mountsAt(`${base}/publish/${volume}/${pod}`) > 0 ? ['published'] : []),
     ...(mountsAt(map) > 0 ? ['mapped'] : []),

@@ -190,6 +190,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     it('a raw block volume: what is left is what the rules say, and the next apply ends it (C72, C73)', async () => {
       const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, [
         'Block',
+        'fail NodeStageVolume=INVALID_ARGUMENT',
         ...['fail NodeStageVolume=INTERNAL', 'fail NodeStageVolume=UNAVAILABLE', 'fail NodePublishVolume=INTERNAL'],
         ...['fail NodePublishVolume=UNAVAILABLE', 'fail-after NodePublishVolume=INTERNAL'],
         ...['die-after NodeStageVolume:once', 'die-after NodePublishVolume:once'],
@@ -197,6 +198,7 @@ describe.skipIf(noBlockDevices !== undefined)(
       const ending = { next: ['done'], end: MAPPED, operations: [0, 0] }
       const gone = { first: ['failed DriverNotRegistered'], ...ending }
       expect(seen).toEqual({
+        'fail NodeStageVolume=INVALID_ARGUMENT': { first: ['failed DriverRefused'], left: [], ...ending },
         'fail NodeStageVolume=INTERNAL': { first: ['failed DriverFailed'], left: [], ...ending },
         'fail NodeStageVolume=UNAVAILABLE': { left: ['data file', 'staging'], ...gone },
         'fail NodePublishVolume=INTERNAL': {
