@@ -219,18 +219,20 @@ describe('is the driver called, and what does the claim say then', () => {
 describe('what the call carries (C100)', () => {
   it.each([
     {
+      name: 'Filesystem volume',
       mode: 'Filesystem' as const,
       access: 'mount',
       path: TARGET,
       staging: `${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`,
     },
     {
+      name: 'Block volume',
       mode: 'Block' as const,
       access: 'block',
       path: DEVICE,
       staging: 'plugins/kubernetes.io/csi/volumeDevices/staging/pv-1',
     },
-  ])('$mode', async ({ mode, access, path, staging }) => {
+  ])('$name', async ({ mode, access, path, staging }) => {
     expect((await expand({ mode, status: allocated('NodeResizePending') })).state).toBe('done')
     expect(calls).toMatchObject([
       {

@@ -251,6 +251,7 @@ describe('content and loop devices', () => {
 
   it.each([
     { name: 'released', file: `${DIR}/dev/x`, busy: false, want: 'done' },
+    { name: 'on a file that was removed', file: `${DIR}/dev/x (deleted)`, busy: false, want: 'done' },
     { name: 'gone already', file: undefined, busy: false, want: 'done' },
     { name: 'given to somebody else', file: '/other', busy: false, want: 'failed ForeignDevice' },
     { name: 'still open', file: `${DIR}/dev/x`, busy: true, want: 'failed HeldBy' },

@@ -1,7 +1,8 @@
 /** What a vol_data.json alone tells of a volume that is to be undone: the kubelet's reconstruction (C75, C83, C88-C94; upstream's tables, C 11.1 and 11.2). */
 import { describe, expect, it } from 'vitest'
+import { csiGlobalDir } from '../../src/core/names.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
-import { blocks, GONE, kinds, only, plan } from './planned.ts'
+import { blocked, blocks, GONE, kinds, only, plan } from './planned.ts'
 
 const DIR = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
 const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
@@ -57,6 +58,18 @@ describe('a file system', () => {
     expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountVolume', 'UnmountDevice'])
     const [first, second, device] = made.operations
     expect(device?.after.toSorted()).toEqual([first?.id, second?.id].toSorted())
+  })
+})
+
+describe('beside a global mount', () => {
+  it.each([
+    ['no JSON', '{"driverName"}}'],
+    ['empty', ''],
+    ['without a driver', '{"volumeHandle":"pv-1"}'],
+  ])('a file %s: nothing is unstaged where nothing else tells what it is', (_name, content) => {
+    const built = node().staged('pv-1', '7:1', { stateFile: false })
+    const made = plan(built.file(`${csiGlobalDir(DRIVER, 'pv-1')}/vol_data.json`, content))
+    expect([kinds(made), blocked(made)]).toEqual([[], ['UnmountDevice IdentityUnconfirmed']])
   })
 })
 
