@@ -1,0 +1,13 @@
+import { ATTACHING } from './attaching.ts'
+import { BLOCK } from './block.ts'
+import { GROWING } from './growing.ts'
+import { NAMES } from './names.ts'
+import { PUBLISHING } from './publishing.ts'
+import { RECONSTRUCTION } from './reconstruction.ts'
+import { STAGING } from './staging.ts'
+import { UNPUBLISHING } from './unpublishing.ts'
+import type { Table } from './verdict.ts'
+
+export const TABLES: readonly Table[] = [
+  ...[NAMES, RECONSTRUCTION, ATTACHING, STAGING, PUBLISHING, UNPUBLISHING, BLOCK, GROWING],
+]
