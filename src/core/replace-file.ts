@@ -19,7 +19,7 @@ const OWNER_ONLY = 0o600
  * Writes a file whole or not at all, for its owner alone: under a name beside it that must not exist, with mode 0600
  * whatever the umask, on the disk, and then renamed over the wanted name. No link under that name is ever followed.
  *
- * @throws whatever the file system says; of the draft nothing is left
+ * @throws whatever the file system says; of the draft nothing is left that can be removed
  */
 export function replaceFile(path: string, content: string | Uint8Array): void {
   const draft = `${path}.${randomUUID()}`
@@ -35,10 +35,19 @@ export function replaceFile(path: string, content: string | Uint8Array): void {
     }
     renameSync(draft, path)
   } catch (error) {
-    unlinkSync(draft)
+    removeDraft(draft)
     throw error
   }
   syncDirectory(posix.dirname(path))
+}
+
+/** Where the disk fails this may as well: why the file could not be written is what is told. */
+function removeDraft(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // It has a name of its own, and is in nobody's way.
+  }
 }
 
 /** What there is under a name that must not be replaced, in words: anything but a plain file. */

@@ -1,4 +1,5 @@
 /** The state of one apply: who has what outcome, what is said, and whether anything new may still be started. */
+import { diskTrouble } from '../disk-trouble.ts'
 import { VolctlError } from '../errors.ts'
 import type { Operation, Plan, Step } from '../plan/plan.ts'
 import { isBatchable } from './batchable.ts'
@@ -217,5 +218,9 @@ function subjectOf({ pod, volume }: Operation): object {
 function explain(error: unknown): { code: string; message: string; hint: string | undefined } {
   if (error instanceof VolctlError) return { code: error.code, message: error.message, hint: error.hint }
   const { code, message } = error as { code?: unknown; message?: unknown }
-  return { code: typeof code === 'string' ? code : 'Failed', message: String(message ?? error), hint: undefined }
+  return {
+    code: typeof code === 'string' ? code : 'Failed',
+    message: String(message ?? error),
+    hint: diskTrouble(error)?.hint,
+  }
 }

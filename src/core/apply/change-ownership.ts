@@ -10,6 +10,7 @@ import { errnoOf } from '../errors.ts'
 import type { Ownership } from '../plan/plan.ts'
 import { Descent } from './descent.ts'
 import { asDirectory, isInMount, type OpenDirectory, openEntry } from './descriptors.ts'
+import { diskFailure } from './disk-failure.ts'
 import { StepFailed } from './operation-error.ts'
 import { isSkipped, ownedMode } from './ownership-bits.ts'
 
@@ -136,11 +137,8 @@ class Walk {
 
   #failure(name: Buffer, cause: unknown): unknown {
     if (cause instanceof StepFailed) return cause
-    return new StepFailed(
-      'OwnershipFailed',
-      `${this.descent.describe(name)} could not be read (${errnoOf(cause) ?? String(cause)})`,
-      { cause, hint: 'Look at the file system (dmesg); then plan again.' },
-    )
+    const what = `${this.descent.describe(name)} could not be read`
+    return diskFailure('OwnershipFailed', what, cause, 'Look at the file system (dmesg); then plan again.')
   }
 }
 

@@ -10,6 +10,7 @@ import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { errnoOf } from '../errors.ts'
 import { Descent } from './descent.ts'
 import { entryPath, type OpenDirectory, openBelow } from './descriptors.ts'
+import { diskFailure } from './disk-failure.ts'
 import { StepFailed } from './operation-error.ts'
 
 export interface Deleted {
@@ -120,13 +121,8 @@ class Walk {
   #failed(name: Buffer, cause: unknown, code = 'DeleteFailed'): StepFailed {
     if (cause instanceof StepFailed)
       return cause.code === 'ForeignMount' ? foreignMount(this.descent.describe(name), cause) : cause
-    return new StepFailed(
-      code,
-      `${this.descent.describe(name)} could not be deleted (${errnoOf(cause) ?? String(cause)})`,
-      {
-        cause,
-      },
-    )
+    const what = `${this.descent.describe(name)} could not be deleted`
+    return diskFailure(code, what, cause, 'Look at what is there, and who still writes there; then plan again.')
   }
 }
 

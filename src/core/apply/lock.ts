@@ -3,8 +3,9 @@
  * of a process that is gone (or whose pid is another process's now) is taken over.
  */
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, linkSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, constants, linkSync, openSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { diskTrouble } from '../disk-trouble.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import { sha256Hex } from '../names.ts'
 import { ensureDirectory } from './ensure-directory.ts'
@@ -48,7 +49,12 @@ export function takeLock(path: string): Lock {
     return acquire(path, ownerOfThisProcess())
   } catch (error) {
     if (error instanceof VolctlError) throw error
-    throw new VolctlError('LockFailed', `the lock file ${path} could not be made: ${String(error)}`, { cause: error })
+    const trouble = diskTrouble(error)
+    const why = trouble === undefined ? errorMessage(error) : `${trouble.words} (${errnoOf(error)})`
+    throw new VolctlError('LockFailed', `the lock file ${path} could not be made: ${why}`, {
+      cause: error,
+      hint: trouble?.hint ?? 'Without a lock two applies could meet: see to it that it can be made.',
+    })
   }
 }
 
@@ -79,7 +85,7 @@ function create(path: string, me: LockOwner): boolean {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
   const fd = openSync(draft, flags, 0o600)
   try {
-    writeSync(fd, `${JSON.stringify(me)}\n`)
+    writeFileSync(fd, `${JSON.stringify(me)}\n`)
     linkSync(draft, path)
     return true
   } catch (error) {

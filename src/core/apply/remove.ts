@@ -3,6 +3,7 @@ import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
 import type { Step } from '../plan/plan.ts'
 import { STATE_FILES } from '../state-files.ts'
+import { diskFailure } from './disk-failure.ts'
 import { describeMount } from './expected-mounts.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
@@ -36,7 +37,7 @@ export function removeDirectory(path: string, run: StepContext): void {
 
 function removeFile(path: string, run: StepContext): void {
   requireNoMountPoint(path, run)
-  const found = run.host.lstat(path)
+  const found = looked(path, () => run.host.lstat(path))
   if (found === undefined) return
   const name = posix.basename(path)
   if (STATE_FILES.has(name)) rememberStateFile(path, run)
@@ -64,7 +65,7 @@ function isPlaceholder(path: string): boolean {
 
 /** S14: what a driver would need to be asked again goes into the journal first. */
 function rememberStateFile(path: string, { host, journal, operation }: StepContext): void {
-  const content = host.readSmallFile(path)
+  const content = looked(path, () => host.readSmallFile(path))
   if (content !== undefined) journal.write({ type: 'stateFile', operation: operation.id, path, content })
 }
 
@@ -87,6 +88,15 @@ function requireNoMountPoint(path: string, { around }: StepContext): void {
   )
 }
 
+/** What cannot be looked at is not removed. */
+function looked<T>(path: string, look: () => T): T {
+  try {
+    return look()
+  } catch (error) {
+    throw removeFailed(path, error)
+  }
+}
+
 function removeFailed(path: string, cause: unknown): StepFailed {
-  return new StepFailed('RemoveFailed', `${path} could not be removed (${errnoOf(cause) ?? String(cause)})`, { cause })
+  return diskFailure('RemoveFailed', `${path} could not be removed`, cause, 'Look at what is there, then plan again.')
 }

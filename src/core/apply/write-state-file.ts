@@ -33,7 +33,7 @@ function replace(path: string, text: string): void {
   try {
     renameSync(temporary, path)
   } catch (error) {
-    unlinkSync(temporary)
+    removeAfterFailure(temporary)
     throw error
   }
 }
@@ -46,10 +46,19 @@ function create(path: string, text: string): void {
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
     fsyncSync(fd)
   } catch (error) {
-    unlinkSync(path)
+    removeAfterFailure(path)
     throw error
   } finally {
     closeSync(fd)
+  }
+}
+
+/** On a disk that fails this may fail as well: why the file could not be written is what is told. */
+function removeAfterFailure(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // It stays, and the caller looks.
   }
 }
 

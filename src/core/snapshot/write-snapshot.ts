@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { errorMessage, VolctlError } from '../errors.ts'
+import { diskTrouble } from '../disk-trouble.ts'
+import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { replaceFile } from '../replace-file.ts'
 
@@ -18,9 +19,11 @@ export function writeSnapshot(snapshot: NodeSnapshot, path: string): void {
   try {
     replaceFile(path, path.endsWith('.gz') ? gzipSync(text) : text)
   } catch (error) {
-    throw new VolctlError('SnapshotNotWritten', `snapshot ${path}: ${errorMessage(error)}`, {
+    const trouble = diskTrouble(error)
+    const why = trouble === undefined ? errorMessage(error) : `${trouble.words} (${errnoOf(error)})`
+    throw new VolctlError('SnapshotNotWritten', `snapshot ${path}: ${why}`, {
       cause: error,
-      hint: 'Name a file in a directory that exists and that you may write.',
+      hint: 'Name a file in a directory that exists, that you may write, and that has room.',
     })
   }
 }

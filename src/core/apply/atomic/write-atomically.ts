@@ -23,6 +23,7 @@ import { takeBack, type Undo } from '../bring-up/undo.ts'
 import { changeOwnership } from '../change-ownership.ts'
 import { deleteContent } from '../delete-content.ts'
 import { entryPath, type OpenDirectory, openDirectory, readNames } from '../descriptors.ts'
+import { diskFailure } from '../disk-failure.ts'
 import { StepFailed } from '../operation-error.ts'
 import {
   type Files,
@@ -249,14 +250,7 @@ function notALink(path: string): StepFailed {
 }
 
 function asStepFailed(path: string, error: unknown): unknown {
-  const code = errnoOf(error)
-  if (error instanceof StepFailed || code === undefined) return error
-  const why = code === 'ENOSPC' || code === 'EDQUOT' ? `its file system is full (${code})` : code
-  return new StepFailed('WriteFailed', `the content of ${path} could not be written: ${why}`, {
-    cause: error,
-    hint:
-      code === 'ENOSPC' || code === 'EDQUOT'
-        ? 'Make room there, or ask for less content; then plan again.'
-        : 'Look at what is there, then plan again.',
-  })
+  if (error instanceof StepFailed || errnoOf(error) === undefined) return error
+  const what = `the content of ${path} could not be written`
+  return diskFailure('WriteFailed', what, error, 'Look at what is there, then plan again.')
 }

@@ -8,6 +8,7 @@ import { attachmentName } from '../../names.ts'
 import type { Step } from '../../plan/plan.ts'
 import { csiPublishStateFile, csiStagingPath, csiTarget } from '../../plugins/csi-paths.ts'
 import { isEphemeral } from '../../plugins/csi-volume.ts'
+import { diskFailure } from '../disk-failure.ts'
 import { describeMount } from '../expected-mounts.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
@@ -49,22 +50,28 @@ export async function writeVolumeData({ target, label }: Step, run: StepContext)
   const { volume } = wantedCsi(run)
   const isPublish = target === `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
   const state = isPublish ? publishState(volume, run.plan.node, label) : stageState(volume, label)
+  const path = `${run.plan.rootDir}/${isPublish ? csiTarget(volume) : csiStagingPath(volume)}`
   const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
+  let isNew = false
   try {
-    const isNew = write(target, state, run)
-    if (!isNew) return directories
+    const there = contentOf(target, run)
+    isNew = there === undefined
+    write(target, there, state, run)
   } catch (error) {
-    throw await takeBack(directories, error, run)
+    const piece = { what: target, back: () => removeFile(target, run) }
+    throw await takeBack(isNew ? [...directories, piece] : directories, error, run)
   }
-  const path = isPublish ? csiTarget(volume) : csiStagingPath(volume)
-  return [...directories, { what: target, back: () => removeAgain(target, `${run.plan.rootDir}/${path}`, run) }]
+  return isNew ? [...directories, { what: target, back: () => removeAgain(target, path, run) }] : directories
 }
 
-/** @returns whether there was none */
-function write(target: string, state: Readonly<Record<string, string>>, run: StepContext): boolean {
+function write(
+  target: string,
+  there: string | undefined,
+  state: Readonly<Record<string, string>>,
+  run: StepContext,
+): void {
   const text = `${goJson(state)}\n`
-  const there = contentOf(target, run)
-  if (there === text) return false
+  if (there === text) return
   if (there !== undefined) {
     requireSameVolume(target, there, state)
     run.journal.write({ type: 'stateFile', operation: run.operation.id, path: target, content: there })
@@ -72,12 +79,8 @@ function write(target: string, state: Readonly<Record<string, string>>, run: Ste
   try {
     run.host.writeStateFile(target, text)
   } catch (error) {
-    throw new StepFailed('WriteFailed', `${target} could not be written (${errnoOf(error) ?? String(error)})`, {
-      cause: error,
-      hint: 'Free the disk or the path; then plan again.',
-    })
+    throw diskFailure('WriteFailed', `${target} could not be written`, error, 'Free the path; then plan again.')
   }
-  return there === undefined
 }
 
 /** A link or directory in its place is nobody's state file. */
@@ -109,4 +112,13 @@ function removeAgain(file: string, target: string, { host, around }: StepContext
     if (errnoOf(error) !== 'ENOENT') throw error
   }
   host.unlink(file)
+}
+
+/** What was written of one, if anything: no driver has been asked by it yet. */
+function removeFile(path: string, { host }: StepContext): void {
+  try {
+    host.unlink(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
 }

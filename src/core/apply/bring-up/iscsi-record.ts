@@ -1,8 +1,8 @@
 /** iscsi.json, which tells a tear-down what there is to log out of (P72, P73, R837). */
 import { posix } from 'node:path'
-import { errnoOf } from '../../errors.ts'
 import { type IscsiTarget, iscsiDirectory, iscsiRecordOf, iscsiTargetOf } from '../../iscsi-target.ts'
 import type { Step } from '../../plan/plan.ts'
+import { diskFailure } from '../disk-failure.ts'
 import { isThrough } from '../iscsi-volume.ts'
 import { OperationRefused, StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
@@ -45,9 +45,7 @@ export function writeIscsiRecord({ target: path }: Step, run: StepContext): read
   try {
     run.host.writeStateFile(path, text)
   } catch (error) {
-    throw new StepFailed('WriteFailed', `${path} could not be written (${errnoOf(error) ?? String(error)})`, {
-      cause: error,
-    })
+    throw diskFailure('WriteFailed', `${path} could not be written`, error, 'Free the path; then plan again.')
   }
   if (before !== undefined) return []
   const known = sessionsOf(target, run)

@@ -1,7 +1,7 @@
 /** The pod's link to its device (P98, P99, P106). */
 import { posix } from 'node:path'
-import { errnoOf } from '../../errors.ts'
 import type { Step } from '../../plan/plan.ts'
+import { diskFailure } from '../disk-failure.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
 import { findDevice, sourceOf } from './find-device.ts'
@@ -25,12 +25,8 @@ export async function linkDevice(step: Step, run: StepContext): Promise<readonly
     if (before !== undefined) host.unlink(step.target)
     host.symlink(path, step.target)
   } catch (error) {
-    const message = `link ${step.target} could not be made (${errnoOf(error) ?? String(error)})`
-    throw await takeBack(
-      directories,
-      new StepFailed('WriteFailed', message, { cause: error, hint: 'Plan again.' }),
-      run,
-    )
+    const failure = diskFailure('WriteFailed', `link ${step.target} could not be made`, error, 'Plan again.')
+    throw await takeBack(directories, failure, run)
   }
   return [...directories, { what: `link ${step.target}`, back: () => host.unlink(step.target) }]
 }

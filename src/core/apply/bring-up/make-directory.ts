@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { errnoOf } from '../../errors.ts'
 import type { Step } from '../../plan/plan.ts'
-import { StepFailed } from '../operation-error.ts'
+import { diskFailure } from '../disk-failure.ts'
 import type { StepContext } from '../step-context.ts'
 import type { Undo } from './undo.ts'
 
@@ -34,10 +34,8 @@ function setMode(path: string, mode: number, { host }: StepContext): void {
     host.chmod(path, mode)
   } catch (error) {
     const octal = mode.toString(8)
-    throw new StepFailed('WriteFailed', `directory ${path} could not be given mode ${octal} (${errnoOf(error)})`, {
-      cause: error,
-      hint: 'Look at what is there, then plan again.',
-    })
+    const what = `directory ${path} could not be given mode ${octal}`
+    throw diskFailure('WriteFailed', what, error, 'Look at what is there, then plan again.')
   }
 }
 
@@ -63,11 +61,9 @@ function make(path: string, mode: number, run: StepContext): boolean {
   } catch (error) {
     const code = errnoOf(error)
     if (code === 'EEXIST' && run.host.lstat(path)?.type === 'dir') return false
-    throw new StepFailed('WriteFailed', `directory ${path} could not be made (${code ?? String(error)})`, {
-      cause: error,
-      hint:
-        code === 'EEXIST' ? 'Something else is in its place: move it away yourself, then plan again.' : 'Plan again.',
-    })
+    const hint =
+      code === 'EEXIST' ? 'Something else is in its place: move it away yourself, then plan again.' : 'Plan again.'
+    throw diskFailure('WriteFailed', `directory ${path} could not be made`, error, hint)
   }
 }
 

@@ -1,6 +1,6 @@
 /** A device, bind-mounted on the pod's file in the volume's global map directory (P98, P99). */
-import { errnoOf } from '../../errors.ts'
 import type { Step } from '../../plan/plan.ts'
+import { diskFailure } from '../disk-failure.ts'
 import { describeMount } from '../expected-mounts.ts'
 import { cannotHang } from '../file-systems.ts'
 import { StepFailed } from '../operation-error.ts'
@@ -57,10 +57,7 @@ function makeFile(target: string, { host }: StepContext): readonly Undo[] {
   try {
     host.createFile(target, MODE)
   } catch (error) {
-    throw new StepFailed('WriteFailed', `${target} could not be made (${errnoOf(error) ?? String(error)})`, {
-      cause: error,
-      hint: 'Plan again.',
-    })
+    throw diskFailure('WriteFailed', `${target} could not be made`, error, 'Plan again.')
   }
   return [{ what: target, back: () => host.unlink(target) }]
 }

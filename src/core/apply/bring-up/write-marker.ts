@@ -1,8 +1,7 @@
 /** The empty file that says that an emptyDir is set up (P21). */
 import { posix } from 'node:path'
-import { errnoOf } from '../../errors.ts'
 import type { Step } from '../../plan/plan.ts'
-import { StepFailed } from '../operation-error.ts'
+import { diskFailure } from '../disk-failure.ts'
 import type { StepContext } from '../step-context.ts'
 import { makeDirectory } from './make-directory.ts'
 import { takeBack, type Undo } from './undo.ts'
@@ -13,8 +12,12 @@ export async function writeMarker(step: Step, run: StepContext): Promise<readonl
   try {
     run.host.createFile(step.target, 0o644)
   } catch (error) {
-    const message = `${step.target} could not be written (${errnoOf(error) ?? String(error)})`
-    throw await takeBack(directories, new StepFailed('WriteFailed', message, { cause: error }), run)
+    const hint = 'Look at what is there, then plan again.'
+    throw await takeBack(
+      directories,
+      diskFailure('WriteFailed', `${step.target} could not be written`, error, hint),
+      run,
+    )
   }
   return [...directories, { what: step.target, back: () => run.host.unlink(step.target) }]
 }

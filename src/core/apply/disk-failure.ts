@@ -1,0 +1,16 @@
+import { diskTrouble } from '../disk-trouble.ts'
+import { errnoOf } from '../errors.ts'
+import { StepFailed } from './operation-error.ts'
+
+/**
+ * A step that failed with the system's error.
+ *
+ * @param what could not be done, and on which path
+ * @param hint where the error itself does not tell what to do
+ */
+export function diskFailure(code: string, what: string, cause: unknown, hint: string): StepFailed {
+  const errno = errnoOf(cause)
+  const trouble = diskTrouble(cause)
+  const why = trouble === undefined ? ` (${errno ?? String(cause)})` : `: ${trouble.words} (${errno})`
+  return new StepFailed(code, `${what}${why}`, { cause, hint: trouble?.hint ?? hint })
+}
