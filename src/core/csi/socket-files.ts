@@ -11,15 +11,15 @@ export interface SocketFile {
   readonly madeAt: number
 }
 
-/** A directory in which there may be sockets that were not seen: that none was found there proves nothing (S3). */
-interface UnreadDirectory {
+/** A socket that could not be looked at, or a directory in which there may be any: to have found none proves nothing (S3). */
+interface Unread {
   readonly path: string
   readonly error: string
 }
 
 export interface SocketFiles {
   readonly sockets: readonly SocketFile[]
-  readonly unread: readonly UnreadDirectory[]
+  readonly unread: readonly Unread[]
 }
 
 export interface SocketWalk {
@@ -40,7 +40,7 @@ export function conventionalSockets(walk: SocketWalk): SocketFiles {
 
 function socketsBelow(walk: SocketWalk, directory: string, depth: number): SocketFiles {
   const sockets: SocketFile[] = []
-  const unread: UnreadDirectory[] = []
+  const unread: Unread[] = []
   let entries: readonly Dirent[] = []
   try {
     entries = readdirSync(join(walk.rootDir, directory), { withFileTypes: true })
@@ -49,7 +49,13 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
   }
   for (const entry of entries.toSorted((a, b) => compareText(a.name, b.name))) {
     const path = `${directory}/${entry.name}`
-    if (entry.isSocket() && !entry.name.startsWith('.')) sockets.push(...socketFile(walk.rootDir, path))
+    if (entry.isSocket() && !entry.name.startsWith('.')) {
+      try {
+        sockets.push(...socketFile(walk.rootDir, path))
+      } catch (error) {
+        unread.push({ path, error: errorMessage(error) })
+      }
+    }
     if (entry.isDirectory() && depth > 0 && entry.name !== 'kubernetes.io' && !walk.isMountPoint(path)) {
       const below = socketsBelow(walk, path, depth - 1)
       sockets.push(...below.sockets)

@@ -14,6 +14,7 @@ import { type PlanContext, waitForKubelet } from './context.ts'
 import type { CsiIdentity } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from './device-obstacles.ts'
 import type { Draft, Findings, Obstacle, Wait } from './draft.ts'
+import { unreadTraces } from './unread.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 import { type VolumeTrace, VolumeTraces } from './volume-traces.ts'
 
@@ -22,17 +23,19 @@ interface NodeFacts {
   readonly wanted: ControllerWanted
   readonly traces: VolumeTraces
   readonly unidentified: readonly Draft[]
+  readonly unread: Obstacle | undefined
 }
 
 export function detachVolumes(context: PlanContext, findings: Findings): void {
   const { api, nodeName } = context.inputs.snapshot
   if (api === undefined) return
+  const mine = api.volumeAttachments.filter((attachment) => attachment.spec.nodeName === nodeName)
   const node: NodeFacts = {
     wanted: controllerWantedVolumes(api.pods, api, nodeName),
     traces: new VolumeTraces(context),
     unidentified: findings.operations.filter(isUnidentified),
+    unread: mine.length === 0 ? undefined : unreadTraces(context),
   }
-  const mine = api.volumeAttachments.filter((attachment) => attachment.spec.nodeName === nodeName)
   for (const attachment of mine.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))) {
     detachVolume(context, findings, attachment, node)
   }
@@ -65,6 +68,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   const blocked =
     obstacleOf(context, identity, attachment) ??
     unresolvedObstacle(node.wanted.unresolved) ??
+    node.unread ??
     predecessorObstacle(after) ??
     untoldObstacle(node.unidentified, after)
   const name = attachment.metadata.name

@@ -12,6 +12,7 @@ import { isNamed } from './filter-operations.ts'
 import { mountObstacle, mountWait } from './mount-conditions.ts'
 import { refreshVolume } from './refresh-volumes.ts'
 import { labelObstacle, reportLabel } from './selinux.ts'
+import { unreadObstacle } from './unread.ts'
 import { describeCsiVolume, describePersistentVolume, isForOnePod } from './volume-facts.ts'
 
 export function mountOrAttachVolumes(context: PlanContext, findings: Findings): void {
@@ -81,6 +82,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   const predecessors = earlier.filter((draft) => !MOUNTS.has(draft.kind))
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
   const blocked =
+    unreadObstacle(inputs, [target, ...steps.map((step) => inputs.relative(step.target))]) ??
     mountObstacle(context, volume, target) ??
     missing ??
     labelObstacle(context, volume) ??

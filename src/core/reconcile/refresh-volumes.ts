@@ -13,6 +13,7 @@ import { expectedMount, type Findings, notAsked, type Obstacle } from './draft.t
 import { isNamed } from './filter-operations.ts'
 import { mountWait } from './mount-conditions.ts'
 import { describeWanted } from './mount-volumes.ts'
+import { unreadWithin } from './unread.ts'
 
 /** Adds a RemountVolume or ExpandVolume for a volume that is mounted, where a difference is shown. */
 export function refreshVolume(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
@@ -60,6 +61,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
     asked: context.options.remount,
     flag: '--remount',
     expects: [expectedMount(dir, inputs.at(path))],
+    unread: unreadWithin(inputs, path),
     obstacle: volumeObstacle(volume, inputs.snapshot.api),
   })
 }
@@ -90,6 +92,8 @@ interface Refresh {
   readonly asked: boolean
   readonly flag: string
   readonly expects?: readonly ExpectedMount[]
+  /** Why nobody can say that it differs. */
+  readonly unread?: Obstacle | undefined
   /** What no flag lifts; undefined: nothing. */
   readonly obstacle?: Obstacle | undefined
 }
@@ -104,7 +108,7 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     return
   }
   // First what nobody asked for: an obstacle to it is none of an apply without the flag.
-  const blocked = what.asked ? what.obstacle : notAsked(what.flag)
+  const blocked = what.unread ?? (what.asked ? what.obstacle : notAsked(what.flag))
   findings.add({
     kind: what.kind,
     reason: what.reason,

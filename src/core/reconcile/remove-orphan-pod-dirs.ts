@@ -9,6 +9,7 @@ import { type PlanContext, waitToSettle } from './context.ts'
 import type { Draft, Findings } from './draft.ts'
 import type { PodClass } from './pod-classes.ts'
 import { gone, podTimes } from './pod-facts.ts'
+import { unreadObstacle } from './unread.ts'
 
 export function removeOrphanPodDirs(context: PlanContext, findings: Findings): void {
   let removable = 0
@@ -89,6 +90,8 @@ function reasonToKeep(context: PlanContext, pod: PodClass, mine: readonly Draft[
     const path = inputs.relative(inputs.plain(mount.mountPoint))
     return { message: `${inputs.absolute(path)} is mounted (${mount.fsType})`, path, hint: 'Find out who mounted it.' }
   }
+  const unread = unreadObstacle(inputs, [`pods/${pod.uid}`])
+  if (unread !== undefined) return unread
   const stray = remaining(context, pod, mine).find((entry) => !madeByKubelet(pod.uid, entry))
   if (stray === undefined) return undefined
   return {

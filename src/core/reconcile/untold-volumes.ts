@@ -15,18 +15,19 @@ export interface UnknownVolume {
 }
 
 /**
- * Of a pod that runs and that the API does not list, only its directory tells the volumes. The kubelet makes `volumes`
+ * Of a pod whose directory could not be read, any volume may be. Of one that runs and that the API does not list, only
+ * its directory tells the volumes. The kubelet makes `volumes`
  * for every pod; it takes a volume's directory away before the containers end, and leaves the one of the plugin (O2).
  * @param tells whether a sub-path or a block map is left that a CSI volume's name is known by
  */
 export function untoldVolumes({ tree }: ActualInputs, pod: PodClass, tells: boolean): UnknownVolume[] {
-  if (pod.pod !== undefined || !pod.alive) return []
   const base = `pods/${pod.uid}`
   const volumes = `${base}/volumes`
   const plugins = [...tree.children(volumes), ...tree.children(`${base}/volumeDevices`)]
   const read = [base, volumes, `${base}/volumeDevices`].map((path) => tree.get(path))
   const unread = [...read, ...plugins].find((entry) => entry?.error !== undefined)
   if (unread !== undefined) return [{ pod, what: `${unread.path} could not be read (${unread.error})`, of: 'any' }]
+  if (pod.pod !== undefined || !pod.alive) return []
   if (!tree.isDir(volumes)) return [{ pod, what: 'no directory tells its volumes', of: 'any' }]
   return plugins.flatMap(({ path }): UnknownVolume[] => {
     const family = pluginNamed(unescapeQualifiedName(baseName(path))).tearDown

@@ -14,6 +14,7 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compareText } from '../../compare-text.ts'
+import { diskTrouble } from '../../disk-trouble.ts'
 import { VolctlError } from '../../errors.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
@@ -111,16 +112,23 @@ function readRoot(rootDir: string): readonly Dirent[] {
         },
       )
     }
-    throw new VolctlError('RootDirUnreadable', `root directory ${rootDir} cannot be read: ${code}`, {
-      cause: error,
-      hint: 'Run volctl as root.',
-    })
+    throw unreadable(`root directory ${rootDir}`, code, error)
   }
 }
 
+function unreadable(what: string, error: string, cause?: unknown): VolctlError {
+  return new VolctlError('RootDirUnreadable', `${what} cannot be read: ${error}`, {
+    cause,
+    hint: diskTrouble(error)?.hint ?? 'Run volctl as root.',
+  })
+}
+
+/** @throws VolctlError RootDirUnreadable: without their names any pod may be here, and have anything */
 async function scanPods(walk: TreeWalk, pods: Draft): Promise<readonly PodScan[]> {
   const found: PodScan[] = []
-  for (const entry of walk.children(pods)) {
+  const entries = walk.children(pods)
+  if (pods.error !== undefined) throw unreadable(`the pods' directory ${walk.absolute(pods.path)}`, pods.error)
+  for (const entry of entries) {
     if (entry.type !== 'dir' || !walk.mayEnter(entry)) {
       walk.attributes(entry)
       continue

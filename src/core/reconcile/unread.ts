@@ -1,0 +1,58 @@
+/** Of what could not be read nothing is known: neither that something is there nor that it is not (S3). */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { parentOf, type Tree } from '../actual/tree.ts'
+import { diskTrouble } from '../disk-trouble.ts'
+import type { TreeEntry } from '../model/snapshot.ts'
+import type { PlanContext } from './context.ts'
+import type { Obstacle } from './draft.ts'
+import { isLiving } from './volume-users.ts'
+
+const ERRNO = /^E[A-Z0-9]+$/
+
+/** Did the system refuse it; a limit of volctl's own, as for what containers write, says that something is there. */
+function isUnread({ error }: TreeEntry): boolean {
+  return error !== undefined && ERRNO.test(error)
+}
+
+/** What could not be read of these paths, each with all above it. */
+export function unreadObstacle(inputs: ActualInputs, paths: readonly string[]): Obstacle | undefined {
+  const unread = paths.map((path) => unreadOnTheWay(inputs.tree, path)).find((entry) => entry !== undefined)
+  return unread && obstacleOf(inputs, unread)
+}
+
+function unreadOnTheWay(tree: Tree, path: string): TreeEntry | undefined {
+  const entry = tree.get(path)
+  if (entry !== undefined && isUnread(entry)) return entry
+  return path === '.' ? undefined : unreadOnTheWay(tree, parentOf(path))
+}
+
+/** What could not be read of a directory: itself, or anything above it or in it. */
+export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | undefined {
+  const inside = inputs.tree.descendants(path).find(isUnread)
+  return inside === undefined ? unreadObstacle(inputs, [path]) : obstacleOf(inputs, inside)
+}
+
+/**
+ * S21: where volumes leave what tells that they are set up, and it could not be read, any volume may be. Of pods that live
+ * see `untoldVolumes`.
+ */
+export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undefined {
+  const { tree } = inputs
+  const ended = classes.all.filter((pod) => !isLiving(pod)).map(({ uid }) => `pods/${uid}`)
+  const unread = [
+    ...['.', 'plugins', 'plugins/kubernetes.io'].flatMap((path) => tree.get(path) ?? []),
+    ...tree.descendants('plugins/kubernetes.io'),
+    ...ended.flatMap((pod) => [pod, `${pod}/volumes`, `${pod}/volumeDevices`].flatMap((path) => tree.get(path) ?? [])),
+    ...ended.flatMap((pod) => tree.descendants(`${pod}/volumes/kubernetes.io~csi`)),
+    ...ended.flatMap((pod) => [...tree.children(`${pod}/volumes`), ...tree.descendants(`${pod}/volumeDevices`)]),
+  ].find(isUnread)
+  return unread && obstacleOf(inputs, unread)
+}
+
+function obstacleOf(inputs: ActualInputs, { path, error = '' }: TreeEntry): Obstacle {
+  return {
+    code: 'TreeUnreadable',
+    message: `${inputs.absolute(path)} could not be read (${error}): what is there is not known`,
+    hint: diskTrouble(error)?.hint ?? 'See to it that it can be read; then plan again.',
+  }
+}
