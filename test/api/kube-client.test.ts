@@ -202,8 +202,11 @@ it('stops at once when interrupted', async () => {
 it("tells how far this host's clock is from the server's (S28)", async () => {
   await server.set({ clockSkewMs: 3_600_000 })
   await client.get(VOLUMES)
-  await server.set({ clockSkewMs: 0 })
   expect(Math.abs((client.clockSkewMs ?? 0) - 3_600_000)).toBeLessThan(5_000)
+  // One of the clocks is set: the next answer tells.
+  await server.set({ clockSkewMs: 0 })
+  await client.get(VOLUMES)
+  expect(Math.abs(client.clockSkewMs ?? Number.NaN)).toBeLessThan(5_000)
 })
 
 it('goes through HTTPS_PROXY where the server is elsewhere, and not where NO_PROXY names it, as kubectl does', async () => {

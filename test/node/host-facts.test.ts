@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SafetyRefusal, VolctlError } from '../../src/core/errors.ts'
@@ -27,6 +27,17 @@ describe('hostIdentity', () => {
       bootID: '2f6f',
       bootTime: '2026-11-21T01:28:20Z',
     })
+  })
+
+  it('takes the boot for no later than the clock said then (S28)', () => {
+    using root = fixture({ 'proc/stat': 'btime 1795224500\n', 'dev/null': '' })
+    const setDevice = (seconds: number): void => utimesSync(join(root.path, 'dev/null'), seconds, seconds)
+    // The clock was set forward by a day, and the kernel reckons the boot from it.
+    setDevice(1795224500 - 86_400)
+    expect(hostIdentity(root.path).bootTime).toBe('2026-11-20T01:28:20Z')
+    // It was set back; or this is no file of the kernel's.
+    setDevice(1795224500 + 86_400)
+    expect(hostIdentity(root.path).bootTime).toBe('2026-11-21T01:28:20Z')
   })
 
   it('falls back as the kubelet does, and leaves out what is not there', () => {

@@ -86,6 +86,15 @@ describe('parseUnitState', () => {
       inactiveSince: '2026-11-21T02:05:32Z',
     })
     expect(parseUnitState(text.replace(/Sat.*UTC/, ''))).not.toHaveProperty('inactiveSince')
+    // The clock was set forward by a day since: it is not a day ago.
+    const now = { wall: Date.parse('2026-11-22T02:06:02Z'), monotonic: 100_000 }
+    expect(parseUnitState(`${text}InactiveEnterTimestampMonotonic=70000000\n`, now)).toMatchObject({
+      inactiveSince: '2026-11-22T02:05:32Z',
+    })
+    for (const unknown of ['0', '', '200000000']) {
+      const inactive = parseUnitState(`${text}InactiveEnterTimestampMonotonic=${unknown}\n`, now)
+      expect(inactive?.inactiveSince).toBe('2026-11-21T02:05:32Z')
+    }
     expect(parseUnitState('LoadState=not-found\nActiveState=inactive\n')).toBeUndefined()
     expect(parseUnitState('')).toBeUndefined()
   })

@@ -78,6 +78,16 @@ describe('S11 settle time of a pod that is finished', () => {
     expect(kinds(plan(built))).toEqual(settled ? ['UnmountVolume'] : [])
   })
 
+  it.each([
+    { name: 'a day ahead of the API, as one that was set forward since', clockSkewMs: -86_400_000, settled: false },
+    { name: 'behind it', clockSkewMs: 300_000, settled: true },
+  ])('what changed on disk an hour ago, where this host’s clock is $name (S28)', (row) => {
+    const built = node().dir(`pods/${ENDED}`, HOUR_AGO).published(ENDED, 'pv-1', '7:1')
+    built.override = { kubelet: { running: true, mayReturn: true } }
+    built.overrideApi = { clockSkewMs: row.clockSkewMs }
+    expect(kinds(plan(built))).toEqual(row.settled ? ['UnmountVolume'] : [])
+  })
+
   it('does not matter while the kubelet is held down', () => {
     const built = ended({ deletionTimestamp: NOW })
     built.override = {}

@@ -21,7 +21,7 @@ export interface KubeClient {
   readonly server: string
   readonly source: string
   readonly credentialKind: CredentialKind
-  /** The server's Date header minus this host's clock, in milliseconds (S28); of the first answer. */
+  /** The server's Date header minus this host's clock, in milliseconds (S28); of the last answer. */
   readonly clockSkewMs: number | undefined
   get<T>(path: string, settings?: RequestSettings): Promise<T>
   /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47). */
@@ -165,7 +165,7 @@ class HttpKubeClient implements KubeClient {
     const url = new URL(this.server + path)
     for (const [key, value] of Object.entries(exchange.query ?? {})) url.searchParams.set(key, value)
     const deadline = AbortSignal.timeout(deadlineMs)
-    const began = Date.now()
+    const began = performance.now()
     let answer: Answer
     try {
       answer = await transport.send({
@@ -179,7 +179,7 @@ class HttpKubeClient implements KubeClient {
       if (signal?.aborted) throw signal.reason
       throw errorFromTransport(deadline.aborted ? deadline.reason : error, this.server, deadlineMs)
     }
-    this.#noteClock(answer, began)
+    this.#noteClock(answer, performance.now() - began)
     if (answer.status >= 200 && answer.status < 300) return answer
     const retryAfter = answer.headers['retry-after']
     throw errorFromAnswer({
@@ -209,11 +209,10 @@ class HttpKubeClient implements KubeClient {
     return this.#connect()
   }
 
-  #noteClock(answer: Answer, began: number): void {
+  /** This host's clock may be set at any moment: every answer tells anew (S28). */
+  #noteClock(answer: Answer, tookMs: number): void {
     const date = Date.parse(String(answer.headers.date ?? ''))
-    if (this.clockSkewMs === undefined && !Number.isNaN(date)) {
-      this.clockSkewMs = Math.round(date - (began + Date.now()) / 2)
-    }
+    if (!Number.isNaN(date)) this.clockSkewMs = Math.round(date - (Date.now() - tookMs / 2))
   }
 
   #badAnswer(request: string, what: string): ApiError {

@@ -83,10 +83,10 @@ export async function waitUntilDetached(
   settings: WaitSettings,
 ): Promise<DetachOutcome> {
   const { timeoutMs, intervalMs = 500, signal } = settings
-  const until = Date.now() + timeoutMs
+  const until = performance.now() + timeoutMs
   for (;;) {
     const outcome = await detachState(client, version, signal)
-    if (outcome.state === 'gone' || Date.now() + intervalMs > until) return outcome
+    if (outcome.state === 'gone' || performance.now() + intervalMs > until) return outcome
     await sleep(intervalMs, undefined, { ...(signal && { signal }) })
   }
 }

@@ -52,12 +52,12 @@ export async function deadMounts(
 }
 
 async function probeAll(paths: readonly string[], options: ProbeOptions): Promise<readonly DeadMount[]> {
-  const end = Date.now() + (options.deadlineMs ?? DEADLINE_MS)
+  const end = performance.now() + (options.deadlineMs ?? DEADLINE_MS)
   const dead: DeadMount[] = []
   let next = 0
   const worker = async (): Promise<void> => {
-    for (let path = paths[next++]; path !== undefined && Date.now() < end; path = paths[next++]) {
-      const error = await probe(path, end - Date.now(), options.command ?? statfs)
+    for (let path = paths[next++]; path !== undefined && performance.now() < end; path = paths[next++]) {
+      const error = await probe(path, end - performance.now(), options.command ?? statfs)
       if (error !== undefined) dead.push({ path, error })
     }
   }

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import { release } from 'node:os'
 import { readTextIfAny } from './read-text.ts'
 
@@ -26,7 +27,7 @@ export function hostIdentity(root = ''): HostIdentity {
   const machineID = firstText(root, MACHINE_ID_FILES)
   const systemUUID = firstText(root, SYSTEM_UUID_FILES)
   const bootID = readTextIfAny(`${root}/proc/sys/kernel/random/boot_id`)
-  const bootTime = bootTimeOf(readTextIfAny(`${root}/proc/stat`) ?? '')
+  const bootTime = earlier(bootTimeOf(readTextIfAny(`${root}/proc/stat`) ?? ''), clockAtBoot(`${root}/dev/null`))
   return {
     ...(machineID !== undefined && { machineID }),
     ...(systemUUID !== undefined && { systemUUID }),
@@ -39,7 +40,28 @@ export function hostIdentity(root = ''): HostIdentity {
 /** The `btime` line of /proc/stat, as RFC 3339 in whole seconds. */
 export function bootTimeOf(procStat: string): string | undefined {
   const seconds = /^btime (\d+)$/m.exec(procStat)?.[1]
-  return seconds === undefined ? undefined : new Date(Number(seconds) * 1000).toISOString().replace('.000Z', 'Z')
+  return seconds === undefined ? undefined : rfc3339(Number(seconds))
+}
+
+/**
+ * What the clock showed when the kernel made its device nodes. The boot time of /proc/stat is reckoned from the clock as
+ * it is now: where that was set forward since, files of this boot would look older than it (S28).
+ */
+function clockAtBoot(device: string): string | undefined {
+  try {
+    return rfc3339(Math.floor(lstatSync(device).mtimeMs / 1000))
+  } catch {
+    return undefined
+  }
+}
+
+function rfc3339(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+}
+
+function earlier(one: string | undefined, other: string | undefined): string | undefined {
+  if (one === undefined || other === undefined) return one
+  return other < one ? other : one
 }
 
 /** Device-tree files end in a NUL. */

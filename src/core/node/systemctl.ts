@@ -11,7 +11,10 @@ export interface UnitState {
 }
 
 const DEADLINE_MS = 2000
-const PROPERTIES = ['LoadState', 'ActiveState', 'SubState', 'UnitFileState', 'InactiveEnterTimestamp']
+const PROPERTIES = [
+  ...['LoadState', 'ActiveState', 'SubState', 'UnitFileState'],
+  ...['InactiveEnterTimestamp', 'InactiveEnterTimestampMonotonic'],
+]
 
 /**
  * Asks systemd, with a deadline. Undefined where systemd does not run here, does not answer, or knows no such unit.
@@ -22,8 +25,18 @@ export async function unitState(unit: string): Promise<UnitState | 'no systemd' 
   return output === undefined ? 'no answer' : parseUnitState(output)
 }
 
+/** The same moment by two clocks, in milliseconds: since the epoch, and by the one that nobody sets. */
+interface Moment {
+  readonly wall: number
+  readonly monotonic: number
+}
+
+function thisMoment(): Moment {
+  return { wall: Date.now(), monotonic: Number(process.hrtime.bigint() / 1_000_000n) }
+}
+
 /** Reads the output of `systemctl show`, times in UTC. */
-export function parseUnitState(output: string): UnitState | undefined {
+export function parseUnitState(output: string, now: Moment = thisMoment()): UnitState | undefined {
   const fields = new Map(
     output.split('\n').map((line) => {
       const equals = line.indexOf('=')
@@ -31,13 +44,22 @@ export function parseUnitState(output: string): UnitState | undefined {
     }),
   )
   if (fields.get('LoadState') === 'not-found' || !fields.has('ActiveState')) return undefined
-  const inactiveSince = parseTime(fields.get('InactiveEnterTimestamp') ?? '')
+  const inactiveSince =
+    sinceMonotonic(fields.get('InactiveEnterTimestampMonotonic') ?? '', now) ??
+    parseTime(fields.get('InactiveEnterTimestamp') ?? '')
   return {
     activeState: fields.get('ActiveState') ?? '',
     subState: fields.get('SubState') ?? '',
     unitFileState: fields.get('UnitFileState') ?? '',
     ...(inactiveSince !== undefined && { inactiveSince }),
   }
+}
+
+/** Microseconds of the clock that is never set: how long ago it was holds, whatever became of the other (S28). */
+function sinceMonotonic(text: string, { wall, monotonic }: Moment): string | undefined {
+  const since = Number(text) / 1000
+  if (!(since > 0) || since > monotonic) return undefined
+  return new Date(wall - (monotonic - since)).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
 /** "Sat 2026-11-21 02:05:32 UTC" */

@@ -36,6 +36,11 @@ export interface PlanContext {
   readonly kubelet: PlanInputs['kubelet']
   /** Milliseconds since the epoch: when the snapshot was taken. */
   readonly now: number
+  /**
+   * The same by this host's clock or the API server's, whichever is behind (S28): where this host's was set forward,
+   * what changed a moment before would look old by it.
+   */
+  readonly cautiousNow: number
   readonly bootTime: number | undefined
 }
 
@@ -91,7 +96,7 @@ export function waitToSettle(
   times: () => readonly (number | undefined)[],
 ): Wait | undefined {
   if (context.kubelet.state === 'stopped') return waitForKubelet(context)
-  const limit = (context.now - context.options.settleMs) / 1000
+  const limit = (context.cautiousNow - context.options.settleMs) / 1000
   const mtimes = times()
   const settled = mtimes.length > 0 && mtimes.every((mtime) => mtime !== undefined && mtime > 0 && mtime <= limit)
   if (settled) return undefined

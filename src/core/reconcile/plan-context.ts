@@ -50,6 +50,7 @@ export function makeContext(state: NodeState, options: PlanOptions, findings: Fi
     onDisk: stateFilesOnDisk(inputs),
     kubelet: kubeletState(snapshot.kubelet),
     now: Date.parse(snapshot.capturedAt),
+    cautiousNow: Date.parse(snapshot.capturedAt) + Math.min(0, snapshot.api?.clockSkewMs ?? 0),
     bootTime: Number.isNaN(boot) ? undefined : boot,
   }
 }
