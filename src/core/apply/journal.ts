@@ -71,10 +71,14 @@ export function openJournal(directory: string, options: JournalOptions = {}): Jo
   const path = `${directory}/${JOURNAL_FILE}`
   const run = randomUUID()
   let fd: number | undefined
+  /** A disk that fails may take the beginning of a line. */
+  let isTorn = false
   const append = (line: string): void => {
     if (fd === undefined) throw new Error('closed')
-    const bytes = Buffer.from(line)
+    const bytes = Buffer.from(isTorn ? `\n${line}` : line)
+    isTorn = true
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
+    isTorn = false
     fsyncSync(fd)
   }
   const close = (): void => {

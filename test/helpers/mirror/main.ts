@@ -1,0 +1,234 @@
+/**
+ * A FUSE file system that shows a directory, and fails what it is told to, as a program of its own:
+ *
+ *     main.ts MOUNTPOINT DIRECTORY ORDERS
+ *
+ * ORDERS is a directory with what is to fail (see faults.ts). It prints "ready", and ends when the last mount of it is
+ * gone or its connection is aborted.
+ */
+import { spawnSync } from 'node:child_process'
+import {
+  type BigIntStats,
+  chmodSync,
+  closeSync,
+  constants,
+  lchownSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { posix } from 'node:path'
+import { ERRNO, Faults } from './faults.ts'
+import { Nodes } from './nodes.ts'
+import { answerTo, attrOut, dirent, entryOut, initOut, type Op, openOut, Request, writeOut } from './protocol.ts'
+
+const [mountPoint = '', directory = '', orders = ''] = process.argv.slice(2)
+const MAX_WRITE = 1 << 17
+const RENAME_NOREPLACE = 1
+const FATTR = { MODE: 1, UID: 2, GID: 4, SIZE: 8, TIMES: 16 | 32 | 128 | 256 }
+const EMPTY = Buffer.alloc(0)
+
+process.umask(0)
+const device = openSync('/dev/fuse', 'r+')
+const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other'
+const { status, stderr } = spawnSync('mount', ['-i', '-t', 'fuse', '-o', options, 'mirror', mountPoint], {
+  stdio: ['ignore', 'pipe', 'pipe', device],
+  encoding: 'utf8',
+})
+if (status !== 0) throw new Error(`mount -t fuse: ${stderr}`)
+
+const nodes = new Nodes()
+const faults = new Faults(orders)
+const buffer = Buffer.alloc(MAX_WRITE + 4096)
+writeSync(1, 'ready\n')
+for (let length = receive(); length !== undefined; length = receive()) {
+  const request = new Request(buffer.subarray(0, length))
+  const result = answer(request)
+  if (result !== undefined) send(answerTo(request, result))
+}
+
+/** Undefined: nobody is there any more. */
+function receive(): number | undefined {
+  try {
+    return readSync(device, buffer)
+  } catch (error) {
+    const { code } = error as { code?: string }
+    return code === 'EINTR' || code === 'EAGAIN' || code === 'ENOENT' ? receive() : undefined
+  }
+}
+
+function send(message: Buffer): void {
+  try {
+    writeSync(device, message)
+  } catch {
+    // Whoever asked was interrupted, and waits no more.
+  }
+}
+
+/** The body of the answer, or an errno; undefined: nobody waits for one. */
+function answer(request: Request): Buffer | number | undefined {
+  const { op } = request
+  if (op === 'FORGET' || op === 'BATCH_FORGET' || op === 'INTERRUPT') return undefined
+  if (op === undefined) return ERRNO.ENOSYS
+  if (op === 'INIT') return initOut(MAX_WRITE)
+  const path = nodes.pathOf(request.node)
+  try {
+    const paths = pathsOf(op, request, path)
+    return faults.strike(op, ...paths) ?? carryOut(op, request, path, paths)
+  } catch (error) {
+    const { errno } = error as { errno?: number }
+    if (errno === undefined) throw error
+    return -errno
+  }
+}
+
+/** What a request is about: most name an entry of a directory, a rename two. */
+function pathsOf(op: Op, request: Request, path: string): readonly string[] {
+  const below = (offset: number): string => posix.join(path, request.names(offset)[0] ?? '')
+  switch (op) {
+    case 'LOOKUP':
+    case 'UNLINK':
+    case 'RMDIR':
+    case 'SYMLINK':
+      return [below(0)]
+    case 'MKDIR':
+      return [below(8)]
+    case 'MKNOD':
+    case 'CREATE':
+      return [below(16)]
+    case 'RENAME':
+    case 'RENAME2': {
+      const [from = '', to = ''] = request.names(op === 'RENAME' ? 8 : 16)
+      return [posix.join(path, from), posix.join(nodes.pathOf(request.u64(0)), to)]
+    }
+    default:
+      return [path]
+  }
+}
+
+function carryOut(op: Op, request: Request, path: string, [first = '', second = '']: readonly string[]) {
+  const real = realOf(first)
+  switch (op) {
+    case 'LOOKUP':
+      return entry(first)
+    case 'GETATTR':
+      return attrOut(lstat(path))
+    case 'SETATTR':
+      setAttributes(request, real)
+      return attrOut(lstat(path))
+    case 'READLINK':
+      return Buffer.from(readlinkSync(real))
+    case 'SYMLINK':
+      symlinkSync(request.names(0)[1] ?? '', real)
+      return entry(first)
+    case 'MKNOD':
+      makeNode(real, request.u32(0))
+      return entry(first)
+    case 'MKDIR':
+      mkdirSync(real, request.u32(0))
+      return entry(first)
+    case 'UNLINK':
+    case 'RMDIR':
+      if (op === 'UNLINK') unlinkSync(real)
+      else rmdirSync(real)
+      nodes.gone(first)
+      return EMPTY
+    case 'RENAME':
+    case 'RENAME2':
+      if (op === 'RENAME2' && request.u32(8) === RENAME_NOREPLACE && isThere(second)) return ERRNO.EEXIST
+      renameSync(real, realOf(second))
+      nodes.moved(first, second)
+      return EMPTY
+    case 'CREATE': {
+      const handle = openSync(real, request.u32(0), request.u32(4))
+      return Buffer.concat([entry(first), openOut(handle)])
+    }
+    case 'OPEN':
+      return openOut(openSync(real, (request.u32(0) & ~constants.O_NOFOLLOW) | constants.O_NONBLOCK))
+    case 'READ':
+      return read(request)
+    case 'WRITE':
+      return writeOut(
+        writeSync(Number(request.u64(0)), request.bytes(40, request.u32(16)), 0, null, Number(request.u64(8))),
+      )
+    case 'OPENDIR':
+      return openOut(0)
+    case 'READDIR':
+      return list(real, Number(request.u64(8)), request.u32(16))
+    case 'RELEASE':
+      closeSync(Number(request.u64(0)))
+      return EMPTY
+    case 'STATFS':
+      return Buffer.alloc(80)
+    case 'FLUSH':
+    case 'FSYNC':
+    case 'FSYNCDIR':
+    case 'RELEASEDIR':
+      return EMPTY
+    default:
+      return ERRNO.ENOSYS
+  }
+}
+
+function realOf(path: string): string {
+  return posix.join(directory, path)
+}
+
+function lstat(path: string): BigIntStats {
+  return lstatSync(realOf(path), { bigint: true })
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(realOf(path), { throwIfNoEntry: false }) !== undefined
+}
+
+function entry(path: string): Buffer {
+  const stat = lstat(path)
+  return entryOut(nodes.numberOf(path), stat)
+}
+
+function setAttributes(request: Request, real: string): void {
+  const valid = request.u32(0)
+  const { uid, gid } = lstatSync(real)
+  if (valid & (FATTR.UID | FATTR.GID))
+    lchownSync(real, valid & FATTR.UID ? request.u32(76) : uid, valid & FATTR.GID ? request.u32(80) : gid)
+  if (valid & FATTR.MODE) chmodSync(real, request.u32(68) & 0o7777)
+  if (valid & FATTR.SIZE) truncateSync(real, Number(request.u64(16)))
+  if (valid & FATTR.TIMES) lutimesSync(real, Number(request.u64(32)), Number(request.u64(40)))
+}
+
+/** An empty file, or a socket's name, whose owner the kernel knows by it. */
+function makeNode(real: string, mode: number): void {
+  const listen =
+    "require('node:net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))"
+  if ((mode & constants.S_IFMT) === constants.S_IFSOCK) spawnSync(process.execPath, ['-e', listen, real])
+  else closeSync(openSync(real, 'wx', mode & 0o7777))
+}
+
+function read(request: Request): Buffer {
+  const bytes = Buffer.alloc(request.u32(16))
+  return bytes.subarray(0, readSync(Number(request.u64(0)), bytes, 0, bytes.length, Number(request.u64(8))))
+}
+
+function list(real: string, offset: number, size: number): Buffer {
+  const found: Buffer[] = []
+  let length = 0
+  for (const [index, each] of readdirSync(real, { withFileTypes: true }).entries()) {
+    if (index < offset) continue
+    const next = dirent(each, lstatSync(posix.join(real, each.name), { bigint: true }).ino, index + 1)
+    length += next.length
+    if (length > size) break
+    found.push(next)
+  }
+  return Buffer.concat(found)
+}
