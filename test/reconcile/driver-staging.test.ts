@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
-import { blocked, GONE, kinds, plan } from './planned.ts'
+import { blocked, GONE, kinds, only, plan } from './planned.ts'
 
 const HANDLE = '0001-ceph-vol'
 const DIR = csiGlobalDir(DRIVER, HANDLE)
@@ -125,6 +125,16 @@ describe('a block volume staged below staging/NAME', () => {
     expect(kinds(made)).toEqual(['UnmapVolume', 'UnmapDevice'])
     expect(made.operations[1]?.steps[0]).toEqual({ op: 'NodeUnstageVolume', target: `${ROOT}/${BASE}/staging/pv-b` })
     expect(made.operations[1]?.expects?.map(({ path }) => path)).toEqual([`${ROOT}/${BASE}/staging/pv-b/${HANDLE}`])
+  })
+
+  it('is unstaged by its state file alone: whoever removed the directory may have died before he said so (S16)', () => {
+    const built = node()
+      .persistentVolume('pv-b', { mode: 'Block' })
+      .file(`${BASE}/pv-b/data/vol_data.json`, volumeData('pv-b', 'pv-b'))
+    expect(only(plan(built), 'UnmapDevice').steps.map(({ op, target }) => `${op} ${target.split('/').at(-1)}`)).toEqual(
+      ['NodeUnstageVolume pv-b', 'unlink vol_data.json', 'rmdir data', 'rmdir pv-b'],
+    )
+    expect(kinds(plan(built))).toEqual(['UnmapDevice', 'DetachVolume'])
   })
   it.each<{ name: string; built: NodeBuilder; want: string[] }>([
     {
