@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { errorMessage } from '../src/core/errors.ts'
 import { detachLoops, loopDevicesWork } from '../test/helpers/csi-driver/start.ts'
 import { noMounts, unshareArguments } from '../test/helpers/namespace.ts'
 import { makeScene, type Scene } from '../test/helpers/scene/scene.ts'
@@ -60,9 +61,12 @@ async function inside(own: string): Promise<number> {
     say(`Root directory: ${rootDir}, ${scene.mountPoints().length} mounts; CSI volumes are on ${data}.`)
     return await story(scene, stop.signal)
   } catch (error) {
-    if (!stop.signal.aborted) throw error
-    say('\nInterrupted: cleaning up.')
-    return 130
+    if (stop.signal.aborted) {
+      say('\nInterrupted: cleaning up.')
+      return 130
+    }
+    console.error(`\ndemo: this machine did not let the node be made or broken: ${errorMessage(error).trimEnd()}`)
+    return 1
   } finally {
     await scene?.dispose()
     say(existsSync(own) ? `\n${own} could not be removed.` : '\nEverything that was made is removed again.')

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -29,12 +29,18 @@ interface Shown {
   readonly text: string
 }
 
-/** Runs the demo with a temporary directory of its own; `onText` hears all that was printed so far. */
-async function demo(
-  onText: (text: string, child: ChildProcess) => void = () => undefined,
-  path = process.env.PATH,
-): Promise<Shown> {
-  const child = spawn(process.execPath, ['--no-warnings', DEMO], {
+interface Settings {
+  /** Hears all that was printed so far. */
+  readonly onText?: (text: string, child: ChildProcess) => void
+  readonly path?: string
+  /** The command that starts it. */
+  readonly by?: readonly string[]
+}
+
+/** Runs the demo with a temporary directory of its own. */
+async function demo({ onText, path = process.env.PATH, by = [] }: Settings = {}): Promise<Shown> {
+  const [file = '', ...args] = [...by, process.execPath, '--no-warnings', DEMO]
+  const child = spawn(file, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, PATH: path, TMPDIR: temporary },
   })
@@ -42,7 +48,7 @@ async function demo(
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (more: string) => {
       text += more
-      onText(text, child)
+      onText?.(text, child)
     })
   }
   // Not before everything that it started has let go of its output, too.
@@ -56,24 +62,36 @@ function expectNothingLeft(): void {
   if (loopDevicesWork()) expect(execFileSync('losetup', ['--list'], { encoding: 'utf8' })).not.toContain(temporary)
 }
 
+/** Root of a user namespace, as a plain user's demo is in the one that it makes for itself. */
+const USER_NAMESPACE = ['unshare', '-U', '-r']
+const noUserNamespace = spawnSync('unshare', ['-U', '-r', '-m', 'true']).status !== 0
+
 const commands = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('$ '))
 
 describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
-  it('shows the main job, ends with nothing left to do, and leaves nothing behind', { timeout: 120_000 }, async () => {
-    const { status, text } = await demo()
-    expect(status, text).toBe(0)
-    expect(commands(text)).toEqual([
-      '$ volctl plan',
-      '$ volctl apply --orphans',
-      '$ volctl plan',
-      '$ volctl plan',
-      '$ volctl apply',
-      '$ volctl plan',
-    ])
-    for (const reason of ['PodGone', 'LeakedSubPath', 'StagedWithoutPod', 'NotWanted']) expect(text).toContain(reason)
-    expect(text).toMatch(/Nothing is left to do\..*Nothing to do: .*The content of every volume is what it was\./s)
-    expectNothingLeft()
-  })
+  it.for([
+    { where: 'here', by: [], cannot: false },
+    { where: 'in a user namespace', by: USER_NAMESPACE, cannot: noUserNamespace },
+  ])(
+    'shows the main job $where, ends with nothing left to do, and leaves nothing behind',
+    { timeout: 120_000 },
+    async ({ by, cannot }, { skip }) => {
+      skip(cannot, 'this machine allows no user namespaces')
+      const { status, text } = await demo({ by })
+      expect(status, text).toBe(0)
+      expect(commands(text)).toEqual([
+        '$ volctl plan',
+        '$ volctl apply --orphans',
+        '$ volctl plan',
+        '$ volctl plan',
+        '$ volctl apply',
+        '$ volctl plan',
+      ])
+      for (const reason of ['PodGone', 'LeakedSubPath', 'StagedWithoutPod', 'NotWanted']) expect(text).toContain(reason)
+      expect(text).toMatch(/Nothing is left to do\..*Nothing to do: .*The content of every volume is what it was\./s)
+      expectNothingLeft()
+    },
+  )
 
   it.each([
     { when: 'while the node is made', mark: 'A node is made', signal: 'SIGINT' },
@@ -81,10 +99,12 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
     { when: 'while volctl repairs it', mark: '$ volctl apply', signal: 'SIGINT' },
   ] as const)('interrupted $when, it leaves nothing behind', { timeout: 120_000 }, async ({ mark, signal }) => {
     let sent = false
-    const { status, text } = await demo((shown, child) => {
-      if (sent || !shown.includes(mark)) return
-      sent = true
-      child.kill(signal)
+    const { status, text } = await demo({
+      onText(shown, child) {
+        if (sent || !shown.includes(mark)) return
+        sent = true
+        child.kill(signal)
+      },
     })
     expect(status, text).toBe(130)
     expect(text).toContain('Interrupted: cleaning up.')
@@ -98,7 +118,7 @@ describe('the demo where mounts are forbidden', () => {
     mkdirSync(bin)
     writeFileSync(join(bin, 'unshare'), '#!/bin/sh\necho "unshare: Operation not permitted" >&2\nexit 1\n')
     chmodSync(join(bin, 'unshare'), 0o755)
-    const { status, text } = await demo(undefined, `${bin}:${process.env.PATH}`)
+    const { status, text } = await demo({ path: `${bin}:${process.env.PATH}` })
     expect(status, text).toBe(0)
     expect(text).toContain('No real mounts can be made here')
     expect(commands(text)).toEqual([

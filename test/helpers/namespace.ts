@@ -1,6 +1,7 @@
 /** Runs scenarios with real mounts in a private mount namespace of their own; without root in a user namespace. */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { isInUserNamespace } from '../../src/core/node/standing.ts'
 import { nodeProgram } from './programs.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
@@ -10,12 +11,14 @@ const AS_USER = ['-U', '-r', '-m', '--propagation', 'private']
 const TRIAL = ['sh', '-c', 'mount -t tmpfs tmpfs /tmp && umount /tmp']
 const works = (args: readonly string[]): boolean => spawnSync('unshare', [...args, ...TRIAL]).status === 0
 const unshareArgs = [AS_ROOT, AS_USER].find(works)
+/** Of one's own, or one that the tests themselves stand in, root there or not. */
+const inUserNamespace = unshareArgs === AS_USER || isInUserNamespace()
 
 /** Why no mount can be made here; undefined: it can. */
 export const noMounts = unshareArgs === undefined ? 'this machine allows no mount namespaces' : undefined
 /** Loop devices and block file systems need the real root. */
 export const noBlockDevices =
-  noMounts ?? (unshareArgs === AS_USER ? 'a user namespace cannot mount block devices' : withoutLoops())
+  noMounts ?? (inUserNamespace ? 'a user namespace cannot mount block devices' : withoutLoops())
 
 /**
  * Why two nodes with volumes that are detached cannot stand side by side; undefined: they can. The device of a volume
@@ -27,7 +30,7 @@ export const noSideBySide =
   (existsSync('/sys/block/loop0/diskseq') ? undefined : 'this kernel does not tell a disk from the next one')
 
 /** As root of the machine, not of a user namespace of one's own. */
-export const noRoot = noMounts ?? (unshareArgs === AS_USER ? 'needs root' : undefined)
+export const noRoot = noMounts ?? (inUserNamespace ? 'needs root' : undefined)
 
 function withoutLoops(): string | undefined {
   return spawnSync('losetup', ['-f']).status === 0 ? undefined : 'there are no loop devices'

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isInUserNamespace } from '../../../src/core/node/standing.ts'
 import { startProgram } from '../start-program.ts'
 import { Faults, parseFault } from './faults.ts'
 import { Journal, type LogEntry, type Violation } from './journal.ts'
@@ -49,9 +50,9 @@ export interface CsiDriver {
   dispose(): Promise<void>
 }
 
-/** Whether loop devices can be made here: they need real root and the control device. */
+/** Whether loop devices can be made, and mounted, here: they need real root and the control device. */
 export function loopDevicesWork(): boolean {
-  if (!existsSync('/dev/loop-control')) return false
+  if (!existsSync('/dev/loop-control') || isInUserNamespace()) return false
   try {
     // It finds one for whoever asks, but not everybody may open it.
     const device = execFileSync('losetup', ['--find'], { stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' }).trim()
