@@ -12,6 +12,7 @@ import { LiveNode } from '../../helpers/live-node.ts'
 import type { MirrorFault } from '../../helpers/mirror/faults.ts'
 import { startMirror } from '../../helpers/mirror/start.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
+import { remountTmpfs } from '../../helpers/remount.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { hashOfTree } from '../../helpers/scene/content-hashes.ts'
 
@@ -54,8 +55,8 @@ function fillNames(disk: string): () => void {
 }
 
 function readOnly(disk: string): () => void {
-  sh('mount', '-o', 'remount,ro', disk)
-  return () => sh('mount', '-o', 'remount,rw', disk)
+  remountTmpfs(disk, 'ro')
+  return () => remountTmpfs(disk, 'rw')
 }
 
 /** A pod lives with content of its own; another one is to come. */

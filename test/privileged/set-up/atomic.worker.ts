@@ -15,6 +15,7 @@ import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'
+import { remountTmpfs } from '../../helpers/remount.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -247,7 +248,7 @@ await runScenario({
     const node = makeNode(directory, [{ name: 'pass', secret: { secretName: 's' } }])
     await node.apply()
     const dir = dirOf(node, 'secret', 'pass')
-    sh('mount', '-o', 'remount,size=64k', dir)
+    remountTmpfs(dir, 'size=64k')
     node.secrets.splice(0, 1, {
       metadata: { name: 's', namespace: 'default', uid: 'u' },
       data: { password: base64(PASSWORD), big: base64('x'.repeat(200_000)) },
@@ -259,7 +260,7 @@ await runScenario({
       seen: seen(dir),
       machinery: machinery(dir),
     }
-    sh('mount', '-o', 'remount,size=1m', dir)
+    remountTmpfs(dir, 'size=1m')
     return { ...afterRefresh, again: done(await node.apply({ remount: true })), files: Object.keys(seen(dir)) }
   },
 

@@ -6,6 +6,7 @@ import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { PersistentVolume } from '../../../src/core/model/objects.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'
+import { remountTmpfs } from '../../helpers/remount.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -369,7 +370,7 @@ await runScenario({
     const node = nodeWith(`${directory}/small`, `${directory}/source`)
     node.context = { lockFile: `${directory}/lock`, journalDir: `${directory}/journal` }
     const full = states(await node.apply())
-    sh('mount', '-o', 'remount,nr_inodes=100', `${directory}/small`)
+    remountTmpfs(`${directory}/small`, 'nr_inodes=100')
     return { full, left: exists(`${node.root}/pods/${POD}`), freed: states(await node.apply()) }
   },
 })
