@@ -101,6 +101,11 @@ describe('the label of a CSI volume (C68, R310)', () => {
       given: { pod: { seLinuxOptions: { level: LEVEL }, seLinuxChangePolicy: 'Recursive' } },
       want: '',
     },
+    {
+      name: 'the policy that a pod has by default',
+      given: { pod: { seLinuxOptions: { level: LEVEL }, seLinuxChangePolicy: 'MountOption' } },
+      want: LABEL,
+    },
     { name: 'none for another access mode', given: { modes: ['ReadWriteOnce'] }, want: '' },
     { name: 'none for several access modes', given: { modes: ['ReadWriteOncePod', 'ReadWriteOnce'] }, want: '' },
     { name: 'every access mode with the feature gate', given: { modes: ['ReadWriteOnce'], gate: true }, want: LABEL },
@@ -164,6 +169,81 @@ describe('another label than the one that is there', () => {
     { label: 'system_u:object_r:old_t:s0', want: ['MountVolume SELinuxMismatch'] },
   ])('staged with "$label"', ({ label, want }) => {
     expect(blocked(planned(mounted(label, false)))).toEqual(want)
+  })
+})
+
+/** A second pod of the volume, which nobody has yet; both of them with their own security context. */
+function shared(first: object, second: object, given: Given = {}) {
+  const made = scene({ pod: first, ...given })
+  const one = made.built.pods.at(-1)
+  if (one === undefined) throw new Error('no pod')
+  made.built.livingPod(uid(3), 'other', one.spec.volumes as never)
+  const other = made.built.pods.pop()
+  if (other === undefined) throw new Error('no pod')
+  made.built.pods.push({ ...other, spec: { ...one.spec, securityContext: second } })
+  return made
+}
+
+describe('two pods of one volume: the first one’s label counts (R312, TestCheckVolumeSELinux, SELinux_MultiplePods)', () => {
+  const own = (level: string, seLinuxChangePolicy?: string) => ({
+    seLinuxOptions: { level },
+    ...(seLinuxChangePolicy === undefined ? {} : { seLinuxChangePolicy }),
+  })
+  const gate = { modes: ['ReadWriteMany'], gate: true }
+  it.each<{ name: string; first: object; second: object; given?: Given; want: string[] }>([
+    { name: 'equal labels', first: own(LEVEL), second: own(LEVEL), want: [] },
+    { name: 'other labels', first: own(LEVEL), second: own('s0:c3'), want: ['MountVolume SELinuxMismatch'] },
+    { name: 'one has none', first: own(LEVEL), second: {}, want: ['MountVolume SELinuxMismatch'] },
+    {
+      name: 'only one has its files relabelled',
+      first: own(LEVEL, 'Recursive'),
+      second: own(LEVEL),
+      want: ['MountVolume SELinuxMismatch'],
+    },
+    {
+      name: 'both have, with other options',
+      first: own(LEVEL, 'Recursive'),
+      second: own('s0:c3', 'Recursive'),
+      want: [],
+    },
+    {
+      name: 'other labels, no feature gate',
+      first: own(LEVEL),
+      second: own('s0:c3'),
+      given: { ...gate, gate: false },
+      want: [],
+    },
+    {
+      name: 'other labels, a driver that takes none',
+      first: own(LEVEL),
+      second: own('s0:c3'),
+      given: { ...gate, driver: { seLinuxMount: false } },
+      want: [],
+    },
+  ])('$name', ({ first, second, given = gate, want }) => {
+    const made = planned(shared(first, second, given))
+    expect(blocked(made)).toEqual(want)
+    expect(made.operations.map(({ pod, blocked }) => [pod?.uid, blocked?.code])).toEqual([
+      [uid(2), undefined],
+      [uid(3), want[0]?.split(' ')[1]],
+    ])
+  })
+
+  it('the first is the one that has it', () => {
+    const { built, driver } = shared(own('s0:c3'), own(LEVEL), gate)
+    const record = JSON.stringify({ driverName: DRIVER, volumeHandle: 'pv-1' })
+    const dir = `pods/${uid(3)}/volumes/kubernetes.io~csi/pv-1`
+    built
+      .mount(`${dir}/mount`, { dev: '7:1', fsType: 'ext4', source: '/dev/loop1' })
+      .file(`${dir}/vol_data.json`, record)
+    const made = planned({ built, driver })
+    expect(made.operations.map(({ pod, blocked }) => [pod?.uid, blocked?.code])).toEqual([[uid(2), 'SELinuxMismatch']])
+    expect(made.operations[0]?.blocked?.message).toContain(uid(3))
+  })
+
+  it('one whose label cannot be told is not', () => {
+    const made = planned(shared({ seLinuxOptions: { type: 'spc_t' } }, own(LEVEL), gate))
+    expect(blocked(made)).toEqual(['MountVolume SELinuxLabelUnclear'])
   })
 })
 

@@ -1,8 +1,9 @@
-/** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R824). */
+/** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 import { readStateFile, type VolumeData } from '../actual/state-file.ts'
-import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { DesiredState, VolumeToMount } from '../desired/desired-state.ts'
 import { type WantedLabel, wantedLabel } from '../desired/selinux-label.ts'
 import { CSI_PLUGIN } from '../names.ts'
+import { onceFor } from '../once-for.ts'
 import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../plugins/csi-paths.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
@@ -25,12 +26,41 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
     }
   }
   const staged = stagedLabel(context, volume)
-  if (staged === undefined || staged === wanted.label) return undefined
+  if (staged !== undefined && staged !== wanted.label) {
+    return {
+      code: 'SELinuxMismatch',
+      message: `${volume.specName} is staged ${words(staged)}, and the pod wants it ${words(wanted.label)}`,
+      hint: 'Delete the pod and apply, so that the volume is unstaged; then make the pod anew.',
+    }
+  }
+  const first = firstOf(context, volume)
+  if (first === undefined || first.label === wanted.label) return undefined
   return {
     code: 'SELinuxMismatch',
-    message: `${volume.specName} is staged ${words(staged)}, and the pod wants it ${words(wanted.label)}`,
-    hint: 'Delete the pod and apply, so that the volume is unstaged; then make the pod anew.',
+    message: `pod ${first.podUid} has ${volume.specName} ${words(first.label)}, or gets it first, and the pod wants it ${words(wanted.label)}`,
+    hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
   }
+}
+
+const bySharedName = onceFor(({ volumes }: DesiredState) => Map.groupBy(volumes, ({ uniqueName }) => uniqueName))
+
+/**
+ * R312: of several pods of one volume the first one's label counts, which a kubelet knows from memory. Here that is a pod
+ * that has the volume, else the first of the list; of one whose label cannot be told a kubelet takes no notice.
+ *
+ * @returns undefined where this pod is the first
+ */
+function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string; label: string } | undefined {
+  const { inputs, desired } = context
+  const all = bySharedName(desired).get(volume.uniqueName) ?? []
+  if (all.length < 2 || inputs.snapshot.selinux?.enabled !== true) return undefined
+  const having = all.filter((each) => pluginNamed(each.plugin).evidence(inputs, each).state !== 'notMounted')
+  for (const each of [...having, ...all]) {
+    if (each.podUid === volume.podUid) return undefined
+    const wanted = wantedOf(context, each)
+    if ('label' in wanted) return { podUid: each.podUid, label: wanted.label }
+  }
+  return undefined
 }
 
 /** R824: what runs keeps its volume; the kubelet would unmount it. */
