@@ -88,7 +88,7 @@ describe('what is desired', () => {
 describe('volumes and pods', () => {
   it('T20: a pod listed twice is desired once', () => {
     const it = pod([{ name: 'e', emptyDir: {} }])
-    expect(populate([it]).volumes).toHaveLength(1)
+    expect(populate([it, it]).volumes).toMatchObject([{ podUid: 'pod-uid', podVolumeNames: ['e'] }])
   })
 
   it.each([

@@ -29,7 +29,7 @@ export function desiredStateOfPods(pods: readonly Pod[], api: ApiSnapshot): Desi
       }
       // The same volume under a second outer name: one mount with both names, the later spec counts (R004, R302).
       const key = JSON.stringify([podUid, resolution.spec.uniqueName])
-      const podVolumeNames = [...(volumes.get(key)?.podVolumeNames ?? []), volume.name]
+      const podVolumeNames = [...new Set([...(volumes.get(key)?.podVolumeNames ?? []), volume.name])]
       volumes.set(key, { ...resolution.spec, podUid, pod, podVolumeNames })
     }
   }
