@@ -6,6 +6,7 @@ import { blocked, kinds, only, plan, waits } from './planned.ts'
 
 const GONE = uid(9)
 const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
+const OUT_OF_SERVICE = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }
 const attached = (name = 'pv-1'): NodeBuilder => node().persistentVolume(name, { handle: 'vol-1' })
 const withoutVolume = (built: NodeBuilder): NodeBuilder => {
   built.volumes.length = 0
@@ -142,6 +143,31 @@ describe('a volume that cannot be told, whatever its name', () => {
   it('nor does one that is not mounted', () => {
     const built = attached().file(`pods/${GONE}/volumes/kubernetes.io~csi/other/vol_data.json`, '')
     expect(kinds(plan(built))).toEqual(['DetachVolume'])
+  })
+})
+
+describe('where the controller would act otherwise (R718, R731)', () => {
+  it.each<{ name: string; status: string; taints: { key: string; effect: string }[] }>([
+    { name: 'ready', status: 'True', taints: [] },
+    { name: 'not ready for long, which forces its detach', status: 'Unknown', taints: [] },
+    { name: 'out of service, which forces it too', status: 'Unknown', taints: [OUT_OF_SERVICE] },
+  ])('a volume in use is never detached, the node is $name', ({ status, taints }) => {
+    const built = attached().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' }).staged('vol-1', '7:1').running(GONE)
+    const was = built.build().snapshot.api?.node
+    if (was === undefined || was === null) throw new Error('no node')
+    const conditions = [{ type: 'Ready', status, lastHeartbeatTime: '2026-11-21T09:00:00Z' }]
+    built.overrideApi = { node: { ...was, spec: { taints }, status: { ...was.status, conditions } } }
+    const made = plan(built)
+    expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume PodStillRunning']])
+  })
+
+  it('what nobody wants and is not attached, or not any more, is left to it', () => {
+    const built = attached()
+    const [attachment] = built.attachments
+    if (attachment === undefined) throw new Error('no attachment')
+    built.attachments[0] = { ...attachment, status: { attached: false, attachError: { message: 'time-out' } } }
+    const made = plan(built)
+    expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume ControllerActs']])
   })
 })
 

@@ -1,0 +1,86 @@
+/** What a wanted volume waits for, in the words of the attachment and the Node (S22, S30; C46). */
+import { describe, expect, it } from 'vitest'
+import type { Node, VolumeAttachment } from '../../src/core/model/objects.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { kinds, plan, waits } from './planned.ts'
+
+const wanting = (accessModes = ['ReadWriteOnce']): NodeBuilder =>
+  node()
+    .persistentVolume('pv-1', { accessModes })
+    .livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+
+function attachment(change: (was: VolumeAttachment) => Partial<VolumeAttachment>): NodeBuilder {
+  const built = wanting()
+  const [was] = built.attachments
+  if (was === undefined) throw new Error('no attachment')
+  built.attachments[0] = { ...was, ...change(was) }
+  return built
+}
+
+function ofNode(change: (was: Node) => Partial<Node>): NodeBuilder {
+  const built = wanting()
+  const was = built.build().snapshot.api?.node
+  if (was === undefined || was === null) throw new Error('no node')
+  built.overrideApi = { node: { ...was, ...change(was) } }
+  return built
+}
+
+const condition = (status: string) => (was: Node) => ({
+  status: { ...was.status, conditions: [{ type: 'Ready', status }] },
+})
+
+describe('a wanted volume', () => {
+  it.each<{ name: string; built: NodeBuilder; wait: string; says: string }>([
+    {
+      name: 'no attachment',
+      built: (() => {
+        const built = wanting()
+        built.attachments.length = 0
+        return built
+      })(),
+      wait: 'NotAttached',
+      says: 'no VolumeAttachment',
+    },
+    {
+      name: 'an attachment that failed: its own words',
+      built: attachment(() => ({ status: { attached: false, attachError: { message: 'Max volumes (27) reached' } } })),
+      wait: 'NotAttached',
+      says: ': Max volumes (27) reached',
+    },
+    {
+      name: 'an attachment that is being deleted, though attached',
+      built: attachment((was) => ({ metadata: { ...was.metadata, deletionTimestamp: '2026-11-21T11:59:00Z' } })),
+      wait: 'AttachmentDeleting',
+      says: 'is being deleted',
+    },
+    {
+      name: 'a node that is out of service',
+      built: ofNode(() => ({ spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] } })),
+      wait: 'NodeNotReady',
+      says: 'out-of-service',
+    },
+    {
+      name: 'two other nodes have it, and one may',
+      built: wanting().attach('pv-1', 'pv-1', 'node-3').attach('pv-1', 'pv-1', 'node-2'),
+      wait: 'AccessMode',
+      says: 'is attached to node-2, node-3 against its access mode',
+    },
+  ])('waits: $name', ({ built, wait, says }) => {
+    const made = plan(built)
+    expect([kinds(made), waits(made)]).toEqual([[], [`MountVolume ${wait}`]])
+    expect(made.waiting[0]?.message).toContain(says)
+  })
+
+  it.each<{ name: string; built: NodeBuilder }>([
+    { name: 'all is well', built: wanting() },
+    { name: 'a node that is merely without its kubelet', built: ofNode(condition('Unknown')) },
+    {
+      name: 'another taint',
+      built: ofNode(() => ({ spec: { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] } })),
+    },
+    { name: 'another node has it, and many may', built: wanting(['ReadWriteMany']).attach('pv-1', 'pv-1', 'node-2') },
+  ])('does not wait: $name', ({ built }) => {
+    const made = plan(built)
+    expect([kinds(made), waits(made)]).toEqual([['MountVolume'], []])
+  })
+})
