@@ -107,6 +107,10 @@ describe('a volume that has grown (R455, R462)', () => {
     { name: 'as large as the claim shows', made: mounted(wanting({})), expand: true, want: [] },
   ])('$name', ({ made, expand, want }) => expect(operations(made, expand)).toEqual(want))
 
+  it('one that is not mounted yet is mounted first', () => {
+    expect(operations(grown(), true).map(([kind]) => kind)).toEqual(['MountVolume'])
+  })
+
   it('a raw device has nothing to grow', () => {
     const block = grown({ volumeMode: 'Block' }).link(LINK, '/dev/sdb')
     block.mount(`${MAPS}/${POD}`, { dev: '0:6', root: '/sdb', fsType: 'devtmpfs' })

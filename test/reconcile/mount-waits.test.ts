@@ -84,3 +84,12 @@ describe('a wanted volume', () => {
     expect([kinds(made), waits(made)]).toEqual([['MountVolume'], []])
   })
 })
+
+it('a pod that is being deleted gets nothing that it does not have, and loses nothing while it lives (R102)', () => {
+  const built = wanting()
+  const pod = built.pods.pop()
+  if (pod === undefined) throw new Error('no pod')
+  built.pods.push({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-11-21T11:59:00Z' } })
+  const made = plan(built.staged('pv-1', '7:1'))
+  expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume PodStillRunning']])
+})

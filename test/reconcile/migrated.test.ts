@@ -1,0 +1,68 @@
+/** A PersistentVolume of an in-tree plugin whose work a CSI driver does (R150, R155; T41, T107). */
+import { expect, it } from 'vitest'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { blocked, GONE, kinds, only, plan } from './planned.ts'
+
+const EBS = 'ebs.csi.aws.com'
+const APP = uid(2)
+
+/** The volume is attached, and reported in use; its PersistentVolume names the cloud's disk alone. */
+function migrated(): NodeBuilder {
+  const built = node().persistentVolume('pv-1', { attached: false })
+  const [volume] = built.volumes
+  if (volume === undefined) throw new Error('no volume')
+  const { csi: _, ...spec } = volume.spec
+  built.volumes[0] = { ...volume, spec: { ...spec, awsElasticBlockStore: { volumeID: 'vol-1', fsType: 'ext4' } } }
+  built.drivers.push(EBS)
+  built.attachments.push({
+    metadata: { name: attachmentName('vol-1', EBS, 'node-1'), uid: 'va', resourceVersion: '7' },
+    spec: { attacher: EBS, nodeName: 'node-1', source: { persistentVolumeName: 'pv-1' } },
+    status: { attached: true },
+  })
+  built.attached.push(csiUniqueName(EBS, 'vol-1'))
+  built.inUse.push(csiUniqueName(EBS, 'vol-1'))
+  return built
+}
+
+const wanted = (): NodeBuilder =>
+  migrated().livingPod(APP, 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+
+function mounted(built: NodeBuilder, podUid: string): NodeBuilder {
+  const record = JSON.stringify({ driverName: EBS, volumeHandle: 'vol-1', specVolID: 'pv-1' })
+  const staging = csiGlobalDir(EBS, 'vol-1')
+  const dir = `pods/${podUid}/volumes/kubernetes.io~csi/pv-1`
+  for (const [at, path] of [
+    [staging, 'globalmount'],
+    [dir, 'mount'],
+  ])
+    built
+      .mount(`${at}/${path}`, { dev: '7:1', fsType: 'ext4', source: '/dev/nvme1n1' })
+      .file(`${at}/vol_data.json`, record)
+  return built
+}
+
+it('is staged and published by the driver', () => {
+  const made = plan(wanted())
+  expect([kinds(made), blocked(made)]).toEqual([['MountVolume'], []])
+  expect(only(made, 'MountVolume')).toMatchObject({
+    volume: { plugin: 'kubernetes.io/csi', driver: EBS, handle: 'vol-1' },
+    steps: expect.arrayContaining([
+      expect.objectContaining({ op: 'NodeStageVolume' }),
+      expect.objectContaining({ op: 'NodePublishVolume' }),
+    ]),
+  })
+})
+
+it('that is as it should be gets no operation', () => {
+  expect(plan(mounted(wanted(), APP)).operations).toEqual([])
+})
+
+it('whose pod is gone is undone and detached, since the hash confirms whose the attachment is', () => {
+  const made = plan(mounted(migrated(), GONE))
+  expect([kinds(made), blocked(made)]).toEqual([['UnmountVolume', 'UnmountDevice', 'DetachVolume'], []])
+})
+
+it('that nobody ever mounted here is detached', () => {
+  expect(kinds(plan(migrated()))).toEqual(['DetachVolume'])
+})
