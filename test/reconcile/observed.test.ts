@@ -199,6 +199,11 @@ describe('O11 and the upstream table of orphan clean-up (R612, T80)', () => {
     ['a stray directory with a file', (b: NodeBuilder) => b.file(`pods/${GONE}/stray/file`, 'x'), false],
     ['a link where none belongs', (b: NodeBuilder) => b.link(`pods/${GONE}/stray`, '/etc'), false],
     [
+      'a device link of a plugin that nobody knows',
+      (b: NodeBuilder) => b.link(`pods/${GONE}/volumeDevices/vendor~x/pv`, '/dev/sdb'),
+      false,
+    ],
+    [
       'a directory that could not be read',
       (b: NodeBuilder) => b.entry({ path: `pods/${GONE}/volumes`, type: 'dir', error: 'EIO' }),
       false,

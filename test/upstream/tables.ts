@@ -1,8 +1,11 @@
 import { ATTACHING } from './attaching.ts'
 import { BLOCK } from './block.ts'
+import { CONTROLLER } from './controller.ts'
 import { GROWING } from './growing.ts'
 import { NAMES } from './names.ts'
+import { ORPHANS } from './orphans.ts'
 import { PUBLISHING } from './publishing.ts'
+import { RECONCILING } from './reconciling.ts'
 import { RECONSTRUCTION } from './reconstruction.ts'
 import { STAGING } from './staging.ts'
 import { UNPUBLISHING } from './unpublishing.ts'
@@ -10,4 +13,5 @@ import type { Table } from './verdict.ts'
 
 export const TABLES: readonly Table[] = [
   ...[NAMES, RECONSTRUCTION, ATTACHING, STAGING, PUBLISHING, UNPUBLISHING, BLOCK, GROWING],
+  ...[RECONCILING, ORPHANS, CONTROLLER],
 ]
