@@ -17,9 +17,19 @@ export function by(file: string, ...titles: readonly string[]): Verdict {
   return { shown: shown(file, ...titles) }
 }
 
-/** Of several files, each with its titles. */
+/**
+ * Of several files, each with its titles.
+ *
+ * @throws where one of them is no plain `shown`: its reason would be lost
+ */
 export function byAll(...verdicts: readonly Verdict[]): Verdict {
-  return { shown: verdicts.flatMap((verdict) => ('shown' in verdict ? verdict.shown : [])) }
+  return {
+    shown: verdicts.flatMap((verdict) => {
+      if ('notApplicable' in verdict || 'instead' in verdict)
+        throw new Error(`not shown as it is: ${JSON.stringify(verdict)}`)
+      return verdict.shown
+    }),
+  }
 }
 
 /** @param why names the rule that volctl follows instead */
