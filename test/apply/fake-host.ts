@@ -25,6 +25,8 @@ interface FakeMount {
   /** What it is mounted on; the root where nothing else is said. */
   readonly parentId?: number
   readonly source?: string
+  /** Of this mount; "rw" where nothing else is said. */
+  readonly options?: string
 }
 
 const OK: CommandResult = { status: 0, stdout: '', stderr: '', timedOut: false }
@@ -76,8 +78,8 @@ export class FakeHost implements Host {
   readMounts(): MountTable {
     this.tableReads += 1
     const lines = this.mounts.map(
-      ({ id, parentId = 1, dev, root, path, fsType, fields, source = 'src' }) =>
-        `${id} ${parentId} ${dev} ${root} ${path} rw ${fields}${fields && ' '}- ${fsType} ${source} rw\n`,
+      ({ id, parentId = 1, dev, root, path, fsType, fields, source = 'src', options = 'rw' }) =>
+        `${id} ${parentId} ${dev} ${root} ${path} ${options} ${fields}${fields && ' '}- ${fsType} ${source} rw\n`,
     )
     return parseMountinfo(lines.join(''))
   }

@@ -50,6 +50,27 @@ describe('what is called', () => {
   })
 })
 
+describe('what a bind mount has of its source is named again when it is given options (TestGetBindMountOptions)', () => {
+  it.each([
+    { has: 'rw', keeps: '' },
+    { has: 'ro', keeps: ',ro' },
+    { has: 'rw,nosuid', keeps: ',nosuid' },
+    { has: 'rw,nodev', keeps: ',nodev' },
+    { has: 'rw,noexec', keeps: ',noexec' },
+    { has: 'rw,noatime', keeps: ',noatime' },
+    { has: 'rw,nodiratime', keeps: ',nodiratime' },
+    { has: 'rw,relatime', keeps: '' },
+    { has: 'ro,nosuid,nodev,noexec,relatime', keeps: ',ro,nosuid,nodev,noexec' },
+  ])('$has', async ({ has, keeps }) => {
+    fixture.host.programs = () => {
+      if (fixture.host.mounts.every(({ path }) => path !== DIR)) fixture.host.mount(DIR, { options: has })
+      return {}
+    }
+    expect(await run({ options: ['bind', 'nosymfollow'] })).toMatchObject({ state: 'done' })
+    expect(fixture.host.log.at(-1)).toBe(`mount -o bind,remount,nosymfollow${keeps} src ${DIR}`)
+  })
+})
+
 describe('a mount that fails', () => {
   const needsHelper = 'mount: /x: bad option; for several filesystems (e.g. nfs, cifs) you might need a helper program.'
   it.each<{ stderr: string; missing: boolean; code: string }>([
