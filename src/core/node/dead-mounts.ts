@@ -19,16 +19,24 @@ const PARALLEL = 64
 /** File systems behind which a process or another machine stands. */
 const REMOTE = /^(fuse|fuse\..*|fuseblk|nfs|nfs4|cifs|smb3|ceph|9p|glusterfs|lustre|afs|beegfs|orangefs|virtiofs)$/
 
-/** What statfs(2) says of a file system that is gone, as coreutils and busybox print it (P116, without EACCES). */
-const ERRORS: readonly (readonly [RegExp, string])[] = [
-  [/transport endpoint is not connected/i, 'ENOTCONN'],
-  [/stale (nfs )?file handle/i, 'ESTALE'],
-  [/input\/output error|i\/o error/i, 'EIO'],
-  [/host is down/i, 'EHOSTDOWN'],
-  [/no such device/i, 'ENODEV'],
-  [/resource temporarily unavailable/i, 'EAGAIN'],
-  [/software caused connection abort/i, 'ECONNABORTED'],
-]
+/**
+ * What statfs(2) says of a file system that is gone, as coreutils, busybox and older C libraries print it at the end of
+ * their line (P116, without EACCES). Compared whole: "No such device or address" is no sign of death, nor is a path that
+ * holds such words.
+ */
+const ERRORS: ReadonlyMap<string, string> = new Map([
+  ['transport endpoint is not connected', 'ENOTCONN'],
+  ['socket not connected', 'ENOTCONN'],
+  ['stale file handle', 'ESTALE'],
+  ['stale nfs file handle', 'ESTALE'],
+  ['input/output error', 'EIO'],
+  ['i/o error', 'EIO'],
+  ['host is down', 'EHOSTDOWN'],
+  ['no such device', 'ENODEV'],
+  ['resource temporarily unavailable', 'EAGAIN'],
+  ['software caused connection abort', 'ECONNABORTED'],
+  ['connection aborted', 'ECONNABORTED'],
+])
 
 export interface ProbeOptions {
   readonly deadlineMs?: number
@@ -97,6 +105,10 @@ function probe(
       output += chunk.toString()
     })
     child.once('error', () => settle(undefined))
-    child.once('close', (status) => settle(status === 0 ? undefined : ERRORS.find(([text]) => text.test(output))?.[1]))
+    child.once('close', (status) => settle(status === 0 ? undefined : errorIn(output)))
   })
+}
+
+function errorIn(output: string): string | undefined {
+  return ERRORS.get(output.trimEnd().split(': ').at(-1)?.toLowerCase() ?? '')
 }
