@@ -2,6 +2,7 @@ import { ATTACHING } from './attaching.ts'
 import { BLOCK } from './block.ts'
 import { CONTROLLER } from './controller.ts'
 import { GROWING } from './growing.ts'
+import { MOUNTING } from './mounting.ts'
 import { NAMES } from './names.ts'
 import { ORPHANS } from './orphans.ts'
 import { PUBLISHING } from './publishing.ts'
@@ -13,5 +14,5 @@ import type { Table } from './verdict.ts'
 
 export const TABLES: readonly Table[] = [
   ...[NAMES, RECONSTRUCTION, ATTACHING, STAGING, PUBLISHING, UNPUBLISHING, BLOCK, GROWING],
-  ...[RECONCILING, ORPHANS, CONTROLLER],
+  ...[RECONCILING, ORPHANS, CONTROLLER, MOUNTING],
 ]

@@ -1,4 +1,4 @@
-/** Unpublishing, what keeps an orphan's directory, and who else shows a mount (csi.md 11.6, volume-manager.md 6.3, volume-plugins.md 11). */
+/** Unpublishing, and what keeps an orphan's directory (csi.md 11.6, volume-manager.md 6.3). */
 import { by, byAll, instead, type Table } from './verdict.ts'
 
 const ORPHANS = 'reconcile/orphan-volumes'
@@ -84,39 +84,6 @@ export const UNPUBLISHING: Table = {
       none: by(REFERENCES, 'none'),
       'the plugin’s path under other prefixes: none': by(REFERENCES, 'a copy of the global mount under another prefix'),
       'another path': by(REFERENCES, 'a copy and a pod', 'another global mount'),
-    },
-  },
-  'staging/src/k8s.io/mount-utils/mount_linux_test.go': {
-    TestSearchMountPoints: {
-      'directory, unused': by(REFERENCES, 'a plain directory'),
-      'directory, used, beside a path with the same beginning': by(
-        REFERENCES,
-        'a directory that a pod has, beside a mount whose path is a prefix string',
-      ),
-      'tmpfs, none and two users': by(REFERENCES, 'a tmpfs', 'a tmpfs that two pods have'),
-      'a sub-directory of a tmpfs through a bind': by(REFERENCES, 'a sub-directory of a tmpfs, reached through a bind'),
-      'a directory bound onto itself, none and one user': by(
-        REFERENCES,
-        'a directory bound onto itself',
-        'the same with a pod',
-      ),
-      'block file system, none to two users': by(
-        REFERENCES,
-        'a block file system',
-        'a block file system that two pods have',
-      ),
-      'one id twice in the table': by(
-        'mountinfo/parse-mountinfo',
-        'finds by id, the newer line where an id comes twice',
-      ),
-    },
-    TestIsLikelyNotMountPoint: {
-      'plain directory': by('mountinfo/parse-mountinfo', 'finds every layer at $path, oldest first'),
-      'missing path, links, links to nothing': instead(
-        'P115: the mount table answers by itself, so that no path is touched that might hang or lead elsewhere',
-        by('mountinfo/parse-mountinfo', 'finds every layer at $path, oldest first'),
-        by('node/read-tree', 'follows no link'),
-      ),
     },
   },
 }
