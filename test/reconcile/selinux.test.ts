@@ -248,19 +248,61 @@ describe('two pods of one volume: the first one’s label counts (R312, TestChec
 })
 
 describe('LUNs (R313)', () => {
-  it('the device is mounted with the label, between quotes', () => {
+  const NAME = 'kubernetes.io/iscsi/10.0.0.1:iqn.2003-01.test:disk:1'
+  const GLOBAL = 'plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-iqn.2003-01.test:disk-lun-1'
+  const TARGET = `pods/${uid(2)}/volumes/kubernetes.io~iscsi/pv-1`
+
+  function lun(mountOptions: readonly string[] = []) {
     const { built, driver } = scene()
     const [volume] = built.volumes
     if (volume === undefined) throw new Error('no volume')
     const { csi: _, ...spec } = volume.spec
     const iscsi = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
-    built.volumes.splice(0, 1, { ...volume, spec: { ...spec, iscsi, mountOptions: ['noatime'] } } as never)
-    const name = 'kubernetes.io/iscsi/10.0.0.1:iqn.2003-01.test:disk:1'
-    built.attached.push(name)
-    built.inUse.push(name)
-    const made = planned({ built, driver })
+    built.volumes.splice(0, 1, { ...volume, spec: { ...spec, iscsi, mountOptions } } as never)
+    built.attachments.length = 0
+    built.attached.push(NAME)
+    built.inUse.push(NAME)
+    return { built, driver }
+  }
+
+  /** Mounted at each of these, with this option of the file system. */
+  function mountedWith(option: string, paths: readonly string[], { built, driver } = lun()) {
+    for (const path of paths) {
+      built.mount(path, { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' })
+      built.mounts.push(`${built.mounts.pop()}${option === '' ? '' : `,${option}`},data=ordered`)
+    }
+    return planned({ built, driver })
+  }
+
+  it('the device is mounted with the label, between quotes', () => {
+    const made = planned(lun(['noatime']))
     const step = made.operations.flatMap((each) => each.steps).find(({ op }) => op === 'mountDevice')
     expect(step?.options).toEqual([`context="${LABEL}"`, 'noatime'])
     expect(step?.target.startsWith(ROOT)).toBe(true)
+  })
+
+  it.each([
+    { there: 'its own label', option: `context="${LABEL}"`, want: undefined },
+    { there: 'another label', option: 'context="system_u:object_r:old_t:s0:c1,c2"', want: 'SELinuxMismatch' },
+    { there: 'one without quotes', option: 'context=system_u:object_r:old_t:s0', want: 'SELinuxMismatch' },
+    { there: 'no label', option: '', want: 'SELinuxMismatch' },
+  ])('a global mount with $there (R808, TestGetSELinuxMountContext)', ({ option, want }) => {
+    const made = mountedWith(option, [GLOBAL])
+    expect(made.operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['MountVolume', want]])
+    if (option.includes('c1,c2')) expect(made.operations[0]?.blocked?.message).toContain('old_t:s0:c1,c2, and')
+  })
+
+  it('a pod keeps what it has, with another label, and it is said (R824)', () => {
+    const made = mountedWith('context="system_u:object_r:old_t:s0"', [GLOBAL, TARGET])
+    expect(made.operations).toEqual([])
+    expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toMatchObject([
+      { about: { path: `${ROOT}/${TARGET}` } },
+    ])
+  })
+
+  it('a label that the PersistentVolume asks for by itself is no mismatch', () => {
+    const own = 'context="system_u:object_r:mine_t:s0"'
+    const made = mountedWith(own, [GLOBAL, TARGET], lun([own]))
+    expect([made.operations, made.problems.filter(({ code }) => code === 'SELinuxMismatch')]).toEqual([[], []])
   })
 })

@@ -5,6 +5,7 @@ import { type WantedLabel, wantedLabel } from '../desired/selinux-label.ts'
 import { CSI_PLUGIN } from '../names.ts'
 import { onceFor } from '../once-for.ts'
 import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../plugins/csi-paths.ts'
+import { mountOptions } from '../plugins/mount-options.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings, Obstacle } from './draft.ts'
@@ -65,17 +66,15 @@ function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string;
 
 /** R824: what runs keeps its volume; the kubelet would unmount it. */
 export function reportLabel(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
-  const { inputs } = context
-  if (volume.plugin !== CSI_PLUGIN || inputs.snapshot.selinux?.enabled !== true) return
+  if (context.inputs.snapshot.selinux?.enabled !== true) return
   const wanted = wantedOf(context, volume)
-  const file = csiPublishStateFile(volume)
-  const data = readStateFile(inputs.tree.get(file))?.data
-  if (data === undefined || 'unclear' in wanted || labelIn(data) === wanted.label) return
-  const path = inputs.absolute(file)
+  const there = volume.plugin === CSI_PLUGIN ? recordOf(context, volume) : mountOf(context, volume, podPath(volume))
+  if (there === undefined || 'unclear' in wanted || there.label === wanted.label) return
+  const path = context.inputs.absolute(there.path)
   findings.problem(
     'warning',
     'SELinuxMismatch',
-    `${path} says that the volume is mounted ${words(labelIn(data))}, and the pod wants it ${words(wanted.label)}`,
+    `${path} says that the volume is mounted ${words(there.label)}, and the pod wants it ${words(wanted.label)}`,
     { pod: volume.podUid, volume: volume.specName, path },
     'A kubelet unmounts it under the running pod: delete the pod at a time that suits, and it comes back with the label.',
   )
@@ -91,12 +90,44 @@ function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
   })
 }
 
-/** Undefined: it is not staged, as far as a state file tells. */
-function stagedLabel({ inputs }: PlanContext, volume: VolumeToMount): string | undefined {
-  const dir = volume.plugin === CSI_PLUGIN && volume.mode === 'Filesystem' ? csiStagingDir(volume) : undefined
+/** Undefined: it is not staged, as far as a state file or a mount tells. */
+function stagedLabel(context: PlanContext, volume: VolumeToMount): string | undefined {
+  if (volume.mode === 'Block') return undefined
+  if (volume.plugin !== CSI_PLUGIN)
+    return mountOf(context, volume, pluginNamed(volume.plugin).globalPath(volume))?.label
+  const { inputs } = context
+  const dir = csiStagingDir(volume)
   if (dir === undefined || inputs.at(`${dir}/globalmount`).length === 0) return undefined
   const data = readStateFile(inputs.tree.get(`${dir}/${VOLUME_DATA}`))?.data
   return data === undefined ? undefined : labelIn(data)
+}
+
+/** What is there, and what tells it; the path is relative to the root directory. */
+interface FoundLabel {
+  readonly path: string
+  readonly label: string
+}
+
+function recordOf({ inputs }: PlanContext, volume: VolumeToMount): FoundLabel | undefined {
+  const path = csiPublishStateFile(volume)
+  const data = readStateFile(inputs.tree.get(path))?.data
+  return data === undefined ? undefined : { path, label: labelIn(data) }
+}
+
+/** Of a plugin without records: the option of the mount (R808, P135). One of the PersistentVolume's own says nothing. */
+function mountOf({ inputs }: PlanContext, volume: VolumeToMount, path: string | undefined): FoundLabel | undefined {
+  if (path === undefined || pluginNamed(volume.plugin).takesLabel === undefined) return undefined
+  if (mountOptions(volume, []).some((option) => option.startsWith(CONTEXT))) return undefined
+  const top = inputs.at(path).at(-1)
+  if (top === undefined) return undefined
+  const option = top.superOptions.find((each) => each.startsWith(CONTEXT)) ?? ''
+  return { path, label: option.slice(CONTEXT.length).replaceAll('"', '') }
+}
+
+const CONTEXT = 'context='
+
+function podPath(volume: VolumeToMount): string {
+  return pluginNamed(volume.plugin).podPath(volume)
 }
 
 function labelIn({ seLinuxMountContext = '' }: VolumeData): string {
