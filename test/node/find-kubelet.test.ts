@@ -217,6 +217,26 @@ describe('kubeletConfig', () => {
     expect(of('--config=config.yaml', '--volume-plugin-dir=/from/flag')).toBe('/from/flag')
   })
 
+  it('takes relative paths of a file from its directory, those of flags from the working directory (N11)', () => {
+    using dir = fixture({
+      'etc/config.yaml': 'staticPodPath: manifests\nvolumePluginDir: ../exec\n',
+      'etc/conf.d/10.conf': 'staticPodPath: more\n',
+      'etc/empty.yaml': 'staticPodPath: ""\nvolumePluginDir: ""\n',
+    })
+    const of = (...args: string[]) => kubeletConfig(parseKubeletFlags(args), dir.path)
+    expect(of('--config=etc/config.yaml')).toEqual({
+      staticPodPath: join(dir.path, 'etc/manifests'),
+      volumePluginDir: join(dir.path, 'exec'),
+    })
+    expect(of('--config-dir=etc/conf.d')).toEqual({ staticPodPath: join(dir.path, 'etc/conf.d/more') })
+    expect(of('--config=etc/config.yaml', '--pod-manifest-path=m', '--volume-plugin-dir=e')).toEqual({
+      staticPodPath: join(dir.path, 'm'),
+      volumePluginDir: join(dir.path, 'e'),
+    })
+    expect(of('--config=etc/config.yaml', '--pod-manifest-path=')).toEqual({ volumePluginDir: join(dir.path, 'exec') })
+    expect(of('--config=etc/empty.yaml')).toEqual({})
+  })
+
   it.each([
     { name: 'is missing', text: undefined, says: 'ENOENT' },
     { name: 'is damaged', text: 'a: [', says: 'config.yaml' },

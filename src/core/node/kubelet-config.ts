@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
@@ -24,7 +24,7 @@ type Document = Readonly<Record<string, unknown>>
  * The effective configuration (N11), lowest to highest: the `--config` file, the `*.conf` drop-ins of `--config-dir` in
  * lexical order of their paths, flags. Relative paths inside a file are relative to that file's directory.
  *
- * @param workingDirectory the kubelet's, for relative `--config` paths
+ * @param workingDirectory the kubelet's, for relative paths of flags
  * @throws VolctlError KubeletConfigUnreadable
  */
 export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): KubeletConfig {
@@ -41,7 +41,7 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
   }
   return pick({
     ...merged,
-    ...(flags.has('pod-manifest-path') && { staticPodPath: flags.get('pod-manifest-path') }),
+    ...(flags.has('pod-manifest-path') && { staticPodPath: from(workingDirectory, flags.get('pod-manifest-path')) }),
     ...(flags.has('manifest-url') && { staticPodURL: flags.get('manifest-url') }),
     ...(flags.has('container-runtime-endpoint') && {
       containerRuntimeEndpoint: flags.get('container-runtime-endpoint'),
@@ -54,7 +54,7 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
     ...(flags.has('feature-gates') && {
       featureGates: { ...merged.featureGates, ...flagGates(flags.get('feature-gates') ?? '') },
     }),
-    ...(flags.has('volume-plugin-dir') && { volumePluginDir: flags.get('volume-plugin-dir') }),
+    ...(flags.has('volume-plugin-dir') && { volumePluginDir: from(workingDirectory, flags.get('volume-plugin-dir')) }),
   })
 }
 
@@ -69,14 +69,18 @@ function readConfigFile(path: string): Document {
   // By content, never by name: on some distributions kubelet.conf is a kubeconfig, on others it is not (N23).
   const kind = (document as Document).kind
   if (kind !== undefined && kind !== 'KubeletConfiguration') throw unreadable(path, `it is a ${String(kind)}`)
-  const staticPodPath = (document as Document).staticPodPath
+  const { staticPodPath, volumePluginDir } = document as Document
+  const directory = dirname(path)
   return {
     ...document,
-    ...(typeof staticPodPath === 'string' &&
-      staticPodPath !== '' && {
-        staticPodPath: isAbsolute(staticPodPath) ? staticPodPath : join(dirname(path), staticPodPath),
-      }),
+    ...(typeof staticPodPath === 'string' && { staticPodPath: from(directory, staticPodPath) }),
+    ...(typeof volumePluginDir === 'string' && { volumePluginDir: from(directory, volumePluginDir) }),
   }
+}
+
+/** An empty path is none, wherever it is given. */
+function from(directory: string, path = ''): string {
+  return path === '' ? '' : resolve(directory, path)
 }
 
 /** Recursive, names ending in `.conf` only, in lexical order of the whole path. */
