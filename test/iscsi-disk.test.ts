@@ -15,6 +15,11 @@ describe('the name of an iSCSI directory (P72, P77)', () => {
     expect(disk).toEqual({ portals: [portal], iqn, lun, iface: 'eth0', ownIface: false })
     expect(disk && isDirectoryOf(disk, name)).toBe(true)
   })
+  it('the interface is what the directory above says, and else unknown', () => {
+    const name = '10.0.0.1:3260-iqn.2003-01.test:a-lun-0'
+    expect(parseIscsiDirectory(`/x/${name}`)).not.toHaveProperty('iface')
+    expect(parseIscsiDirectory(`/x/iface-/${name}`)).not.toHaveProperty('iface')
+  })
   it.each([
     '',
     'x',
@@ -31,6 +36,7 @@ describe('iscsi.json (P73)', () => {
     ['the default iface', {}, { iface: 'default', ownIface: false }],
     ['a cloned iface', { Iface: 'h:3260:v', InitiatorName: 'iqn.me' }, { iface: 'h:3260:v', ownIface: true }],
     ['the iface of another volume', { Iface: 'h:3260:w', InitiatorName: 'iqn.me' }, { ownIface: false }],
+    ['a portal that is named twice', { Portals: ['h:3260', 'i:3260', 'h:3260'] }, { portals: ['h:3260', 'i:3260'] }],
     ['one that is called like a clone', { Iface: 'h:3260:v' }, { ownIface: false }],
   ])('%s', (_, more, want) => {
     expect(parseIscsiJson(JSON.stringify({ ...good, ...more }))).toMatchObject({ disk: want })

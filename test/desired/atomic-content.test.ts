@@ -138,6 +138,11 @@ describe('P46-P48, P51-P53: expected files', () => {
       source: { configMap: { name: 'cm', items: [{ key: 'a', path }] } },
       want: 'invalid',
     })),
+    ...['y'.repeat(255), `${'y/'.repeat(2047)}yy`].map((path) => ({
+      rule: 'P27 as long as a path may be',
+      source: { configMap: { name: 'cm', items: [{ key: 'a', path }] } },
+      want: { [path]: { digest: 'A' } },
+    })),
     {
       rule: 'P27 one leading dot is fine',
       source: { configMap: { name: 'cm', items: [{ key: 'a', path: '.x' }] } },

@@ -1,6 +1,7 @@
 /**
- * The upstream tests that the references name (csi.md 11, volume-manager.md 6.3 and 9, volume-plugins.md 11), by their files,
- * each once: the tables must have these and no others.
+ * The upstream tests that the references name (csi.md 11, volume-manager.md 6.3 and 9, volume-plugins.md 11, node-and-api.md
+ * f), by their files, each once: the tables must have these and no others. Where a reference tells what the tests of a file
+ * do and not what they are called, they have a name of ours.
  */
 export const NAMED: Readonly<Record<string, readonly string[]>> = {
   'pkg/volume/csi/csi_plugin_test.go': [
@@ -174,7 +175,6 @@ export const NAMED: Readonly<Record<string, readonly string[]>> = {
   ],
   'pkg/kubelet/volumemanager/metrics/metrics_test.go': ['TestMetricCollection'],
   'pkg/kubelet/kubelet_volumes_linux_test.go': ['TestPodVolumesExistWithMount', 'TestCleanupOrphanedPodDirs'],
-  // The reference tells what these do, not all of their names.
   'pkg/kubelet/kubelet_volumes_test.go': [
     'ListVolumesForPod',
     'PodVolumesExist',
@@ -256,6 +256,7 @@ export const NAMED: Readonly<Record<string, readonly string[]>> = {
     'TestSkipPermissionChange',
     'TestSetVolumeOwnershipMode',
     'TestSetVolumeOwnershipOwner',
+    'TestProgressTracking',
   ],
   'staging/src/k8s.io/mount-utils/mount_helper_unix_test.go': [
     'TestParseMountInfo',
@@ -284,4 +285,73 @@ export const NAMED: Readonly<Record<string, readonly string[]>> = {
   ],
   'staging/src/k8s.io/mount-utils/safe_format_and_mount_test.go': ['TestSafeFormatAndMount'],
   'staging/src/k8s.io/mount-utils/resizefs_linux_test.go': ['TestGetFileSystemSize', 'TestNeedResize'],
+  'pkg/volume/emptydir/empty_dir_test.go': [
+    'TestPluginEmptyRootContext',
+    'TestPluginHugetlbfs',
+    'TestSetupHugepages',
+    'TestGetHugePagesMountOptions',
+    'TestGetPageSize',
+    'TestCalculateEmptyDirMemorySize',
+    'TestTmpfsMountOptions',
+    'TestPluginBackCompat',
+  ],
+  'pkg/volume/util/atomic_writer_test.go': [
+    'TestValidatePath',
+    'TestValidatePayload',
+    'TestPathsToRemove',
+    'TestWriteOnce',
+    'TestUpdate',
+    'TestMultipleUpdates',
+    'TestCreateUserVisibleFiles',
+    'TestSetPerms',
+    'TestWriteAgainAfterUnexpectedExit',
+  ],
+  'pkg/volume/secret, configmap, projected': [
+    'TestPlugin',
+    'TestPluginReboot',
+    'TestPluginOptional',
+    'TestPluginOptionalKeys',
+    'TestInvalidPathSecret',
+    'TestInvalidPathProjected',
+    'TestInvalidConfigMapSetup',
+  ],
+  'pkg/volume/projected/projected_test.go': ['TestCollectDataWith*'],
+  'pkg/volume/util/nested_volumes_test.go': ['TestGetNestedMountpoints'],
+  'pkg/volume/util/device_util_linux_test.go': [
+    'multipath parent',
+    'name of the disk behind a path',
+    'slaves of a map',
+    'hosts of portals',
+    'devices of a LUN',
+  ],
+  'pkg/volume/util/hostutil': [
+    'TestIsSharedSuccess',
+    'TestIsSharedFailure',
+    'TestGetSELinuxSupport',
+    'TestGetSELinuxMountContext',
+    'TestGetFileType',
+  ],
+  'pkg/volume/local/local_test.go': [
+    'global path',
+    'mount, map and their undoing',
+    'reconstruction',
+    'mount options',
+    'TestFilterPodMounts',
+  ],
+  'pkg/volume/iscsi': ['names of directories', 'TestGetVolCount', 'portals named twice', 'cloning of an interface'],
+  'pkg/volume/fc': ['TestParsePDName', 'reconstruction', 'search for the disk'],
+  'pkg/volume/hostpath': ['types of paths', 'paths that lead back'],
+  'plugin/pkg/auth/authorizer/node/node_authorizer_test.go': [
+    'TestNodeAuthorizer',
+    'TestNodeAuthorizerSharedResources',
+    'TestNodeAuthorizerAddEphemeralContainers',
+  ],
+  'plugin/pkg/admission/noderestriction/admission_test.go': ['Test_nodePlugin_Admit', 'TestAdmitPVCStatus'],
+  'pkg/kubelet/cm/cgroup_manager_linux_test.go': [
+    'TestCgroupNameToSystemd',
+    'TestCgroupNameToSystemdBasename',
+    'TestParseSystemdToCgroupName',
+  ],
+  'pkg/kubelet/cm/pod_container_manager_linux_test.go': ['TestIsCgroupPod', 'TestGetPodContainerName'],
+  'pkg/kubelet/kubeletconfig/configfiles': ['relative paths'],
 }

@@ -1,6 +1,9 @@
+import { ACCESS } from './access.ts'
 import { ATTACHING } from './attaching.ts'
 import { BLOCK } from './block.ts'
+import { CONTENTS } from './contents.ts'
 import { CONTROLLER } from './controller.ts'
+import { DEVICES } from './devices.ts'
 import { GROWING } from './growing.ts'
 import { MOUNTING } from './mounting.ts'
 import { NAMES } from './names.ts'
@@ -15,4 +18,5 @@ import type { Table } from './verdict.ts'
 export const TABLES: readonly Table[] = [
   ...[NAMES, RECONSTRUCTION, ATTACHING, STAGING, PUBLISHING, UNPUBLISHING, BLOCK, GROWING],
   ...[RECONCILING, ORPHANS, CONTROLLER, MOUNTING],
+  ...[CONTENTS, DEVICES, ACCESS],
 ]
