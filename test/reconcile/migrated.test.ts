@@ -1,7 +1,7 @@
 /** A PersistentVolume of an in-tree plugin whose work a CSI driver does (R150, R155; T41, T107). */
 import { expect, it } from 'vitest'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names.ts'
-import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, GONE, kinds, only, plan } from './planned.ts'
 
 const EBS = 'ebs.csi.aws.com'
@@ -65,4 +65,26 @@ it('whose pod is gone is undone and detached, since the hash confirms whose the 
 
 it('that nobody ever mounted here is detached', () => {
   expect(kinds(plan(migrated()))).toEqual(['DetachVolume'])
+})
+
+it('an inline one is known by its directory, whose name is escaped (T134, R815)', () => {
+  const azure = 'disk.csi.azure.com'
+  const uri = '/subscriptions/s/disks/d'
+  const built = node().livingPod(APP, 'app', [{ name: 'd', azureDisk: { diskName: 'd', diskURI: uri } }])
+  built.drivers.push(azure)
+  built.attached.push(csiUniqueName(azure, uri))
+  built.inUse.push(csiUniqueName(azure, uri))
+  built.attachments.push({
+    metadata: { name: attachmentName(uri, azure, 'node-1'), uid: 'va' },
+    spec: { attacher: azure, nodeName: 'node-1', source: {} },
+    status: { attached: true },
+  })
+  expect(kinds(plan(built))).toEqual(['MountVolume'])
+  const disk = { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' }
+  const record = (name: string) => volumeData(name, uri).replaceAll('disk.test', azure)
+  const dir = `pods/${APP}/volumes/kubernetes.io~csi/~subscriptions~s~disks~d`
+  const staging = csiGlobalDir(azure, uri)
+  built.mount(`${staging}/globalmount`, disk).file(`${staging}/vol_data.json`, record('x'))
+  built.mount(`${dir}/mount`, disk).file(`${dir}/vol_data.json`, record(uri))
+  expect(plan(built).operations).toEqual([])
 })

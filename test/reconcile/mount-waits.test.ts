@@ -73,6 +73,10 @@ describe('a wanted volume', () => {
 
   it.each<{ name: string; built: NodeBuilder }>([
     { name: 'all is well', built: wanting() },
+    {
+      name: 'an attachment with an error of before, and attached by now (C37)',
+      built: attachment(() => ({ status: { attached: true, attachError: { message: 'time-out' } } })),
+    },
     { name: 'a node that is merely without its kubelet', built: ofNode(condition('Unknown')) },
     {
       name: 'another taint',

@@ -148,6 +148,16 @@ describe('S9 witnesses', () => {
     built.sandboxes.push({ uid: GONE, state: 'SANDBOX_NOTREADY', containers: [] })
     expect(plan(built).operations).toEqual([])
   })
+  it('a ready sandbox keeps what a finished pod has, its containers over (T143, R825)', () => {
+    const built = node().pod(GONE, 'job', [], { phase: 'Succeeded' }).published(GONE, 'pv-1', '7:1')
+    expect(kinds(plan(built, { settleMs: 0 }))).toEqual(['UnmountVolume'])
+    built.sandboxes.push({
+      uid: GONE,
+      state: 'SANDBOX_READY',
+      containers: [{ name: 'c', state: 'CONTAINER_EXITED' }],
+    })
+    expect(plan(built, { settleMs: 0 }).operations).toEqual([])
+  })
   it('a process alone is alive', () => {
     const built = orphan()
     built.processes.push(GONE)

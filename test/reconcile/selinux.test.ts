@@ -158,6 +158,14 @@ describe('another label than the one that is there', () => {
     expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toHaveLength(1)
   })
 
+  it('so does one of which no label is on record (T144)', () => {
+    const made = planned(mounted('', true))
+    expect(made.operations).toEqual([])
+    expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toMatchObject([
+      { message: expect.stringContaining(`mounted without an SELinux label, and the pod wants it with`) },
+    ])
+  })
+
   it('the same label is no news', () => {
     const made = planned(mounted(LABEL, true))
     expect([made.operations, made.problems.filter(({ code }) => code === 'SELinuxMismatch')]).toEqual([[], []])
