@@ -103,14 +103,30 @@ describe('the driver first (S16, R441)', () => {
     expect(fixture.host.log).toEqual([])
   })
 
-  it('waits for a pending call (C119)', async () => {
-    let calls = 0
-    fixture.driver = () => {
-      if (calls++ === 0) throw new GrpcError('ABORTED', 'pending', { method: 'NodeUnpublishVolume', socketPath: '/s' })
-    }
-    expect((await run([step('NodeUnpublishVolume', TARGET)])).state).toBe('done')
-    expect(calls).toBe(2)
-  })
+  it.each(['NOT_FOUND', 'INTERNAL'] as const)(
+    '%s of an unstage: it fails, and keeps its record (C125)',
+    async (code) => {
+      fixture.driver = () => {
+        throw new GrpcError(code, 'said the driver', { method: 'NodeUnstageVolume', socketPath: '/s' })
+      }
+      const record = `${TARGET}/vol_data.json`
+      fixture.host.file(record, '{}')
+      expect((await run([step('NodeUnstageVolume', TARGET), step('unlink', record)])).state).toMatch(/^failed /)
+      expect(fixture.host.files.has(record)).toBe(true)
+    },
+  )
+
+  it.each(['NodeUnpublishVolume', 'NodeUnstageVolume'] as const)(
+    'waits for a pending call (C119): %s',
+    async (method) => {
+      let calls = 0
+      fixture.driver = () => {
+        if (calls++ === 0) throw new GrpcError('ABORTED', 'pending', { method, socketPath: '/s' })
+      }
+      expect((await run([step(method, TARGET)])).state).toBe('done')
+      expect(calls).toBe(2)
+    },
+  )
 
   it('is given up at the deadline, and the volume left alone', async () => {
     fixture.given = { timeoutMs: 20 }

@@ -354,4 +354,19 @@ export const NAMED: Readonly<Record<string, readonly string[]>> = {
   ],
   'pkg/kubelet/cm/pod_container_manager_linux_test.go': ['TestIsCgroupPod', 'TestGetPodContainerName'],
   'pkg/kubelet/kubeletconfig/configfiles': ['relative paths'],
+  'none upstream (volume-manager.md 9.9)': [
+    ...['T130', 'T131', 'T132', 'T133', 'T134', 'T135', 'T136', 'T137', 'T138', 'T139'],
+    ...['T140', 'T141', 'T142', 'T143', 'T144', 'T145', 'T146', 'T147', 'T148'],
+  ],
+  'none upstream (csi.md 11.9)': [
+    'the target before and after',
+    'vol_data.json',
+    'NOT_FOUND and ABORTED',
+    'every code',
+    'VolumeAttachment',
+    'sharing',
+    'a device of another pod',
+    'a driver that mounts nothing to stage',
+    'sockets',
+  ],
 }

@@ -4,6 +4,7 @@ import { BLOCK } from './block.ts'
 import { CONTENTS } from './contents.ts'
 import { CONTROLLER } from './controller.ts'
 import { DEVICES } from './devices.ts'
+import { GAPS } from './gaps.ts'
 import { GROWING } from './growing.ts'
 import { MOUNTING } from './mounting.ts'
 import { NAMES } from './names.ts'
@@ -18,5 +19,5 @@ import type { Table } from './verdict.ts'
 export const TABLES: readonly Table[] = [
   ...[NAMES, RECONSTRUCTION, ATTACHING, STAGING, PUBLISHING, UNPUBLISHING, BLOCK, GROWING],
   ...[RECONCILING, ORPHANS, CONTROLLER, MOUNTING],
-  ...[CONTENTS, DEVICES, ACCESS],
+  ...[CONTENTS, DEVICES, ACCESS, GAPS],
 ]
