@@ -53,7 +53,7 @@ export const BLOCK_CODES = {
   InvalidPath: 'the path of the volume is empty, not absolute, or has ".." in it',
   HostPathType: 'what is at the path of a hostPath volume is not of the type that the volume says',
   SELinuxLabelUnclear: 'which SELinux label the volume is to be mounted with cannot be told',
-  SELinuxMismatch: 'the volume is mounted, or staged, with another SELinux label than the pod wants',
+  SELinuxMismatch: 'the volume is mounted or staged, or another pod gets it, with another SELinux label',
   BlockUnsupported: 'the PersistentVolume is a raw block device (volumeMode Block), and its volume plugin has none',
   MountOptionsUnsupported: 'the PersistentVolume has mount options, and its volume plugin takes none',
   ContentMissing: 'an object or a key that the volume is filled from does not exist',
