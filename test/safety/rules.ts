@@ -32,6 +32,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ),
   S3: [
     ...shown('e2e/refusals', 'S3: a user without rights', 'S3: an API server that fails'),
+    ...shown('e2e/api-away', 'S3: $name right after the plan: nothing is done on what it said before'),
     ...shown('api/kube-client', 'takes a 404 without a Status for no absence (S3)'),
     ...planner('S3 only absence is evidence'),
   ],

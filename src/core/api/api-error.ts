@@ -65,10 +65,15 @@ export function errorFromAnswer(answer: FailedAnswer): ApiError {
     {
       status: answer.status,
       reason: reasonOf(answer.status, status, code),
-      hint: HINTS[code] ?? `HTTP status ${answer.status} for ${answer.request}.`,
+      hint: HINTS[code] ?? hintOf(answer),
       retryAfter: seconds(answer.retryAfter) ?? seconds(status?.details?.retryAfterSeconds),
     },
   )
+}
+
+function hintOf({ status, request }: FailedAnswer): string {
+  const what = `HTTP status ${status} for ${request}`
+  return status >= 500 ? `${what}: look into the API server's log, then try again.` : `${what}.`
 }
 
 function reasonOf(httpStatus: number, status: StatusObject | undefined, code: string): string {

@@ -52,7 +52,7 @@ export class ApplyRun {
     this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
     this.schedule = new Schedule(operations, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
-    this.#witness = new Shared(() => askWitness(context))
+    this.#witness = new Shared(() => askWitness(context, this.timeoutMs))
   }
 
   /** Why nothing new is started, apart from an interruption. */

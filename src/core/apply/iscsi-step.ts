@@ -92,10 +92,10 @@ function stays({ sessions, disks }: IscsiVolume, reason: string): string {
  *
  * @throws StepFailed AlivenessUnknown, UnresolvedVolume
  */
-async function wantedBy({ iqn }: IscsiDisk, { context }: StepContext): Promise<string | undefined> {
+async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): Promise<string | undefined> {
   let sources: Awaited<ReturnType<typeof wantedSources>>
   try {
-    sources = await wantedSources(await askWitness(context), context)
+    sources = await wantedSources(await waiting.spend((ms) => askWitness(context, ms)), context)
   } catch (error) {
     throw new StepFailed('AlivenessUnknown', `who wants the session could not be found out: ${errorMessage(error)}`, {
       cause: error,

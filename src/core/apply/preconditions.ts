@@ -7,6 +7,7 @@ import type { Pod } from '../model/objects.ts'
 import type { KubeletSnapshot } from '../model/snapshot.ts'
 import { onceFor } from '../once-for.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
+import { withDeadline } from './deadline.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { ApplyContext, Witness } from './ports.ts'
 
@@ -56,9 +57,10 @@ function unfinished(witness: Witness): Pod[] {
   return witness.apiPods.filter((pod) => !isFinished(pod, witness))
 }
 
-export async function askWitness(context: ApplyContext): Promise<Witness> {
+/** @param deadlineMs what does not answer by then is given up: nothing has been begun */
+export async function askWitness(context: ApplyContext, deadlineMs: number): Promise<Witness> {
   try {
-    return await context.witness()
+    return await withDeadline(context.witness(), deadlineMs, 'the API server or the container runtime')
   } catch (error) {
     throw new OperationRefused('AlivenessUnknown', `who is alive could not be found out: ${errorMessage(error)}`, {
       cause: error,

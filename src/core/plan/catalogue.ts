@@ -198,6 +198,19 @@ export const OUTCOME_CODES = {
   CommandMissing: 'a program that is needed is not installed',
   CommandFailed: 'a program failed',
   MissingCapability: "apply lacks one of root's capabilities",
+  ApiUnreachable: 'no connection to the API server',
+  Timeout: 'the API server did not answer in time',
+  TlsMismatch: 'the API server and the credential do not trust each other',
+  Unauthorized: 'the API server does not accept the credential',
+  Forbidden: 'the credential lacks the right',
+  TooManyRequests: 'the API server has too much to do',
+  ApiServerError: 'the API server failed',
+  ApiRefused: 'the API server refused a request',
+  BadAnswer: 'the answer is not what an API server says',
+  NotFound: 'the API server knows no such object, or no such path',
+  Conflict: 'an object was changed meanwhile',
+  Expired: 'a list of the API server changed faster than it could be read',
+  Invalid: 'the API server takes a request for invalid',
 } as const
 
 export type Reason = keyof typeof REASONS

@@ -7,11 +7,15 @@ export interface Fault {
   readonly method?: string
   /** Part of the path with query. */
   readonly path?: string
+  /** So many of them go well before. */
+  skip?: number
   times?: number
   readonly action:
     | { readonly type: 'status'; readonly status: number; readonly reason?: string; readonly retryAfter?: number }
     /** The connection ends without an answer. */
     | { readonly type: 'drop' }
+    /** The same, but what was asked for is done. */
+    | { readonly type: 'lose' }
     /** Never answered. */
     | { readonly type: 'hang' }
     | { readonly type: 'delay'; readonly ms: number }
@@ -26,6 +30,10 @@ export function takeFault(faults: Fault[], request: IncomingMessage): Fault | un
     ({ method, path, times }) =>
       times !== 0 && (method ?? request.method) === request.method && (request.url ?? '').includes(path ?? ''),
   )
+  if (fault?.skip) {
+    fault.skip--
+    return undefined
+  }
   if (fault?.times !== undefined) fault.times--
   return fault
 }
@@ -39,6 +47,12 @@ export async function applyFault(fault: Fault, request: IncomingMessage, respons
       return true
     case 'hang':
       return true
+    case 'lose':
+      response.end = () => {
+        request.socket.destroy()
+        return response
+      }
+      return false
     case 'delay':
       await sleep(action.ms)
       return false

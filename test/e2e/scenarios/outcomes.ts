@@ -1,0 +1,29 @@
+/** What an apply said of its operations, from its events. */
+import type { ApplyEvent } from '../../../src/core/apply/events.ts'
+import { BLOCK_CODES, OUTCOME_CODES, PROBLEM_CODES } from '../../../src/core/plan/catalogue.ts'
+import type { Run } from '../../helpers/scene/volctl.ts'
+
+const ENDS: readonly string[] = ['done', 'failed', 'refused', 'skipped', 'blocked', 'interrupted']
+
+export function eventsOf({ stdout }: Run): ApplyEvent[] {
+  return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ApplyEvent]))
+}
+
+/** How each operation ended, sorted: `UnmountVolume pv-db: done`, `DetachVolume pv-old: refused HeldBy`. */
+export function endsOf(run: Run): string[] {
+  return eventsOf(run)
+    .filter(({ type }) => ENDS.includes(type))
+    .map(({ type, kind, volume, code }) => `${kind} ${volume ?? '-'}: ${[type, code].filter(Boolean).join(' ')}`)
+    .toSorted()
+}
+
+/** Failures that are not one clear line with a code of the catalogue and what to do next. */
+export function unclearOf(run: Run): string[] {
+  const codes = { ...BLOCK_CODES, ...OUTCOME_CODES, ...PROBLEM_CODES }
+  return eventsOf(run)
+    .filter(({ type }) => type === 'failed' || type === 'refused' || type === 'note')
+    .filter(
+      ({ code, message, hint }) => !(code !== undefined && code in codes) || !hint || /\n|\bError\b/.test(message),
+    )
+    .map(({ type, code, message, hint }) => `${type} ${code}: ${message} (${hint})`)
+}
