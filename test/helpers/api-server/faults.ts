@@ -19,6 +19,8 @@ export interface Fault {
     /** Never answered. */
     | { readonly type: 'hang' }
     | { readonly type: 'delay'; readonly ms: number }
+    /** Answered when the faults are replaced. */
+    | { readonly type: 'hold' }
     /** The next page's token has expired. */
     | { readonly type: 'expire' }
     /** HTTP 200 with something else. */
@@ -39,7 +41,12 @@ export function takeFault(faults: Fault[], request: IncomingMessage): Fault | un
 }
 
 /** True: the request is dealt with, or never will be. */
-export async function applyFault(fault: Fault, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+export async function applyFault(
+  fault: Fault,
+  faults: readonly Fault[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
   const { action } = fault
   switch (action.type) {
     case 'drop':
@@ -55,6 +62,9 @@ export async function applyFault(fault: Fault, request: IncomingMessage, respons
       return false
     case 'delay':
       await sleep(action.ms)
+      return false
+    case 'hold':
+      while (faults.includes(fault)) await sleep(10)
       return false
     case 'expire':
       if (!new URL(request.url ?? '', 'https://x').searchParams.has('continue')) return false

@@ -90,7 +90,7 @@ async function handle(
 ): Promise<string | undefined> {
   response.setHeader('Date', new Date(Date.now() + parts.settings.clockSkewMs).toUTCString())
   const fault = takeFault(faults, request)
-  if (fault && (await applyFault(fault, request, response))) return undefined
+  if (fault && (await applyFault(fault, faults, request, response))) return undefined
   const user = authenticate(parts, request)
   const url = new URL(request.url ?? '', 'https://test')
   const body = await textOf(request)
