@@ -33,6 +33,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S3: [
     ...shown('e2e/refusals', 'S3: a user without rights', 'S3: an API server that fails'),
     ...shown('e2e/api-away', 'S3: $name right after the plan: nothing is done on what it said before'),
+    ...shown(
+      'e2e/rights',
+      "S3: what the kubelet's own credential is not told of may be anything, and is not taken for absent",
+    ),
     ...shown('api/kube-client', 'takes a 404 without a Status for no absence (S3)'),
     ...planner('S3 only absence is evidence'),
   ],
@@ -175,6 +179,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S26: nothing of that pod is touched, the rest is done',
       'S26: while apply is at work, what has not begun yet is refused',
     ),
+    ...shown(
+      'e2e/two-applies',
+      'S26: one that had looked before another did everything finds it done, and changes nothing',
+    ),
     ...shown('privileged/unmounting', 'S18, S26: touches nothing where a foreign mount has come'),
     ...shown('apply/preconditions', 'the mounts that the plan was made on (S18, S26)'),
   ],
@@ -199,6 +207,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S30: [
     ...broken('S30: what another node has attached, too, against its access mode is neither unstaged nor detached'),
+    ...shown('e2e/rights', 'S30: with it apply undoes and brings up what it can be sure of; the rest is named'),
     ...planner('S30: a volume attached elsewhere against its access mode is not unstaged; the unmount goes on'),
   ],
   S31: [

@@ -21,7 +21,7 @@ export function endsOf(run: Run): string[] {
 export function unclearOf(run: Run): string[] {
   const codes = { ...BLOCK_CODES, ...OUTCOME_CODES, ...PROBLEM_CODES }
   return eventsOf(run)
-    .filter(({ type }) => type === 'failed' || type === 'refused' || type === 'note')
+    .filter(({ type }) => ['failed', 'refused', 'blocked', 'note'].includes(type))
     .filter(
       ({ code, message, hint }) => !(code !== undefined && code in codes) || !hint || /\n|\bError\b/.test(message),
     )

@@ -35,7 +35,7 @@ export function answer(
   if (verb === 'create') throw new StatusError(405, 'MethodNotAllowed', 'this test server creates nothing', {})
   const object = store.get(type, namespace, name)
   if (!object) throw notFound(type.plural, name)
-  if (verb === 'patch') return patchStatus(store, object, body)
+  if (verb === 'patch') return patchStatus(store, asker.user, object, body)
   return verb === 'get' ? text(object) : remove(store, type, object, info, body, behaviour)
 }
 
@@ -177,8 +177,11 @@ function gone(store: Store, type: ResourceType, object: StoredObject): void {
   if (left.length < attached.length) store.update({ ...node, status: { ...node.status, volumesAttached: left } })
 }
 
+/** What a node may write into a claim's status (N33). */
+const NODES_OWN = ['capacity', 'conditions', 'allocatedResources', 'allocatedResourceStatuses']
+
 /** Of the status subresource: the status alone changes, and a resourceVersion in the patch must be the object's. */
-function patchStatus(store: Store, object: StoredObject, body: string): string {
+function patchStatus(store: Store, user: AuthenticatedUser, object: StoredObject, body: string): string {
   const patch = JSON.parse(body) as { metadata?: { resourceVersion?: string }; status?: Record<string, unknown> }
   const { name, namespace, resourceVersion } = object.metadata
   const wanted = patch.metadata?.resourceVersion
@@ -186,6 +189,9 @@ function patchStatus(store: Store, object: StoredObject, body: string): string {
     throw new StatusError(409, 'Conflict', `the object has been modified: ${wanted}, ${resourceVersion}`, { name })
   }
   const { status = {} } = object as { status?: Record<string, unknown> }
+  const foreign = Object.keys(patch.status ?? {}).filter((field) => !NODES_OWN.includes(field))
+  if (user.name.startsWith('system:node:') && foreign.length > 0)
+    throw new StatusError(403, 'Forbidden', `node "${user.name}" is not allowed to update ${foreign.join()}`, { name })
   store.update({ ...object, status: strategicMerge(status, patch.status ?? {}) } as StoredObject)
   const type = typeOfPlural('', 'persistentvolumeclaims') as ResourceType
   return text(store.get(type, namespace, name) as StoredObject)

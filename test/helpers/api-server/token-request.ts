@@ -14,6 +14,8 @@ interface TokenRequest {
 
 interface TokenVolume {
   readonly projected?: { readonly sources?: readonly { serviceAccountToken?: { audience?: string } }[] }
+  readonly csi?: { readonly driver?: string }
+  readonly persistentVolumeClaim?: { readonly claimName?: string }
 }
 
 /** A token that says what was asked. A node's has to be bound to a pod of its own, for an audience that the pod names (N33). */
@@ -29,7 +31,7 @@ export function issueToken(store: Store, user: AuthenticatedUser, info: RequestI
     const text = `the UID in the bound object reference (${boundObjectRef?.uid}) does not match the UID in record`
     throw refused(409, 'Conflict', text)
   }
-  if (user.name.startsWith('system:node:')) admitNode(user.name.slice('system:node:'.length), pod, audiences)
+  if (user.name.startsWith('system:node:')) admitNode(store, user.name.slice('system:node:'.length), pod, audiences)
   const token = ['token', namespace, name, audiences.join('+'), expirationSeconds, boundObjectRef?.uid ?? ''].join('.')
   return {
     ...request,
@@ -37,17 +39,31 @@ export function issueToken(store: Store, user: AuthenticatedUser, info: RequestI
   }
 }
 
-function admitNode(node: string, pod: StoredObject | undefined, audiences: readonly string[]): void {
+function admitNode(store: Store, node: string, pod: StoredObject | undefined, audiences: readonly string[]): void {
   if (!pod) throw refused(403, 'Forbidden', 'node requested token not bound to a pod')
   if (pod.spec?.nodeName !== node)
     throw refused(403, 'Forbidden', 'node requested token bound to a pod scheduled on a different node')
-  const sources = ((pod.spec.volumes ?? []) as TokenVolume[]).flatMap(({ projected }) => projected?.sources ?? [])
-  const named = sources.map(({ serviceAccountToken }) => serviceAccountToken?.audience ?? '')
+  const volumes = (pod.spec.volumes ?? []) as TokenVolume[]
+  const sources = volumes.flatMap(({ projected }) => projected?.sources ?? [])
+  const named = [
+    ...sources.map(({ serviceAccountToken }) => serviceAccountToken?.audience ?? ''),
+    ...volumes.flatMap((volume) => audiencesOf(store, pod.metadata.namespace ?? '', volume)),
+  ]
   if (audiences.length > 1 || !audiences.every((audience) => named.includes(audience)))
     throw refused(403, 'Forbidden', `audience "${audiences.join()}" not found in pod spec volume`)
 }
 
-function find(store: Store, plural: string, namespace: string, name: string): StoredObject | undefined {
+/** What the CSIDriver of a volume asks for. */
+function audiencesOf(store: Store, namespace: string, { csi, persistentVolumeClaim }: TokenVolume): string[] {
+  const claim = find(store, 'persistentvolumeclaims', namespace, persistentVolumeClaim?.claimName ?? '')
+  const volume = find(store, 'persistentvolumes', undefined, String(claim?.spec?.volumeName))
+  const driver = csi?.driver ?? (volume?.spec?.csi as TokenVolume['csi'])?.driver
+  const type = typeOfPlural('storage.k8s.io', 'csidrivers')
+  const requests = type && store.get(type, undefined, driver ?? '')?.spec?.tokenRequests
+  return ((requests ?? []) as { audience: string }[]).map(({ audience }) => audience)
+}
+
+function find(store: Store, plural: string, namespace: string | undefined, name: string): StoredObject | undefined {
   const type = typeOfPlural('', plural)
   return type && store.get(type, namespace, name)
 }
