@@ -197,11 +197,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S28: [
     ...broken('S28: times in the future or of zero count as just now'),
+    ...shown(
+      'e2e/clock',
+      "S28: what is done is the same, whether the cluster's clock is right, an hour behind or an hour ahead",
+      "S28: while a kubelet runs, nothing looks settled because this host's clock was set forward",
+      'S28: one that jumps while apply is at work changes nothing of it',
+    ),
     ...shown('api/kube-client', "tells how far this host's clock is from the server's (S28)"),
     ...shown('reconcile/settle', 'is told in this host’s clock (S28): $name'),
   ],
   S29: [
     ...shown('e2e/refusals', 'S29: no pod in the API, though processes of pods run'),
+    ...shown('e2e/clock', 'S29: a cluster whose clock is right, and whose times are an hour old, is one from a backup'),
     ...planner('S29 outage guard'),
     ...shown('reconcile/dead-drivers', 'S29 all mounts of one driver dead at once'),
   ],
