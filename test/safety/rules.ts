@@ -34,6 +34,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('e2e/refusals', 'S3: a user without rights', 'S3: an API server that fails'),
     ...shown('e2e/api-away', 'S3: $name right after the plan: nothing is done on what it said before'),
     ...shown(
+      'privileged/faults/stale',
+      'S3: hangs no command, and nothing on it is taken for absent; what gone pods have of it goes',
+    ),
+    ...shown(
       'e2e/rights',
       "S3: what the kubelet's own credential is not told of may be anything, and is not taken for absent",
     ),

@@ -6,7 +6,7 @@ export type HostPathVerdict =
   | { readonly state: 'good' }
   /** Not there, and its type says that it is made. */
   | { readonly state: 'toMake'; readonly what: 'dir' | 'file'; readonly why: string }
-  | { readonly state: 'bad'; readonly why: string }
+  | { readonly state: 'bad'; readonly why: string; readonly hint: string }
 
 const WANTED: Readonly<Record<string, { readonly type: HostPath['type']; readonly made?: 'dir' | 'file' }>> = {
   Directory: { type: 'dir' },
@@ -28,19 +28,21 @@ const WORDS: Readonly<Record<NonNullable<HostPath['type']>, string>> = {
   absent: 'nothing is there',
 }
 
+const LOOK = 'Look at the path and at what is mounted there, then plan again.'
+const bad = (why: string, hint = 'Put right what is there, or the type in the pod; the kubelet refuses it as well.') =>
+  ({ state: 'bad', why, hint }) as const
+
 /**
  * @param type of the pod's volume; empty: nothing is checked but the path
  * @param found what is there, links followed; undefined: nobody looked
  */
 export function judgeHostPath(path: string, type: string, found: HostPath | undefined): HostPathVerdict {
-  if (path.split('/').includes('..')) return { state: 'bad', why: 'its path has ".." in it' }
+  if (path.split('/').includes('..')) return bad('its path has ".." in it')
   if (type === '' || found === undefined) return { state: 'good' }
   const wanted = WANTED[type]
-  if (wanted === undefined) return { state: 'bad', why: `${JSON.stringify(type)} is no type of a hostPath` }
-  if (found.type === undefined) return { state: 'bad', why: `it could not be looked at (${found.error ?? 'unknown'})` }
+  if (wanted === undefined) return bad(`${JSON.stringify(type)} is no type of a hostPath`)
+  if (found.type === undefined) return bad(`it could not be looked at (${found.error ?? 'unknown'})`, LOOK)
   if (found.type === wanted.type) return { state: 'good' }
   const why = `${WORDS[found.type]}, and its type says ${type}`
-  return found.type === 'absent' && wanted.made !== undefined
-    ? { state: 'toMake', what: wanted.made, why }
-    : { state: 'bad', why }
+  return found.type === 'absent' && wanted.made !== undefined ? { state: 'toMake', what: wanted.made, why } : bad(why)
 }

@@ -46,7 +46,7 @@ function setUp(inputs: ActualInputs, volume: VolumeToMount): SetUp {
     blocked: {
       code: 'HostPathType',
       message: `hostPath ${path}: ${verdict.why}`,
-      hint: 'Put right what is there, or the type in the pod; the kubelet refuses it as well.',
+      hint: verdict.hint,
     },
   }
 }

@@ -15,9 +15,7 @@ export async function checkPath({ target, detail = '' }: Step, run: StepContext)
   const found = await lookAtPath(target, run)
   const verdict = judgeHostPath(target, detail, { path: target, type: found?.type ?? 'absent' })
   if (verdict.state === 'bad') {
-    throw new StepFailed('HostPathType', `hostPath ${target}: ${verdict.why}`, {
-      hint: 'Put right what is there, or the type in the pod; the kubelet refuses it as well.',
-    })
+    throw new StepFailed('HostPathType', `hostPath ${target}: ${verdict.why}`, { hint: verdict.hint })
   }
   if (verdict.state === 'good') return []
   if (verdict.what === 'dir') await make(run, 'mkdir', ['-p', '-m', '0755', '--', target], target)

@@ -1,0 +1,134 @@
+/** Mounts that answer with ESTALE or EIO, in whole or in part, below volumes of every kind of user; the built volctl. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
+import { endsOf, eventsOf, unclearOf } from '../../e2e/scenarios/outcomes.ts'
+import type { MirrorFault } from '../../helpers/mirror/faults.ts'
+import { type Mirror, startMirror } from '../../helpers/mirror/start.ts'
+import { runScenario, sh } from '../../helpers/scenario.ts'
+import { NAMESPACE, NODE } from '../../helpers/scene/api-objects.ts'
+import { hashOfTree } from '../../helpers/scene/content-hashes.ts'
+import type { Scene } from '../../helpers/scene/scene.ts'
+import { runVolctl } from '../../helpers/scene/volctl.ts'
+import { onBroken, planOf } from '../safety/broken-scene.ts'
+import { readMounts } from '../workers/real-node.ts'
+
+/** What of the server fails: everything of a directory, or everything but what statfs(2) asks for. */
+const FAULTS: readonly MirrorFault[] = [
+  { errno: 'ESTALE', path: '^(gone|leaf|host)' },
+  { errno: 'EIO', path: '^(living|local)' },
+  { errno: 'ESTALE', path: '^half', ops: ['LOOKUP', 'GETATTR', 'OPEN', 'OPENDIR', 'READDIR', 'READ', 'SETATTR'] },
+]
+
+const APP = '11111111-2222-4333-8444-000000000009'
+
+/** Directories of one server, and where they are mounted. */
+function placesOf({ rootDir, pods }: Scene, directory: string): Readonly<Record<string, string>> {
+  const volume = (uid: string, name: string): string => `${rootDir}/pods/${uid}/volumes/kubernetes.io~nfs/${name}`
+  return {
+    gone: volume(pods.db.uid, 'gone'),
+    half: volume(pods.db.uid, 'half'),
+    living: volume(pods.web.uid, 'living'),
+    leaf: `${rootDir}/pods/${pods.batch.uid}/volume-subpaths/data/main/0`,
+    host: `${directory}/host`,
+    local: `${directory}/local`,
+  }
+}
+
+/** A pod that comes: a hostPath that is made where it is missing, and a local volume. */
+function comingPod({ host, local }: Readonly<Record<string, string>>): object[] {
+  const claim = { name: 'disk', namespace: NAMESPACE, uid: 'disk' }
+  const accessModes = ['ReadWriteOnce']
+  const affinity = { key: 'metadata.name', operator: 'In', values: [NODE] }
+  return [
+    {
+      kind: 'Pod',
+      metadata: { name: 'app-0', namespace: NAMESPACE, uid: APP },
+      spec: {
+        nodeName: NODE,
+        volumes: [
+          { name: 'path', hostPath: { path: `${host}/data`, type: 'DirectoryOrCreate' } },
+          { name: 'disk', persistentVolumeClaim: { claimName: 'disk' } },
+        ],
+        containers: [{ name: 'c', volumeMounts: ['path', 'disk'].map((name) => ({ name, mountPath: `/${name}` })) }],
+      },
+      status: { phase: 'Pending' },
+    },
+    {
+      kind: 'PersistentVolumeClaim',
+      metadata: claim,
+      spec: { volumeName: 'pv-disk', accessModes, volumeMode: 'Filesystem' },
+      status: { phase: 'Bound' },
+    },
+    {
+      kind: 'PersistentVolume',
+      metadata: { name: 'pv-disk' },
+      spec: {
+        accessModes,
+        volumeMode: 'Filesystem',
+        capacity: { storage: '1Gi' },
+        claimRef: claim,
+        local: { path: `${local}/data` },
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchFields: [affinity] }] } },
+      },
+    },
+  ]
+}
+
+async function mountAll(mirror: Mirror, from: string, places: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, place] of Object.entries(places)) {
+    for (const path of [`${mirror.behind}/${name}/data`, place]) mkdirSync(path, { recursive: true })
+    writeFileSync(`${mirror.behind}/${name}/data/file`, 'precious')
+    sh('mount', '--bind', `${from}/${name}`, place)
+  }
+}
+
+/** Of every command: status, and what it says that matters here. */
+async function everyCommand(scene: Scene, directory: string): Promise<object> {
+  const file = `${directory}/node.json`
+  const began = performance.now()
+  const { status } = await runVolctl(scene, ['snapshot', '-o', file])
+  const { deadMounts = [] } = JSON.parse(readFileSync(file, 'utf8')) as NodeSnapshot
+  const wide = await runVolctl(scene, ['plan', '--orphans', '-o', 'wide'])
+  const plan = await planOf(scene)
+  const apply = await runVolctl(scene, APPLY)
+  return {
+    statuses: [status, wide.status, apply.status],
+    dead: deadMounts.map(({ path, error }) => `${posix.basename(path)} ${error}`).toSorted(),
+    named: wide.stdout.includes('does not answer (EIO)'),
+    problems: plan.problems.map(({ code, about }) => `${code} ${posix.basename(about.path ?? '')}`).toSorted(),
+    undone: endsOf(apply).filter((end) => !end.endsWith(': done')),
+    why: eventsOf(apply).flatMap(({ type, message }) => (['blocked', 'failed'].includes(type) ? [message] : [])),
+    unclear: unclearOf(apply),
+    seconds: (performance.now() - began) / 1000,
+  }
+}
+
+const APPLY = ['apply', '--orphans', '--yes', '-o', 'ndjson']
+
+async function meet(scene: Scene, directory: string): Promise<object> {
+  const from = `${directory}/export`
+  const mirror = await startMirror(from, `${directory}/behind`)
+  const places = placesOf(scene, directory)
+  await mountAll(mirror, from, places)
+  await scene.api.put(...comingPod(places))
+  const content = hashOfTree(mirror.behind)
+  mirror.fail(...FAULTS)
+  const failing = await everyCommand(scene, directory)
+  mirror.fail()
+  const mounted = Object.entries(places).flatMap(([name, path]) => (readMounts().at(path).length > 0 ? [name] : []))
+  const well = endsOf(await runVolctl(scene, APPLY))
+  const left = (await planOf(scene)).operations.length
+  return {
+    failing,
+    struck: mirror.failed().length > 0,
+    mounted,
+    well,
+    left,
+    unchanged: hashOfTree(mirror.behind) === content,
+  }
+}
+
+await runScenario({
+  stale: (directory) => onBroken(directory, (scene) => meet(scene, directory)),
+})
