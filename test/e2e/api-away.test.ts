@@ -22,7 +22,7 @@ describe.skipIf(noMounts !== undefined)('the API server goes away while apply is
   }
 
   it.each([
-    { name: 'stopped', why: 'TimedOut' },
+    { name: 'silent', why: 'TimedOut' },
     { name: 'dropped', why: 'ApiUnreachable' },
     { name: 'forbidden', why: 'Forbidden' },
     { name: 'throttled', why: 'TooManyRequests' },
@@ -41,7 +41,7 @@ describe.skipIf(noMounts !== undefined)('the API server goes away while apply is
   })
 
   it('one that answers nothing at all keeps no operation longer than --timeout', () =>
-    expect(runOf('stopped').seconds).toBeLessThan(25))
+    expect(runOf('silent').seconds).toBeLessThan(25))
 
   it('between two operations: what is done is done, and what comes next is not begun', () => {
     const { status, ends } = runOf('between')

@@ -1,6 +1,6 @@
 /**
- * The API server goes away while an apply is at work, in every way in which it can: its process stops, connections
- * end, it fails, throttles, forbids, or does what it is told and the answer is lost.
+ * The API server goes away while an apply is at work, in every way in which it can: it answers nothing, its process stops
+ * for a while, connections end, it fails, throttles, forbids, or does what it is told and the answer is lost.
  */
 import { relative } from 'node:path'
 import { attachmentName } from '../../../src/core/names.ts'
@@ -51,7 +51,7 @@ class Away {
     name: string,
     faults: readonly Fault[],
     onLine: Parameters<typeof runVolctl>[2] = () => undefined,
-    ...flags: readonly string[]
+    flags: readonly string[] = [],
   ): Promise<void> {
     const before = JSON.stringify(await fingerprint(this.scene))
     await this.scene.api.setFaults(...faults)
@@ -66,24 +66,26 @@ class Away {
   }
 }
 
-/** The process of the API server stops at the first event, and goes on when every operation has its end. */
-function stopUntilAllHaveEnded({ api }: Scene, operations: number): (line: string) => void {
-  let begun = false
+/** What is left is read in the end: for that it answers again. */
+function answerWhenAllHaveEnded({ api }: Scene, operations: number): (line: string) => void {
   let ended = 0
   return (line) => {
-    if (!begun) process.kill(api.pid, 'SIGSTOP')
-    begun = true
-    const [end] = endsOf({ status: 0, stdout: `${line}\n`, stderr: '' })
-    if (end !== undefined && ++ended === operations) process.kill(api.pid, 'SIGCONT')
+    ended += endsOf({ status: 0, stdout: `${line}\n`, stderr: '' }).length
+    if (ended === operations) void api.setFaults()
   }
 }
 
 async function undo(away: Away): Promise<void> {
   const { scene } = away
-  const operations = (await planOf(scene, '--orphans')).plan.operations.length
   // Asked twice for the plan: there are directories of pods that are not listed. Everything after it fails.
   const from = { path: PODS, skip: 2 }
-  await away.run('stopped', [], stopUntilAllHaveEnded(scene, operations), '--timeout', '1s')
+  const silent = { type: 'hold' } as const
+  const operations = (await planOf(scene, '--orphans')).plan.operations.length
+  const faults: Fault[] = [
+    { ...from, action: silent },
+    { path: '/volumeattachments/', action: silent },
+  ]
+  await away.run('silent', faults, answerWhenAllHaveEnded(scene, operations), ['--timeout', '1s'])
   await away.run('dropped', [{ ...from, action: { type: 'drop' } }])
   await away.run('forbidden', [{ ...from, action: status(403, 'Forbidden') }])
   await away.run('throttled', [{ ...from, action: status(429, 'TooManyRequests') }])
@@ -93,7 +95,7 @@ async function undo(away: Away): Promise<void> {
   const fails = (line: string): void => {
     if (JSON.parse(line).step?.op === 'NodeUnpublishVolume') void scene.api.setFaults({ action: status(500) })
   }
-  await away.run('between', [], fails, '--parallel', '1')
+  await away.run('between', [], fails, ['--parallel', '1'])
   scene.driver.setFaults()
 
   await away.run('detaching', [
@@ -110,8 +112,7 @@ async function undo(away: Away): Promise<void> {
       { path: PODS, skip: 4, action: { type: 'drop' } },
     ],
     undefined,
-    '--parallel',
-    '1',
+    ['--parallel', '1'],
   )
 }
 
