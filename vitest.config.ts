@@ -28,7 +28,7 @@ const sideBySide = [
   ...(noSideBySide === undefined
     ? [
         'test/csi/driver-mounts.test.ts',
-        'test/e2e/{demo,interruptions,kill,pod-appears,refusals,repair,saved-plan,set-up}.test.ts',
+        'test/e2e/{clock,demo,interruptions,kill,pod-appears,refusals,repair,rights,saved-plan,set-up,two-applies}.test.ts',
         'test/privileged/safety/rules.test.ts',
         'test/privileged/set-up/{csi,csi-faults,local}.test.ts',
       ]
