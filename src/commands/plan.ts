@@ -7,7 +7,7 @@ import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
-import { explainDecisions } from '../core/reconcile/decisions.ts'
+import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { count } from '../core/views/words.ts'
@@ -64,11 +64,11 @@ export default class Plan extends VolctlCommand {
     const { flags } = await this.parse(Plan)
     const options = planOptions(flags, this.config.version)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
-    const plan = planNode(state, options)
+    const { plan, decisions } = this.verbose
+      ? planWithDecisions(state, options)
+      : { plan: planNode(state, options), decisions: [] }
     this.detail(`planned ${plan.operations.length} operations`)
-    for (const { path, rule, why } of this.verbose ? explainDecisions(state, options, plan) : []) {
-      this.detail(`${rule}: ${path}: ${why}`)
-    }
+    for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
     await this.answer(plan, flags.output as OutputFormat, (wide, paint) =>
       renderPlan(plan, paint, wide ? 'wide' : 'table'),
     )

@@ -1,8 +1,19 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { explainDecisions } from '../../src/core/reconcile/decisions.ts'
+import { globalMounts } from '../../src/core/actual/global-mounts.ts'
+import { podVolumes } from '../../src/core/actual/pod-volumes.ts'
+import type { NodeState } from '../../src/core/node-state.ts'
+import type { PlanOptions } from '../../src/core/plan/plan.ts'
+import { pluginNamed } from '../../src/core/plugins/registry.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
 import { node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { buildNode, randomNode } from '../helpers/random-node.ts'
 
 it('every pod, volume and staging directory can be asked why', () => {
   const state = node()
@@ -16,8 +27,8 @@ it('every pod, volume and staging directory can be asked why', () => {
     .mount(`pods/${uid(9)}/volumes/kubernetes.io~secret/s`)
     .dir(`pods/${uid(9)}/volumes/kubernetes.io~nfs/n`)
     .build()
-  const options = planOptions()
-  const why = new Map(explainDecisions(state, options, planNode(state, options)).map((each) => [each.path, each]))
+  const { decisions } = planWithDecisions(state, planOptions())
+  const why = new Map(decisions.map((each) => [each.path, each]))
   expect(why.get(`${ROOT}/pods/${uid(2)}`)).toMatchObject({ rule: 'S5' })
   expect(why.get(`${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`)?.why).toBe(
     'wanted, and as it should be',
@@ -27,3 +38,63 @@ it('every pod, volume and staging directory can be asked why', () => {
   expect(why.get(`${ROOT}/pods/${uid(9)}/volumes/kubernetes.io~nfs/n`)?.why).toContain('nothing of it is mounted')
   expect([...why.values()].find((each) => each.path.endsWith('globalmount'))?.why).toContain(uid(2))
 })
+
+/** Paths of what is on the node, or should be, of which nothing says why it is left or acted on. */
+function unexplained(state: NodeState, given: Partial<PlanOptions> = {}): string[] {
+  const { plan, context, decisions } = planWithDecisions(state, planOptions(given))
+  expect(plan).toEqual(planNode(state, planOptions(given)))
+  const { inputs, classes, desired, staged, blocks } = context
+  // One word for all: no phase has run.
+  if (decisions.some(({ path, rule }) => path === inputs.rootDir && rule === 'S3')) return []
+  const said = new Set([
+    ...decisions.map(({ path }) => path),
+    ...plan.operations.flatMap(({ paths, steps }) => [...paths, ...steps.map(({ target }) => target)]),
+    ...plan.problems.flatMap(({ about }) => about.path ?? []),
+  ])
+  const waits = (pod: string, name: string): boolean =>
+    [...plan.waiting, ...plan.operations].some((each) => each.pod?.uid === pod && each.volume?.name === name)
+  const { volumeAttachments = [] } = state.snapshot.api ?? {}
+  return [
+    ...classes.all.map(({ uid: pod }) => [inputs.absolute(`pods/${pod}`)]),
+    ...classes.all.flatMap(({ uid: pod }) =>
+      podVolumes(inputs, pod)
+        .filter(({ name }) => !waits(pod, name))
+        .map(({ dir, target }) => [dir, target].map((path) => inputs.absolute(path))),
+    ),
+    ...desired.volumes
+      .filter((volume) => classes.of(volume.podUid)?.class === 'Desired' && !waits(volume.podUid, volume.specName))
+      .map((volume) => [inputs.absolute(pluginNamed(volume.plugin).podPath(volume))]),
+    ...staged.map(({ target, dir }) => [target, dir].map((path) => inputs.absolute(path))),
+    ...blocks.map(({ dir }) => [inputs.absolute(dir)]),
+    ...globalMounts(inputs).map(({ path }) => [inputs.absolute(path)]),
+    ...volumeAttachments
+      .filter(({ spec }) => spec.nodeName === state.snapshot.nodeName)
+      .map(({ metadata }) => [`volumeattachments/${metadata.name}`]),
+  ]
+    .filter((paths) => !paths.some((path) => said.has(path)))
+    .filter(() => !plan.waiting.some(({ kind }) => kind === 'UnmountDevice' || kind === 'UnmapDevice'))
+    .map(([first = '']) => first)
+    .filter(
+      (path) => !(path.startsWith('volumeattachments/') && plan.waiting.some(({ kind }) => kind === 'DetachVolume')),
+    )
+}
+
+const files = readdirSync(CAPTURES).flatMap((folder) =>
+  ['node.json', 'before.json', 'after.json']
+    .map((file) => join(CAPTURES, folder, file))
+    .filter((path) => existsSync(path)),
+)
+
+it.each(files)('nothing on a real node is left without a word: %s', async (path) => {
+  const state = await readSnapshot(path)
+  expect(unexplained(state)).toEqual([])
+  expect(unexplained(state, { orphans: true })).toEqual([])
+})
+
+it('nothing on any node is left without a word', () =>
+  fc.assert(
+    fc.property(randomNode, fc.boolean(), (random, orphans) => {
+      expect(unexplained(buildNode(random), { orphans })).toEqual([])
+    }),
+    { numRuns: 200, seed: 1136 },
+  ))

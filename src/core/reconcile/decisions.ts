@@ -1,65 +1,46 @@
 /** Why each thing on the node is acted on or left alone, one line each, with the rule: what -v prints and explain asks. */
 import { podVolumes } from '../actual/pod-volumes.ts'
-import { csiUniqueName } from '../names.ts'
+import { compareText } from '../compare-text.ts'
 import type { NodeState } from '../node-state.ts'
-import type { Plan, PlanOptions } from '../plan/plan.ts'
+import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context.ts'
-import { identifyStaged } from './csi-identity.ts'
-import { Findings } from './draft.ts'
-import { makeContext } from './plan-context.ts'
+import { Findings, type Left } from './draft.ts'
+import { decideNode } from './plan-node.ts'
 import type { PodClass } from './pod-classes.ts'
+import { isLiving } from './volume-users.ts'
 
-export interface Decision {
-  /** The pod's directory, the volume's path, the staging directory. */
-  readonly path: string
-  readonly rule: string
-  readonly why: string
+/** As the phases leave things, and so for pods and operations. */
+export type Decision = Left
+
+export interface Decided {
+  readonly plan: Plan
+  readonly context: PlanContext
+  /** Of every pod, volume, map, staging directory, global mount and attachment, in the order of their paths. */
+  readonly decisions: readonly Decision[]
 }
 
-/** Decisions for every pod, volume and staging directory, in the order of their paths. Pure, like the plan itself. */
-export function explainDecisions(state: NodeState, options: PlanOptions, plan: Plan): Decision[] {
-  const context = makeContext(state, options, new Findings())
-  const planned = new Map(
-    plan.operations.flatMap((operation) => operation.paths.map((path) => [path, operation] as const)),
-  )
-  const decisions: Decision[] = []
-  const note = (path: string, rule: string, why: string): void => {
-    const operation = planned.get(path)
-    decisions.push(
-      operation === undefined
-        ? { path, rule, why }
-        : {
-            path,
-            rule: operation.rule,
-            why: `${operation.kind}${operation.blocked ? `, blocked: ${operation.blocked.message}` : ''}: ${operation.message}`,
-          },
-    )
-  }
-  for (const pod of context.classes.all) {
-    note(context.inputs.absolute(`pods/${pod.uid}`), ...podVerdict(pod))
-    if (pod.class === 'Gone' || pod.class === 'Finished') {
-      for (const volume of podVolumes(context.inputs, pod.uid)) {
-        note(context.inputs.absolute(volume.target), 'R405', 'nothing of it is mounted, set up or on record')
-      }
-    }
-  }
-  for (const volume of context.desired.volumes) {
-    const plugin = pluginNamed(volume.plugin)
-    const evidence = plugin.evidence(context.inputs, volume)
-    const why =
-      evidence.state === 'notMounted'
-        ? `wanted, and ${evidence.why}`
-        : evidence.state === 'satisfied'
-          ? 'the kubelet mounts nothing for it'
-          : 'wanted, and as it should be'
-    note(context.inputs.absolute(plugin.podPath(volume)), 'R805', why)
-  }
-  for (const staged of context.staged) note(context.inputs.absolute(staged.target), ...stagedVerdict(context, staged))
-  return decisions
+/** The plan, and why it is as it is: the very pass that makes it says so. Pure, like the plan itself. */
+export function planWithDecisions(state: NodeState, options: PlanOptions): Decided {
+  const left: Left[] = []
+  const { plan, context } = decideNode(state, options, new Findings(left))
+  const decisions = [
+    ...left,
+    ...context.classes.all.map((pod) => podDecision(context, pod)),
+    ...context.classes.all.filter(isLiving).flatMap((pod) => keptVolumes(context, pod)),
+    ...context.blocks.flatMap((block) => keptMaps(context, block)),
+    ...plan.operations.map(operationDecision),
+  ]
+  return { plan, context, decisions: decisions.toSorted((a, b) => compareText(a.path, b.path)) }
 }
 
-function podVerdict(pod: PodClass): [rule: string, why: string] {
+function podDecision({ inputs }: PlanContext, pod: PodClass): Decision {
+  const [rule, why] = podVerdict(pod)
+  return { path: inputs.absolute(`pods/${pod.uid}`), rule, why, pod: pod.uid }
+}
+
+/** Why nothing, or something, may be done to what a pod has. */
+export function podVerdict(pod: PodClass): [rule: string, why: string] {
   switch (pod.class) {
     case 'Desired':
       return ['S5', 'in the API and meant to run: keeps what it has']
@@ -72,12 +53,39 @@ function podVerdict(pod: PodClass): [rule: string, why: string] {
   }
 }
 
-function stagedVerdict(context: PlanContext, staged: PlanContext['staged'][number]): [rule: string, why: string] {
-  const identified = identifyStaged(context, staged)
-  if (!('identity' in identified)) return ['R025', identified.unconfirmed]
-  const users = context.users.of(csiUniqueName(identified.identity.driver, identified.identity.handle))
-  const [user] = users
-  return user === undefined
-    ? ['R025', 'nothing is staged there, or something else shows it']
-    : ['R817', `pod ${user.pod.uid} ${user.how}`]
+/** What a pod that must not be disturbed has on disk beside what it wants: no phase looks at it (S5, S9). */
+function keptVolumes(context: PlanContext, pod: PodClass): Decision[] {
+  const { inputs, desired } = context
+  const wanted = new Set(
+    desired.volumes
+      .filter(({ podUid }) => podUid === pod.uid && pod.class === 'Desired')
+      .map((volume) => inputs.absolute(pluginNamed(volume.plugin).podPath(volume))),
+  )
+  return podVolumes(inputs, pod.uid)
+    .map(({ target }) => inputs.absolute(target))
+    .filter((path) => !wanted.has(path))
+    .map((path) => kept(pod, path))
+}
+
+function keptMaps({ inputs, classes }: PlanContext, { mappings }: PlanContext['blocks'][number]): Decision[] {
+  return mappings.flatMap(({ podUid, mapFile, publishPath, symlink }) => {
+    const pod = classes.of(podUid)
+    const path = mapFile ?? publishPath ?? symlink
+    return pod === undefined || path === undefined || !isLiving(pod) ? [] : [kept(pod, inputs.absolute(path))]
+  })
+}
+
+function kept(pod: PodClass, path: string): Decision {
+  const [rule, why] = podVerdict(pod)
+  return { path, rule, why: `its pod is ${why}`, pod: pod.uid }
+}
+
+function operationDecision({ kind, paths, steps, rule, blocked, message, pod, volume }: Operation): Decision {
+  return {
+    path: paths[0] ?? steps[0]?.target ?? '',
+    rule,
+    why: `${kind}${blocked ? `, blocked: ${blocked.message}` : ''}: ${message}`,
+    ...(pod === undefined ? {} : { pod: pod.uid }),
+    ...(volume?.uniqueName === undefined ? {} : { volume: volume.uniqueName }),
+  }
 }

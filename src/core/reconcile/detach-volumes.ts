@@ -6,6 +6,7 @@
  */
 import { compareText } from '../compare-text.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import { podLabel } from '../desired/pods.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../names.ts'
 import type { VolumeMode } from '../plan/plan.ts'
@@ -50,13 +51,21 @@ export function detachVolumes(context: PlanContext, findings: Findings): void {
 function detachVolume(context: PlanContext, findings: Findings, attachment: VolumeAttachment, node: NodeFacts): void {
   const identity = identifyAttachment(context, attachment)
   const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
-  if (uniqueName !== undefined && node.wanted.names.has(uniqueName)) return
+  const wantedBy = uniqueName === undefined ? undefined : node.wanted.names.get(uniqueName)?.[0]
+  if (wantedBy !== undefined) {
+    leaveAttached(findings, attachment, uniqueName, `pod ${podLabel(wantedBy)} wants it`)
+    return
+  }
   const persistentVolume = attachment.spec.source.persistentVolumeName
   const users = [
     ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),
     ...(persistentVolume === undefined ? [] : context.users.ofPersistentVolume(persistentVolume)),
   ]
-  if (users.some((user) => user.pod.class === 'Desired')) return
+  const desired = users.find((user) => user.pod.class === 'Desired')
+  if (desired !== undefined) {
+    leaveAttached(findings, attachment, uniqueName, `pod ${desired.pod.uid} ${desired.how}`)
+    return
+  }
   const traces = node.traces.of(identity, persistentVolume)
   const after = predecessorsOf(context, findings, uniqueName, persistentVolume, traces)
   const volume = describeCsiVolume(context, { ...nameOf(context, attachment, identity, after), identity, uniqueName })
@@ -92,6 +101,20 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
     },
     ...(blocked === undefined ? {} : { blocked }),
   })
+}
+
+function leaveAttached(
+  findings: Findings,
+  { metadata }: VolumeAttachment,
+  uniqueName: string | undefined,
+  why: string,
+): void {
+  findings.leave(() => ({
+    path: `volumeattachments/${metadata.name}`,
+    rule: 'R706',
+    why,
+    ...(uniqueName === undefined ? {} : { volume: uniqueName }),
+  }))
 }
 
 /** Of a block volume name and mode as on disk: an apply looks for loop devices on its maps by them (C19). */

@@ -43,6 +43,17 @@ export interface Wait {
   readonly hint?: string
 }
 
+/** Something that a phase looked at and leaves as it is. */
+export interface Left {
+  /** Absolute, or volumeattachments/NAME. */
+  readonly path: string
+  readonly rule: string
+  readonly why: string
+  readonly pod?: string
+  /** Unique name. */
+  readonly volume?: string
+}
+
 /** What the phases collect. */
 export class Findings {
   readonly operations: Draft[] = []
@@ -55,6 +66,17 @@ export class Findings {
   readonly #byMount = new Map<number, Draft>()
   readonly #byPath = new Map<string, Draft[]>()
   readonly #waitingPods = new Set<string>()
+  readonly #left: Left[] | undefined
+
+  /** @param left takes what is left as it is, and why; nobody asks in a plan, and then no text is made */
+  constructor(left?: Left[]) {
+    this.#left = left
+  }
+
+  /** Where a phase goes on without an operation, a wait or a problem. */
+  leave(what: () => Left): void {
+    this.#left?.push(what())
+  }
 
   add(draft: Draft): void {
     this.operations.push(draft)

@@ -45,8 +45,11 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   const plugin = pluginNamed(volume.plugin)
   const device = volume.mode === 'Block' && !plugin.block ? blockUnsupported(volume) : undefined
   const evidence = device === undefined ? plugin.evidence(inputs, volume) : notMounted('no container gets it')
-  if (evidence.state === 'satisfied') return
   const target = plugin.podPath(volume)
+  if (evidence.state === 'satisfied') {
+    leaveWanted(context, findings, volume, 'the kubelet mounts nothing for it')
+    return
+  }
   const dead = inputs.deadError(target)
   if (evidence.state === 'mounted' && dead !== undefined) {
     reportDead(context, findings, volume, target, dead)
@@ -115,6 +118,17 @@ function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
     message: `PersistentVolume ${specName} has volumeMode Block, and ${plugin} gives no devices`,
     hint: 'Make the PersistentVolume and its claim anew, with volumeMode Filesystem.',
   }
+}
+
+/** A volume that a pod wants and that is as it should be. */
+export function leaveWanted(context: PlanContext, findings: Findings, volume: VolumeToMount, why: string): void {
+  findings.leave(() => ({
+    path: context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
+    rule: 'R805',
+    why,
+    pod: volume.podUid,
+    volume: volume.uniqueName,
+  }))
 }
 
 const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])

@@ -28,13 +28,26 @@ import { knowsOtherNodes } from './volume-facts.ts'
 
 /** Plans one reconcile pass over one node. Same state and options in, same bytes out. */
 export function planNode(state: NodeState, options: PlanOptions): Plan {
-  const findings = new Findings()
+  return decideNode(state, options, new Findings()).plan
+}
+
+/** The plan and what it was decided on. `findings` takes what the phases say, and, where it was made to, what they leave. */
+export function decideNode(
+  state: NodeState,
+  options: PlanOptions,
+  findings: Findings,
+): { readonly plan: Plan; readonly context: PlanContext } {
   const context = makeContext(state, options, findings)
   const { inputs, classes, witnesses } = context
   noteMissingSections(context, findings)
 
   // Of a node that was seen in part only, nothing can be told: every phase would take what it does not see for absent.
-  if (sectionUnseen(inputs) === undefined && podListIsComplete(inputs)) runPass(context, findings)
+  const unseen = sectionUnseen(inputs)
+  if (unseen === undefined && podListIsComplete(inputs)) runPass(context, findings)
+  else {
+    const why = unseen ?? 'the list of pods is not known to be complete'
+    findings.leave(() => ({ path: inputs.rootDir, rule: 'S3', why: `nothing is decided here: ${why}` }))
+  }
   reportProblems(context, findings)
 
   const machine = machineOf(inputs)
@@ -44,7 +57,7 @@ export function planNode(state: NodeState, options: PlanOptions): Plan {
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
   const { snapshot } = inputs
-  return {
+  const plan: Plan = {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
     scope: 'node',
@@ -67,6 +80,7 @@ export function planNode(state: NodeState, options: PlanOptions): Plan {
     complete: findings.complete,
     ...(refused === undefined ? {} : { refused }),
   }
+  return { plan, context }
 }
 
 const SECTIONS = [

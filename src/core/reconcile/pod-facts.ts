@@ -1,7 +1,9 @@
 /** Facts about one pod that several phases state. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { PodVolume } from '../actual/pod-volumes.ts'
 import type { Pod } from '../model/objects.ts'
 import type { PlanContext } from './context.ts'
+import type { Findings } from './draft.ts'
 import type { PodClass } from './pod-classes.ts'
 
 /** When anything of this pod last changed, in seconds of this host's clock: on disk, and where it has ended, in the API. */
@@ -62,4 +64,14 @@ export function gone(pod: PodClass): string {
   return pod.class === 'Finished'
     ? `pod ${name} has ended and nothing of it runs`
     : `pod ${name} is not in the API and nothing of it runs`
+}
+
+/** R405: of a pod that is gone or finished, a volume of which there is nothing to undo. */
+export function leaveEmpty({ inputs }: PlanContext, findings: Findings, { podUid, dir }: PodVolume): void {
+  findings.leave(() => ({
+    path: inputs.absolute(dir),
+    rule: 'R405',
+    why: `nothing of it is mounted, set up or on record; ${inputs.tree.has(dir) ? "its directory goes with the pod's (--orphans)" : 'it has no directory'}`,
+    pod: podUid,
+  }))
 }

@@ -12,7 +12,7 @@ import { type PlanContext, podRefOf, waitForKubelet } from './context.ts'
 import { expectedMount, type Findings, notAsked, type Obstacle } from './draft.ts'
 import { isNamed } from './filter-operations.ts'
 import { mountWait } from './mount-conditions.ts'
-import { describeWanted } from './mount-volumes.ts'
+import { describeWanted, leaveWanted } from './mount-volumes.ts'
 import { unreadWithin } from './unread.ts'
 
 /** Adds a RemountVolume or ExpandVolume for a volume that is mounted, where a difference is shown. */
@@ -49,7 +49,10 @@ function republish(context: PlanContext, findings: Findings, volume: VolumeToMou
 function remount(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const { inputs } = context
   const difference = contentDifference(inputs, volume) ?? halfDone(inputs, volume)
-  if (difference === undefined) return
+  if (difference === undefined) {
+    leaveWanted(context, findings, volume, 'wanted, and as it should be: its content is what the API says')
+    return
+  }
   const path = pluginNamed(volume.plugin).podPath(volume)
   const dir = inputs.absolute(path)
   refresh(context, findings, volume, {
@@ -68,7 +71,10 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
 
 function expand(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const growth = nodeExpansionWanted(volume)
-  if (growth === undefined) return
+  if (growth === undefined) {
+    leaveWanted(context, findings, volume, 'wanted, and as it should be')
+    return
+  }
   const path = volume.plugin === CSI_PLUGIN ? csiTarget(volume) : pluginNamed(volume.plugin).podPath(volume)
   const target = context.inputs.absolute(path)
   refresh(context, findings, volume, {

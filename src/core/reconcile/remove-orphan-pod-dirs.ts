@@ -33,7 +33,12 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
   const { inputs, options } = context
   const base = `pods/${pod.uid}`
   const mine = findings.ofPod(pod.uid)
-  if (findings.isPodWaiting(pod.uid)) return false
+  const leave = (rule: string, why: string): void =>
+    findings.leave(() => ({ path: inputs.absolute(base), rule, why, pod: pod.uid }))
+  if (findings.isPodWaiting(pod.uid)) {
+    leave('S11', 'its directory stays until its volumes are down, and these wait')
+    return false
+  }
   const keep = reasonToKeep(context, pod, mine)
   if (keep !== undefined) {
     findings.problem(
@@ -48,9 +53,13 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
   if (wait !== undefined) {
     if (options.orphans) findings.wait('RemoveOrphanPodDir', wait, 'S11', { pod: pod.ref })
+    else leave('S11', wait.message)
     return false
   }
-  if (!options.orphans) return true
+  if (!options.orphans) {
+    leave('R612', 'its directory can be removed once its volumes are down: give --orphans')
+    return true
+  }
   const steps: Step[] = remaining(context, pod, mine)
     .toReversed()
     .map((entry) => ({ op: entry.type === 'dir' ? 'rmdir' : 'unlink', target: inputs.absolute(entry.path) }))

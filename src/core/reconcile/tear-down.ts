@@ -9,7 +9,7 @@ import { type PlanContext, waitToSettle } from './context.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import type { PodClass } from './pod-classes.ts'
-import { gone, podTimes } from './pod-facts.ts'
+import { gone, leaveEmpty, podTimes } from './pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
 
 /** The volume's directory, or an entry below it, that may hold more than was seen. */
@@ -43,7 +43,10 @@ export function tearDown(
   const exists = inputs.tree.isDir(volume.dir) || volume.layers.length > 0
   const work = subPathWork(context, volume.subPaths)
   const setUp = volume.layers.length > 0 || onRecord || work.removes.length > 0 || (volume.markers.length > 0 && exists)
-  if (!setUp) return
+  if (!setUp) {
+    leaveEmpty(context, findings, volume)
+    return
+  }
   const ref: VolumeRef = {
     name: volume.name,
     uniqueName: uniquePodVolumeName(volume.plugin, pod.uid, volume.name),

@@ -104,12 +104,19 @@ export function unmapDevices(context: PlanContext, findings: Findings): void {
 function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolume): void {
   const { inputs } = context
   const leftover = inputs.tree.has(block.dir) || block.stagingPath !== undefined || block.publishDir !== undefined
-  if (!leftover) return
+  if (!leftover) {
+    leaveDevice(context, findings, block, undefined, 'R452', 'it has no map directory here')
+    return
+  }
   const csi = block.plugin === 'kubernetes.io/csi'
   const identified = csi ? identifyBlock(context, block) : undefined
   const identity = identified !== undefined && 'identity' in identified ? identified.identity : undefined
   const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
-  if (isWanted(context, block, uniqueName)) return
+  const user = userOf(context, block, uniqueName)
+  if (user !== undefined) {
+    leaveDevice(context, findings, block, uniqueName, 'R815', user)
+    return
+  }
   const unmaps = findings.operations.filter(
     (draft) =>
       draft.kind === 'UnmapVolume' && draft.volume?.name === block.name && draft.volume.plugin === block.plugin,
@@ -119,7 +126,10 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
     identity === undefined ? undefined : driverCall(context, identity, block.stateFile, staging.mounts.length > 0)
   const own = driverStaging(context, { ...staging, identity, call, predecessors: unmaps })
   const references = referencesTo(context, findings, own.mounts, inputs.absolute(staging.path))
-  if (references.kind === 'inUse') return
+  if (references.kind === 'inUse') {
+    leaveDevice(context, findings, block, uniqueName, 'S24', `pod ${references.by.uid} shows the same file system`)
+    return
+  }
   const after = [...new Set([...unmaps, ...(references.kind === 'free' ? references.after : [])])]
   const volume = refOf(context, block, identified, undefined)
   const wait = waitForKubelet(context)
@@ -207,15 +217,35 @@ function csiSteps(
   return steps
 }
 
-/** By any pod that must not be disturbed: the desired state, a mapping, or a claim on the same spec name (R815, R817). */
-function isWanted(context: PlanContext, block: BlockVolume, uniqueName: string | undefined): boolean {
-  if (uniqueName !== undefined && context.users.of(uniqueName).length > 0) return true
-  if (context.users.of(`${block.plugin}/${block.name}`).length > 0) return true
-  return context.desired.volumes.some(
+/** In words, any pod that must not be disturbed: by the desired state, a mapping, or a claim on the same spec name (R815, R817). */
+function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | undefined): string | undefined {
+  const [user] = [
+    ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),
+    ...context.users.of(`${block.plugin}/${block.name}`),
+  ]
+  if (user !== undefined) return `pod ${user.pod.uid} ${user.how}`
+  const wanted = context.desired.volumes.find(
     (volume) =>
       volume.plugin === block.plugin &&
       (volume.specName === block.name || isDeviceOf(deviceSourceOf(volume), block.plugin, block.name)),
   )
+  return wanted === undefined ? undefined : `pod ${wanted.podUid} wants it`
+}
+
+function leaveDevice(
+  { inputs }: PlanContext,
+  findings: Findings,
+  { dir }: BlockVolume,
+  uniqueName: string | undefined,
+  rule: string,
+  why: string,
+): void {
+  findings.leave(() => ({
+    path: inputs.absolute(dir),
+    rule,
+    why,
+    ...(uniqueName === undefined ? {} : { volume: uniqueName }),
+  }))
 }
 
 function refOf(

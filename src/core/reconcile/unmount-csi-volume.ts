@@ -8,7 +8,7 @@ import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall, reportDriverGone } from './driver-call.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import type { PodClass } from './pod-classes.ts'
-import { gone, podTimes } from './pod-facts.ts'
+import { gone, leaveEmpty, podTimes } from './pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 
@@ -18,6 +18,7 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
   const mounted = volume.layers.length > 0
   if (volume.stateFile === undefined && !mounted && work.removes.length === 0) {
     reportContent(context, findings, pod, volume)
+    leaveEmpty(context, findings, volume)
     return
   }
 

@@ -28,14 +28,22 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
   if (staged.stateFile === undefined && !mounted && staged.foreign.length === 0) {
     if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)
       removeEmptyDirectory(context, findings, staged)
+    else leaveStaged(context, findings, staged, 'R025', 'nothing is staged there')
     return
   }
   const identified = identifyStaged(context, staged)
   const identity = 'identity' in identified ? identified.identity : undefined
   const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
-  if (uniqueName !== undefined && context.users.of(uniqueName).length > 0) return
+  const [user] = uniqueName === undefined ? [] : context.users.of(uniqueName)
+  if (user !== undefined) {
+    leaveStaged(context, findings, staged, 'R817', `pod ${user.pod.uid} ${user.how}`, uniqueName)
+    return
+  }
   // Whose it is could not be told: any pod with a volume of this driver may be on it.
-  if (uniqueName === undefined && mayBeUsed(context, staged)) return
+  if ('unconfirmed' in identified && mayBeUsed(context, staged)) {
+    leaveStaged(context, findings, staged, 'R025', `${identified.unconfirmed}, and pods want volumes of this driver`)
+    return
+  }
 
   const target = inputs.absolute(staged.target)
   const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
@@ -52,7 +60,10 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
   })
   const layers = [...staged.layers, ...own.mounts]
   const references = referencesTo(context, findings, layers, target)
-  if (references.kind === 'inUse') return
+  if (references.kind === 'inUse') {
+    leaveStaged(context, findings, staged, 'S24', `pod ${references.by.uid} shows the same file system`, uniqueName)
+    return
+  }
   const after = [...new Set([...predecessors, ...(references.kind === 'free' ? references.after : [])])]
   const volume = describeCsiVolume(context, {
     name: nameOf(staged, after[0]?.volume?.name, identity),
@@ -129,7 +140,13 @@ function isMadeByKubelet({ driverDir, key }: StagedVolume): boolean {
 
 /** What an unstage that was killed before its last step leaves (R837): no name of a volume, and nothing in it. */
 function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: StagedVolume): void {
-  if (wantedDirectories(context).has(staged.dir) || waitForKubelet(context) !== undefined) return
+  const why = wantedDirectories(context).has(staged.dir)
+    ? 'it is empty, and of a volume that a pod wants'
+    : waitForKubelet(context)?.message
+  if (why !== undefined) {
+    leaveStaged(context, findings, staged, 'R837', why)
+    return
+  }
   const target = context.inputs.absolute(staged.dir)
   findings.add({
     kind: 'UnmountDevice',
@@ -142,6 +159,22 @@ function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: 
     rule: 'R837',
     removes: new Set(),
   })
+}
+
+function leaveStaged(
+  { inputs }: PlanContext,
+  findings: Findings,
+  { target }: StagedVolume,
+  rule: string,
+  why: string,
+  uniqueName?: string,
+): void {
+  findings.leave(() => ({
+    path: inputs.absolute(target),
+    rule,
+    why,
+    ...(uniqueName === undefined ? {} : { volume: uniqueName }),
+  }))
 }
 
 /** Staging directories of all that pods want; each is a hash, and empty directories may be many. */

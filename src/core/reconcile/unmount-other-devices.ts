@@ -15,7 +15,8 @@ import { referencesTo } from './references.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
   for (const global of globalMounts(context.inputs)) {
-    if (!isWanted(context, global)) unmountGlobal(context, findings, global)
+    if (isWanted(context, global)) leaveGlobal(context, findings, global, 'R815', 'a pod of this node wants it, or may')
+    else unmountGlobal(context, findings, global)
   }
 }
 
@@ -24,11 +25,25 @@ function isWanted(context: PlanContext, { plugin, name, layers }: GlobalMount): 
   return isDeviceWanted(context, plugin, name, layers.length > 0)
 }
 
+function leaveGlobal(
+  { inputs }: PlanContext,
+  findings: Findings,
+  { path, plugin, name }: GlobalMount,
+  rule: string,
+  why: string,
+): void {
+  const target = inputs.absolute(path)
+  findings.leave(() => ({ path: target, rule, why, volume: globalUniqueName(plugin, target, name) }))
+}
+
 function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalMount): void {
   const { plugin, name, path, layers } = global
   const target = context.inputs.absolute(path)
   const references = referencesTo(context, findings, layers, target)
-  if (references.kind === 'inUse') return
+  if (references.kind === 'inUse') {
+    leaveGlobal(context, findings, global, 'S24', `pod ${references.by.uid} shows the same file system`)
+    return
+  }
   const device = layers.at(-1)
   const volume = {
     name,

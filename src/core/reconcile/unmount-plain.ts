@@ -9,7 +9,7 @@ import { reportDriverGone } from './driver-call.ts'
 import { flexCall, isFlexPlugin } from './flex-driver.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import type { PodClass } from './pod-classes.ts'
-import { gone, podTimes } from './pod-facts.ts'
+import { gone, leaveEmpty, podTimes } from './pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
 
 export function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
@@ -23,6 +23,7 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
   const driver = call?.kind === 'call' && (mounted || (isEmpty && inputs.tree.has(volume.dir))) ? call : undefined
   if (!mounted && driver === undefined && work.removes.length === 0 && volume.foreign.length === 0) {
     reportData(context, findings, pod, volume)
+    leaveEmpty(context, findings, volume)
     return
   }
   const kind = pluginNamed(volume.plugin).reconstructs || call?.kind === 'call' ? 'UnmountVolume' : 'CleanOrphanVolume'

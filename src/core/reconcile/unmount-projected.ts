@@ -5,6 +5,7 @@ import { madeByAtomicWriter } from '../plugins/atomic-writer.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings, Obstacle } from './draft.ts'
 import type { PodClass } from './pod-classes.ts'
+import { leaveEmpty } from './pod-facts.ts'
 import { countOf, notReadWhole, tearDown } from './tear-down.ts'
 
 /** The kubelet's own files go; anybody else's stop it. */
@@ -15,6 +16,7 @@ export function unmountProjected(context: PlanContext, findings: Findings, pod: 
   const [first] = strangers
   if (first !== undefined && volume.layers.length === 0 && own.length === 0 && volume.markers.length === 0) {
     for (const entry of strangers) reportKept(context, findings, pod, volume, entry)
+    leaveEmpty(context, findings, volume)
     return
   }
   tearDown(context, findings, pod, volume, 'projected', {
