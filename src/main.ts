@@ -9,6 +9,7 @@ import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
+import { isMapReader } from './core/holders/map-reader-command.ts'
 import { palette } from './core/views/palette.ts'
 
 /** Literal imports, which the bundler keeps lazy. */
@@ -32,6 +33,10 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
     const args = process.argv.slice(2)
     if (isWalker(args)) {
       await (await import('./core/apply/ownership-walker.ts')).walkForParent()
+      process.exit()
+    }
+    if (isMapReader(args)) {
+      await (await import('./core/holders/map-reader.ts')).readMapsForParent()
       process.exit()
     }
     settings.enableAutoTranspile = false

@@ -7,10 +7,11 @@ import type { Opener } from '../../src/core/apply/device-openers.ts'
 import type { DeviceUse } from '../../src/core/apply/device-use.ts'
 import type { HiddenFileSystem } from '../../src/core/apply/hidden-file-systems.ts'
 import type { CommandResult, FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
-import type { Holder } from '../../src/core/apply/open-files.ts'
 import type { Apart } from '../../src/core/apply/ownership-apart.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import { VolctlError } from '../../src/core/errors.ts'
+import type { HolderSearch, Holders } from '../../src/core/holders/find-holders.ts'
+import type { Holder } from '../../src/core/holders/process-files.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount } from '../../src/core/plan/plan.ts'
@@ -188,6 +189,12 @@ export class FakeHost implements Host {
   loopBackingFile = (device: string): string | undefined => this.backingFiles.get(device)
   otherNamespaces = (): OtherNamespace[] => this.namespaces
   holdersBelow = (): Holder[] => this.holders
+  findHolders = async ({ paths }: HolderSearch): Promise<Holders> => ({
+    processes: this.holders,
+    namespaces: [],
+    loops: this.loops().filter(({ backingFile }) => paths.some((path) => backingFile.startsWith(`${path}/`))),
+    unseen: [],
+  })
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
   openersOf = (devs: ReadonlySet<string>): Opener[] => this.openers.filter(({ dev }) => devs.has(dev))
   diskSequence = (dev: string): string | undefined => this.diskSequences.get(dev)

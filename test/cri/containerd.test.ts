@@ -21,7 +21,9 @@ test('S9: a real containerd: a pod that runs, whose container ends, that stops, 
     const seen = (state: string, container: string) => ({
       source: 'cri',
       endpoint,
-      pods: [{ ...pod, state, containers: [{ name: 'c', state: container }] }],
+      pods: [
+        { ...pod, state, containers: [{ name: 'c', state: container, id: expect.stringMatching(/^[0-9a-f]{64}$/) }] },
+      ],
     })
     await expect(read()).resolves.toEqual({ source: 'cri', endpoint, pods: [] })
     const { sandboxId, containerId } = await containerd.runPod(pod)

@@ -26,7 +26,7 @@ async function runtime(name: string, data: CriData): Promise<CriServer> {
 }
 
 function pod(name: string): SandboxState {
-  const containers = [{ name: 'c', state: 'CONTAINER_RUNNING' }]
+  const containers = [{ name: 'c', state: 'CONTAINER_RUNNING', id: 'container-0-0' }]
   return { uid: `uid-${name}`, namespace: 'ns', name, state: 'SANDBOX_READY', containers }
 }
 

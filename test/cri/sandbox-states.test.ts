@@ -49,10 +49,10 @@ const cases: readonly Case[] = [
         ...pod,
         state: 'SANDBOX_READY',
         containers: [
-          { name: 'c-CREATED', state: 'CONTAINER_CREATED' },
-          { name: 'c-EXITED', state: 'CONTAINER_EXITED' },
-          { name: 'c-RUNNING', state: 'CONTAINER_RUNNING' },
-          { name: 'c-UNKNOWN', state: 'CONTAINER_UNKNOWN' },
+          { name: 'c-CREATED', state: 'CONTAINER_CREATED', id: 'CREATED' },
+          { name: 'c-EXITED', state: 'CONTAINER_EXITED', id: 'EXITED' },
+          { name: 'c-RUNNING', state: 'CONTAINER_RUNNING', id: 'RUNNING' },
+          { name: 'c-UNKNOWN', state: 'CONTAINER_UNKNOWN', id: 'UNKNOWN' },
         ],
       },
     ],
@@ -66,21 +66,21 @@ const cases: readonly Case[] = [
     containers: [{ id: 'c', podSandboxId: '2', metadata: { name: 'c' }, state: ContainerState.CONTAINER_RUNNING }],
     states: [
       { ...pod, state: 'SANDBOX_NOTREADY', containers: [] },
-      { ...pod, state: 'SANDBOX_READY', containers: [{ name: 'c', state: 'CONTAINER_RUNNING' }] },
+      { ...pod, state: 'SANDBOX_READY', containers: [{ name: 'c', state: 'CONTAINER_RUNNING', id: 'c' }] },
     ],
   },
   {
     name: 'states that have no name here',
     sandboxes: [{ id: 's', metadata, state: 7 as PodSandboxState }],
     containers: [{ id: 'c', podSandboxId: 's', metadata: { name: 'c' }, state: 9 as ContainerState }],
-    states: [{ ...pod, state: 'UNKNOWN', containers: [{ name: 'c', state: 'UNKNOWN' }] }],
+    states: [{ ...pod, state: 'UNKNOWN', containers: [{ name: 'c', state: 'UNKNOWN', id: 'c' }] }],
   },
   {
     name: 'a container whose sandbox is not listed still speaks for its pod',
     containers: [
       { id: 'c', podSandboxId: 'gone', metadata: { name: 'c' }, state: ContainerState.CONTAINER_RUNNING, labels },
     ],
-    states: [{ ...pod, state: 'UNKNOWN', containers: [{ name: 'c', state: 'CONTAINER_RUNNING' }] }],
+    states: [{ ...pod, state: 'UNKNOWN', containers: [{ name: 'c', state: 'CONTAINER_RUNNING', id: 'c' }] }],
   },
   {
     name: 'containers of several pods that name no sandbox',
@@ -89,8 +89,8 @@ const cases: readonly Case[] = [
       { id: '2', labels: { 'io.kubernetes.pod.uid': 'uid-2' }, metadata: { name: 'd' } },
     ],
     states: [
-      { uid: 'uid-2', state: 'UNKNOWN', containers: [{ name: 'd', state: 'CONTAINER_CREATED' }] },
-      { ...pod, state: 'UNKNOWN', containers: [{ name: 'c', state: 'CONTAINER_RUNNING' }] },
+      { uid: 'uid-2', state: 'UNKNOWN', containers: [{ name: 'd', state: 'CONTAINER_CREATED', id: '2' }] },
+      { ...pod, state: 'UNKNOWN', containers: [{ name: 'c', state: 'CONTAINER_RUNNING', id: '1' }] },
     ],
   },
   {

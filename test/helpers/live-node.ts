@@ -38,6 +38,7 @@ import { readTree } from '../../src/core/node/tree/read-tree.ts'
 import type { NodeState } from '../../src/core/node-state.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { MAP_READER } from './map-reader/command.ts'
 import { planOptions } from './plan-options.ts'
 import { nodeProgram } from './programs.ts'
 import { strategicMerge } from './strategic-merge.ts'
@@ -279,6 +280,7 @@ export class LiveNode {
         desiredStateOfPods([pod], this.api()).volumes.find((volume) => volume.uniqueName === uniqueName),
       host: linuxHost,
       walker: nodeProgram(WALKER).flat(),
+      mapReader: MAP_READER,
       lockFile: `${this.root}.lock`,
       journalDir: `${this.root}.journal`,
       timeoutMs: 20_000,

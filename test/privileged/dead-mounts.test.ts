@@ -31,7 +31,7 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
   })
 
   it('S19, S20: go by force where nothing shares the connection; by a lazy umount nothing follows unless it is shown to be gone', async () => {
-    const found = await inNamespace<{ states: Record<string, string>; left: number }>(WORKER, 'lazyAndForce')
+    const found = await inNamespace<{ states: Record<string, string>; left: number }>(WORKER, 'lazyAndForce', true)
     expect(found.left).toBe(0)
     expect(found.states.force).toBe('done')
     expect(found.states.lazy).toMatch(/^(failed DetachedLazily|done)$/)

@@ -5,7 +5,7 @@ import type { Deleted } from './delete-content.ts'
 import { describeMount } from './expected-mounts.ts'
 import { cannotHang } from './file-systems.ts'
 import { containingMount } from './location.ts'
-import { describeHolders } from './open-files.ts'
+import { nameHolders } from './open-files.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -41,7 +41,7 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
 function requireNobodyInside(path: string, { around, host }: StepContext): void {
   const holders = host.holdersBelow(around.table, path, around.others)
   if (holders.length === 0) return
-  throw new StepFailed('HeldBy', `${path} is in use by ${describeHolders(holders)}; nothing was deleted`, {
+  throw new StepFailed('HeldBy', `${path} is in use by ${nameHolders(holders)}; nothing was deleted`, {
     hint: 'End these processes; then plan again.',
   })
 }

@@ -1,4 +1,5 @@
 /** S21's look at the machine: no mount, no loop, no superblock, no holder and no opener of the volume's device. */
+import { describeProcess } from '../holders/describe-holders.ts'
 import type { Operation } from '../plan/plan.ts'
 import { describeMount } from './expected-mounts.ts'
 import type { Host } from './host.ts'
@@ -13,7 +14,7 @@ import type { VolumeRecord } from './volume-record.ts'
  * @throws OperationRefused
  */
 export function requireDevicesUnused(run: StepContext): void {
-  const { record, operation, around, host } = run
+  const { record, operation, around, host, context } = run
   noteDevices(operation, record, host)
   if (record.devices.size === 0 && record.touched && !record.unstaged) {
     throw new OperationRefused(
@@ -31,7 +32,7 @@ export function requireDevicesUnused(run: StepContext): void {
     if (here !== undefined) throw heldBy(operation, describeMount(here))
     const elsewhere = around.others.find(({ table }) => table.ofDevice(dev).length > 0)
     if (elsewhere !== undefined) {
-      throw heldBy(operation, `a mount in the mount namespace of ${elsewhere.process} (pid ${elsewhere.pid})`)
+      throw heldBy(operation, `a mount in the mount namespace of ${describeProcess(elsewhere, context.nameOf)}`)
     }
     // Anonymous devices (network and FUSE file systems) end with their last mount.
     const users = dev.startsWith('0:') ? [] : host.deviceUse(dev).users

@@ -1,5 +1,6 @@
 /** Who uses a disk: a mount, a map, a loop, a holder or an opener of it, its partitions or its multipath map (S9, S21, S25). */
 import { errorMessage } from '../errors.ts'
+import { describeProcess } from '../holders/describe-holders.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { BlockNode, IscsiLun } from './block-tree.ts'
 import { pause } from './deadline.ts'
@@ -60,7 +61,7 @@ function lookAtDisks(
     ...around.others.flatMap(({ table, process, pid }) =>
       mountsOf(table, nodes).map(([mount, { on }]) => ({
         disk: on,
-        who: `${describeMount(mount)}, in the namespace of ${process} (pid ${pid})`,
+        who: `${describeMount(mount)}, in the namespace of ${describeProcess({ process, pid }, run.context.nameOf)}`,
       })),
     ),
     ...loopsOn(nodes, run),

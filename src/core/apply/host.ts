@@ -1,5 +1,7 @@
 /** The kernel and the disk, as apply uses them: the port of everything that changes them. */
 
+import type { HolderSearch, Holders } from '../holders/find-holders.ts'
+import type { Holder } from '../holders/process-files.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { AtomicContent } from './atomic/write-atomically.ts'
 import type { BlockTree } from './block-tree.ts'
@@ -9,7 +11,6 @@ import type { DeleteContentOptions, Deleted } from './delete-content.ts'
 import type { Opener } from './device-openers.ts'
 import type { DeviceUse } from './device-use.ts'
 import type { HiddenFileSystem } from './hidden-file-systems.ts'
-import type { Holder } from './open-files.ts'
 import type { Apart } from './ownership-apart.ts'
 
 /** plain: many paths a call, for file systems that cannot hang; careful: `-i -c -n`, never touches the file system. */
@@ -87,6 +88,8 @@ export interface Host {
   otherNamespaces(everyThread: boolean): readonly OtherNamespace[]
   /** Processes that hold something below a path, by the given table's sight of it. */
   holdersBelow(table: MountTable, path: string, others: readonly OtherNamespace[]): readonly Holder[]
+  /** Everybody that keeps something busy, maps, loops and other namespaces included; what could not be seen is said. */
+  findHolders(search: HolderSearch): Promise<Holders>
   /** What still uses a block device ("major:minor"); empty: nothing. */
   deviceUse(dev: string): DeviceUse
   readonly blockTree: BlockTree

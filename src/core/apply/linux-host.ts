@@ -15,6 +15,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { errnoOf } from '../errors.ts'
+import { findHolders } from '../holders/find-holders.ts'
 import { writeAtomically } from './atomic/write-atomically.ts'
 import { changeOwnership } from './change-ownership.ts'
 import { deleteContent } from './delete-content.ts'
@@ -75,6 +76,7 @@ export const linuxHost: Host = {
   writeAtomically,
   otherNamespaces: (everyThread) => readOtherNamespaces(everyThread),
   holdersBelow,
+  findHolders,
   deviceUse: (dev) => readDeviceUse(dev),
   diskSequence: readDiskSequence,
   deviceNumber: readDeviceNumber,

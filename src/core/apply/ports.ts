@@ -5,6 +5,7 @@ import type { Lookup } from '../desired/api-lookup.ts'
 import type { ClaimStatusPatch } from '../desired/claim-status-patch.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { DeviceSource } from '../desired/device-source.ts'
+import type { NameOf } from '../holders/container-names.ts'
 import type {
   ClusterTrustBundle,
   ConfigMap,
@@ -95,6 +96,10 @@ export interface ApplyContext {
   wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
   /** Command line that starts the walker of ownership-walker.ts; default: this program itself. */
   readonly walker?: readonly string[]
+  /** Command line that starts the reader of holders/map-reader.ts; default: this program itself. */
+  readonly mapReader?: readonly string[]
+  /** What the pod and container of a process are called, by the last look. */
+  readonly nameOf?: NameOf
   /** The kernel and the disk; default: this host's. */
   readonly host?: Host
   /** Operations in flight at once (default 8). */

@@ -1,5 +1,7 @@
 /** Second users of what a device operation takes away (S24, C85). */
 import { posix } from 'node:path'
+import type { NameOf } from '../holders/container-names.ts'
+import { describeProcess } from '../holders/describe-holders.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import { isWithin } from '../path-within.ts'
@@ -15,7 +17,7 @@ import type { Surroundings } from './surroundings.ts'
  *
  * @throws OperationRefused
  */
-export function requireNoReaders(operation: Operation, around: Surroundings, host: Host): void {
+export function requireNoReaders(operation: Operation, around: Surroundings, host: Host, nameOf?: NameOf): void {
   const own = expectedIds(operation)
   const staged = [...own.keys()].flatMap((id) => around.table.byId(id) ?? [])
   const paths = (operation.expects ?? []).map((each) => each.path)
@@ -27,7 +29,10 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
     for (const { table, pid, process } of around.others) {
       const other = readersIn(around.table, mount, table)[0]
       if (other !== undefined)
-        throw heldBy(operation, `${describeMount(other)}, in the namespace of ${process} (pid ${pid})`)
+        throw heldBy(
+          operation,
+          `${describeMount(other)}, in the namespace of ${describeProcess({ process, pid }, nameOf)}`,
+        )
     }
   }
   const directory = operation.steps

@@ -1,6 +1,7 @@
 /** rmdir and unlink of single names: idempotent, never through a mount, never of data (S12, S14, R036, R837). */
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
+import { describeProcess } from '../holders/describe-holders.ts'
 import type { Step } from '../plan/plan.ts'
 import { STATE_FILES } from '../state-files.ts'
 import { diskFailure } from './disk-failure.ts'
@@ -70,7 +71,7 @@ function rememberStateFile(path: string, { host, journal, operation }: StepConte
 }
 
 /** Removing a mount point of another namespace would detach the mount there without a word (R036). */
-function requireNoMountPoint(path: string, { around }: StepContext): void {
+function requireNoMountPoint(path: string, { around, context }: StepContext): void {
   const mount = around.table.at(path).at(-1)
   if (mount !== undefined) {
     throw new StepFailed('StillMounted', `${describeMount(mount)} is still there; nothing was removed`, {
@@ -81,7 +82,7 @@ function requireNoMountPoint(path: string, { around }: StepContext): void {
   if (other === undefined) return
   throw new StepFailed(
     'HeldBy',
-    `something is mounted on ${path} in the mount namespace of ${other.process} (pid ${other.pid})`,
+    `something is mounted on ${path} in the mount namespace of ${describeProcess(other, context.nameOf)}`,
     {
       hint: 'End that process, or unmount it there (nsenter -m -t PID umount PATH); then plan again.',
     },

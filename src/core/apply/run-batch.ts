@@ -85,7 +85,7 @@ function nextUmounts(member: Member): Umount[] {
 async function verify({ steps }: Member, umounts: readonly Umount[]): Promise<void> {
   for (const { step, layer, result, failure } of umounts) {
     if (failure !== undefined) throw failure
-    if (result?.timedOut) requireGone(layer, result, steps)
+    if (result?.timedOut) await requireGone(layer, result, steps)
     const still = steps.around.table.byId(layer.id)
     if (still !== undefined && still.mountPoint === layer.mountPoint) await umountLayer(step, steps)
   }

@@ -46,7 +46,7 @@ export async function requireConditions(operation: Operation, steps: StepContext
   requireSameFiles(operation, steps.host)
   noteMounted(steps)
   if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice')
-    requireNoReaders(operation, steps.around, steps.host)
+    requireNoReaders(operation, steps.around, steps.host, steps.context.nameOf)
   if (operation.steps.some(({ op }) => op === 'NodeUnstageVolume')) await requireNothingHidden(steps)
   if (operation.kind === 'RemoveOrphanPodDir') requireNothingNew(operation, steps)
 }

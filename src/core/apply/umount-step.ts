@@ -1,11 +1,12 @@
 /** One umount of one path, and the proof that a layer is gone (S18, S19, S20, R832). */
+import { describeProcess } from '../holders/describe-holders.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Step } from '../plan/plan.ts'
 import { pause } from './deadline.ts'
 import { describeMount, expectedIds, isExpected } from './expected-mounts.ts'
 import { cannotHang } from './file-systems.ts'
+import { heldBy, holdersOn, someHoldersOn } from './holders-on.ts'
 import type { CommandResult, UmountHow } from './host.ts'
-import { describeHolders } from './open-files.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -26,7 +27,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   let result = await run.waiting.spend((ms) => run.host.umount([step.target], how, ms))
   run.around.changed()
   if (how === 'force' && isStill(layer, run)) result = await umountAfterForce(layer, run)
-  requireGone(layer, result, run)
+  await requireGone(layer, result, run)
   if (how === 'lazy' && !run.host.superblockGone(layer.dev, layer.fsType)) {
     throw new StepFailed('DetachedLazily', `${step.target} was detached lazily; its file system may still be in use`, {
       hint: 'Nothing more is done to this volume until its superblock is gone: end what still uses it, or reboot.',
@@ -56,7 +57,7 @@ function howToUmount(step: Step, layer: MountInfo): UmountHow {
 }
 
 /** Truth is the mount table, not what umount says. @throws StepFailed with a clean reason */
-export function requireGone(layer: MountInfo, result: CommandResult, run: StepContext): void {
+export async function requireGone(layer: MountInfo, result: CommandResult, run: StepContext): Promise<void> {
   if (!isStill(layer, run)) return
   if (result.timedOut) {
     const left =
@@ -78,7 +79,7 @@ export function requireGone(layer: MountInfo, result: CommandResult, run: StepCo
       .replaceAll(/^umount: /gm, '')
       .split('\n')[0] ?? ''
   if (!/busy/.test(words)) throw new StepFailed('UnmountFailed', `umount failed: ${words || layer.mountPoint}`)
-  const who = holdersOf(layer, run)
+  const who = await holdersOf(layer, run)
   throw new StepFailed('HeldBy', `${layer.mountPoint} is busy${who === '' ? '' : `: held by ${who}`}`, {
     hint: who === '' ? hintOfNobody(layer, run) : 'End that first; then plan again.',
   })
@@ -94,13 +95,9 @@ function hintOfNobody({ mountPoint }: MountInfo, { operation }: StepContext): st
     : 'Something in the kernel uses it (swap, loop, nfsd).'
 }
 
-function holdersOf(layer: MountInfo, { around, host }: StepContext): string {
-  const mounts = around.below(layer.mountPoint).map(describeMount)
-  const loops = host.loops().filter(({ backingFile }) => backingFile.startsWith(`${layer.mountPoint}/`))
-  const processes = describeHolders(host.holdersBelow(around.table, layer.mountPoint, []))
-  return [...mounts.slice(0, 4), ...loops.map(({ device }) => device), ...(processes === '' ? [] : [processes])].join(
-    ', ',
-  )
+async function holdersOf(layer: MountInfo, run: StepContext): Promise<string> {
+  const mounts = run.around.below(layer.mountPoint).map(describeMount)
+  return [...mounts.slice(0, 4), ...heldBy(await someHoldersOn(layer.mountPoint, run), run)].join(', ')
 }
 
 async function requireForceAllowed(how: UmountHow, layer: MountInfo, run: StepContext): Promise<void> {
@@ -109,31 +106,39 @@ async function requireForceAllowed(how: UmountHow, layer: MountInfo, run: StepCo
 }
 
 /** S19: a forced umount kills the connection behind every mount of it, in every namespace. */
-function requireSoleConnection(layer: MountInfo, { around, operation }: StepContext): void {
+function requireSoleConnection(layer: MountInfo, { around, operation, context }: StepContext): void {
   const own = expectedIds(operation)
   const here = around.table.ofDevice(layer.dev).find((mount) => !own.has(mount.id))
   const elsewhere = around.others.find(({ table }) => table.ofDevice(layer.dev).length > 0)
-  if (here === undefined && elsewhere === undefined) return
   const who =
-    here === undefined ? `the mount namespace of ${elsewhere?.process} (pid ${elsewhere?.pid})` : describeMount(here)
+    (here && describeMount(here)) ??
+    (elsewhere && `the mount namespace of ${describeProcess(elsewhere, context.nameOf)}`)
+  if (who === undefined) return
   throw new StepFailed('SharedConnection', `forcing ${layer.mountPoint} would also cut off ${who}`, {
     hint: 'Force it only when nothing else uses the same connection.',
   })
 }
 
 /** S20: only what is shown to be dead, and held by nobody. */
-async function requireDeadAndUnheld(layer: MountInfo, { host, around, waiting }: StepContext): Promise<void> {
+async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise<void> {
+  const { host, waiting } = run
   // Of a mount that is dead as it should be, this look takes all of its time: it is none of the umount's.
   if (!(await host.isDead(layer.mountPoint, Math.min(waiting.limitMs, 5000)))) {
     throw new StepFailed('NotDead', `${layer.mountPoint} answers: it is not dead`, {
       hint: 'Unmount it plainly, without --lazy.',
     })
   }
-  const holders = host.holdersBelow(around.table, layer.mountPoint, [])
-  if (holders.length > 0) {
-    throw new StepFailed('HeldBy', `${layer.mountPoint} is held by ${describeHolders(holders)}`, {
-      hint: 'End that first.',
+  const holders = await holdersOn(layer.mountPoint, run)
+  const [unknown] = holders.unseen
+  if (unknown !== undefined) {
+    throw new StepFailed('UsersUnknown', `who holds ${layer.mountPoint} could not be found out: ${unknown}`, {
+      hint: 'Nothing is detached lazily that may be held: end what hangs, or reboot.',
     })
+  }
+  // A copy in another namespace is a mount of its own, and stays as it is.
+  const [who] = heldBy({ ...holders, namespaces: [] }, run)
+  if (who !== undefined) {
+    throw new StepFailed('HeldBy', `${layer.mountPoint} is held by ${who}`, { hint: 'End that first.' })
   }
 }
 

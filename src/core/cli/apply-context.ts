@@ -24,6 +24,7 @@ import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
 import { namedUids } from '../desired/pods.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
 import { VolctlError } from '../errors.ts'
+import { containerNames } from '../holders/container-names.ts'
 import type { Pod, VolumeAttachment } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
@@ -74,6 +75,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
     wantedSources: (pods) => wantedSources(latest, pods),
     wanted: (pod, uniqueName) => wantedVolume(latest, pod, uniqueName),
+    nameOf: (of) => containerNames(latest.snapshot)(of),
     parallel,
     timeoutMs,
     signal,

@@ -67,6 +67,7 @@ function containerStates(containers: readonly Container[]): SandboxState['contai
     .map((container) => ({
       name: container.metadata?.name || (container.labels[Label.containerName] ?? ''),
       state: ContainerState[container.state] ?? UNKNOWN,
+      ...(container.id && { id: container.id }),
     }))
     .sort((a, b) => compareText(a.name, b.name) || compareText(a.state, b.state))
 }

@@ -217,6 +217,8 @@ export interface Container {
 
 export interface ContainerStatus {
   readonly name: string
+  /** RUNTIME://ID */
+  readonly containerID?: string
   readonly state?: {
     readonly running?: unknown
     readonly waiting?: unknown

@@ -95,7 +95,7 @@ export interface SandboxState {
   /** CRI name: SANDBOX_READY, SANDBOX_NOTREADY; anything else counts as alive. */
   readonly state: string
   /** CRI names: CONTAINER_CREATED, CONTAINER_RUNNING, CONTAINER_EXITED, CONTAINER_UNKNOWN. */
-  readonly containers: readonly { readonly name: string; readonly state: string }[]
+  readonly containers: readonly { readonly name: string; readonly state: string; readonly id?: string }[]
 }
 
 export interface RuntimeSnapshot {

@@ -38,3 +38,19 @@ function unescaped(part: string): readonly string[] {
   const uid = part.replaceAll('_', '-')
   return RANDOM_UID.test(part) || !part.includes('_') ? [uid] : [uid, part]
 }
+
+const CONTAINER = /[/:-]([0-9a-f]{64})(?:\.scope)?(?=\/|$)/gm
+
+/** A process's pod, and its container by the runtime's id: the innermost where pods are nested (N25, N26). */
+export interface PodProcess {
+  readonly podUid: string
+  readonly containerId?: string
+}
+
+/** Undefined: the process is of no pod. */
+export function podProcessOf(cgroup: string): PodProcess | undefined {
+  const podUid = podUidsOfCgroup(cgroup).at(-1)
+  if (podUid === undefined) return undefined
+  const containerId = [...cgroup.matchAll(CONTAINER)].at(-1)?.[1]
+  return { podUid, ...(containerId !== undefined && { containerId }) }
+}

@@ -7,6 +7,7 @@ import type { MountTable } from '../../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount, Operation, Step } from '../../../src/core/plan/plan.ts'
 import { bareOperation, barePlan } from '../../helpers/apply-plan.ts'
+import { MAP_READER } from '../../helpers/map-reader/command.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { UNASKED_CLUSTER } from '../../helpers/unasked.ts'
 
@@ -70,6 +71,7 @@ export function apply(
     wantedByController: () => false,
     wantedSources: () => [],
     wanted: () => undefined,
+    mapReader: MAP_READER,
     lockFile: `${root}.lock`,
     journalDir: `${root}.journal`,
     timeoutMs: 20_000,

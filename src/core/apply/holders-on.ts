@@ -1,0 +1,31 @@
+/** Who keeps a mount busy, for an operation that fails on it. */
+import { describeHolders } from '../holders/describe-holders.ts'
+import type { Holders } from '../holders/find-holders.ts'
+import { mapReaderCommand } from '../holders/map-reader-command.ts'
+import type { MapReader } from '../holders/mapped-files.ts'
+import type { StepContext } from './step-context.ts'
+
+/** Nobody looks longer than this, whatever the time that the operation still has. */
+const DEADLINE_MS = 5000
+
+/** Everybody. @param path a mount point */
+export function holdersOn(path: string, run: StepContext): Promise<Holders> {
+  const command = run.context.mapReader ?? mapReaderCommand()
+  return search(path, run, { command, deadlineMs: DEADLINE_MS })
+}
+
+/** Whoever is shown first: thousands of mounts may be busy, and to read what processes have mapped takes a child each time. */
+export async function someHoldersOn(path: string, run: StepContext): Promise<Holders> {
+  const found = await search(path, run)
+  return found.processes.length + found.loops.length > 0 ? found : holdersOn(path, run)
+}
+
+function search(path: string, { host, around }: StepContext, maps?: MapReader): Promise<Holders> {
+  return host.findHolders({ table: around.table, paths: [path], others: around.others, loops: host.loops(), maps })
+}
+
+/** One text, or none. */
+export function heldBy(holders: Holders, { context }: StepContext): string[] {
+  const text = describeHolders(holders, context.nameOf)
+  return text === '' ? [] : [text]
+}

@@ -1,0 +1,52 @@
+/** Holders in one line, for an operation that failed on them. */
+import { type PodProcess, podProcessOf } from '../node/pod-cgroups.ts'
+import { readTextIfAny } from '../node/read-text.ts'
+import type { NameOf } from './container-names.ts'
+import type { Holders } from './find-holders.ts'
+import type { Holder } from './process-files.ts'
+
+/** Of each kind; the rest is counted. */
+const MOST = 4
+
+const byUid: NameOf = ({ podUid, containerId }) => ({
+  pod: { uid: podUid },
+  ...(containerId && { container: containerId }),
+})
+
+/** Empty where there are none. @param nameOf absent: pods are called by their UIDs */
+export function describeHolders({ processes, namespaces, loops }: Holders, nameOf: NameOf = byUid): string {
+  return [
+    ...someOf(loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`)),
+    ...someOf([describeProcesses(processes, nameOf)].flat()),
+    ...someOf(
+      namespaces.map(
+        ({ pid, process, mountPoints: [first], of }) =>
+          `${first} in the mount namespace of ${process} (pid ${pid}${whose(of, nameOf)})`,
+      ),
+    ),
+  ].join(', ')
+}
+
+/** `sleep (pid 42, cwd, file; container web of pod default/web-0)`, each process once. */
+export function describeProcesses(holders: readonly Holder[], nameOf: NameOf = byUid): string[] {
+  return [...Map.groupBy(holders, ({ pid }) => pid)].map(([pid, own]) => {
+    const whats = [...new Set(own.map(({ what }) => what))].join(', ')
+    return `${own[0]?.process} (pid ${pid}, ${whats}${whose(own[0]?.of, nameOf)})`
+  })
+}
+
+/** `sh (pid 42; container web of pod default/web-0)`: one that another mount namespace is seen through. */
+export function describeProcess({ process, pid }: { process: string; pid: number }, nameOf: NameOf = byUid): string {
+  return `${process} (pid ${pid}${whose(podProcessOf(readTextIfAny(`/proc/${pid}/cgroup`) ?? ''), nameOf)})`
+}
+
+function whose(of: PodProcess | undefined, nameOf: NameOf): string {
+  if (of === undefined) return ''
+  const { pod, container } = nameOf(of)
+  const name = pod.name === undefined ? pod.uid : `${pod.namespace ?? 'default'}/${pod.name}`
+  return `; ${container === undefined ? '' : `container ${container} of `}pod ${name}`
+}
+
+function someOf(texts: readonly string[]): string[] {
+  return texts.length > MOST ? [...texts.slice(0, MOST), `${texts.length - MOST} more`] : [...texts]
+}

@@ -1,0 +1,77 @@
+/**
+ * Who keeps a mount, a device or a directory busy: processes with a file, a working directory, a root or a map on it,
+ * loop devices, and other mount namespaces that still have it. Nothing below the places themselves is touched, so that a
+ * dead server cannot hold this up.
+ */
+import type { OtherNamespace } from '../apply/host.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
+import { type PodProcess, podProcessOf } from '../node/pod-cgroups.ts'
+import { readTextIfAny } from '../node/read-text.ts'
+import { type MappedFiles, type MapReader, mappedFiles } from './mapped-files.ts'
+import { Places } from './places.ts'
+import { type Holder, processFiles } from './process-files.ts'
+
+/** Another mount namespace in which something of the places is mounted, and stays when ours goes. */
+export interface NamespaceHolder {
+  /** One of its processes. */
+  readonly pid: number
+  readonly process: string
+  /** Mount points, as it sees them. */
+  readonly mountPoints: readonly string[]
+  readonly of?: PodProcess
+}
+
+export interface LoopHolder {
+  readonly device: string
+  readonly backingFile: string
+}
+
+export interface Holders {
+  /** By pid, each with all that it holds. */
+  readonly processes: readonly Holder[]
+  readonly namespaces: readonly NamespaceHolder[]
+  readonly loops: readonly LoopHolder[]
+  /** What could not be seen, in words. */
+  readonly unseen: readonly string[]
+}
+
+export interface HolderSearch {
+  /** Of our own mount namespace. */
+  readonly table: MountTable
+  /** Absolute. */
+  readonly paths: readonly string[]
+  readonly others: readonly OtherNamespace[]
+  readonly loops: readonly LoopHolder[]
+  /** Absent: what processes have mapped is not asked. */
+  readonly maps?: MapReader | undefined
+}
+
+export async function findHolders({ table, paths, others, loops, maps }: HolderSearch): Promise<Holders> {
+  const places = new Places(table, paths)
+  const { holders, suspects, hidden } = processFiles(places, others)
+  const mapped = maps === undefined ? NOT_ASKED : await mappedFiles(places, suspects, maps)
+  return {
+    processes: [...holders, ...mapped.holders].toSorted((a, b) => a.pid - b.pid),
+    namespaces: others.flatMap((other) => namespaceHolder(places, other)),
+    loops: loops.filter(({ backingFile }) => places.has(backingFile)),
+    unseen: [...hiddenText(hidden), ...(mapped.unread === undefined ? [] : [mapped.unread])],
+  }
+}
+
+const NOT_ASKED: MappedFiles = { holders: [] }
+
+function hiddenText(hidden: number): string[] {
+  if (hidden === 0) return []
+  const many = hidden === 1 ? '1 process' : `${hidden} processes`
+  return process.geteuid?.() === 0
+    ? [`holders among ${many} cannot be seen: CAP_SYS_PTRACE is missing, or a security module forbids it`]
+    : [`not root: holders of other users' processes cannot be seen (${many})`]
+}
+
+function namespaceHolder(places: Places, { pid, process, table }: OtherNamespace): NamespaceHolder[] {
+  const mounts = places.mountsIn(table)
+  if (mounts.length === 0) return []
+  const of = podProcessOf(readTextIfAny(`/proc/${pid}/cgroup`) ?? '')
+  const mountPoints = [...new Set(mounts.map(({ mountPoint }) => mountPoint))]
+  return [{ pid, process, mountPoints, ...(of && { of }) }]
+}

@@ -1,0 +1,35 @@
+/**
+ * Reading /proc/PID/maps in a process of its own: the kernel may make the reader wait for as long as a process hangs
+ * that has its memory locked, in a file of a dead server for example. Who started it can kill it. It takes one request on its
+ * standard input, and answers on its standard output with a line for every process, in order.
+ */
+import { readFileSync } from 'node:fs'
+import { text as readAll } from 'node:stream/consumers'
+import { errnoOf, errorMessage } from '../errors.ts'
+import { type MapAnswer, type MapRequest, mapRequest } from './map-messages.ts'
+import { parseMaps } from './parse-maps.ts'
+
+/** Sets the exit status: 1 where the request is none, or not of this process's parent; nothing is read then. */
+export async function readMapsForParent(): Promise<void> {
+  let request: MapRequest
+  try {
+    request = mapRequest(JSON.parse(await readAll(process.stdin)), '')
+    if (request.parent !== process.ppid) throw new Error('it is not asked by its parent')
+  } catch (error) {
+    process.stderr.write(`volctl: not a request to the map reader: ${errorMessage(error)}\n`)
+    process.exitCode = 1
+    return
+  }
+  // A pipe is written to at once: what is said of one process is out before the next one is looked at.
+  for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request))}\n`)
+}
+
+function answerOf(pid: number, { devices }: MapRequest): MapAnswer {
+  try {
+    const maps = parseMaps(readFileSync(`/proc/${pid}/maps`, 'utf8'))
+    const paths = maps.filter(({ dev }) => devices.includes(dev)).map(({ path }) => path)
+    return { pid, paths: [...new Set(paths)] }
+  } catch (error) {
+    return { pid, paths: [], error: errnoOf(error) ?? errorMessage(error) }
+  }
+}

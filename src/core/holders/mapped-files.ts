@@ -1,0 +1,86 @@
+/** Which processes have a file of some places mapped, which no descriptor need show: asked of a child that can be given up. */
+import { runCommand } from '../apply/run-command.ts'
+import { errorMessage } from '../errors.ts'
+import { type MapAnswer, type MapRequest, mapAnswer } from './map-messages.ts'
+import type { Places } from './places.ts'
+import { type Holder, holder, type Suspect } from './process-files.ts'
+
+export interface MappedFiles {
+  readonly holders: readonly Holder[]
+  /** In words, what could not be found out; undefined: all was. */
+  readonly unread?: string
+}
+
+export interface MapReader {
+  /** Command line that starts it (map-reader.ts). */
+  readonly command: readonly string[]
+  /** Milliseconds, for all processes together. */
+  readonly deadlineMs: number
+}
+
+/** A child is given up when it stands still, and the next one goes on behind the process that held it. */
+const MOST_CHILDREN = 3
+
+/** @param suspects whose memory is looked at, each asked whether a path of its own lies in the places */
+export async function mappedFiles(
+  places: Places,
+  suspects: readonly Suspect[],
+  { command: [program = '', ...args], deadlineMs }: MapReader,
+): Promise<MappedFiles> {
+  const byPid = Map.groupBy(suspects, ({ pid }) => pid)
+  const devices = [...places.devices]
+  const answers: MapAnswer[] = []
+  const silent: number[] = []
+  let left = [...byPid.keys()]
+  for (let tried = 1; left.length > 0 && tried <= MOST_CHILDREN; tried++) {
+    const request: MapRequest = { parent: process.pid, pids: left, devices }
+    const { found, ended, why } = await askChild(program, args, request, deadlineMs / MOST_CHILDREN)
+    answers.push(...found)
+    left = left.slice(found.length)
+    if (ended && left.length > 0) return { holders: holdersIn(answers, byPid), unread: why }
+    const stuck = left.shift()
+    if (stuck !== undefined) silent.push(stuck)
+  }
+  const unread = [
+    ...(silent.length > 0
+      ? [`what ${silent.map((pid) => `pid ${pid}`).join(', ')} has mapped could not be read in time`]
+      : []),
+    ...(left.length > 0 ? [`nor that of ${left.length} more processes`] : []),
+  ].join(', ')
+  return { holders: holdersIn(answers, byPid), ...(unread !== '' && { unread }) }
+}
+
+interface Child {
+  readonly found: readonly MapAnswer[]
+  /** By itself, before its time was up. */
+  readonly ended: boolean
+  readonly why: string
+}
+
+async function askChild(
+  program: string,
+  args: readonly string[],
+  request: MapRequest,
+  deadlineMs: number,
+): Promise<Child> {
+  let text = ''
+  const onOutput = (piece: string): void => {
+    text += piece
+  }
+  try {
+    const { timedOut, stderr } = await runCommand(program, args, deadlineMs, JSON.stringify(request), { onOutput })
+    const lines = text.split('\n').slice(0, -1)
+    const found = lines.map((line) => mapAnswer(JSON.parse(line), ''))
+    const words = stderr.trim().split('\n').at(-1)
+    return { found, ended: !timedOut, why: `what processes have mapped was not read${words ? ` (${words})` : ''}` }
+  } catch (error) {
+    return { found: [], ended: true, why: `what processes have mapped was not read (${errorMessage(error)})` }
+  }
+}
+
+function holdersIn(answers: readonly MapAnswer[], byPid: ReadonlyMap<number, readonly Suspect[]>): Holder[] {
+  return answers.flatMap(({ pid, paths }) => {
+    const isHeld = (path: string): boolean => byPid.get(pid)?.some(({ holds }) => holds(path)) === true
+    return paths.filter(isHeld).map((path) => holder(pid, 'map', path))
+  })
+}

@@ -1,0 +1,73 @@
+/** Where holders are looked for: paths of our own mount namespace, and what lies there in every other one. */
+import { posix } from 'node:path'
+import { type Location, locate } from '../apply/location.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { goesWith } from '../mountinfo/propagation.ts'
+import { isWithin } from '../path-within.ts'
+
+/** Directories and mount points, with all that is mounted below them. Nothing of them is touched. */
+export class Places {
+  readonly table: MountTable
+  readonly #paths: ReadonlySet<string>
+  readonly #byDev = new Map<string, Set<string>>()
+  readonly #mounts: readonly MountInfo[]
+
+  /** @param paths absolute, of the table's namespace */
+  constructor(table: MountTable, paths: readonly string[]) {
+    this.table = table
+    this.#paths = new Set(paths)
+    const places = [...this.#paths].flatMap((path) => locate(table, path) ?? [])
+    for (const place of places) this.#note(place)
+    this.#mounts = [...new Set([...this.#paths].flatMap((path) => table.under(path)))]
+    for (const mount of this.#mounts) {
+      const location = { dev: mount.dev, path: rootOf(mount) }
+      // A bind mount of all that the place itself lies in says nothing of the place.
+      if (!places.some((place) => place.dev === mount.dev && isWithin(place.path, location.path))) this.#note(location)
+    }
+  }
+
+  /** "major:minor" of every file system that lies there. */
+  get devices(): ReadonlySet<string> {
+    return new Set(this.#byDev.keys())
+  }
+
+  /** @param path as our own namespace has it */
+  has(path: string): boolean {
+    return isBelowAny(path, this.#paths)
+  }
+
+  /** @param path as a namespace has it whose table this is */
+  hasIn(table: MountTable, path: string): boolean {
+    const location = locate(table, path)
+    const inside = location && this.#byDev.get(location.dev)
+    return location !== undefined && inside !== undefined && isBelowAny(location.path, inside)
+  }
+
+  /** Mounts of another namespace that show what lies there, and that stay when ours go: not copies of ours (R032). */
+  mountsIn(table: MountTable): MountInfo[] {
+    return [...this.#byDev].flatMap(([dev, inside]) =>
+      table
+        .ofDevice(dev)
+        .filter((mount) => isBelowAny(rootOf(mount), inside))
+        .filter((mount) => !this.#mounts.some((ours) => goesWith(this.table, ours, mount, table))),
+    )
+  }
+
+  #note({ dev, path }: Location): void {
+    const known = this.#byDev.get(dev)
+    if (known === undefined) this.#byDev.set(dev, new Set([path]))
+    else known.add(path)
+  }
+}
+
+function rootOf({ root }: MountInfo): string {
+  return posix.normalize(root.replace(/\/\/deleted$/, ''))
+}
+
+/** By walking up: the paths may be thousands, and the files of all processes too. */
+function isBelowAny(path: string, places: ReadonlySet<string>): boolean {
+  for (let at = path.replace(/ \(deleted\)$/, ''); ; at = posix.dirname(at)) {
+    if (places.has(at)) return true
+    if (at === '/' || at === '.') return false
+  }
+}

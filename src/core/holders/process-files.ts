@@ -1,0 +1,144 @@
+/** Which processes have a working directory, a root or an open file in some places: by readlink alone (a stat could hang). */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import type { OtherNamespace } from '../apply/host.ts'
+import { processIds, processName, taskIds } from '../apply/other-namespaces.ts'
+import { errnoOf } from '../errors.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
+import { type PodProcess, podProcessOf } from '../node/pod-cgroups.ts'
+import { namespaceOf, readTextIfAny } from '../node/read-text.ts'
+import type { Places } from './places.ts'
+
+export interface Holder {
+  readonly pid: number
+  readonly process: string
+  readonly what: 'cwd' | 'root' | 'file' | 'map'
+  /** As the process sees it. */
+  readonly path: string
+  /** Absent: the process is of no pod. */
+  readonly of?: PodProcess
+}
+
+/** A process that may hold one of the places, and how to tell by a path of it. */
+export interface Suspect {
+  readonly pid: number
+  readonly holds: (path: string) => boolean
+}
+
+export interface ProcessFiles {
+  readonly holders: readonly Holder[]
+  /** Those whose mount namespace shows the places at all: what they have mapped is worth a look. */
+  readonly suspects: readonly Suspect[]
+  /** How many processes are not ours to look into. */
+  readonly hidden: number
+}
+
+/**
+ * In our own mount namespace a path says it all; a process of another one is asked where its path lies, by device and
+ * path inside the file system, since a container sees the same directory under another name. What a namespace does not
+ * show its processes cannot hold through it: their files are not read.
+ */
+export function processFiles(places: Places, others: readonly OtherNamespace[], proc = '/proc'): ProcessFiles {
+  const ours = namespaceOf('self', 'mnt', proc)
+  const tables = new Map(others.map(({ pid, table }) => [namespaceOf(pid, 'mnt', proc), table]))
+  const showing = new Map<MountTable, boolean>()
+  const shows = (table: MountTable): boolean => {
+    const known = showing.get(table) ?? [...places.devices].some((dev) => table.ofDevice(dev).length > 0)
+    showing.set(table, known)
+    return known
+  }
+  const holders: Holder[] = []
+  const suspects: Suspect[] = []
+  let hidden = 0
+  for (const pid of processIds(proc)) {
+    if (pid === process.pid) continue
+    const seen = tasksOf(pid, proc)
+    if (seen === 'hidden') {
+      hidden++
+      continue
+    }
+    for (const { directory, namespace } of seen) {
+      const theirs = tables.get(namespace)
+      const here = namespace === ours
+      if (!here && (theirs === undefined || !shows(theirs))) continue
+      const holds = (path: string): boolean =>
+        here ? places.has(path) : theirs !== undefined && places.hasIn(theirs, path)
+      suspects.push({ pid, holds })
+      for (const [what, path] of linksOf(directory)) if (holds(path)) holders.push(holder(pid, what, path, proc))
+    }
+  }
+  return { holders, suspects, hidden }
+}
+
+export function holder(pid: number, what: Holder['what'], path: string, proc = '/proc'): Holder {
+  const of = podProcessOf(readTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
+  return { pid, process: processName(pid, proc), what, path, ...(of && { of }) }
+}
+
+interface Task {
+  /** In /proc. */
+  readonly directory: string
+  readonly namespace: string
+}
+
+/** The process, or its other threads where the first has ended before them: these still have its files. */
+function tasksOf(pid: number, proc: string): readonly Task[] | 'hidden' {
+  try {
+    return [{ directory: `${proc}/${pid}`, namespace: readlinkSync(`${proc}/${pid}/ns/mnt`) }]
+  } catch (error) {
+    if (isDenied(error)) return isKernelThread(pid, proc) ? [] : 'hidden'
+  }
+  try {
+    const tasks = taskIds(pid, proc).map((task) => `${proc}/${pid}/task/${task}`)
+    return tasks.flatMap((directory) => {
+      const namespace = linkAt(`${directory}/ns/mnt`)
+      return namespace === undefined ? [] : [{ directory, namespace }]
+    })
+  } catch {
+    return []
+  }
+}
+
+const KTHREAD = 0x200000
+
+/** It has no files, whoever asks. (stat: the name in brackets may hold anything, the flags are the seventh field after it.) */
+function isKernelThread(pid: number, proc: string): boolean {
+  try {
+    const stat = readFileSync(`${proc}/${pid}/stat`, 'latin1')
+    return (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]) & KTHREAD) !== 0
+  } catch {
+    return true
+  }
+}
+
+function* linksOf(directory: string): Generator<readonly [Holder['what'], string]> {
+  for (const what of ['cwd', 'root'] as const) {
+    const link = linkAt(`${directory}/${what}`)
+    if (link?.startsWith('/')) yield [what, link]
+  }
+  // Sockets, pipes and their like begin with a letter and hold no path.
+  for (const name of namesIn(`${directory}/fd`)) {
+    const link = linkAt(`${directory}/fd/${name}`)
+    if (link?.startsWith('/')) yield ['file', link]
+  }
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+export function isDenied(error: unknown): boolean {
+  const code = errnoOf(error)
+  return code === 'EACCES' || code === 'EPERM'
+}
