@@ -4,19 +4,28 @@ import type { ExitStatus } from '../exit-status.ts'
 export const EXIT_MEANINGS: Readonly<
   Record<
     ExitStatus,
-    { readonly plan?: string; readonly apply?: string; readonly snapshot?: string; readonly journal?: string }
+    {
+      readonly plan?: string
+      readonly explain?: string
+      readonly apply?: string
+      readonly snapshot?: string
+      readonly journal?: string
+    }
   >
 > = {
   0: {
     plan: 'Done. With --detailed-exitcode: there is no operation, blocked ones included, the plan is complete, and no problem is an error.',
     apply:
       'All that was asked for was done, or there was nothing to do. What waits for others, and what is blocked only for a flag that was not given (NotAsked, DeletesData), does not count.',
+    explain: 'Done, whatever the verdict.',
     snapshot: 'The snapshot was written.',
     journal: 'The journal was printed; where there is none, it says so.',
   },
   1: {
     plan: 'It could not do its work: bad flags, no API server, an unreadable node. With --detailed-exitcode also: the plan is not complete, or a problem is an error, and there is no operation.',
     apply: 'It could not do its work, or the question was not answered with yes. Nothing was changed.',
+    explain:
+      'It could not do its work: bad flags, no API server, an unreadable node; or WHAT is nothing here, or several things.',
     snapshot: 'It could not do its work.',
     journal: 'The journal could not be read.',
   },
@@ -25,11 +34,14 @@ export const EXIT_MEANINGS: Readonly<
   4: {
     plan: 'Refused for safety: the message names the rule, and what would lift it. The plan is printed all the same.',
     apply: 'Refused for safety: the message names the rule, and what would lift it. Nothing was changed.',
+    explain:
+      'Refused for safety: the message names the rule, and what would lift it. The answer is printed all the same, where there is one.',
     snapshot: 'Refused for safety: several kubelets, or a Node object that does not exist.',
   },
   130: {
     plan: 'Interrupted.',
     apply: 'Interrupted: no new operation was started, those in flight were waited for or named.',
+    explain: 'Interrupted.',
     snapshot: 'Interrupted.',
   },
 }

@@ -1,7 +1,7 @@
 import { VolctlError } from '../errors.ts'
 import type { NodeState } from '../node-state.ts'
 import { plainPath } from '../path-within.ts'
-import { leaveNode, lookAtNode } from './live-node.ts'
+import { type LookOptions, leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 
 /** One look at the node: this one, or the one in a snapshot. Nothing stays open. */
@@ -9,6 +9,7 @@ export async function loadNode(
   choice: NodeChoice,
   snapshot: string | undefined,
   log: (line: string) => void,
+  attributes: LookOptions['attributes'] = 'plan',
 ): Promise<NodeState> {
   if (snapshot !== undefined) {
     const { readSnapshot } = await import('../snapshot/read-snapshot.ts')
@@ -16,7 +17,7 @@ export async function loadNode(
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
     return withChoice(state, choice)
   }
-  const node = await lookAtNode(choice, { attributes: 'plan', log })
+  const node = await lookAtNode(choice, { attributes, log })
   leaveNode(node)
   return node
 }

@@ -11,7 +11,7 @@ import type { Places } from './places.ts'
 export interface Holder {
   readonly pid: number
   readonly process: string
-  readonly what: 'cwd' | 'root' | 'file' | 'map'
+  readonly what: 'cwd' | 'root' | 'file' | 'map' | 'device'
   /** As the process sees it. */
   readonly path: string
   /** Absent: the process is of no pod. */

@@ -43,13 +43,13 @@ function podDecision({ inputs }: PlanContext, pod: PodClass): Decision {
 export function podVerdict(pod: PodClass): [rule: string, why: string] {
   switch (pod.class) {
     case 'Desired':
-      return ['S5', 'in the API and meant to run: keeps what it has']
+      return ['S5', 'it is in the API and meant to run: it keeps what it has']
     case 'Frozen':
-      return ['S9', `left alone: ${pod.why?.message ?? 'in doubt'}`]
+      return ['S9', `it is left alone: ${pod.why?.message ?? 'in doubt'}`]
     case 'Finished':
-      return ['R220', 'ended, and nothing of it runs: its volumes come down, its directory stays']
+      return ['R220', 'it has ended, and nothing of it runs: its volumes come down, its directory stays']
     case 'Gone':
-      return ['R220', 'not in the API, and nothing of it runs']
+      return ['R220', 'it is not in the API, and nothing of it runs']
   }
 }
 
@@ -77,7 +77,7 @@ function keptMaps({ inputs, classes }: PlanContext, { mappings }: PlanContext['b
 
 function kept(pod: PodClass, path: string): Decision {
   const [rule, why] = podVerdict(pod)
-  return { path, rule, why: `its pod is ${why}`, pod: pod.uid }
+  return { path, rule, why: `pod ${pod.uid} has it, and ${why}`, pod: pod.uid }
 }
 
 function operationDecision({ kind, paths, steps, rule, blocked, message, pod, volume }: Operation): Decision {

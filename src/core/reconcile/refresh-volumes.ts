@@ -50,7 +50,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
   const { inputs } = context
   const difference = contentDifference(inputs, volume) ?? halfDone(inputs, volume)
   if (difference === undefined) {
-    leaveWanted(context, findings, volume, 'wanted, and as it should be: its content is what the API says')
+    leaveWanted(context, findings, volume, 'it is wanted, and as it should be: its content is what the API says')
     return
   }
   const path = pluginNamed(volume.plugin).podPath(volume)
@@ -72,7 +72,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
 function expand(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const growth = nodeExpansionWanted(volume)
   if (growth === undefined) {
-    leaveWanted(context, findings, volume, 'wanted, and as it should be')
+    leaveWanted(context, findings, volume, 'it is wanted, and as it should be')
     return
   }
   const path = volume.plugin === CSI_PLUGIN ? csiTarget(volume) : pluginNamed(volume.plugin).podPath(volume)

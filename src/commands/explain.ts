@@ -1,0 +1,92 @@
+import { Args, Flags } from '@oclif/core'
+import { typedPath } from '../core/cli/caller-path.ts'
+import { loadNode } from '../core/cli/load-node.ts'
+import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { refusalOf } from '../core/cli/plan-exit-status.ts'
+import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { type Explained, explain } from '../core/explain/explain.ts'
+import type { Explanation } from '../core/explain/explanation.ts'
+import { withHolders } from '../core/explain/with-holders.ts'
+import { containerNames } from '../core/holders/container-names.ts'
+import { liveHolders } from '../core/holders/live-holders.ts'
+import { mapReaderCommand } from '../core/holders/map-reader-command.ts'
+import type { NodeState } from '../core/node-state.ts'
+import { renderExplanation } from '../core/views/explain-view.ts'
+import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/volctl-command.ts'
+
+const MAPS_DEADLINE_MS = 5000
+
+/** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
+const { only: _only, skip: _skip, pod: _pod, volume: _volume, max: _max, ...whatIf } = planFlags
+
+export default class Explain extends VolctlCommand {
+  static override summary = 'Say all that is known about one pod, claim, volume, attachment, mount, path or device.'
+  static override description =
+    'Reads the node and the API as plan does, and answers for one thing: what it is and where that was learned, who ' +
+    'wants it, what there is of it, why it is in its state, what volctl would do and by which rule, who holds it, and ' +
+    'what to do. Nothing is changed, on the node or in the cluster. Without root the answer is the same, but for what ' +
+    'only root may read; from a snapshot it is the same but for who holds it.'
+  static override usage = 'explain WHAT [FLAGS]'
+  static override args = {
+    what: Args.string({
+      name: 'WHAT',
+      required: true,
+      description:
+        'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
+        '/dev/NAME or MAJOR:MINOR. Before a name that several things have: pod/, pvc/, pv/, va/, volume/, device/, path/.',
+    }),
+  }
+  static override examples = [
+    { description: 'Why does this pod hang in Terminating:', command: '<%= config.bin %> explain shop/web-0' },
+    {
+      description: 'What is this orphaned directory, and who holds it:',
+      command: '<%= config.bin %> explain /var/lib/kubelet/pods/c2d7ef9e-7d5c-4d0e-9c1f-2f6f3c0e5f0d',
+    },
+    { description: 'A claim, or the volume behind it:', command: '<%= config.bin %> explain pvc/shop/data' },
+    {
+      description: 'Why is it still attached, by a snapshot of the node:',
+      command: '<%= config.bin %> explain pv/pvc-123 --snapshot node.json',
+    },
+    {
+      description: 'What would be done if its data may go:',
+      command: '<%= config.bin %> explain shop/web-0 --orphans',
+    },
+  ]
+  static override flags = {
+    output: outputFlag(),
+    snapshot: Flags.string({
+      helpValue: 'FILE',
+      summary: 'Explain from a snapshot instead of this node; needs no rights and no API.',
+      exclusive: ['kubeconfig', 'context', 'host-root'],
+    }),
+    verbose: verboseFlag('Say on standard error what was read and how long it took.'),
+    ...apiFlags,
+    ...nodeFlags,
+    ...whatIf,
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Explain)
+    const options = planOptions(flags, this.config.version)
+    const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
+    const explained = explain(state, options, typedPath(args.what))
+    const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
+    const { isTTY, columns } = process.stdout
+    await this.answer(answer, flags.output as OutputFormat, (wide, paint) =>
+      renderExplanation(answer, paint, wide, isTTY === true ? columns : undefined),
+    )
+    const refusal = refusalOf(answer)
+    if (refusal !== undefined) throw refusal
+  }
+
+  /** Holders are no part of a snapshot: who they are is asked now. */
+  async #live({ mounts, snapshot }: NodeState, { explanation, ...held }: Explained): Promise<Explanation> {
+    const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
+      backingFile === undefined ? [] : [{ device: name, backingFile }],
+    )
+    const maps = { command: mapReaderCommand(), deadlineMs: MAPS_DEADLINE_MS }
+    const found = await liveHolders(held, { table: mounts, loops, maps })
+    this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)
+    return withHolders(explanation, found, containerNames(snapshot))
+  }
+}

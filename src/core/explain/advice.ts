@@ -1,0 +1,88 @@
+/** What the person should do: the hints of the codes that apply, else their meanings, and the command that does the rest. */
+import { BLOCK_CODES, PROBLEM_CODES, REASONS, WAITING_CODES } from '../plan/catalogue.ts'
+import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
+import { isNamed } from '../reconcile/filter-operations.ts'
+import type { Concern } from './concerns.ts'
+import type { Advice } from './explanation.ts'
+
+const MEANINGS: Readonly<Record<string, string>> = { ...REASONS, ...WAITING_CODES, ...PROBLEM_CODES, ...BLOCK_CODES }
+
+export function adviceOn(
+  { operations, before, waiting, problems }: Concern,
+  plan: Plan,
+  options: PlanOptions,
+): Advice[] {
+  const { refused } = plan
+  const all = [...before, ...operations]
+  const obstacles = [
+    ...(refused === undefined ? [] : [refused]),
+    ...all.flatMap(({ blocked }) => blocked ?? []),
+    ...waiting,
+    ...problems.filter(({ severity }) => severity !== 'info'),
+  ]
+  const hints = obstacles.map(({ code, hint, message }) => {
+    const meaning = Object.hasOwn(MEANINGS, code) ? MEANINGS[code] : undefined
+    return { text: hint ?? meaning ?? message, code, ...(meaning !== undefined && { meaning }) }
+  })
+  const runnable = all.filter(({ blocked }) => blocked === undefined)
+  return [
+    ...distinct(hints),
+    ...(runnable.length === 0 || refused !== undefined ? [] : [{ text: commandFor(runnable, plan, options) }]),
+  ]
+}
+
+function distinct(advice: readonly Advice[]): Advice[] {
+  return [...new Map(advice.map((each) => [`${each.code}\0${each.text}`, each])).values()]
+}
+
+/** Only values that any shell takes as they are stand in a command. */
+const PLAIN = /^[A-Za-z0-9/][A-Za-z0-9._/:^=~-]*$/
+
+/** The narrowest scope that has all of them and nothing else. */
+function commandFor(wanted: readonly Operation[], { operations }: Plan, options: PlanOptions): string {
+  const guards = flagsText(options)
+  const only = scopes(wanted).find((scope) => {
+    const chosen = operations.filter((operation) => operation.blocked === undefined && isNamed(operation, scope))
+    return chosen.length === wanted.length && wanted.every((each) => chosen.includes(each))
+  })
+  if (guards === undefined)
+    return 'volctl apply, with the flags that were given here, carries it out: look at volctl plan first.'
+  if (only === undefined)
+    return `volctl apply${guards} carries it out, with the rest of the plan: look at volctl plan${guards} first.`
+  const flags = [
+    ...only.pods.map((pod) => ` --pod ${pod}`),
+    ...only.volumes.map((volume) => ` --volume ${volume}`),
+  ].join('')
+  return `volctl apply${guards}${flags} carries out just this; volctl plan${guards}${flags} shows it.`
+}
+
+interface NamedScope {
+  readonly pods: readonly string[]
+  readonly volumes: readonly string[]
+}
+
+function scopes([first]: readonly Operation[]): NamedScope[] {
+  const { name, uniqueName } = { ...first?.volume }
+  const pods = [first?.pod?.uid].filter((each) => each !== undefined).filter((each) => PLAIN.test(each))
+  const volumes = [name, uniqueName].filter((each) => each !== undefined).filter((each) => PLAIN.test(each))
+  return [
+    ...pods.map((pod) => ({ pods: [pod], volumes: [] })),
+    ...volumes.map((volume) => ({ pods: [], volumes: [volume] })),
+    ...pods.flatMap((pod) => volumes.map((volume) => ({ pods: [pod], volumes: [volume] }))),
+  ]
+}
+
+/** The flags under which this is the answer; undefined where one is not to be written into a command. */
+function flagsText(options: PlanOptions): string | undefined {
+  const { orphans, remount, expand, driverGone, handles, forceUnmount, lazy, acceptOutage } = options
+  const values = [
+    ...driverGone.map((each) => ['--driver-gone', each]),
+    ...Object.entries(handles).map(([volume, handle]) => ['--handle', `${volume}=${handle}`]),
+    ...forceUnmount.map((each) => ['--force-unmount', each]),
+    ...lazy.map((each) => ['--lazy', each]),
+    ...(acceptOutage === undefined ? [] : [['--accept-outage', `${acceptOutage}`]]),
+  ]
+  if (values.some(([, value = '']) => !PLAIN.test(value))) return undefined
+  const switches = [orphans ? ' --orphans' : '', remount ? ' --remount' : '', expand ? ' --expand' : '']
+  return [...switches, ...values.map(([flag, value]) => ` ${flag} ${value}`)].join('')
+}

@@ -1,0 +1,187 @@
+/** Everything on a node and in its API that can be asked about, with the names under which it goes. */
+import { namedUids, podNamespace } from '../desired/pods.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import type { SubjectKind } from './explanation.ts'
+import type { NodeVolume, NodeVolumes } from './node-volumes.ts'
+
+/** What was found; devices and paths are found by their shape and are no candidates (path-subject.ts). */
+export type Target =
+  | { readonly kind: 'Pod'; readonly uid: string }
+  | {
+      readonly kind: 'PersistentVolumeClaim'
+      readonly namespace: string
+      readonly name: string
+      readonly volume: NodeVolume | undefined
+    }
+  | { readonly kind: 'PersistentVolume'; readonly name: string; readonly volume: NodeVolume | undefined }
+  | { readonly kind: 'VolumeAttachment'; readonly name: string; readonly volume: NodeVolume | undefined }
+  | { readonly kind: 'Volume'; readonly name: string; readonly volume: NodeVolume }
+
+export interface Candidate {
+  /** What to ask for, to mean this and nothing else. */
+  readonly ask: string
+  readonly names: readonly string[]
+  /** A few words that tell it from others of its name. */
+  readonly about: string
+  readonly target: Target
+}
+
+/** Prefixes that settle what is meant, as kubectl has them. */
+export const PREFIXES: Readonly<Record<string, SubjectKind>> = {
+  pod: 'Pod',
+  pods: 'Pod',
+  po: 'Pod',
+  pvc: 'PersistentVolumeClaim',
+  claim: 'PersistentVolumeClaim',
+  persistentvolumeclaim: 'PersistentVolumeClaim',
+  persistentvolumeclaims: 'PersistentVolumeClaim',
+  pv: 'PersistentVolume',
+  persistentvolume: 'PersistentVolume',
+  persistentvolumes: 'PersistentVolume',
+  va: 'VolumeAttachment',
+  attachment: 'VolumeAttachment',
+  volumeattachment: 'VolumeAttachment',
+  volumeattachments: 'VolumeAttachment',
+  volume: 'Volume',
+  vol: 'Volume',
+  device: 'Device',
+  dev: 'Device',
+  mount: 'Mount',
+  path: 'Path',
+}
+
+export function allCandidates(context: PlanContext, volumes: NodeVolumes): readonly Candidate[] {
+  return [
+    ...pods(context),
+    ...claims(context, volumes),
+    ...persistentVolumes(context, volumes),
+    ...attachments(context, volumes),
+    ...nodeVolumes(context, volumes),
+  ]
+}
+
+function pods({ classes }: PlanContext): Candidate[] {
+  const known = new Map<string, number>()
+  for (const { ref } of classes.all) known.set(nameOf(ref), (known.get(nameOf(ref)) ?? 0) + 1)
+  return classes.all.map(({ uid, ref, pod, class: name, why }) => {
+    const full = nameOf(ref)
+    const own = ref.name === undefined ? [] : [full, ref.name]
+    return {
+      ask: ref.name === undefined || known.get(full) !== 1 ? `pod/${uid}` : `pod/${full}`,
+      names: [uid, ...(pod === undefined ? [] : namedUids(pod)), ...own],
+      about: `${ref.name === undefined ? '' : `${full}, `}${pod === undefined ? 'not in the API' : 'in the API'}, ${why?.code ?? name}`,
+      target: { kind: 'Pod', uid },
+    }
+  })
+}
+
+function nameOf({ namespace, name }: { readonly namespace?: string; readonly name?: string }): string {
+  return `${namespace ?? 'default'}/${name ?? ''}`
+}
+
+/** Those in the API, and those that only a pod or a PersistentVolume names any more. */
+function claims({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
+  const { api } = inputs.snapshot
+  const found = new Map<string, Candidate>()
+  const note = (
+    namespace: string,
+    name: string,
+    more: readonly string[],
+    about: string,
+    volume: NodeVolume | undefined,
+  ): void => {
+    const full = `${namespace}/${name}`
+    if (found.has(full)) return
+    const target = { kind: 'PersistentVolumeClaim', namespace, name, volume } as const
+    found.set(full, { ask: `pvc/${full}`, names: [full, name, ...more], about, target })
+  }
+  for (const { metadata, spec } of api?.persistentVolumeClaims ?? []) {
+    const { namespace = 'default', name, uid } = metadata
+    const behind =
+      volumes.ofPersistentVolume(spec.volumeName ?? '') ??
+      volumes.all.find(({ unresolved }) =>
+        unresolved.some((each) => each.claimName === name && podNamespace(each.pod) === namespace),
+      )
+    note(namespace, name, [uid], `claim ${namespace}/${name}`, behind)
+  }
+  for (const volume of volumes.all) {
+    for (const { claimName, pod } of volume.unresolved) {
+      if (claimName !== undefined) note(podNamespace(pod), claimName, [], 'claim that a pod names', volume)
+    }
+    const { namespace = 'default', name } = volume.persistentVolume?.spec.claimRef ?? {}
+    if (name !== undefined) note(namespace, name, [], 'claim that a PersistentVolume names', volume)
+  }
+  return [...found.values()]
+}
+
+function persistentVolumes({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
+  const { api } = inputs.snapshot
+  const objects = new Map((api?.persistentVolumes ?? []).map(({ metadata }) => [metadata.name, metadata.uid]))
+  const named = volumes.all
+    .flatMap(({ unresolved, attachment }) => [
+      ...unresolved.map(({ persistentVolumeName }) => persistentVolumeName),
+      attachment?.spec.source.persistentVolumeName,
+    ])
+    .filter((name) => name !== undefined && name !== '') as string[]
+  return [...new Set([...objects.keys(), ...named])].map((name) => ({
+    ask: `pv/${name}`,
+    names: [name, ...(objects.get(name) === undefined ? [] : [objects.get(name) as string])],
+    about: objects.has(name) ? 'PersistentVolume' : 'PersistentVolume that is not in the API any more',
+    target: { kind: 'PersistentVolume', name, volume: volumes.ofPersistentVolume(name) ?? attachedAs(volumes, name) },
+  }))
+}
+
+function attachedAs(volumes: NodeVolumes, persistentVolume: string): NodeVolume | undefined {
+  return volumes.all.find(({ attachment }) => attachment?.spec.source.persistentVolumeName === persistentVolume)
+}
+
+function attachments({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
+  return (inputs.snapshot.api?.volumeAttachments ?? []).map(({ metadata, spec }) => ({
+    ask: `va/${metadata.name}`,
+    names: [metadata.name, metadata.uid],
+    about: `VolumeAttachment to ${spec.nodeName}`,
+    target: { kind: 'VolumeAttachment', name: metadata.name, volume: volumes.ofAttachment(metadata.name) },
+  }))
+}
+
+/** One for each name of a volume in a pod, one for the volume as such. */
+function nodeVolumes(context: PlanContext, volumes: NodeVolumes): Candidate[] {
+  return volumes.all.flatMap((volume) => {
+    const pods = [...volume.podUids].map((uid) => podName(context, uid))
+    const inPods = [...podVolumeNames(volume)].flatMap(([uid, names]) =>
+      names.flatMap((name) => [`${uid}/${name}`, `${podName(context, uid)}/${name}`]),
+    )
+    const [ask] = volume.uniqueName === undefined ? inPods : [volume.uniqueName]
+    const name = ask ?? [...volume.names][0] ?? volume.directories[0]
+    if (name === undefined) return []
+    return {
+      ask: volume.uniqueName === undefined && ask === undefined ? name : `volume/${name}`,
+      names: [
+        ...volume.names,
+        ...inPods,
+        ...(volume.identity === undefined ? [] : [`${volume.identity.driver}^${volume.identity.handle}`]),
+      ],
+      about: pods.length === 0 ? 'volume' : `volume of pod ${pods.join(', ')}`,
+      target: { kind: 'Volume', name, volume },
+    }
+  })
+}
+
+function podName({ classes }: PlanContext, uid: string): string {
+  const ref = classes.of(uid)?.ref
+  return ref?.name === undefined ? uid : nameOf(ref)
+}
+
+/** What each pod calls it, by UID. */
+function podVolumeNames(volume: NodeVolume): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>()
+  const note = (uid: string, names: readonly string[]): void =>
+    void found.set(uid, [...(found.get(uid) ?? []), ...names])
+  for (const { podUid, podVolumeNames: names, specName } of [...volume.wanted, ...volume.ended])
+    note(podUid, [...names, specName])
+  for (const { podUid, podVolumeName } of volume.unresolved) note(podUid, [podVolumeName])
+  for (const { podUid, name } of volume.onDisk) note(podUid, [name])
+  for (const { podUid, subPaths } of volume.leaked) note(podUid, [subPaths.volumeName])
+  for (const { block, mappings } of volume.maps) for (const { podUid } of mappings) note(podUid, [block.name])
+  return new Map([...found].map(([uid, names]) => [uid, [...new Set(names)]]))
+}

@@ -1,0 +1,177 @@
+/** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
+
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
+import { type PlanContext, podRefOf } from '../reconcile/context.ts'
+import type { Decision } from '../reconcile/decisions.ts'
+import { describeWanted } from '../reconcile/mount-volumes.ts'
+import { describeCsiVolume, describePersistentVolume } from '../reconcile/volume-facts.ts'
+import { type Concern, concernOf } from './concerns.ts'
+import type { AttachmentView, VolumeView } from './explanation.ts'
+import { type NodeVolume, podDirOf } from './node-volumes.ts'
+import { placesOf } from './places.ts'
+import { type Because, verdictOf } from './verdict.ts'
+
+export interface DescribedVolume {
+  readonly view: VolumeView
+  /** Why nothing is to be done to it, where that is so. */
+  readonly because: Because
+}
+
+/** @param only UIDs of pods: what others do with it is not said; empty: of all */
+export function describeVolume(
+  context: PlanContext,
+  { plan, decisions }: { readonly plan: Plan; readonly decisions: readonly Decision[] },
+  volume: NodeVolume,
+  only: readonly string[],
+): DescribedVolume {
+  const concern = concernOf(context.inputs, plan, decisions, {
+    pods: [],
+    only,
+    volumes: [volume],
+    paths: [],
+    attachments: [],
+  })
+  const attachment = attachmentView(volume)
+  const because = becauseOf(context.inputs, volume, concern)
+  const view: VolumeView = {
+    volume: refOf(context, volume, concern),
+    wantedBy: [
+      ...volume.wanted.map(({ podUid, podVolumeNames, readOnly }) => ({
+        pod: podRefOf(context, podUid),
+        as: podVolumeNames,
+        readOnly,
+      })),
+      ...volume.unresolved.map(({ podUid, podVolumeName }) => ({
+        pod: podRefOf(context, podUid),
+        as: [podVolumeName],
+        readOnly: false,
+      })),
+    ],
+    hadBy: havingPods(context, volume),
+    desired: desiredText(context, volume),
+    places: placesOf(context, volume),
+    ...(attachment !== undefined && { attachment }),
+    verdict: verdictOf(concern, because),
+  }
+  return { view, because }
+}
+
+function havingPods(context: PlanContext, volume: NodeVolume): PodRef[] {
+  const wanting = new Set(volume.wanted.map(({ podUid }) => podUid))
+  return [...volume.havingUids].filter((uid) => !wanting.has(uid)).map((uid) => podRefOf(context, uid))
+}
+
+/** As the plan has it, where it has an operation on it: with what only the operation knows of it. */
+function refOf(context: PlanContext, volume: NodeVolume, { operations, waiting }: Concern): VolumeRef {
+  const planned = [...operations, ...waiting].find(
+    (each) => each.volume?.uniqueName !== undefined && each.volume.uniqueName === volume.uniqueName,
+  )
+  const {
+    wanted: [wanted],
+    ended: [ended],
+    unresolved: [unresolved],
+    identity,
+    uniqueName,
+    persistentVolume,
+  } = volume
+  const own = wanted ?? ended
+  const ref = own === undefined ? undefined : describeWanted(context, own)
+  const device = volume.mounts.at(-1)
+  const known = ref ?? planned?.volume
+  if (known !== undefined)
+    return { ...planned?.volume, ...known, ...(device !== undefined && { device: `${device.dev} ${device.source}` }) }
+  const name = nameOf(volume)
+  if (identity !== undefined) {
+    const mode = volume.maps.length > 0 || persistentVolume?.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem'
+    return describeCsiVolume(context, { name, mode, identity, uniqueName, device })
+  }
+  return {
+    name,
+    ...(unresolved === undefined ? {} : { podVolumeName: unresolved.podVolumeName }),
+    ...(uniqueName === undefined ? {} : { uniqueName }),
+    plugin: pluginOf(volume),
+    mode: volume.maps.length > 0 ? 'Block' : 'Filesystem',
+    ...describePersistentVolume(persistentVolume),
+    ...(device === undefined ? {} : { device: `${device.dev} ${device.source}` }),
+  }
+}
+
+function nameOf({
+  onDisk,
+  globals,
+  maps,
+  leaked,
+  staged,
+  unresolved,
+  persistentVolume,
+  identity,
+  attachment,
+}: NodeVolume): string {
+  return (
+    onDisk[0]?.name ??
+    maps[0]?.block.name ??
+    globals[0]?.name ??
+    leaked[0]?.subPaths.volumeName ??
+    persistentVolume?.metadata.name ??
+    unresolved[0]?.persistentVolumeName ??
+    unresolved[0]?.podVolumeName ??
+    identity?.handle ??
+    staged[0]?.key ??
+    attachment?.spec.source.persistentVolumeName ??
+    attachment?.metadata.name ??
+    'unknown'
+  )
+}
+
+function pluginOf({ onDisk, globals, maps, staged, attachment }: NodeVolume): string {
+  if (staged.length > 0 || attachment !== undefined) return 'kubernetes.io/csi'
+  return onDisk[0]?.plugin ?? globals[0]?.plugin ?? maps[0]?.block.plugin ?? 'unknown'
+}
+
+function attachmentView({ attachment }: NodeVolume): AttachmentView | undefined {
+  if (attachment === undefined) return undefined
+  const { metadata, status } = attachment
+  const error = status?.detachError?.message ?? status?.attachError?.message
+  return {
+    name: metadata.name,
+    attached: status?.attached === true,
+    deleting: metadata.deletionTimestamp !== undefined,
+    ...(error !== undefined && { error }),
+  }
+}
+
+function desiredText(context: PlanContext, volume: NodeVolume): string {
+  const { wanted, ended, unresolved } = volume
+  if (wanted.length > 0) return `wanted by ${podsText(wanted.map(({ podUid }) => podRefOf(context, podUid)))}`
+  const [missing] = unresolved
+  if (missing !== undefined)
+    return `wanted by ${podsText([podRefOf(context, missing.podUid)])}, and not resolved: ${missing.message}`
+  const having = havingPods(context, volume)
+  if (ended.length > 0)
+    return `wanted by nobody: ${podsText(ended.map(({ podUid }) => podRefOf(context, podUid)))} has ended`
+  if (having.length === 0) return 'no pod of this node wants it'
+  const [first] = having
+  const found = first === undefined ? undefined : context.classes.of(first.uid)
+  const which = found?.pod === undefined ? 'is not in the API' : 'does not want it, or has ended'
+  return `wanted by nobody: ${podsText(having)} has it, and ${which}`
+}
+
+function podsText(pods: readonly PodRef[]): string {
+  return pods
+    .map(({ namespace, name, uid }) => (name === undefined ? `pod ${uid}` : `pod ${namespace ?? 'default'}/${name}`))
+    .join(', ')
+}
+
+/** The planner's word on the volume itself: on a target that is wanted before the device behind it. */
+function becauseOf(inputs: ActualInputs, volume: NodeVolume, { decisions }: Concern): Because {
+  const wanted = volume.wanted.map((each) => inputs.absolute(podDirOf(each)))
+  const best =
+    decisions.find(({ path }) => wanted.some((directory) => path === directory || path === `${directory}/mount`)) ??
+    decisions[0]
+  if (best !== undefined) return best
+  if (volume.wanted.length > 0) return { why: 'its pod is left as it is' }
+  return { why: NOTHING_HERE }
+}
+
+export const NOTHING_HERE = 'no pod of this node wants it, and nothing of it is here'

@@ -1,0 +1,80 @@
+/** What a block device is to this node: what is mounted from it, what it backs, whose it is. */
+
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { isWithin } from '../path-within.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import type { Fact } from './explanation.ts'
+import type { NodeVolume, NodeVolumes } from './node-volumes.ts'
+import type { PlaceTarget } from './path-target.ts'
+import { placeAt } from './places.ts'
+
+const NUMBER = /^\d+:\d+$/
+
+/** By its shape: "/dev/…", "major:minor". */
+export function isDevice(given: string): boolean {
+  return NUMBER.test(given) || given.startsWith('/dev/')
+}
+
+/** Undefined: nothing here is of this device. */
+export function deviceTarget(context: PlanContext, volumes: NodeVolumes, given: string): PlaceTarget | undefined {
+  const { inputs } = context
+  const all = inputs.mounts.under('/')
+  // A mount in /dev is no device.
+  if (inputs.mounts.at(given).length > 0 && !isDeviceFile(inputs.mounts.at(given).at(-1))) return undefined
+  const names = new Set(NUMBER.test(given) ? inputs.mounts.ofDevice(given).map(({ source }) => source) : [given])
+  names.delete('')
+  const fromIt = all.filter((mount) => (NUMBER.test(given) ? mount.dev === given : names.has(mount.source)))
+  const binds = all.filter((mount) => isDeviceFile(mount) && names.has(`/dev${mount.root.replace(/\/\/deleted$/, '')}`))
+  const loops = (inputs.snapshot.blockDevices ?? []).filter(({ name }) => names.has(name) || names.has(`/dev/${name}`))
+  const mine = volumes.all.filter((volume) =>
+    isOn(context, volume, {
+      mounts: [...fromIt, ...binds],
+      names,
+      files: loops.flatMap(({ backingFile }) => backingFile ?? []),
+    }),
+  )
+  if (fromIt.length + binds.length + loops.length + mine.length === 0) return undefined
+  const numbers = [...new Set(fromIt.map(({ dev }) => dev))]
+  const facts: Fact[] = [
+    ...[...names]
+      .filter((name) => name.startsWith('/'))
+      .map((value) => ({ label: 'Device', value, from: 'mount table' })),
+    ...numbers.map((value) => ({ label: 'Number', value, from: 'mount table' })),
+    ...loops.map(({ name, backingFile }) => ({
+      label: 'Loop device',
+      value: `${name}, backed by ${backingFile ?? 'nothing'}`,
+      from: 'sysfs',
+    })),
+  ]
+  const paths = [...new Set([...fromIt, ...binds].map(({ mountPoint }) => inputs.plain(mountPoint)))]
+  return {
+    subject: { kind: 'Device', name: given },
+    facts: facts.length > 0 ? facts : [{ label: 'Device', value: given, from: 'the link of a pod' }],
+    places: paths.map((path) => placeAt(inputs, path, { role: 'path' })),
+    volumes: mine,
+    pods: [],
+    paths: paths.filter((path) => isWithin(path, inputs.rootDir)),
+    because: 'no volume of this node is on it',
+  }
+}
+
+function isDeviceFile(mount: MountInfo | undefined): boolean {
+  return mount?.fsType === 'devtmpfs' && mount.root !== '/'
+}
+
+interface Device {
+  readonly mounts: readonly MountInfo[]
+  readonly names: ReadonlySet<string>
+  /** Backing files. */
+  readonly files: readonly string[]
+}
+
+function isOn({ inputs }: PlanContext, volume: NodeVolume, { mounts, names, files }: Device): boolean {
+  const own = new Set(volume.mounts.map(({ id }) => id))
+  if (mounts.some(({ id }) => own.has(id))) return true
+  const links = volume.maps.flatMap(({ mappings }) =>
+    mappings.flatMap(({ symlink }) => inputs.tree.get(symlink ?? '')?.target ?? []),
+  )
+  if (links.some((target) => names.has(target))) return true
+  return files.some((file) => volume.directories.some((directory) => isWithin(file, inputs.absolute(directory))))
+}

@@ -1,0 +1,134 @@
+/** What a thing is, and where that was learned. Never what a secret, or an object's attributes or annotations, hold. */
+import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
+import type { PersistentVolume, PersistentVolumeClaim } from '../model/objects.ts'
+import { identifyAttachment } from '../reconcile/attachment-identity.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import type { Target } from './candidates.ts'
+import type { Fact } from './explanation.ts'
+import type { NodeVolume } from './node-volumes.ts'
+
+/** Facts of the object that was asked for; those of the volume behind it are the volume's (describe-volume.ts). */
+export function identityOf(context: PlanContext, target: Target): Fact[] {
+  switch (target.kind) {
+    case 'Pod':
+      return podFacts(context, target.uid)
+    case 'PersistentVolumeClaim':
+      return claimFacts(context, target)
+    case 'PersistentVolume':
+      return persistentVolumeFacts(context, target)
+    case 'VolumeAttachment':
+      return attachmentFacts(context, target.name)
+    case 'Volume':
+      return volumeFacts(target.volume)
+  }
+}
+
+function fact(label: string, value: string | undefined, from: string): Fact[] {
+  return value === undefined || value === '' ? [] : [{ label, value, from }]
+}
+
+function podFacts({ classes, inputs }: PlanContext, uid: string): Fact[] {
+  const found = classes.of(uid)
+  const { pod, ref } = { ...found }
+  const name = ref?.name === undefined ? undefined : `${ref.namespace ?? 'default'}/${ref.name}`
+  const directory = inputs.absolute(`pods/${uid}`)
+  return [
+    ...fact('Pod', name, pod === undefined ? 'container runtime' : 'API'),
+    ...fact('UID', uid, pod === undefined ? 'disk, mount table or container runtime' : 'API'),
+    ...fact('Created', pod?.metadata.creationTimestamp, 'API'),
+    ...fact('Directory', inputs.tree.has(`pods/${uid}`) ? directory : `${directory}: not there`, 'disk'),
+  ]
+}
+
+function claimFacts({ inputs }: PlanContext, { namespace, name }: { namespace: string; name: string }): Fact[] {
+  const claim = inputs.snapshot.api?.persistentVolumeClaims.find(
+    ({ metadata }) => metadata.name === name && (metadata.namespace ?? 'default') === namespace,
+  )
+  if (claim === undefined)
+    return [
+      {
+        label: 'Claim',
+        value: `${namespace}/${name}: not in what the API gave`,
+        from: 'a pod or PersistentVolume that names it',
+      },
+    ]
+  return [
+    ...fact('Claim', `${namespace}/${name}, ${claimState(claim)}`, 'API'),
+    ...fact('Bound to', claim.spec.volumeName, 'API'),
+    ...sizeOf(claim),
+  ]
+}
+
+function claimState({ metadata, status }: PersistentVolumeClaim): string {
+  return `${status?.phase ?? 'of no phase'}${metadata.deletionTimestamp === undefined ? '' : ', being deleted'}`
+}
+
+function sizeOf({ spec, status }: PersistentVolumeClaim): Fact[] {
+  return [
+    ...fact('Access modes', spec.accessModes?.join(', '), 'API'),
+    ...fact('Capacity', status?.capacity?.storage, 'API'),
+  ]
+}
+
+function persistentVolumeFacts({ inputs }: PlanContext, { name }: { name: string }): Fact[] {
+  const object = inputs.snapshot.api?.persistentVolumes.find(({ metadata }) => metadata.name === name)
+  if (object === undefined)
+    return [{ label: 'PersistentVolume', value: `${name}: not in what the API gave`, from: 'an object that names it' }]
+  const { claimRef, accessModes, capacity, volumeMode } = object.spec
+  return [
+    ...fact(
+      'PersistentVolume',
+      `${name}, ${object.status?.phase ?? 'of no phase'}${object.metadata.deletionTimestamp === undefined ? '' : ', being deleted'}`,
+      'API',
+    ),
+    ...fact(
+      'Claim',
+      claimRef?.name === undefined ? undefined : `${claimRef.namespace ?? 'default'}/${claimRef.name}`,
+      'API',
+    ),
+    ...fact('Access modes', accessModes?.join(', '), 'API'),
+    ...fact('Capacity', capacity?.storage, 'API'),
+    ...fact('Mode', volumeMode, 'API'),
+    ...fact('Source', sourceOf(object), 'API'),
+  ]
+}
+
+/** In-tree disks as what they are translated to. */
+function sourceOf(object: PersistentVolume): string | undefined {
+  const csi = csiSourceOf(object)
+  if (csi !== undefined) return `CSI driver ${csi.driver}, handle ${csi.volumeHandle}`
+  const { nfs, local, hostPath, iscsi, fc, flexVolume } = object.spec
+  if (nfs != null) return `NFS ${nfs.server}:${nfs.path}`
+  if (local != null) return `local ${local.path}`
+  if (hostPath != null) return `hostPath ${hostPath.path}`
+  if (iscsi != null) return `iSCSI ${iscsi.iqn} LUN ${iscsi.lun ?? 0} at ${iscsi.targetPortal}`
+  if (fc != null) return `Fibre Channel ${[...(fc.targetWWNs ?? []), ...(fc.wwids ?? [])].join(', ')}`
+  return flexVolume == null ? undefined : `flexVolume driver ${flexVolume.driver}`
+}
+
+function attachmentFacts(context: PlanContext, name: string): Fact[] {
+  const { api } = context.inputs.snapshot
+  const found = api?.volumeAttachments.find(({ metadata }) => metadata.name === name)
+  if (found === undefined) return []
+  const { spec, status, metadata } = found
+  const identity = spec.nodeName === context.inputs.snapshot.nodeName ? identifyAttachment(context, found) : undefined
+  return [
+    ...fact('VolumeAttachment', name, 'API'),
+    ...fact('Node', spec.nodeName, 'API'),
+    ...fact('Attacher', spec.attacher, 'API'),
+    ...fact('PersistentVolume', spec.source.persistentVolumeName, 'API'),
+    ...fact('Handle', identity?.handle, identity?.from ?? ''),
+    ...fact('Attached', status?.attached === true ? 'yes' : 'no', 'API'),
+    ...fact('Being deleted', metadata.deletionTimestamp, 'API'),
+    ...fact('Attach error', status?.attachError?.message, 'API'),
+    ...fact('Detach error', status?.detachError?.message, 'API'),
+  ]
+}
+
+function volumeFacts({ uniqueName, unidentified, names }: NodeVolume): Fact[] {
+  return [
+    ...fact('Unique name', uniqueName, "the kubelet's rule for names"),
+    ...fact('Not identified', unidentified, 'disk'),
+    ...fact('Also called', [...names].filter((name) => name !== uniqueName).join(', '), 'API and disk'),
+  ]
+}

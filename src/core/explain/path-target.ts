@@ -1,0 +1,184 @@
+/** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or none of its business. */
+import { containingMount } from '../apply/location.ts'
+import { VolctlError } from '../errors.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { isWithin, plainPath } from '../path-within.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import { deviceTarget, isDevice } from './device-target.ts'
+import type { Fact, Place, Subject } from './explanation.ts'
+import { nearNames } from './near-names.ts'
+import type { NodeVolume, NodeVolumes } from './node-volumes.ts'
+import { placeAt } from './places.ts'
+import { rootPathOf } from './root-path.ts'
+
+/** What an explanation of a path or a device is about. */
+export interface PlaceTarget {
+  readonly subject: Subject
+  readonly facts: readonly Fact[]
+  readonly places: readonly Place[]
+  readonly volumes: readonly NodeVolume[]
+  readonly pods: readonly string[]
+  readonly paths: readonly string[]
+  /** Why nothing is to be done, where it is no pod's and no volume's. */
+  readonly because?: string
+}
+
+/** @param given an absolute path, or "major:minor" @throws VolctlError NotFound */
+export function placeTarget(context: PlanContext, volumes: NodeVolumes, given: string): PlaceTarget {
+  const device = isDevice(given) ? deviceTarget(context, volumes, given) : undefined
+  if (device !== undefined) return device
+  const { inputs } = context
+  const path = rootPathOf(inputs, plainPath(given))
+  if (!path.startsWith('/')) throw notFound(context, given, 'no mount and no loop device has this number')
+  return isWithin(path, inputs.rootDir) ? belowRoot(context, volumes, path) : elsewhere(context, volumes, path)
+}
+
+function belowRoot(context: PlanContext, volumes: NodeVolumes, path: string): PlaceTarget {
+  const { inputs, classes } = context
+  const relative = inputs.relative(path)
+  const [top, uid = ''] = relative.split('/')
+  const pod = top === 'pods' ? classes.of(uid) : undefined
+  const isWhole = relative === '.' || relative === 'pods' || relative === 'plugins'
+  const found = isWhole ? [] : volumes.at(relative)
+  const isThere = inputs.tree.has(relative) || inputs.mounts.under(path).length > 0
+  if (pod === undefined && found.length === 0 && !isThere) {
+    throw notFound(context, path, `it is not among the directories of ${inputs.rootDir}`)
+  }
+  const inside = isInside(context, path)
+  return {
+    subject: subjectOf(context, path),
+    facts: [
+      { label: 'Path', value: shapeOf(relative, pod !== undefined), from: 'its place below the root directory' },
+      ...(inside === undefined ? [] : [inMount(inside)]),
+    ],
+    places: [
+      placeAt(inputs, path, {
+        role: 'path',
+        ...(inside !== undefined && { state: `in the mount on ${inside.mountPoint}, which is not entered` }),
+      }),
+    ],
+    volumes: found,
+    pods: pod === undefined || liesInOne(context, found, relative) ? [] : [pod.uid],
+    paths: [path],
+    because: isWhole
+      ? `all that lies there is as it should be: ${counts(context, volumes)}`
+      : 'no volume of this node lies there',
+  }
+}
+
+function counts({ inputs }: PlanContext, { all }: NodeVolumes): string {
+  const here = all.filter(({ directories }) => directories.some((path) => inputs.tree.has(path)))
+  return `${inputs.tree.childDirs('pods').length} pods with a directory, ${here.length} volumes`
+}
+
+/** A path in a volume is about the volume; one above several, or beside them, about the pod. */
+function liesInOne({ inputs }: PlanContext, found: readonly NodeVolume[], relative: string): boolean {
+  return found.some(({ directories }) =>
+    directories.some((directory) => isWithin(inputs.absolute(relative), inputs.absolute(directory))),
+  )
+}
+
+function subjectOf({ inputs }: PlanContext, path: string): Subject {
+  return { kind: inputs.mounts.at(path).length > 0 ? 'Mount' : 'Path', name: path }
+}
+
+/** The mount below which it lies, where that is one of the root directory's own. */
+function isInside({ inputs }: PlanContext, path: string): MountInfo | undefined {
+  if (inputs.mounts.at(path).length > 0) return undefined
+  const mount = containingMount(inputs.mounts, path)
+  return mount !== undefined && isWithin(mount.mountPoint, `${inputs.rootDir}/`) && mount.mountPoint !== inputs.rootDir
+    ? mount
+    : undefined
+}
+
+function inMount({ mountPoint, fsType, source, dev, root }: MountInfo): Fact {
+  return {
+    label: 'Lies in',
+    value: `the ${fsType} of ${source || 'no source'} (${dev} ${root}) on ${mountPoint}`,
+    from: 'mount table',
+  }
+}
+
+function shapeOf(relative: string, isOfPod: boolean): string {
+  const [top, , kind, plugin, name, ...rest] = relative.split('/')
+  if (relative === '.') return "the kubelet's root directory"
+  if (top === 'pods' && kind === undefined) return isOfPod ? "a pod's directory" : 'the directory of all pods'
+  if (top === 'pods' && kind === 'volumes' && name !== undefined)
+    return `${rest.length === 0 ? 'directory of' : 'part of'} volume ${name} of plugin ${plugin?.replaceAll('~', '/')}`
+  if (top === 'pods' && kind === 'volume-subpaths' && plugin !== undefined) return `sub-path mounts of volume ${plugin}`
+  if (top === 'pods' && kind === 'volumeDevices' && name !== undefined)
+    return `link to the device of raw block volume ${name}`
+  if (top === 'pods') return "part of a pod's directory"
+  if (relative.startsWith('plugins/kubernetes.io/csi/volumeDevices/')) return 'maps of raw block volumes of CSI'
+  if (/^plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+/.test(relative)) return 'staging directory of a CSI volume'
+  if (/^plugins\/kubernetes\.io[~/]/.test(relative)) return 'global mounts and maps of a volume plugin'
+  if (top === 'plugins' || top === 'plugins_registry') return "a driver's own directory or socket"
+  return "a file or directory of the kubelet's own"
+}
+
+function elsewhere(context: PlanContext, volumes: NodeVolumes, path: string): PlaceTarget {
+  const { inputs } = context
+  const layers = inputs.mounts.at(path)
+  const mount = layers.at(-1) ?? containingMount(inputs.mounts, path)
+  const root = inputs.mounts.at('/').at(-1)
+  const isOwn = mount !== undefined && mount.dev !== root?.dev
+  const shown = isOwn ? volumes.all.filter((volume) => showsSame(volume, mount)) : []
+  const sources = volumes.all.filter((volume) => isSource(volume, path))
+  const place = placeAt(inputs, path, {
+    role: 'path',
+    ...(layers.length === 0 && { state: 'outside of what volctl reads' }),
+  })
+  if (layers.length === 0 && shown.length + sources.length === 0 && place.loops === undefined) {
+    const where = mount === undefined ? '' : `; it lies in the ${mount.fsType} on ${mount.mountPoint}`
+    throw notFound(context, path, `nothing is mounted on it, and no volume of this node has it${where}`)
+  }
+  return {
+    subject: subjectOf(context, path),
+    facts: [
+      {
+        label: 'Path',
+        value: `outside of ${inputs.rootDir}${sources.length > 0 ? ', and the source of a volume' : shown.length > 0 ? ', and shows the same file system as a volume' : ': no volume of the kubelet, and none of its business'}`,
+        from: 'mount table',
+      },
+      ...(layers.length > 0 || mount === undefined ? [] : [inMount(mount)]),
+    ],
+    places: [place],
+    volumes: [...new Set([...sources, ...shown])],
+    pods: [],
+    paths: [path],
+    because: 'no volume of this node lies there',
+  }
+}
+
+/** The same file system, and the same tree of it or a part. */
+function showsSame(volume: NodeVolume, { dev, root }: MountInfo): boolean {
+  return volume.mounts.some((mount) => mount.dev === dev && (isWithin(mount.root, root) || isWithin(root, mount.root)))
+}
+
+/** A hostPath or a local PersistentVolume whose directory it is, or lies in. */
+function isSource({ wanted, persistentVolume }: NodeVolume, path: string): boolean {
+  const paths = [
+    persistentVolume?.spec.local?.path,
+    persistentVolume?.spec.hostPath?.path,
+    ...wanted.map(({ source }) => source?.hostPath?.path),
+  ]
+  return paths.some((each) => each !== undefined && plainPath(each) !== '/' && isWithin(path, each))
+}
+
+function notFound({ inputs }: PlanContext, path: string, why: string): VolctlError {
+  const known = [
+    ...(inputs.snapshot.tree ?? []).map((entry) => inputs.absolute(entry.path)),
+    ...inputs.mounts.under('/').map(({ mountPoint }) => mountPoint),
+  ]
+  const near = nearNames(path, known, 3)
+  return new VolctlError(
+    'NotFound',
+    `${path} on node ${inputs.snapshot.nodeName}: ${why}; searched: ${inputs.mounts.size} mounts, ${inputs.snapshot.tree?.length ?? 0} files and directories`,
+    {
+      hint:
+        near.length > 0
+          ? `Did you mean ${near.join(', ')}?`
+          : 'Give a path at, above or below a volume, or a mount point (findmnt lists them).',
+    },
+  )
+}

@@ -1,0 +1,149 @@
+/** What there is of a volume on this node, path by path. */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { StateFile } from '../actual/state-file.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { pluginNamed } from '../plugins/registry.ts'
+import { type PlanContext, podRefOf } from '../reconcile/context.ts'
+import type { MountView, Place } from './explanation.ts'
+import { type NodeVolume, podDirOf } from './node-volumes.ts'
+
+/** The pods' part first, then the node's own. */
+export function placesOf(context: PlanContext, volume: NodeVolume): Place[] {
+  return [
+    ...missingTargets(context, volume),
+    ...podPlaces(context, volume),
+    ...mapPlaces(context, volume),
+    ...stagedPlaces(context, volume),
+    ...globalPlaces(context, volume),
+  ]
+}
+
+/** What is there on one path, whatever it is. @param path absolute */
+export function placeAt(inputs: ActualInputs, path: string, given: Pick<Place, 'role'> & Partial<Place>): Place {
+  const relative = inputs.relative(path)
+  const layers = inputs.mounts.at(path)
+  const dead = inputs.deadError(relative)
+  const loops = loopsOn(inputs, path)
+  return {
+    path,
+    state: stateAt(inputs, relative, layers),
+    mounts: layers.map(mountView),
+    ...(loops.length > 0 && { loops }),
+    ...(dead !== undefined && { dead }),
+    ...given,
+  }
+}
+
+export function mountView({ id, dev, root, fsType, source, options }: MountInfo): MountView {
+  return { id, dev, root, fsType, source, readOnly: options.includes('ro') }
+}
+
+function stateAt({ tree }: ActualInputs, relative: string, layers: readonly MountInfo[]): string {
+  if (layers.length > 1) return `mounted, ${layers.length} layers`
+  if (layers.length === 1) return 'mounted'
+  const entry = tree.get(relative)
+  if (entry === undefined) return 'not there'
+  if (entry.error !== undefined) return `cannot be read (${entry.error})`
+  if (entry.type === 'dir') return tree.children(relative).length === 0 ? 'an empty directory' : 'a directory'
+  if (entry.type === 'link') return `a link to ${entry.target ?? 'somewhere'}`
+  if (entry.type === 'file') return entry.size === undefined ? 'a file' : `a file of ${entry.size} bytes`
+  return `a ${NAMES[entry.type]}`
+}
+
+const NAMES = { block: 'block device', char: 'character device', fifo: 'named pipe', socket: 'socket' } as const
+
+/** Loop devices whose backing file this is; what was deleted meanwhile as well. */
+function loopsOn({ snapshot }: ActualInputs, path: string): string[] {
+  return (snapshot.blockDevices ?? [])
+    .filter(({ backingFile }) => backingFile?.replace(/\s*\(deleted\)\s*$/, '') === path)
+    .map(({ name }) => name)
+}
+
+/** Targets of pods that want it, of which nothing is on disk. */
+function missingTargets(context: PlanContext, volume: NodeVolume): Place[] {
+  const { inputs } = context
+  const there = new Set([
+    ...volume.onDisk.map(({ dir }) => dir),
+    ...volume.maps.flatMap(({ mappings }) => mappings.map(({ symlink }) => symlink)),
+  ])
+  return volume.wanted.flatMap((wanted) => {
+    const plugin = pluginNamed(wanted.plugin)
+    if (there.has(podDirOf(wanted)) || plugin.evidence(inputs, wanted).state === 'satisfied') return []
+    const role = wanted.mode === 'Block' ? 'link' : 'target'
+    return [placeAt(inputs, inputs.absolute(plugin.podPath(wanted)), { role, pod: podRefOf(context, wanted.podUid) })]
+  })
+}
+
+function podPlaces(context: PlanContext, volume: NodeVolume): Place[] {
+  const { inputs } = context
+  const onDisk = volume.onDisk.flatMap(({ podUid, target, stateFile, markers, foreign, subPaths }): Place[] => {
+    const pod = podRefOf(context, podUid)
+    return [
+      placeAt(inputs, inputs.absolute(target), { role: 'target', pod }),
+      ...stateFilePlace(inputs, stateFile, { pod }),
+      ...markers.map((path) => placeAt(inputs, inputs.absolute(path), { role: 'marker', pod })),
+      ...foreignPlaces(inputs, foreign, { pod }),
+      ...(subPaths === undefined ? [] : subPathPlaces(context, podUid, subPaths)),
+    ]
+  })
+  return [...onDisk, ...volume.leaked.flatMap(({ podUid, subPaths }) => subPathPlaces(context, podUid, subPaths))]
+}
+
+function subPathPlaces(
+  context: PlanContext,
+  podUid: string,
+  { leaves, foreign }: NodeVolume['leaked'][number]['subPaths'],
+): Place[] {
+  const { inputs } = context
+  const pod = podRefOf(context, podUid)
+  return [
+    ...leaves.map(({ path }) => placeAt(inputs, inputs.absolute(path), { role: 'subPath', pod })),
+    ...foreignPlaces(inputs, foreign, { pod }),
+  ]
+}
+
+function mapPlaces(context: PlanContext, { maps }: NodeVolume): Place[] {
+  const { inputs } = context
+  return maps.flatMap(({ block, mappings }): Place[] => [
+    ...mappings.flatMap(({ podUid, symlink, mapFile, publishPath }) => {
+      const pod = podRefOf(context, podUid)
+      const place = (role: Place['role'], path: string | undefined): Place[] =>
+        path === undefined ? [] : [placeAt(inputs, inputs.absolute(path), { role, pod })]
+      return [...place('link', symlink), ...place('map', mapFile), ...place('published', publishPath)]
+    }),
+    ...stateFilePlace(inputs, block.stateFile, {}),
+    ...(block.stagingPath === undefined
+      ? []
+      : [placeAt(inputs, inputs.absolute(block.stagingPath), { role: 'staged' })]),
+    ...foreignPlaces(inputs, block.foreign, {}),
+  ])
+}
+
+function stagedPlaces({ inputs }: PlanContext, { staged }: NodeVolume): Place[] {
+  return staged.flatMap(({ target, stateFile, foreign }) => [
+    placeAt(inputs, inputs.absolute(target), { role: 'staged' }),
+    ...stateFilePlace(inputs, stateFile, {}),
+    ...foreignPlaces(inputs, foreign, {}),
+  ])
+}
+
+function globalPlaces({ inputs }: PlanContext, { globals }: NodeVolume): Place[] {
+  return globals.flatMap(({ path, foreign }) => [
+    placeAt(inputs, inputs.absolute(path), { role: 'global' }),
+    ...foreignPlaces(inputs, foreign, {}),
+  ])
+}
+
+function stateFilePlace(inputs: ActualInputs, file: StateFile | undefined, given: Partial<Place>): Place[] {
+  if (file === undefined) return []
+  const state =
+    file.data === undefined
+      ? `tells nothing: ${file.corrupt}`
+      : `driver ${file.data.driverName}, handle ${file.data.volumeHandle}`
+  return [placeAt(inputs, inputs.absolute(file.path), { role: 'stateFile', ...given, state })]
+}
+
+function foreignPlaces(inputs: ActualInputs, mounts: readonly MountInfo[], given: Partial<Place>): Place[] {
+  const paths = new Set(mounts.map(({ mountPoint }) => inputs.plain(mountPoint)))
+  return [...paths].map((path) => placeAt(inputs, path, { role: 'foreign', ...given }))
+}

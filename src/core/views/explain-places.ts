@@ -1,0 +1,47 @@
+/** What there is, path by path, as `volctl explain` shows it. */
+import type { MountView, Place } from '../explain/explanation.ts'
+import type { Palette } from './palette.ts'
+import { podText } from './words.ts'
+import { type Width, wrapped } from './wrap.ts'
+
+const ROLES: Readonly<Record<Place['role'], string>> = {
+  target: 'volume',
+  stateFile: 'state file',
+  marker: 'marker',
+  subPath: 'sub-path',
+  link: 'device link',
+  staged: 'staged',
+  global: 'global mount',
+  map: 'block map',
+  published: 'published',
+  foreign: 'foreign',
+  path: 'path',
+}
+
+const ROLE_WIDTH = Math.max(...Object.values(ROLES).map((text) => text.length)) + 1
+
+export function placesText(places: readonly Place[], paint: Palette, width: Width): string {
+  const severalPods = new Set(places.flatMap(({ pod }) => pod?.uid ?? [])).size > 1
+  return places.map((place) => placeText(place, severalPods, paint, width)).join('')
+}
+
+function placeText(place: Place, namesPod: boolean, paint: Palette, width: Width): string {
+  const { role, path, state, pod, mounts, loops, dead } = place
+  const indent = ' '.repeat(ROLE_WIDTH + 2)
+  const whose = pod === undefined || !namesPod ? '' : `; pod ${podText(pod)}`
+  const [only] = mounts
+  const about = mounts.length === 1 && only !== undefined ? `${state}: ${mountText(only)}` : state
+  const layers = mounts.length > 1 ? mounts : []
+  return [
+    wrapped(`  ${ROLES[role].padEnd(ROLE_WIDTH)}`, path, undefined),
+    wrapped(indent, `${about}${whose}`, width, paint.dim),
+    ...layers.map((mount, index) => wrapped(`${indent}${index + 1}. `, mountText(mount), width, paint.dim)),
+    ...(loops === undefined ? [] : [wrapped(indent, `held by ${loops.join(', ')}`, width, paint.warn)]),
+    ...(dead === undefined ? [] : [wrapped(indent, `DEAD: ${dead}`, width, paint.bad)]),
+  ].join('')
+}
+
+function mountText({ id, dev, root, fsType, source, readOnly }: MountView): string {
+  const part = root === '/' ? '' : `, ${root} of it`
+  return `${fsType} of ${source || 'no source'} (${dev})${part}, mount ${id}, ${readOnly ? 'read-only' : 'read-write'}`
+}

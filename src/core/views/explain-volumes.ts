@@ -1,0 +1,94 @@
+/** Volumes as `volctl explain` shows them: one with all that is known of it, several in a table. */
+import type { Place, Verdict, VolumeView } from '../explain/explanation.ts'
+import { placesText } from './explain-places.ts'
+import type { Palette } from './palette.ts'
+import { type Cell, renderTable } from './render-table.ts'
+import { terminalSafe } from './terminal-safe.ts'
+import { volumeText } from './words.ts'
+import { type Width, wrapped } from './wrap.ts'
+
+export function volumesTable(volumes: readonly VolumeView[], paint: Palette): string {
+  if (volumes.length === 0) return ''
+  const rows = volumes.map(({ volume, places, verdict, wantedBy }): Cell[] => [
+    `  ${volumeText(volume)}`,
+    volume.plugin.replace('kubernetes.io/', ''),
+    wantedBy.length > 0 ? 'wanted' : 'not wanted',
+    actualText(places),
+    {
+      text: verdict.code === undefined ? verdict.state : `${verdict.state}: ${verdict.code}`,
+      paint: colourOf(verdict, paint),
+    },
+  ])
+  return `\n${renderTable(['  VOLUME', 'PLUGIN', 'DESIRED', 'ACTUAL', 'VERDICT'], rows)}`
+}
+
+function actualText(places: readonly Place[]): string {
+  const mounted = places.filter(({ mounts }) => mounts.length > 0).length
+  const dead = places.some((place) => place.dead !== undefined) ? ', dead' : ''
+  if (mounted > 0) return `${mounted === 1 ? 'mounted' : `${mounted} mounts`}${dead}`
+  return places.every(({ state }) => state === 'not there') ? 'not there' : 'on disk'
+}
+
+export function colourOf({ state }: Verdict, paint: Palette): (text: string) => string {
+  if (state === 'nothing') return paint.good
+  if (state === 'operation') return paint.bold
+  return state === 'problem' ? paint.bad : paint.warn
+}
+
+export function verdictText({ message, code, rule }: Verdict): string {
+  const why = [code, rule].filter((each) => each !== undefined).join(', ')
+  return why === '' ? message : `${message} (${why})`
+}
+
+/** What stands in the answer already. */
+export interface AlreadySaid {
+  readonly verdict: Verdict
+  /** Claim and PersistentVolume. */
+  readonly objects: boolean
+}
+
+export function volumeBlock(view: VolumeView, said: AlreadySaid, paint: Palette, width: Width): string {
+  const title = paint.bold(terminalSafe(`Volume ${volumeText(view.volume)}:`))
+  const rows = rowsOf(view, said).map(([label, text]) => wrapped(`  ${label.padEnd(13)}`, text, width))
+  const isSaid = JSON.stringify(view.verdict) === JSON.stringify(said.verdict)
+  const verdict = wrapped(`  ${'Verdict'.padEnd(13)}`, verdictText(view.verdict), width, colourOf(view.verdict, paint))
+  return `\n${title}\n${rows.join('')}${isSaid ? '' : verdict}${placesText(view.places, paint, width)}`
+}
+
+function rowsOf({ volume, desired, attachment }: VolumeView, { objects }: AlreadySaid): [string, string][] {
+  const { plugin, driver, handle, handleFrom, mode, uniqueName, claim } = volume
+  const { persistentVolume, accessModes = [], attachedElsewhere } = volume
+  const raw = mode === 'Block' ? ', raw block' : ''
+  const rows: [string, string | undefined][] = [
+    ['Plugin', `${plugin}${raw}${driver === undefined ? '' : `, driver ${driver}`}`],
+    ['Handle', handle && `${handle}${handleFrom === undefined ? '' : ` (from ${handleFrom})`}`],
+    ['Unique name', uniqueName],
+    ['Claim', objects ? undefined : claim],
+    ['PV', objects ? undefined : persistentVolume && [persistentVolume, ...accessModes].join(', ')],
+    ['Desired', desired],
+    ['Attached', attachedText(volume, attachment)],
+    ['Elsewhere', attachedElsewhere && `also attached to ${attachedElsewhere.join(', ')}`],
+  ]
+  return rows.flatMap(([label, text]) => (text === undefined ? [] : [[label, text] as [string, string]]))
+}
+
+function attachedText(
+  { attached, inUse }: VolumeView['volume'],
+  attachment: VolumeView['attachment'],
+): string | undefined {
+  if (attachment === undefined && attached !== true && inUse !== true) return undefined
+  const status = [
+    ...(attached === undefined ? [] : [`${attached ? 'in' : 'not in'} volumesAttached`]),
+    ...(inUse === undefined ? [] : [`${inUse ? 'in' : 'not in'} volumesInUse`]),
+  ]
+  return [attachment === undefined ? 'no VolumeAttachment' : attachmentText(attachment), ...status].join(', ')
+}
+
+function attachmentText({ name, attached, deleting, error }: NonNullable<VolumeView['attachment']>): string {
+  const state = [
+    attached ? 'attached' : 'not attached',
+    ...(deleting ? ['being deleted'] : []),
+    ...(error === undefined ? [] : [error]),
+  ]
+  return `${name} (${state.join('; ')})`
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest'
+import { explain } from '../../../src/core/explain/explain.ts'
+import type { Explanation } from '../../../src/core/explain/explanation.ts'
+import { renderExplanation } from '../../../src/core/views/explain-view.ts'
+import { PLAIN, palette } from '../../../src/core/views/palette.ts'
+import { wrapped } from '../../../src/core/views/wrap.ts'
+import { type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
+import { planOptions } from '../../helpers/plan-options.ts'
+
+const GONE = uid(9)
+const answerOf = (built: NodeBuilder, what: string): Explanation =>
+  explain(built.build(), planOptions(), what).explanation
+const orphan = (): NodeBuilder => {
+  const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1')
+  built.drivers = []
+  return built
+}
+
+it('a volume of a pod that is gone, on 80 columns', () =>
+  expect(renderExplanation(answerOf(orphan(), 'pv-1'), PLAIN, false, 80)).toMatchInlineSnapshot(`
+    "PersistentVolume pv-1 on node node-1, as of 2026-11-21T12:00:00Z
+
+    Verdict: 2 operations should be done (UnmountVolume, DetachVolume), and are
+             blocked: CSI driver disk.test is not registered here
+             (DriverNotRegistered, R441)
+
+    What it is:
+      PersistentVolume  pv-1, of no phase (API)
+      Claim             default/claim-pv-1 (API)
+      Access modes      ReadWriteOnce (API)
+      Capacity          1Gi (API)
+      Mode              Filesystem (API)
+      Source            CSI driver disk.test, handle pv-1 (API)
+
+    Pod:
+      00000000-0000-4000-8000-000000000009
+        Gone: it is not in the API, and nothing of it runs (R220)
+
+    Volume pv-1:
+      Plugin       kubernetes.io/csi, driver disk.test
+      Handle       pv-1 (from vol_data.json)
+      Unique name  kubernetes.io/csi/disk.test^pv-1
+      Desired      wanted by nobody: pod 00000000-0000-4000-8000-000000000009 has
+                   it, and is not in the API
+      Attached     csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a
+                   (attached), in volumesAttached, in volumesInUse
+      volume       /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1/mount
+                   mounted: ext4 of /dev/loop1 (7:1), mount 101, read-write
+      state file   /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1/vol_data.json
+                   driver disk.test, handle pv-1
+
+    volctl would:
+      1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1
+         blocked, DriverNotRegistered: CSI driver disk.test is not registered here
+         PodGone (R441): pod 00000000-0000-4000-8000-000000000009 is not in the API
+         and nothing of it runs; volume pv-1 is mounted
+         in /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1:
+         - NodeUnpublishVolume mount
+         - unlink vol_data.json
+         - rmdir .
+      2  DetachVolume volume pv-1, after 1
+         blocked, PredecessorBlocked: UnmountVolume of pv-1 of pod
+         00000000-0000-4000-8000-000000000009 is blocked (DriverNotRegistered)
+         NotWanted (S21): no pod of this node wants kubernetes.io/csi/disk.test^pv-1
+         once the operations before are done; the controller waits for
+         node.status.volumesInUse, which a kubelet that is down does not renew
+         the kubelet would leave it to the controller, which waits for the next node
+         status
+         - deleteVolumeAttachment volumeattachments/csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a
+
+    Problems:
+      OrphanDirKept
+        warning: /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009 is kept:
+        UnmountVolume of pv-1 is blocked (CSI driver disk.test is not registered
+        here)
+
+    Held by:
+      a snapshot cannot tell who holds it: run volctl explain on the node
+
+    What to do:
+      - DriverNotRegistered: Bring the driver's node pod back; if it is gone for
+        good, give --driver-gone disk.test.
+      - PredecessorBlocked: Lift that one first.
+      - OrphanDirKept: the directory of a pod that is gone is kept
+    "
+  `))
+
+it('a pod that lives, on 80 columns', () => {
+  const volumes = [
+    { name: 'cache', emptyDir: {} },
+    { name: 'host', hostPath: { path: '/srv' } },
+  ]
+  const built = node().livingPod(uid(2), 'web', volumes)
+  built.dir(`pods/${uid(2)}/volumes/kubernetes.io~empty-dir/cache`)
+  built.file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/cache/ready`)
+  expect(renderExplanation(answerOf(built, 'default/web'), PLAIN, false, 80)).toMatchInlineSnapshot(`
+    "Pod default/web on node node-1, as of 2026-11-21T12:00:00Z
+
+    Verdict: nothing to do, because it is in the API and meant to run, and its 2
+             volumes are as they should be (S5)
+
+    What it is:
+      Pod        default/web (API)
+      UID        00000000-0000-4000-8000-000000000002 (API)
+      Created    2026-11-21T10:00:00Z (API)
+      Directory  /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000002 (disk)
+
+    Pod:
+      default/web (00000000-0000-4000-8000-000000000002)
+        Desired: it is in the API and meant to run: it keeps what it has (S5);
+        Running; runs: sandbox ready, container c running, processes in its cgroup
+
+      VOLUME  PLUGIN     DESIRED  ACTUAL     VERDICT
+      cache   empty-dir  wanted   on disk    nothing
+      host    host-path  wanted   not there  nothing
+
+    Held by:
+      a snapshot cannot tell who holds it: run volctl explain on the node
+    "
+  `)
+})
+
+describe('holders', () => {
+  const held: Explanation['holders'] = {
+    known: true,
+    processes: [
+      {
+        pid: 4711,
+        command: 'nginx',
+        holds: [
+          { what: 'cwd', path: '/data' },
+          ...[1, 2, 3, 4, 5, 6].map((n) => ({ what: 'file', path: `/data/${n}` })),
+        ],
+        container: 'web',
+        pod: { namespace: 'default', name: 'web-0', uid: uid(2) },
+      },
+      { pid: 7, command: 'bash', holds: [{ what: 'cwd', path: `${ROOT}/pods` }] },
+    ],
+    namespaces: [{ pid: 4711, command: 'nginx', mountPoints: ['/data'] }],
+    loops: [{ device: '/dev/loop3', backingFile: '/data/image' }],
+    kernel: ['device dm-3, which is made of 8:1'],
+    notes: ["not root: holders of other users' processes cannot be seen (12 processes)"],
+  }
+  const shown = (holders: Explanation['holders']): string =>
+    renderExplanation({ ...answerOf(orphan(), 'pv-1'), holders }, PLAIN, false)
+      .split('Held by:\n')[1]
+      ?.split('\n\n')[0] ?? ''
+
+  it('each with what it holds, its container and pod', () =>
+    expect(shown(held)).toMatchInlineSnapshot(`
+    "  nginx (pid 4711), container web of pod default/web-0
+        cwd         /data
+        file        /data/1
+                    /data/2
+                    /data/3
+                    /data/4
+                    and 2 more
+      bash (pid 7)
+        cwd         /var/lib/kubelet/pods
+      mount namespace of nginx (pid 4711)
+        mounted on  /data
+      /dev/loop3, backed by /data/image
+      device dm-3, which is made of 8:1
+      not root: holders of other users' processes cannot be seen (12 processes)"
+  `))
+
+  it('nobody, as far as can be seen', () => {
+    const nobody = { ...held, processes: [], namespaces: [], loops: [], kernel: [] }
+    expect(shown({ ...nobody, notes: [] })).toBe('  nobody')
+    expect(shown(nobody)).toMatch(/^ {2}nobody that can be seen\n {2}not root: /)
+  })
+})
+
+it('wide: every path, decision and meaning', () => {
+  const text = renderExplanation(answerOf(orphan(), 'pv-1'), PLAIN, true)
+  expect(text).toContain(`    - NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
+  expect(text).toContain('\nDecisions:\n')
+  expect(text).toContain('DriverNotRegistered (the CSI driver does not answer): ')
+})
+
+it('in a pipe no line is broken, and the colours change no letter', async () => {
+  const answer = answerOf(orphan(), 'pv-1')
+  const plain = renderExplanation(answer, PLAIN, false)
+  expect(plain).toContain(`Verdict: ${answer.verdict.message} (`)
+  const painted = renderExplanation(answer, await palette(true), false)
+  expect(painted).not.toBe(plain)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours' own.
+  expect(painted.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain)
+})
+
+it.each([
+  { text: 'a b c', width: undefined, want: '- a b c\n' },
+  { text: 'word '.repeat(6).trim(), width: 22, want: '- word word word word\n  word word\n' },
+  { text: `see ${'/long'.repeat(10)} there`, width: 22, want: `- see\n  ${'/long'.repeat(10)}\n  there\n` },
+  { text: 'a\nb\u001b[31m', width: 40, want: '- a\\nb\\x1b[31m\n' },
+])('wrapped: $want', ({ text, width, want }) => expect(wrapped('- ', text, width)).toBe(want))

@@ -1,0 +1,117 @@
+/** Everything on every captured node can be explained, and the answer is the plan's. A folder added later is picked up. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { VolctlError } from '../../src/core/errors.ts'
+import { allCandidates } from '../../src/core/explain/candidates.ts'
+import { explainer } from '../../src/core/explain/explain.ts'
+import type { Explanation } from '../../src/core/explain/explanation.ts'
+import { NodeVolumes } from '../../src/core/explain/node-volumes.ts'
+import type { NodeState } from '../../src/core/node-state.ts'
+import { onceFor } from '../../src/core/once-for.ts'
+import type { Operation, PlanOptions } from '../../src/core/plan/plan.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { explanationDefects } from './schema.ts'
+
+const files = readdirSync(CAPTURES).flatMap((folder) =>
+  ['node.json', 'before.json', 'after.json']
+    .map((file) => join(folder, file))
+    .filter((path) => existsSync(join(CAPTURES, path))),
+)
+
+/** What everything on a node is called: pods, objects, volumes, mounts, files, devices. */
+function questions(state: NodeState): string[] {
+  const { context } = planWithDecisions(state, planOptions())
+  const { rootDir, tree = [], blockDevices = [] } = state.snapshot
+  return [
+    ...allCandidates(context, new NodeVolumes(context)).map(({ ask }) => ask),
+    ...state.mounts.under('/').map(({ mountPoint }) => mountPoint),
+    // What an atomic writer wrote lies where nothing else is to be told.
+    ...tree.filter(({ path }) => path !== '.' && !path.includes('/..')).map(({ path }) => `${rootDir}/${path}`),
+    ...blockDevices.map(({ name }) => name),
+  ]
+}
+
+function check(state: NodeState, options: Partial<PlanOptions>): string[] {
+  const plan = planNode(state, planOptions(options))
+  const ask = explainer(state, planOptions(options))
+  const about = new Map([...new Set(questions(state))].map((what) => [what, ask(what).explanation]))
+  const shows = (what: string, id: string): boolean =>
+    (about.get(what) ?? ask(what).explanation).operations.some((each) => each.id === id)
+  const missing = plan.operations.flatMap(({ id, kind, pod, paths, attachment }) =>
+    [
+      ...(pod === undefined ? [] : [pod.uid]),
+      ...paths.filter((path) => state.mounts.at(path).length > 0),
+      ...(attachment === undefined ? [] : [attachment.name]),
+    ].flatMap((what) => (shows(what, id) ? [] : [`${what} does not show ${kind} ${id}`])),
+  )
+  const silent = plan.waiting.flatMap(({ pod, kind }) =>
+    pod === undefined || ask(pod.uid).explanation.waiting.length > 0
+      ? []
+      : [`${pod.uid} does not show that ${kind} waits`],
+  )
+  const order = new Map(plan.operations.map((operation, index) => [textOf(operation), index]))
+  return [...missing, ...silent, ...[...about].flatMap(([what, answer]) => disagreements(what, answer, order))]
+}
+
+/** One look has each operation once. */
+const textOf = onceFor((operation: Operation) => JSON.stringify(operation))
+
+function disagreements(what: string, answer: Explanation, order: ReadonlyMap<string, number>): string[] {
+  const { operations, waiting, problems, verdict, volumes } = answer
+  const ids = new Set(operations.map(({ id }) => id))
+  const numbers = operations.map((operation) => order.get(textOf(operation)) ?? -1)
+  const serious = problems.filter(({ severity }) => severity !== 'info')
+  const isQuiet = operations.length + waiting.length + serious.length === 0
+  const runs = operations.some(({ blocked }) => blocked === undefined)
+  const texts = [verdict, ...volumes.map((view) => view.verdict)].map(({ message }) => message)
+  return [
+    ...(numbers.every((number, index) => number > (numbers[index - 1] ?? -1))
+      ? []
+      : ['operations that are not the plan’s, or in another order']),
+    ...(operations.every(({ after }) => after.every((id) => ids.has(id))) ? [] : ['not what comes first']),
+    ...((verdict.state === 'nothing') === isQuiet ? [] : [`${verdict.state}, and something else is shown`]),
+    ...(verdict.state !== 'operation' || runs ? [] : ['an operation that does not run']),
+    ...(texts.every((text) => text !== '' && !text.includes('undefined')) ? [] : ['a verdict without words']),
+  ].map((defect) => `${what}: ${defect}`)
+}
+
+describe.each(files)('%s', (path) => {
+  it('everything has its answer, which is the plan’s', async () => {
+    const state = await readSnapshot(join(CAPTURES, path))
+    expect(check(state, { orphans: path.endsWith('before.json') })).toEqual([])
+  })
+
+  it('every answer has the shape of its schema', async () => {
+    const state = await readSnapshot(join(CAPTURES, path))
+    const { context } = planWithDecisions(state, planOptions())
+    const ask = explainer(state, planOptions())
+    const mounts = state.mounts.under(state.snapshot.rootDir).map(({ mountPoint }) => mountPoint)
+    for (const what of [...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask), ...mounts]) {
+      expect(explanationDefects(ask(what).explanation), what).toEqual([])
+    }
+  })
+
+  it('every name means one thing, or says what else to ask for', async () => {
+    const state = await readSnapshot(join(CAPTURES, path))
+    const { context } = planWithDecisions(state, planOptions())
+    const candidates = allCandidates(context, new NodeVolumes(context))
+    const ask = explainer(state, planOptions())
+    for (const name of new Set(candidates.flatMap(({ names }) => names))) {
+      try {
+        ask(name)
+      } catch (error) {
+        expect(error).toBeInstanceOf(VolctlError)
+        const { code, message } = error as VolctlError
+        expect(code, name).toBe('AmbiguousName')
+        const offered = candidates.filter((each) => message.includes(`${each.ask} (`))
+        expect(offered.length, message).toBeGreaterThan(1)
+        for (const each of offered) ask(each.ask)
+      }
+    }
+  })
+})

@@ -1,0 +1,212 @@
+/** What WHAT may be: names, prefixes, paths, devices; several things of a name, and none. */
+import { describe, expect, it } from 'vitest'
+import { VolctlError } from '../../src/core/errors.ts'
+import { explain } from '../../src/core/explain/explain.ts'
+import type { Explanation } from '../../src/core/explain/explanation.ts'
+import { nearNames } from '../../src/core/explain/near-names.ts'
+import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const POD = uid(2)
+const data = (claimName: string) => ({ name: 'data', persistentVolumeClaim: { claimName } })
+
+function ask(built: NodeBuilder, what: string): Explanation {
+  return explain(built.build(), planOptions(), what).explanation
+}
+
+function errorOf(built: NodeBuilder, what: string): VolctlError {
+  try {
+    ask(built, what)
+  } catch (error) {
+    if (error instanceof VolctlError) return error
+    throw error
+  }
+  throw new Error(`${what} was found`)
+}
+
+/** A pod and a claim of one name; two pods with a volume of one name. */
+function twins(): NodeBuilder {
+  const built = node().persistentVolume('pv-1').persistentVolume('pv-2')
+  built.livingPod(POD, 'web', [data('claim-pv-1')]).livingPod(uid(3), 'db', [data('claim-pv-2')])
+  built.livingPod(uid(4), 'claim-pv-1')
+  return built
+}
+
+describe('a name of several things', () => {
+  it('lists them, each with what to ask instead, and what was asked then is found', () => {
+    const error = errorOf(twins(), 'data')
+    expect(error).toMatchObject({ code: 'AmbiguousName', exit: 1 })
+    expect(error.message).toMatch(/^"data" may be 2 things on node node-1: /)
+    expect(error.message).toContain('volume of pod default/web')
+    expect(error.hint).toMatch(/^Ask for one of them: volctl explain volume\//)
+    expect(ask(twins(), String(error.hint).replace(/^.*explain /, '')).subject.kind).toBe('Volume')
+  })
+
+  it('a prefix settles it', () => {
+    const { message } = errorOf(twins(), 'default/claim-pv-1')
+    expect(message).toContain('pod/default/claim-pv-1')
+    expect(message).toContain('pvc/default/claim-pv-1')
+    expect(ask(twins(), 'pod/default/claim-pv-1').subject.kind).toBe('Pod')
+    expect(ask(twins(), 'pvc/claim-pv-1').subject).toEqual({
+      kind: 'PersistentVolumeClaim',
+      name: 'default/claim-pv-1',
+    })
+    expect(ask(twins(), 'volume/default/web/data').volumes).toMatchObject([{ wantedBy: [{ pod: { uid: POD } }] }])
+  })
+
+  it('a pod that was made anew and what is left of the old one', () => {
+    const built = node()
+      .livingPod(POD, 'web')
+      .running(uid(9), 'web')
+      .dir(`pods/${uid(9)}`)
+    const { message } = errorOf(built, 'default/web')
+    expect(message).toContain(`pod/${POD} (default/web, in the API, Desired)`)
+    expect(message).toContain(`pod/${uid(9)} (default/web, not in the API, PodGoneButRunning)`)
+    expect(ask(built, uid(9)).pods).toMatchObject([{ class: 'Frozen' }])
+  })
+
+  it('a namespace may be called like a kind', () => {
+    const built = node()
+    built.pods.push({
+      ...(built.pods[0] as NodeBuilder['pods'][number]),
+      metadata: { name: 'web', namespace: 'pv', uid: POD },
+    })
+    built.dir(`pods/${POD}`).running(POD, 'web')
+    expect(ask(built, 'pv/web').subject).toEqual({ kind: 'Pod', name: 'pv/web' })
+  })
+
+  it('many are counted', () => {
+    const built = node()
+    for (let n = 20; n < 40; n++) built.livingPod(uid(n), `p-${n}`, [{ name: 'tmp', emptyDir: {} }])
+    expect(errorOf(built, 'tmp').message).toMatch(/may be 20 things .*, 10 more$/)
+  })
+})
+
+describe('a name of nothing', () => {
+  it('says what was searched, and the nearest names', () => {
+    const error = errorOf(twins(), 'default/wep')
+    expect(error).toMatchObject({ code: 'NotFound', exit: 1 })
+    expect(error.message).toMatch(
+      /^nothing on node node-1 is called "default\/wep"; searched: 4 pods, 2 claims, 2 PersistentVolumes/,
+    )
+    expect(error.hint).toContain('default/web')
+  })
+
+  it('says what could not be read (S3)', () => {
+    const built = twins()
+    built.overrideApi = {
+      persistentVolumes: [],
+      errors: [{ resource: 'persistentvolumes', status: 403, reason: 'Forbidden', message: 'x' }],
+    }
+    expect(errorOf(built, 'pv/pvc-123').message).toContain('not all persistentvolumes could be read')
+  })
+
+  it('without anything like it, what may be asked', () =>
+    expect(errorOf(twins(), 'qqqqqqqqqqqq').hint).toMatch(/^Give NAMESPACE\/POD/))
+
+  it.each(['', 'pv/', '/', '..', 'pvc//', '\u001b[31m', '9999:0', 'volume/'.repeat(300)])('%j is answered', (what) => {
+    try {
+      expect(ask(twins(), what).subject.name).not.toBe('')
+    } catch (error) {
+      expect(error).toBeInstanceOf(VolctlError)
+      expect((error as VolctlError).hint).toBeTruthy()
+    }
+  })
+})
+
+describe('paths', () => {
+  const volume = `pods/${POD}/volumes/kubernetes.io~csi/pv-1`
+  const built = (): NodeBuilder =>
+    twins().published(POD, 'pv-1', '7:1').staged('pv-1', '7:1').file(`pods/${POD}/etc-hosts`, 'x')
+
+  it.each([
+    { path: volume, volumes: 1, pods: [POD] },
+    { path: `${volume}/vol_data.json`, volumes: 1, pods: [POD] },
+    { path: `${volume}/mount/a/b`, volumes: 1, pods: [POD] },
+    { path: `pods/${POD}/volumes/kubernetes.io~csi`, volumes: 1, pods: [POD] },
+    { path: `pods/${POD}/volumes`, volumes: 1, pods: [POD] },
+    { path: `pods/${POD}`, volumes: 1, pods: [POD] },
+    { path: `pods/${POD}/etc-hosts`, volumes: 0, pods: [POD] },
+    { path: `pods/${POD}/../${POD}//volumes/.`, volumes: 1, pods: [POD] },
+    { path: 'plugins/kubernetes.io/csi', volumes: 1, pods: [POD] },
+    { path: 'pods', volumes: 0, pods: [] },
+  ])('$path', ({ path, volumes, pods }) => {
+    const answer = ask(built(), `${ROOT}/${path}`)
+    expect(answer.volumes).toHaveLength(volumes)
+    expect(answer.pods.map(({ pod }) => pod.uid)).toEqual(pods)
+    expect(answer.places).toHaveLength(1)
+  })
+
+  it('the root directory by another name: the kubelet’s own, or another mount of it', () => {
+    const other = built()
+    other.override = { kubelet: { running: false, mayReturn: false, args: ['--root-dir=/data/kubelet/', '-v=2'] } }
+    expect(ask(other, `/data/kubelet/${volume}`).subject.name).toBe(`${ROOT}/${volume}`)
+    const bound = built().mountLine('/mnt/kubelet', ROOT, '254:0', 'ext4', '/dev/vda')
+    expect(ask(bound, `/mnt/kubelet/${volume}`).subject.name).toBe(`${ROOT}/${volume}`)
+  })
+
+  it('elsewhere: another mount of the same file system, a hostPath, a mount that is nobody’s', () => {
+    const other = built()
+      .mountLine('/mnt/copy', '/', '7:1', 'ext4', '/dev/loop1')
+      .mountLine('/mnt/x', '/', '8:1', 'xfs', '/dev/sda1')
+    other.livingPod(uid(5), 'host', [{ name: 'h', hostPath: { path: '/srv/data' } }])
+    expect(ask(other, '/mnt/copy').volumes).toMatchObject([{ volume: { handle: 'pv-1' } }])
+    expect(ask(other, '/srv/data/a').volumes).toMatchObject([{ volume: { plugin: 'kubernetes.io/host-path' } }])
+    expect(ask(other, '/mnt/x')).toMatchObject({
+      volumes: [],
+      verdict: { state: 'nothing' },
+      subject: { kind: 'Mount' },
+    })
+  })
+
+  it('a path of nothing says where it lies, and what is near', () => {
+    expect(errorOf(built(), '/srv/other').message).toContain('it lies in the ext4 on /')
+    const error = errorOf(built(), `${ROOT}/pods/${uid(7)}/volumes`)
+    expect(error.code).toBe('NotFound')
+    expect(error.hint).toContain(`${ROOT}/pods/`)
+  })
+
+  it('a driver’s socket is no volume', () => {
+    const answer = ask(
+      built().entry({ path: 'plugins/disk.test/csi.sock', type: 'socket' }),
+      `${ROOT}/plugins/disk.test/csi.sock`,
+    )
+    expect(answer.identity[0]?.value).toBe("a driver's own directory or socket")
+    expect(answer.verdict.state).toBe('nothing')
+  })
+})
+
+describe('devices', () => {
+  const built = (): NodeBuilder => {
+    const made = twins().published(POD, 'pv-1', '7:1').staged('pv-1', '7:1')
+    made.loops = [
+      { name: '/dev/loop1', backingFile: '/srv/pv-1.img' },
+      { name: '/dev/loop5', backingFile: '/srv/x' },
+    ]
+    return made
+  }
+
+  it.each(['/dev/loop1', '7:1', 'device/loop1', 'dev/7:1', 'device//dev/loop1'])('%s', (what) => {
+    const answer = ask(built(), what)
+    expect(answer.subject.kind).toBe('Device')
+    expect(answer.volumes).toMatchObject([{ volume: { handle: 'pv-1' } }])
+  })
+
+  it('a loop device of nobody’s', () => {
+    const answer = ask(built(), '/dev/loop5')
+    expect(answer.identity).toEqual([
+      { label: 'Device', value: '/dev/loop5', from: 'mount table' },
+      { label: 'Loop device', value: '/dev/loop5, backed by /srv/x', from: 'sysfs' },
+    ])
+    expect(answer.verdict.message).toBe('nothing to do, because no volume of this node is on it')
+  })
+
+  it('one that is not there', () =>
+    expect(errorOf(built(), '9:9').message).toContain('no mount and no loop device has this number'))
+})
+
+it.each([
+  { text: 'web-0', names: ['web-1', 'db', 'web-01', 'shop/web-0'], near: ['shop/web-0', 'web-01', 'web-1'] },
+  { text: 'p', names: ['a', 'b', 'pp'], near: [] },
+  { text: 'WEB', names: ['web'], near: ['web'] },
+])('names near $text', ({ text, names, near }) => expect(nearNames(text, names, 5).toSorted()).toEqual(near.toSorted()))

@@ -1,0 +1,269 @@
+/** What a person is told of the states that nodes break in. */
+import { describe, expect, it } from 'vitest'
+import { explain } from '../../src/core/explain/explain.ts'
+import type { Explanation, Place } from '../../src/core/explain/explanation.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names.ts'
+import type { PlanOptions } from '../../src/core/plan/plan.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { explanationDefects } from './schema.ts'
+
+const GONE = uid(9)
+const LIVING = uid(2)
+const claim = (name: string) => ({ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } })
+
+function ask(built: NodeBuilder, what: string, options: Partial<PlanOptions> = {}): Explanation {
+  const { explanation } = explain(built.build(), planOptions(options), what)
+  expect(explanationDefects(explanation)).toEqual([])
+  return explanation
+}
+
+/** Role and state of every place, in order. */
+function places({ volumes }: Explanation): string[] {
+  return volumes.flatMap((view) => view.places).map(({ role, state }: Place) => `${role}: ${state}`)
+}
+
+const codes = (answer: Explanation): (string | undefined)[] => answer.advice.map(({ code }) => code)
+
+function orphan(): NodeBuilder {
+  return node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+}
+
+describe('an orphaned pod', () => {
+  const answer = ask(orphan(), GONE)
+
+  it('is known by its directory, and why it is taken for gone', () => {
+    expect(answer.subject).toEqual({ kind: 'Pod', name: GONE })
+    expect(answer.identity).toContainEqual({ label: 'Directory', value: `${ROOT}/pods/${GONE}`, from: 'disk' })
+    expect(answer.pods).toMatchObject([{ class: 'Gone', rule: 'R220', listed: false, signsOfLife: [] }])
+  })
+
+  it('has what would be done, in order, and the command for just that', () => {
+    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone', rule: 'R441' })
+    expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
+    expect(answer.advice.at(-1)?.text).toContain('volctl apply --volume pv-1 carries out just this')
+  })
+
+  it('shows the volume with all that there is of it', () => {
+    expect(places(answer)).toEqual([
+      'target: mounted',
+      `stateFile: driver ${DRIVER}, handle pv-1`,
+      'staged: mounted',
+      `stateFile: driver ${DRIVER}, handle pv-1`,
+    ])
+    expect(answer.volumes).toMatchObject([
+      {
+        volume: {
+          name: 'pv-1',
+          handle: 'pv-1',
+          handleFrom: 'vol_data.json',
+          claim: 'default/claim-pv-1',
+          attached: true,
+        },
+        wantedBy: [],
+        hadBy: [{ uid: GONE }],
+        desired: `wanted by nobody: pod ${GONE} has it, and is not in the API`,
+        attachment: { attached: true, deleting: false },
+      },
+    ])
+  })
+
+  it('from a snapshot nobody can say who holds it', () => {
+    expect(answer.holders).toMatchObject({ known: false, notes: [expect.stringContaining('a snapshot cannot tell')] })
+  })
+
+  it('the same volume answers to every name it has', () => {
+    const names = [
+      'pv/pv-1',
+      'pv-1',
+      'pvc/default/claim-pv-1',
+      'default/claim-pv-1',
+      csiUniqueName(DRIVER, 'pv-1'),
+      `${DRIVER}^pv-1`,
+      `${GONE}/pv-1`,
+      attachmentName('pv-1', DRIVER, 'node-1'),
+      `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1`,
+      `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount/deep/in/it`,
+      `${ROOT}/${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`,
+      '/dev/loop1',
+      '7:1',
+      'pv-uid-pv-1',
+    ]
+    for (const name of names) {
+      const { volumes, operations } = ask(orphan(), name)
+      expect(
+        volumes.map(({ volume }) => volume.uniqueName),
+        name,
+      ).toEqual([csiUniqueName(DRIVER, 'pv-1')])
+      expect(
+        operations.map(({ kind }) => kind),
+        name,
+      ).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
+    }
+  })
+})
+
+it('a living, healthy volume: nothing to do, and by which rule', () => {
+  const built = node()
+    .persistentVolume('pv-1')
+    .livingPod(LIVING, 'web-0', [claim('pv-1')])
+  built.published(LIVING, 'pv-1', '7:1').staged('pv-1', '7:1')
+  const answer = ask(built, 'pv-1')
+  expect(answer.verdict).toEqual({
+    state: 'nothing',
+    message: 'nothing to do, because it is wanted, and as it should be',
+    rule: 'R805',
+  })
+  expect(answer.volumes).toMatchObject([
+    { wantedBy: [{ pod: { name: 'web-0' }, as: ['data'] }], desired: 'wanted by pod default/web-0' },
+  ])
+  expect(answer).toMatchObject({ operations: [], waiting: [], problems: [], advice: [] })
+  const pod = ask(built, 'default/web-0')
+  expect(pod.verdict.message).toBe(
+    'nothing to do, because it is in the API and meant to run, and its volume is as it should be',
+  )
+  expect(pod.pods[0]?.signsOfLife).toEqual(['sandbox ready', 'container c running', 'processes in its cgroup'])
+  // The staged mount stays for the pod's sake.
+  expect(answer.decisions).toContainEqual(expect.objectContaining({ rule: 'R817', why: `pod ${LIVING} wants it` }))
+})
+
+it('a dead mount below a running pod', () => {
+  const built = node()
+    .persistentVolume('pv-1')
+    .livingPod(LIVING, 'web-0', [claim('pv-1')])
+  built.published(LIVING, 'pv-1', '7:1').staged('pv-1', '7:1')
+  const target = `${ROOT}/pods/${LIVING}/volumes/kubernetes.io~csi/pv-1/mount`
+  built.override = { deadMounts: [{ path: target, error: 'ENOTCONN' }] }
+  const answer = ask(built, target)
+  expect(answer.subject).toEqual({ kind: 'Mount', name: target })
+  expect(answer.verdict).toMatchObject({ state: 'problem', code: 'DeadMount' })
+  expect(answer.places).toMatchObject([{ dead: 'ENOTCONN', mounts: [{ dev: '7:1' }] }])
+  expect(answer.advice).toMatchObject([{ code: 'DeadMount', text: expect.stringContaining('Restart what serves') }])
+})
+
+it('a leaked sub-path of a volume that has no directory any more', () => {
+  const leaf = `pods/${GONE}/volume-subpaths/pv-1/c/0`
+  const built = node()
+    .persistentVolume('pv-1', { attached: false })
+    .dir(`pods/${GONE}`)
+    .mount(leaf, { dev: '7:1', fsType: 'ext4' })
+  for (const what of [`${ROOT}/${leaf}`, `${ROOT}/pods/${GONE}/volume-subpaths`, 'pv/pv-1', GONE]) {
+    const answer = ask(built, what)
+    expect(answer.verdict, what).toMatchObject({ state: 'operation', code: 'LeakedSubPath', rule: 'O17' })
+    expect(places(answer), what).toEqual(['subPath: mounted'])
+  }
+})
+
+it('an attachment that nobody needs', () => {
+  const built = node().persistentVolume('pv-1')
+  const name = attachmentName('pv-1', DRIVER, 'node-1')
+  const answer = ask(built, name)
+  expect(answer.subject).toEqual({ kind: 'VolumeAttachment', name })
+  expect(answer.verdict).toMatchObject({ state: 'operation', code: 'NotWanted', rule: 'S21' })
+  expect(answer.volumes).toMatchObject([
+    { desired: 'no pod of this node wants it', attachment: { name, attached: true }, places: [] },
+  ])
+  expect(answer.identity).toContainEqual({ label: 'Handle', value: 'pv-1', from: 'PersistentVolume pv-1' })
+})
+
+it('an attachment of another node is for that node to explain', () => {
+  const built = node().persistentVolume('pv-1', { attached: false }).attach('pv-1', 'pv-1', 'node-2')
+  const answer = ask(built, attachmentName('pv-1', DRIVER, 'node-2'))
+  expect(answer.verdict.message).toBe('nothing to do, because it is to node node-2: ask volctl there')
+  expect(ask(built, 'pv/pv-1').volumes[0]?.volume.attachedElsewhere).toEqual(['node-2'])
+})
+
+describe('a driver that is not registered', () => {
+  it('blocks what is to go', () => {
+    const built = orphan()
+    built.drivers = []
+    const answer = ask(built, GONE)
+    expect(answer.verdict).toMatchObject({ state: 'blocked', code: 'DriverNotRegistered' })
+    expect(codes(answer)).toContain('DriverNotRegistered')
+    expect(answer.advice.find(({ code }) => code === 'DriverNotRegistered')?.meaning).toBe(
+      'the CSI driver does not answer',
+    )
+  })
+
+  it('is waited for where a pod wants the volume', () => {
+    const built = node()
+      .persistentVolume('pv-1')
+      .pod(LIVING, 'web-0', [claim('pv-1')])
+    built.drivers = []
+    const answer = ask(built, 'default/web-0')
+    expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'DriverNotRegistered', rule: 'S22' })
+    expect(places(answer)).toEqual(['target: not there'])
+    expect(answer.volumes[0]?.verdict.state).toBe('waiting')
+  })
+})
+
+it('data that only a flag lets go: blocked without it, an operation with it', () => {
+  const built = node().dir(`pods/${GONE}`)
+  const dir = `pods/${GONE}/volumes/kubernetes.io~empty-dir/cache`
+  built.file(`${dir}/file`, 'x').file(`pods/${GONE}/plugins/kubernetes.io~empty-dir/cache/ready`)
+  const without = ask(built, `${ROOT}/${dir}`)
+  expect(without.verdict).toMatchObject({ state: 'blocked', code: 'DeletesData' })
+  expect(codes(without)).toEqual(['DeletesData'])
+  const withFlag = ask(built, GONE, { orphans: true })
+  expect(withFlag.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
+  expect(withFlag.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+  expect(withFlag.advice.at(-1)?.text).toContain(`volctl apply --orphans --pod ${GONE} carries out just this`)
+})
+
+it('a pod that is gone and still runs is left alone', () => {
+  const built = orphan().running(GONE, 'old')
+  const answer = ask(built, GONE)
+  expect(answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
+  expect(answer.pods).toMatchObject([{ class: 'Frozen', rule: 'S9' }])
+  expect(ask(built, 'pv-1').verdict).toMatchObject({ state: 'problem' })
+})
+
+it('of two pods of a volume each is told its own', () => {
+  const built = orphan().livingPod(LIVING, 'web-0', [claim('pv-1')])
+  const gone = ask(built, GONE)
+  expect(gone.operations.map(({ kind, pod }) => [kind, pod?.uid])).toEqual([['UnmountVolume', GONE]])
+  const living = ask(built, LIVING)
+  expect(living.operations.map(({ kind, pod }) => [kind, pod?.uid])).toEqual([['MountVolume', LIVING]])
+  expect(ask(built, 'pv-1').operations).toHaveLength(2)
+})
+
+it('a claim that does not exist', () => {
+  const built = node().livingPod(LIVING, 'web-0', [claim('missing')])
+  for (const what of ['pvc/default/claim-missing', 'volume/default/web-0/data', 'default/web-0']) {
+    const answer = ask(built, what)
+    expect(answer.verdict, what).toMatchObject({ state: 'waiting', code: 'ClaimMissing' })
+    expect(answer.volumes[0]?.wantedBy, what).toMatchObject([{ pod: { name: 'web-0' }, as: ['data'] }])
+  }
+  expect(ask(built, 'pvc/default/claim-missing').identity[0]?.value).toContain('not in what the API gave')
+})
+
+it('what comes first is shown, though it is another pod’s', () => {
+  const built = node()
+    .persistentVolume('pv-1')
+    .published(GONE, 'pv-1', '7:1')
+    .published(uid(8), 'pv-1', '7:1')
+    .staged('pv-1', '7:1')
+  const answer = ask(built, GONE)
+  expect(answer.operations.map(({ kind, pod }) => [kind, pod?.uid])).toEqual([
+    ['UnmountVolume', uid(8)],
+    ['UnmountVolume', GONE],
+    ['UnmountDevice', undefined],
+    ['DetachVolume', undefined],
+  ])
+})
+
+it('a plan that is refused says so beside the verdict', () => {
+  const built = orphan()
+  built.override = { machineID: 'other', systemUUID: 'other' }
+  const answer = ask(built, GONE)
+  expect(answer.refused).toMatchObject({ rule: 'S1', code: 'WrongMachine' })
+  expect(answer.verdict).toMatchObject({ state: 'blocked', code: 'Refused' })
+  expect(codes(answer)).toContain('WrongMachine')
+})
+
+it('where the list of pods is not complete, that is the reason', () => {
+  const built = orphan()
+  built.overrideApi = { errors: [{ resource: 'pods', status: 500, reason: 'InternalError', message: 'x' }] }
+  const answer = ask(built, GONE)
+  expect(answer).toMatchObject({ complete: false, verdict: { state: 'problem', code: 'PodListIncomplete' } })
+})
