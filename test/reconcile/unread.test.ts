@@ -1,6 +1,9 @@
 /** S3: of what could not be read it is known neither that something is there nor that it is not. */
 import { describe, expect, it } from 'vitest'
-import { DRIVER, HOUR_AGO, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { explain } from '../../src/core/explain/explain.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
 import { blocked, codes, GONE, kinds, plan } from './planned.ts'
 
 const LIVING = uid(2)
@@ -81,4 +84,78 @@ it('the directory of a pod that is gone is kept where it could not be read', () 
   const made = plan(unread(node(), `pods/${GONE}`), { orphans: true })
   expect(made.operations).toEqual([])
   expect(codes(made)).toEqual(['OrphanDirKept'])
+})
+
+describe('why it is left alone can be asked', () => {
+  const CONFIG = `${POD}/volumes/kubernetes.io~configmap/cfg`
+  /** A config map of one key, written. */
+  const configured = (): NodeBuilder => {
+    const built = node().livingPod(LIVING, 'app', [{ name: 'cfg', configMap: { name: 'cfg' } }])
+    const metadata = { name: 'cfg', namespace: 'default', uid: 'cfg-uid' }
+    built.overrideApi = { configMaps: [{ metadata, data: { key: 'v' }, digests: { key: 'digest' } }] }
+    return built
+      .link(`${CONFIG}/..data`, '..2026_11_21_02_15_54.36')
+      .link(`${CONFIG}/key`, '..data/key')
+      .file(`${POD}/plugins/kubernetes.io~empty-dir/wrapped_cfg/ready`)
+  }
+
+  it.each([
+    {
+      name: 'of a pod that lives, a volume that would be mounted',
+      built: () => unread(living(), `${POD}/volumes/kubernetes.io~csi/pv-1`),
+      at: `${POD}/volumes/kubernetes.io~csi/pv-1`,
+    },
+    {
+      name: 'of a pod that lives, content that cannot be compared',
+      built: () => unread(configured(), `${CONFIG}/..2026_11_21_02_15_54.36/key`),
+      at: `${CONFIG}/..2026_11_21_02_15_54.36/key`,
+    },
+    {
+      name: 'of a pod that is gone, a volume of which nothing is seen',
+      built: () => unread(node(), `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`),
+      at: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`,
+    },
+    {
+      name: 'of a pod that is gone, a directory of a plugin that nobody knows',
+      built: () => unread(node(), `pods/${GONE}/volumes/nobody~knows/v`),
+      at: `pods/${GONE}/volumes/nobody~knows/v`,
+    },
+    { name: 'a pod’s directory', built: () => unread(node(), `pods/${GONE}`), at: `pods/${GONE}` },
+    { name: 'a staging directory', built: () => unread(node(), STAGED), at: STAGED },
+    {
+      name: 'a raw block volume’s map',
+      built: () => unread(node(), 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev'),
+      at: 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev',
+    },
+  ])('$name', ({ built, at }) => {
+    const { decisions } = planWithDecisions(built().build(), planOptions())
+    const why = decisions.filter(({ obstacle }) => obstacle?.code === 'TreeUnreadable')
+    expect(why.map((each) => [each.rule, each.why])).toContainEqual([
+      'S3',
+      `${ROOT}/${at} could not be read (EIO): what is there is not known`,
+    ])
+    expect(why.every(({ path, pod }) => !path.startsWith(`${ROOT}/pods/`) || path.split('/').includes(`${pod}`))).toBe(
+      true,
+    )
+    const { verdict, advice } = explain(built().build(), planOptions(), `${ROOT}/${at}`).explanation
+    expect(verdict).toMatchObject({ message: expect.stringContaining('could not be read (EIO)') })
+    expect(verdict.state).not.toBe('nothing')
+    expect(advice.map(({ code }) => code)).toContain('TreeUnreadable')
+  })
+
+  it('an empty staging directory goes, one that could not be read stays', () => {
+    expect(kinds(plan(node().dir(STAGED)))).toEqual(['UnmountDevice'])
+    expect(blocked(plan(unread(node(), STAGED)))).toEqual(['UnmountDevice TreeUnreadable'])
+  })
+
+  it('empty directories of a raw block volume go, those that could not be read stay', () => {
+    const dir = 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev'
+    expect(kinds(plan(node().dir(dir)))).toEqual(['UnmapDevice'])
+    expect(blocked(plan(unread(node(), dir)))).toEqual(['UnmapDevice TreeUnreadable'])
+  })
+
+  it('what was read says nothing of it', () => {
+    const { decisions } = planWithDecisions(living().build(), planOptions())
+    expect(decisions.filter(({ obstacle }) => obstacle !== undefined)).toEqual([])
+  })
 })

@@ -8,7 +8,7 @@ import type { Advice } from './explanation.ts'
 const MEANINGS: Readonly<Record<string, string>> = { ...REASONS, ...WAITING_CODES, ...PROBLEM_CODES, ...BLOCK_CODES }
 
 export function adviceOn(
-  { operations, before, waiting, problems }: Concern,
+  { operations, before, waiting, problems, decisions }: Concern,
   plan: Plan,
   options: PlanOptions,
 ): Advice[] {
@@ -18,6 +18,7 @@ export function adviceOn(
     ...(refused === undefined ? [] : [refused]),
     ...all.flatMap(({ blocked }) => blocked ?? []),
     ...waiting,
+    ...decisions.flatMap(({ obstacle }) => obstacle ?? []),
     ...problems.filter(({ severity }) => severity !== 'info'),
   ]
   const hints = obstacles.map(({ code, hint, message }) => {

@@ -5,7 +5,7 @@ import type { Concern } from './concerns.ts'
 import type { Verdict } from './explanation.ts'
 
 /** @param nothing the planner's word for it, where nothing is to be done */
-export function verdictOf({ operations, waiting, problems }: Concern, nothing: Because): Verdict {
+export function verdictOf({ operations, waiting, problems, decisions }: Concern, nothing: Because): Verdict {
   const runnable = operations.filter(({ blocked }) => blocked === undefined)
   const blocked = operations.filter((operation) => operation.blocked !== undefined)
   const [first] = runnable
@@ -25,6 +25,11 @@ export function verdictOf({ operations, waiting, problems }: Concern, nothing: B
   if (wait !== undefined) {
     const what = waiting.length === 1 ? `${wait.kind} waits` : `${waiting.length} operations wait`
     return { state: 'waiting', message: `${what}: ${wait.message}`, code: wait.code, rule: wait.rule }
+  }
+  const unknown = decisions.find(({ obstacle }) => obstacle !== undefined)
+  if (unknown?.obstacle !== undefined) {
+    const { code, message } = unknown.obstacle
+    return { state: 'problem', message: `it is left alone: ${message}`, code, rule: unknown.rule }
   }
   // What is only noted is no reason to worry.
   const [doubtful] = ofSeverity(problems, 'warning')

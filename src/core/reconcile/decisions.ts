@@ -8,6 +8,7 @@ import type { PlanContext } from './context.ts'
 import { Findings, type Left } from './draft.ts'
 import { decideNode } from './plan-node.ts'
 import type { PodClass } from './pod-classes.ts'
+import { leftUnread, unreadParts } from './unread.ts'
 import { isLiving } from './volume-users.ts'
 
 /** As the phases leave things, and so for pods and operations. */
@@ -30,6 +31,7 @@ export function planWithDecisions(state: NodeState, options: PlanOptions): Decid
     ...context.classes.all.filter(isLiving).flatMap((pod) => keptVolumes(context, pod)),
     ...context.blocks.flatMap((block) => keptMaps(context, block)),
     ...plan.operations.map(operationDecision),
+    ...unreadDecisions(context, left),
   ]
   return { plan, context, decisions: decisions.toSorted((a, b) => compareText(a.path, b.path)) }
 }
@@ -78,6 +80,21 @@ function keptMaps({ inputs, classes }: PlanContext, { mappings }: PlanContext['b
 function kept(pod: PodClass, path: string): Decision {
   const [rule, why] = podVerdict(pod)
   return { path, rule, why: `pod ${pod.uid} has it, and ${why}`, pod: pod.uid }
+}
+
+/** S3: whatever lies there is left alone. */
+function unreadDecisions({ inputs }: PlanContext, left: readonly Left[]): Decision[] {
+  const said = new Set(left.filter(({ obstacle }) => obstacle !== undefined).map(({ path }) => path))
+  return unreadParts(inputs)
+    .filter(({ path }) => !said.has(inputs.absolute(path)))
+    .map(({ path, obstacle }) => {
+      const [top, pod] = path.split('/')
+      return {
+        path: inputs.absolute(path),
+        ...leftUnread(obstacle),
+        ...(top === 'pods' && pod !== undefined && { pod }),
+      }
+    })
 }
 
 function operationDecision({ kind, paths, steps, rule, blocked, message, pod, volume }: Operation): Decision {

@@ -52,6 +52,8 @@ export interface Left {
   readonly pod?: string
   /** Unique name. */
   readonly volume?: string
+  /** It is left because something is not known that a person can make known (S3). */
+  readonly obstacle?: Obstacle
 }
 
 /** What the phases collect. */

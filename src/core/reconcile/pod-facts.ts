@@ -5,6 +5,7 @@ import type { Pod } from '../model/objects.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
 import type { PodClass } from './pod-classes.ts'
+import { leftUnread, unreadWithin } from './unread.ts'
 
 /** When anything of this pod last changed, in seconds of this host's clock: on disk, and where it has ended, in the API. */
 export function podTimes(context: PlanContext, pod: PodClass): (number | undefined)[] {
@@ -68,10 +69,11 @@ export function gone(pod: PodClass): string {
 
 /** R405: of a pod that is gone or finished, a volume of which there is nothing to undo. */
 export function leaveEmpty({ inputs }: PlanContext, findings: Findings, { podUid, dir }: PodVolume): void {
-  findings.leave(() => ({
-    path: inputs.absolute(dir),
-    rule: 'R405',
-    why: `nothing of it is mounted, set up or on record; ${inputs.tree.has(dir) ? "its directory goes with the pod's (--orphans)" : 'it has no directory'}`,
-    pod: podUid,
-  }))
+  findings.leave(() => {
+    const about = { path: inputs.absolute(dir), pod: podUid }
+    const unread = unreadWithin(inputs, dir)
+    if (unread !== undefined) return { ...about, ...leftUnread(unread) }
+    const directory = inputs.tree.has(dir) ? "its directory goes with the pod's (--orphans)" : 'it has no directory'
+    return { ...about, rule: 'R405', why: `nothing of it is mounted, set up or on record; ${directory}` }
+  })
 }

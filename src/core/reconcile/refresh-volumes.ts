@@ -50,7 +50,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
   const { inputs } = context
   const difference = contentDifference(inputs, volume) ?? halfDone(inputs, volume)
   if (difference === undefined) {
-    leaveWanted(context, findings, volume, 'it is wanted, and as it should be: its content is what the API says')
+    leaveWanted(context, findings, volume, 'it is wanted, and its content shows no difference from the API')
     return
   }
   const path = pluginNamed(volume.plugin).podPath(volume)

@@ -13,6 +13,7 @@ import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { gone } from './pod-facts.ts'
 import { referencesTo } from './references.ts'
 import { globalUniqueName, releaseSteps } from './unmount-other-devices.ts'
+import { unreadWithin } from './unread.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 
 /** Step 1 for block volumes: what pods that are gone have mapped. */
@@ -160,13 +161,15 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     predecessorObstacle(after)
-  const blocked = isEmpty ? undefined : obstacle
+  // Without a name nothing more is shown to be missing than what was read (S3).
+  const unread = isEmpty ? unreadWithin(inputs, block.dir) : undefined
+  const blocked = isEmpty ? unread : obstacle
   const leaked = after.length === 0
   findings.add({
     kind: 'UnmapDevice',
     reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'MappedWithoutPod' : 'LastPodGone',
     message: isEmpty
-      ? `${inputs.absolute(block.dir)} has empty directories alone, which an unfinished unmap has left`
+      ? `${inputs.absolute(block.dir)} ${unread === undefined ? 'has' : 'may have'} empty directories alone, which an unfinished unmap has left`
       : leaked
         ? `no pod of this node wants block volume ${block.name}, and no pod directory leads to its map`
         : `no pod of this node wants block volume ${block.name} once the operations before are done`,

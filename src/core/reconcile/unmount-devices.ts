@@ -15,6 +15,7 @@ import { driverCall, reportDriverGone } from './driver-call.ts'
 import { driverStaging } from './driver-staging.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { referencesTo } from './references.ts'
+import { unreadWithin } from './unread.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 
 export function unmountDevices(context: PlanContext, findings: Findings): void {
@@ -148,16 +149,18 @@ function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: 
     return
   }
   const target = context.inputs.absolute(staged.dir)
+  const unread = unreadWithin(context.inputs, staged.dir)
   findings.add({
     kind: 'UnmountDevice',
     reason: 'StagedWithoutPod',
-    message: `${target} is an empty directory that an unfinished unstage has left`,
+    message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory that an unfinished unstage has left`,
     volume: { name: staged.key, plugin: 'kubernetes.io/csi', driver: staged.driverDir, mode: 'Filesystem' },
     steps: [{ op: 'rmdir', target }],
     paths: [target],
     after: [],
     rule: 'R837',
     removes: new Set(),
+    ...(unread === undefined ? {} : { blocked: unread }),
   })
 }
 

@@ -4,7 +4,7 @@ import { parentOf, type Tree } from '../actual/tree.ts'
 import { diskTrouble } from '../disk-trouble.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { PlanContext } from './context.ts'
-import type { Obstacle } from './draft.ts'
+import type { Left, Obstacle } from './draft.ts'
 import { isLiving } from './volume-users.ts'
 
 const ERRNO = /^E[A-Z0-9]+$/
@@ -24,6 +24,13 @@ function unreadOnTheWay(tree: Tree, path: string): TreeEntry | undefined {
   const entry = tree.get(path)
   if (entry !== undefined && isUnread(entry)) return entry
   return path === '.' ? undefined : unreadOnTheWay(tree, parentOf(path))
+}
+
+/** All of the root directory that could not be read, each with what it keeps from being decided. */
+export function unreadParts(inputs: ActualInputs): { readonly path: string; readonly obstacle: Obstacle }[] {
+  return (inputs.snapshot.tree ?? [])
+    .filter(isUnread)
+    .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) }))
 }
 
 /** What could not be read of a directory: itself, or anything above it or in it. */
@@ -47,6 +54,11 @@ export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undef
     ...ended.flatMap((pod) => [...tree.children(`${pod}/volumes`), ...tree.descendants(`${pod}/volumeDevices`)]),
   ].find(isUnread)
   return unread && obstacleOf(inputs, unread)
+}
+
+/** Why something is left alone of which nothing is known. */
+export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obstacle'> {
+  return { rule: 'S3', why: obstacle.message, obstacle }
 }
 
 function obstacleOf(inputs: ActualInputs, { path, error = '' }: TreeEntry): Obstacle {
