@@ -1,20 +1,23 @@
 import { Args, Flags } from '@oclif/core'
 import { typedPath } from '../core/cli/caller-path.ts'
-import { loadNode } from '../core/cli/load-node.ts'
+import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
-import { withHolders } from '../core/explain/with-holders.ts'
+import { NOTHING_TO_HOLD, withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
 import { mapReaderCommand } from '../core/holders/map-reader-command.ts'
-import type { NodeState } from '../core/node-state.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/volctl-command.ts'
 
 const MAPS_DEADLINE_MS = 5000
+
+/** Where /proc is another one than the node's. */
+const elsewhere = (standing: LoadedNode['standing']): string[] =>
+  standing.filter(({ code }) => code === 'PidNamespace').map(({ message, hint }) => `${message}. ${hint}`)
 
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
 const { only: _only, skip: _skip, pod: _pod, volume: _volume, max: _max, ...whatIf } = planFlags
@@ -80,13 +83,16 @@ export default class Explain extends VolctlCommand {
   }
 
   /** Holders are no part of a snapshot: who they are is asked now. */
-  async #live({ mounts, snapshot }: NodeState, { explanation, ...held }: Explained): Promise<Explanation> {
+  async #live({ mounts, snapshot, standing }: LoadedNode, explained: Explained): Promise<Explanation> {
+    const { explanation, ...held } = explained
+    if (held.heldAt.length + held.devices.length === 0) return { ...explanation, holders: NOTHING_TO_HOLD }
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )
     const maps = { command: mapReaderCommand(), deadlineMs: MAPS_DEADLINE_MS }
     const found = await liveHolders(held, { table: mounts, loops, maps })
     this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)
-    return withHolders(explanation, found, containerNames(snapshot))
+    const unseen = [...elsewhere(standing), ...found.unseen]
+    return withHolders(explanation, { ...found, unseen }, containerNames(snapshot))
   }
 }

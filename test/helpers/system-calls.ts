@@ -10,6 +10,7 @@ const UMOUNT_NOFOLLOW = 8
 const { functions } = dlopen(null, {
   mount: { arguments: ['string', 'string', 'string', 'u64', 'string'], return: 'i32' },
   umount2: { arguments: ['string', 'i32'], return: 'i32' },
+  chroot: { arguments: ['string'], return: 'i32' },
   renameat2: { arguments: ['i32', 'string', 'i32', 'string', 'u32'], return: 'i32' },
 })
 
@@ -26,4 +27,9 @@ export function bindMount(source: string, target: string): boolean {
 /** Takes the newest mount off a path, in use or not. @returns whether there was one */
 export function detachMount(target: string): boolean {
   return functions.umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) === 0
+}
+
+/** This process's root directory is another one from now on; its working directory stays. */
+export function changeRoot(path: string): void {
+  if (functions.chroot(path) !== 0) throw new Error(`chroot ${path}`)
 }

@@ -105,5 +105,17 @@ it('a thread holds what its process held, when the first thread has ended', () =
 
 it('a process that has ended holds nothing', () => {
   mkdirSync(`${proc}/9`)
-  expect(look()).toEqual({ holders: [], suspects: [], hidden: 0 })
+  expect(look()).toEqual({ holders: [], suspects: [], hidden: 0, unread: 0 })
+})
+
+it('a thread in a mount namespace of its own, and a process that came after the others were read', () => {
+  start(5, { namespace: 'mnt:[9]', files: ['/data/a'] })
+  writeFileSync(`${proc}/5/mountinfo`, '10 1 0:50 / / rw - overlay overlay rw\n11 10 7:1 / /data rw - ext4 x rw\n')
+  expect(look()).toMatchObject({ holders: [{ pid: 5, what: 'file', path: '/data/a' }], unread: 0 })
+})
+
+it('a mount table that is not readable is counted', () => {
+  start(5, { namespace: 'mnt:[9]', files: ['/data/a'] })
+  mkdirSync(`${proc}/5/mountinfo`)
+  expect(look()).toMatchObject({ holders: [], unread: 1 })
 })

@@ -1,8 +1,14 @@
 import { VolctlError } from '../errors.ts'
+import type { StandingObstacle } from '../node/standing.ts'
 import type { NodeState } from '../node-state.ts'
 import { plainPath } from '../path-within.ts'
 import { type LookOptions, leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
+
+export interface LoadedNode extends NodeState {
+  /** What volctl cannot see or do from where it stands; of a snapshot nothing is asked. */
+  readonly standing: readonly StandingObstacle[]
+}
 
 /** One look at the node: this one, or the one in a snapshot. Nothing stays open. */
 export async function loadNode(
@@ -10,16 +16,16 @@ export async function loadNode(
   snapshot: string | undefined,
   log: (line: string) => void,
   attributes: LookOptions['attributes'] = 'plan',
-): Promise<NodeState> {
+): Promise<LoadedNode> {
   if (snapshot !== undefined) {
     const { readSnapshot } = await import('../snapshot/read-snapshot.ts')
     const state = await readSnapshot(snapshot)
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
-    return withChoice(state, choice)
+    return { ...withChoice(state, choice), standing: [] }
   }
   const node = await lookAtNode(choice, { attributes, log })
   leaveNode(node)
-  return node
+  return { ...node, standing: node.node.standing }
 }
 
 /** `--node` and `--root-dir` must be what the snapshot says: it holds one node. */

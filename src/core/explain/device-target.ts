@@ -54,6 +54,7 @@ export function deviceTarget(context: PlanContext, volumes: NodeVolumes, given: 
     volumes: mine,
     pods: [],
     paths: paths.filter((path) => isWithin(path, inputs.rootDir)),
+    devices: [...names].flatMap((name) => (name.startsWith('/dev/') ? [name.slice('/dev/'.length)] : [])),
     because: 'no volume of this node is on it',
   }
 }

@@ -23,7 +23,7 @@ export interface Explained {
   readonly explanation: Explanation
   /** Absolute paths on which somebody may keep it busy: its mounts, and directories of data on disk. */
   readonly heldAt: readonly string[]
-  /** Names of the device files of raw block volumes, as in /dev. */
+  /** Names in /dev: raw block volumes' devices, and what was asked about. */
   readonly devices: readonly string[]
 }
 
@@ -54,7 +54,7 @@ export function explainer(state: NodeState, options: PlanOptions): (what: string
     return {
       explanation: explanationOf(decided, options, { what, asked, concern, volumes: described }),
       heldAt: heldAt(context, asked),
-      devices: deviceFiles(asked.scope.volumes),
+      devices: [...new Set([...deviceFiles(asked.scope.volumes), ...(asked.devices ?? [])])],
     }
   }
 }
@@ -64,6 +64,8 @@ interface Asked {
   readonly identity: readonly Fact[]
   readonly places: readonly Place[]
   readonly scope: Scope
+  /** Names in /dev, where it was a device. */
+  readonly devices?: readonly string[]
   /** Why nothing is to be done, where it is no pod and no volume. */
   readonly because?: string | undefined
 }
@@ -82,8 +84,8 @@ function placeName(what: string): string {
   return name.startsWith('/') ? name : `/${name}`
 }
 
-function ofPlace({ subject, facts, places, volumes, pods, paths, because }: PlaceTarget): Asked {
-  return { subject, identity: facts, places, because, scope: { pods, only: pods, volumes, paths, attachments: [] } }
+function ofPlace({ facts: identity, volumes, pods, paths, ...rest }: PlaceTarget): Asked {
+  return { ...rest, identity, scope: { pods, only: pods, volumes, paths, attachments: [] } }
 }
 
 function ofTarget(context: PlanContext, volumes: NodeVolumes, target: Target): Asked {

@@ -19,6 +19,8 @@ export interface PlaceTarget {
   readonly volumes: readonly NodeVolume[]
   readonly pods: readonly string[]
   readonly paths: readonly string[]
+  /** Names in /dev of the devices that were asked about. */
+  readonly devices?: readonly string[]
   /** Why nothing is to be done, where it is no pod's and no volume's. */
   readonly because?: string
 }

@@ -2,8 +2,9 @@
 import type { ContainerName, NameOf } from '../holders/container-names.ts'
 import type { FoundHolders } from '../holders/live-holders.ts'
 import type { PodProcess } from '../node/pod-cgroups.ts'
-import type { StepOp } from '../plan/plan.ts'
-import type { Explanation, HoldersView } from './explanation.ts'
+import { BLOCK_CODES } from '../plan/catalogue.ts'
+import type { OperationKind, StepOp } from '../plan/plan.ts'
+import type { Advice, Explanation, HoldersView, NamespaceView, ProcessView } from './explanation.ts'
 
 /** Steps that fail on what somebody holds. */
 const FAILING: ReadonlySet<StepOp> = new Set([
@@ -12,14 +13,28 @@ const FAILING: ReadonlySet<StepOp> = new Set([
   'NodeUnpublishVolume',
   'NodeUnstageVolume',
   'losetup -d',
+  'flexUnmount',
+  'flexUnmountDevice',
+  'deleteScsiDevices',
+  'iscsiLogout',
+  'deleteVolumeAttachment',
 ])
+
+/** For which no mount may be left anywhere (S21, S24). */
+const DEVICES: ReadonlySet<OperationKind> = new Set(['UnmountDevice', 'UnmapDevice', 'DetachVolume'])
+
+/** Where nothing of it is on this node. */
+export const NOTHING_TO_HOLD: HoldersView = {
+  known: false,
+  processes: [],
+  namespaces: [],
+  loops: [],
+  kernel: [],
+  notes: ['nothing of it is mounted, mapped or on disk here: there is nothing to hold'],
+}
 
 export function withHolders(explanation: Explanation, found: FoundHolders, nameOf: NameOf): Explanation {
   const { processes, namespaces, loops, kernel, unseen } = found
-  const isHeld = processes.length + loops.length + kernel.length > 0
-  const fails = explanation.operations.some(
-    ({ blocked, steps }) => blocked === undefined && steps.some(({ op }) => FAILING.has(op)),
-  )
   const holders: HoldersView = {
     known: true,
     processes: [...Map.groupBy(processes, ({ pid }) => pid)].map(([pid, own]) => ({
@@ -36,12 +51,59 @@ export function withHolders(explanation: Explanation, found: FoundHolders, nameO
     })),
     loops,
     kernel,
-    notes: [
-      ...unseen,
-      ...(isHeld && fails ? ['as long as they hold it, volctl apply fails there (HeldBy): end them first'] : []),
-    ],
+    notes: unseen,
   }
-  return { ...explanation, holders }
+  return {
+    ...explanation,
+    holders,
+    advice: [...adviceOnHolders(explanation, holders), ...explanation.advice],
+  }
+}
+
+/** What the operations that would run fail on: not on those who have a mount of their own because they want it. */
+function adviceOnHolders({ operations, volumes }: Explanation, holders: HoldersView): Advice[] {
+  const runnable = operations.filter(({ blocked }) => blocked === undefined)
+  const steps = runnable.flatMap((operation) => operation.steps)
+  const wanting = new Set(volumes.flatMap(({ wantedBy }) => wantedBy.map(({ pod }) => pod.uid)))
+  const isIdle = ({ pod }: ProcessView | NamespaceView): boolean => pod === undefined || !wanting.has(pod.uid)
+  const [processes, namespaces] = [holders.processes.filter(isIdle), holders.namespaces.filter(isIdle)]
+  const loops = holders.loops.filter(
+    ({ device }) => !steps.some(({ op, target }) => op === 'losetup -d' && target === device),
+  )
+  const busy = [
+    ...processes.map(holderText),
+    ...loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`),
+    ...holders.kernel,
+  ]
+  const devices = new Set(runnable.map(({ kind }) => kind)).intersection(DEVICES)
+  return [
+    ...(busy.length > 0 && steps.some(({ op }) => FAILING.has(op))
+      ? [heldBy(`End what holds it, or volctl apply fails there: ${listText(busy)}.`)]
+      : []),
+    ...(namespaces.length > 0 && devices.size > 0
+      ? [
+          heldBy(
+            `${[...devices].join(' and ')} ${devices.size === 1 ? 'is' : 'are'} refused while another mount namespace still has it mounted: end ${listText(namespaces.map(holderText))}, or unmount it there (nsenter -t PID -m).`,
+          ),
+        ]
+      : []),
+  ]
+}
+
+const heldBy = (text: string): Advice => ({ text, code: 'HeldBy', meaning: BLOCK_CODES.HeldBy })
+
+/** Named; the rest is counted. */
+const MOST = 4
+
+function listText(texts: readonly string[]): string {
+  const more = texts.length - MOST
+  return [...texts.slice(0, MOST), ...(more > 0 ? [`${more} more`] : [])].join(', ')
+}
+
+function holderText({ command, pid, container, pod }: ProcessView | NamespaceView): string {
+  const name = pod?.name === undefined ? pod?.uid : `${pod.namespace ?? 'default'}/${pod.name}`
+  const of = name === undefined ? '' : `, ${container === undefined ? '' : `container ${container} of `}pod ${name}`
+  return `${command} (pid ${pid}${of})`
 }
 
 function nameFor(of: PodProcess | undefined, nameOf: NameOf): Partial<ContainerName> {

@@ -7,9 +7,11 @@ import type { OtherNamespace } from '../apply/host.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { type PodProcess, podProcessOf } from '../node/pod-cgroups.ts'
 import { readTextIfAny } from '../node/read-text.ts'
+import { isInUserNamespace } from '../node/standing.ts'
 import { type MappedFiles, type MapReader, mappedFiles } from './mapped-files.ts'
 import { Places } from './places.ts'
 import { type Holder, processFiles } from './process-files.ts'
+import { hiddenProcesses } from './sight.ts'
 
 /** Another mount namespace in which something of the places is mounted, and stays when ours goes. */
 export interface NamespaceHolder {
@@ -48,24 +50,35 @@ export interface HolderSearch {
 
 export async function findHolders({ table, paths, others, loops, maps }: HolderSearch): Promise<Holders> {
   const places = new Places(table, paths)
-  const { holders, suspects, hidden } = processFiles(places, others)
+  const { holders, suspects, hidden, unread } = processFiles(places, others)
   const mapped = maps === undefined ? NOT_ASKED : await mappedFiles(places, suspects, maps)
   return {
     processes: [...holders, ...mapped.holders].toSorted((a, b) => a.pid - b.pid),
     namespaces: others.flatMap((other) => namespaceHolder(places, other)),
     loops: loops.filter(({ backingFile }) => places.has(backingFile)),
-    unseen: [...hiddenText(hidden), ...(mapped.unread === undefined ? [] : [mapped.unread])],
+    unseen: [
+      ...hiddenProcesses(table),
+      ...(hidden === 0 ? [] : [hiddenText(hidden)]),
+      ...(unread === 0
+        ? []
+        : [`the mount namespaces of ${countOf(unread)} were not read: what these hold is not known`]),
+      ...mapped.unread,
+    ],
   }
 }
 
-const NOT_ASKED: MappedFiles = { holders: [] }
+const NOT_ASKED: MappedFiles = { holders: [], unread: [] }
 
-function hiddenText(hidden: number): string[] {
-  if (hidden === 0) return []
-  const many = hidden === 1 ? '1 process' : `${hidden} processes`
-  return process.geteuid?.() === 0
-    ? [`holders among ${many} cannot be seen: CAP_SYS_PTRACE is missing, or a security module forbids it`]
-    : [`not root: holders of other users' processes cannot be seen (${many})`]
+function hiddenText(hidden: number): string {
+  const whose = `what ${countOf(hidden)} hold${hidden === 1 ? 's' : ''}, and where else it is mounted, cannot be seen`
+  if (process.geteuid?.() !== 0) return `not root: ${whose}`
+  return isInUserNamespace()
+    ? `volctl runs in a user namespace: ${whose}`
+    : `${whose}: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH is missing, or a security module forbids it`
+}
+
+function countOf(processes: number): string {
+  return processes === 1 ? '1 process' : `${processes} processes`
 }
 
 function namespaceHolder(places: Places, { pid, process, table }: OtherNamespace): NamespaceHolder[] {

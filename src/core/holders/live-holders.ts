@@ -11,7 +11,7 @@ import { type Holder, isDenied } from './process-files.ts'
 export interface Held {
   /** Absolute: mount points and directories. */
   readonly heldAt: readonly string[]
-  /** Names of device files in /dev: those of raw block volumes. */
+  /** Names of device files in /dev: those of raw block volumes, and what was asked about. */
   readonly devices: readonly string[]
 }
 
@@ -25,7 +25,6 @@ export async function liveHolders(
   search: Pick<HolderSearch, 'table' | 'loops' | 'maps'>,
 ): Promise<FoundHolders> {
   const { table } = search
-  if (heldAt.length + devices.length === 0) return { processes: [], namespaces: [], loops: [], unseen: [], kernel: [] }
   const others = readOtherNamespaces(false)
   const found = await findHolders({ ...search, paths: heldAt, others })
   const openers = devices.length === 0 ? NONE : deviceOpeners(devices, table, others)

@@ -7,8 +7,8 @@ import { type Holder, holder, type Suspect } from './process-files.ts'
 
 export interface MappedFiles {
   readonly holders: readonly Holder[]
-  /** In words, what could not be found out; undefined: all was. */
-  readonly unread?: string
+  /** In words, what could not be found out; empty: all was. */
+  readonly unread: readonly string[]
 }
 
 export interface MapReader {
@@ -20,6 +20,9 @@ export interface MapReader {
 
 /** A child is given up when it stands still, and the next one goes on behind the process that held it. */
 const MOST_CHILDREN = 3
+
+/** Named one by one. */
+const MOST_PIDS = 4
 
 /** @param suspects whose memory is looked at, each asked whether a path of its own lies in the places */
 export async function mappedFiles(
@@ -37,17 +40,23 @@ export async function mappedFiles(
     const { found, ended, why } = await askChild(program, args, request, deadlineMs / MOST_CHILDREN)
     answers.push(...found)
     left = left.slice(found.length)
-    if (ended && left.length > 0) return { holders: holdersIn(answers, byPid), unread: why }
+    if (ended && left.length > 0) return { holders: holdersIn(answers, byPid), unread: [why] }
     const stuck = left.shift()
     if (stuck !== undefined) silent.push(stuck)
   }
+  const failed = answers.flatMap(({ pid, error }) => (error === undefined || ENDED.has(error) ? [] : [pid]))
   const unread = [
-    ...(silent.length > 0
-      ? [`what ${silent.map((pid) => `pid ${pid}`).join(', ')} has mapped could not be read in time`]
-      : []),
-    ...(left.length > 0 ? [`nor that of ${left.length} more processes`] : []),
-  ].join(', ')
-  return { holders: holdersIn(answers, byPid), ...(unread !== '' && { unread }) }
+    ...(silent.length > 0 ? [`what ${pidsText(silent)} has mapped could not be read in time`] : []),
+    ...(left.length > 0 ? [`what ${left.length} more processes have mapped was not read`] : []),
+    ...(failed.length > 0 ? [`what ${pidsText(failed)} has mapped may not be read`] : []),
+  ]
+  return { holders: holdersIn(answers, byPid), unread }
+}
+
+const ENDED: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH'])
+
+function pidsText(pids: readonly number[]): string {
+  return pids.length > MOST_PIDS ? `${pids.length} processes` : pids.map((pid) => `pid ${pid}`).join(', ')
 }
 
 interface Child {

@@ -1,9 +1,10 @@
 /** Which processes have a working directory, a root or an open file in some places: by readlink alone (a stat could hang). */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import type { OtherNamespace } from '../apply/host.ts'
-import { processIds, processName, taskIds } from '../apply/other-namespaces.ts'
+import { hasEnded, processIds, processName, taskIds } from '../apply/other-namespaces.ts'
 import { errnoOf } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { type PodProcess, podProcessOf } from '../node/pod-cgroups.ts'
 import { namespaceOf, readTextIfAny } from '../node/read-text.ts'
 import type { Places } from './places.ts'
@@ -30,6 +31,8 @@ export interface ProcessFiles {
   readonly suspects: readonly Suspect[]
   /** How many processes are not ours to look into. */
   readonly hidden: number
+  /** How many have a mount namespace of which nothing could be read. */
+  readonly unread: number
 }
 
 /**
@@ -48,25 +51,30 @@ export function processFiles(places: Places, others: readonly OtherNamespace[], 
   }
   const holders: Holder[] = []
   const suspects: Suspect[] = []
-  let hidden = 0
+  const hidden = new Set<number>()
+  const unread = new Set<number>()
   for (const pid of processIds(proc)) {
     if (pid === process.pid) continue
     const seen = tasksOf(pid, proc)
     if (seen === 'hidden') {
-      hidden++
+      hidden.add(pid)
       continue
     }
     for (const { directory, namespace } of seen) {
-      const theirs = tables.get(namespace)
       const here = namespace === ours
+      const theirs = here ? undefined : (tables.get(namespace) ?? tableOf(directory))
+      if (theirs !== undefined) tables.set(namespace, theirs)
+      else if (!here) unread.add(pid)
       if (!here && (theirs === undefined || !shows(theirs))) continue
       const holds = (path: string): boolean =>
         here ? places.has(path) : theirs !== undefined && places.hasIn(theirs, path)
       suspects.push({ pid, holds })
-      for (const [what, path] of linksOf(directory)) if (holds(path)) holders.push(holder(pid, what, path, proc))
+      const { links, denied } = linksOf(directory)
+      if (denied) hidden.add(pid)
+      for (const [what, path] of links) if (holds(path)) holders.push(holder(pid, what, path, proc))
     }
   }
-  return { holders, suspects, hidden }
+  return { holders, suspects, hidden: hidden.size, unread: unread.size }
 }
 
 export function holder(pid: number, what: Holder['what'], path: string, proc = '/proc'): Holder {
@@ -105,29 +113,41 @@ function isKernelThread(pid: number, proc: string): boolean {
   try {
     const stat = readFileSync(`${proc}/${pid}/stat`, 'latin1')
     return (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]) & KTHREAD) !== 0
-  } catch {
-    return true
+  } catch (error) {
+    // One that has ended holds nothing either.
+    return !isDenied(error)
   }
 }
 
-function* linksOf(directory: string): Generator<readonly [Holder['what'], string]> {
-  for (const what of ['cwd', 'root'] as const) {
-    const link = linkAt(`${directory}/${what}`)
-    if (link?.startsWith('/')) yield [what, link]
-  }
-  // Sockets, pipes and their like begin with a letter and hold no path.
-  for (const name of namesIn(`${directory}/fd`)) {
-    const link = linkAt(`${directory}/fd/${name}`)
-    if (link?.startsWith('/')) yield ['file', link]
-  }
-}
-
-function namesIn(directory: string): readonly string[] {
+/** Of a namespace that came after the others were read, or that a thread alone is in. */
+function tableOf(directory: string): MountTable | undefined {
   try {
-    return readdirSync(directory)
-  } catch {
-    return []
+    return parseMountinfo(readFileSync(`${directory}/mountinfo`))
+  } catch (error) {
+    // A process that is ending has no namespace any more (EINVAL).
+    return hasEnded(error) || errnoOf(error) === 'EINVAL' ? parseMountinfo('') : undefined
   }
+}
+
+interface Links {
+  readonly links: readonly (readonly [Holder['what'], string])[]
+  /** Its descriptors belong to its user, and are not listed to whoever may only look at its namespaces. */
+  readonly denied: boolean
+}
+
+function linksOf(directory: string): Links {
+  const links: [Holder['what'], string][] = []
+  // Sockets, pipes and their like begin with a letter and hold no path.
+  const note = (what: Holder['what'], link: string | undefined): void => {
+    if (link?.startsWith('/')) links.push([what, link])
+  }
+  for (const what of ['cwd', 'root'] as const) note(what, linkAt(`${directory}/${what}`))
+  try {
+    for (const name of readdirSync(`${directory}/fd`)) note('file', linkAt(`${directory}/fd/${name}`))
+  } catch (error) {
+    return { links, denied: isDenied(error) }
+  }
+  return { links, denied: false }
 }
 
 function linkAt(path: string): string | undefined {

@@ -20,6 +20,8 @@ const noFuse =
 
 interface Commands {
   readonly planned: number
+  readonly explained: number
+  readonly answer: unknown
   readonly applied: number
 }
 
@@ -27,10 +29,14 @@ interface Commands {
 const PLAN_SECONDS = 30
 const APPLY_SECONDS = 100
 
-function expectInTime({ planned, applied }: Commands): void {
+function expectInTime({ planned, explained, applied }: Commands): void {
   expect(planned).toBeLessThan(PLAN_SECONDS)
+  expect(explained).toBeLessThan(PLAN_SECONDS)
   expect(applied).toBeLessThan(APPLY_SECONDS)
 }
+
+/** What `explain` says of the mount: that it is dead, that it would go, and who holds it, without waiting for its server. */
+const DEAD = { kind: 'Mount', state: 'operation', dead: true, known: true }
 
 /** Everything else of the plan, detaching left out. */
 const REST = 12
@@ -38,7 +44,7 @@ const REST = 12
 describe.skipIf(noFuse !== undefined)(`FUSE file systems${noFuse === undefined ? '' : ` (${noFuse})`}`, () => {
   it('S20: a daemon that is stopped hangs no command; a volume of a gone pod goes, that of a living one stays', async () => {
     const found = await run<Commands>('stopped')
-    expect(found).toMatchObject({ named: true, status: 0, undone: [], done: REST, left: 0, living: 1 })
+    expect(found).toMatchObject({ named: true, status: 0, undone: [], done: REST, left: 0, living: 1, answer: DEAD })
     expectInTime(found)
   })
 
@@ -47,6 +53,7 @@ describe.skipIf(noFuse !== undefined)(`FUSE file systems${noFuse === undefined ?
     expectInTime(found)
     expect(found.survivors).toContain('stat')
     expect(found).toMatchObject({
+      answer: DEAD,
       named: true,
       status: 3,
       undone: ['RemoveOrphanPodDir -: skipped HeldBy', 'UnmountVolume silent: failed HeldBy'],
@@ -60,7 +67,7 @@ describe.skipIf(noFuse !== undefined)(`FUSE file systems${noFuse === undefined ?
 
   it('one that answers everything with EIO is named and unmounted, and the rest is done', async () => {
     const found = await run<Commands>('eio')
-    expect(found).toMatchObject({ named: true, status: 0, undone: [], done: REST, left: 0 })
+    expect(found).toMatchObject({ named: true, status: 0, undone: [], done: REST, left: 0, answer: DEAD })
     expectInTime(found)
   })
 
@@ -101,6 +108,7 @@ describe.skipIf(noMounts !== undefined)(`many mounts${noMounts === undefined ? '
   it('20,000 copies by propagation: plan and apply answer, name the place, leave it, and do the rest', async () => {
     const found = await run<Commands & { copies: number; left: number; problems: unknown }>('storm')
     expectInTime(found)
+    expect(found.answer).toMatchObject({ state: 'blocked', known: true })
     expect(found.copies).toBeGreaterThan(20_000)
     expect(found.left).toBe(found.copies)
     expect(found).toMatchObject({ blocked: ['ForeignMount'], done: 10 })

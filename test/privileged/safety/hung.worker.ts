@@ -2,11 +2,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { abortConnections, connections, startFuse } from '../../helpers/fuse/start.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
+import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 import { applyTo, onBroken, planOf } from './broken-scene.ts'
 
@@ -21,17 +23,32 @@ async function timed<T>(work: () => Promise<T>): Promise<T & { readonly seconds:
 /** Every command of the program, on a node with such a mount; with the mounts that are left at its path. */
 async function everyCommand(scene: Scene, path: string): Promise<object> {
   const plan = await timed(() => planOf(scene))
+  const explained = await timed(() => runVolctl(scene, ['explain', path, '-o', 'json']))
   const apply = await timed(() => applyTo(scene, '--timeout', '5s'))
   // In a PID namespace of one's own the mounts of other tests cannot be seen, and a detach waits for them.
   const ends = apply.ends.filter((end) => !end.startsWith('DetachVolume'))
   return {
     planned: plan.seconds,
+    explained: explained.seconds,
+    answer: verdictOf(explained),
     named: plan.problems.some(({ about }) => about.path === path) || JSON.stringify(plan.operations).includes(path),
     applied: apply.seconds,
     status: apply.status,
     undone: ends.filter((end) => !end.endsWith(': done')),
     done: ends.filter((end) => end.endsWith(': done')).length,
     left: readMounts().at(path).length,
+  }
+}
+
+/** What `explain` says of the mount that hangs, and whether it could tell who holds it. */
+function verdictOf({ stdout, stderr }: Run): object {
+  if (stdout === '') throw new Error(stderr)
+  const { subject, verdict, places, holders } = JSON.parse(stdout) as Explanation
+  return {
+    kind: subject.kind,
+    state: verdict.state,
+    dead: places.some(({ dead }) => dead !== undefined),
+    known: holders.known,
   }
 }
 
@@ -155,12 +172,15 @@ await runScenario({
       }
       const copies = readMounts().under(inside).length
       const plan = await timed(() => planOf(scene))
+      const explained = await timed(() => runVolctl(scene, ['explain', inside, '-o', 'json']))
       const apply = await timed(() => applyTo(scene))
       const left = readMounts().under(inside).length
       sh('umount', '-l', inside)
       return {
         copies,
         planned: plan.seconds,
+        explained: explained.seconds,
+        answer: verdictOf(explained),
         applied: apply.seconds,
         problems: plan.problems.map(({ code, about }) => [code, about.path?.slice(scene.rootDir.length)]),
         blocked: plan.operations.flatMap(({ blocked }) => blocked?.code ?? []),

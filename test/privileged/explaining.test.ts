@@ -1,0 +1,131 @@
+/** `volctl explain` on a node whose mounts, processes, namespaces and loop devices are real. */
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it, vi } from 'vitest'
+import type { Advice, Explanation, HoldersView } from '../../src/core/explain/explanation.ts'
+import { inNamespace, noMounts, noRoot } from '../helpers/namespace.ts'
+
+// Whole nodes, made in each test, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 })
+
+const WORKER = new URL('./workers/explaining.ts', import.meta.url)
+const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario, true)
+
+describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
+  it('who holds a mount: files, directories, roots, maps, loop devices, other mount namespaces; apply fails on the same', async () => {
+    const found = await run<{
+      pids: Record<string, number>
+      loop: string | null
+      other: string
+      volume: string
+      holders: HoldersView
+      advice: Advice[]
+      seconds: number
+      screen: string
+      applied: string[]
+      after: { screen: string; applied: string[] }
+    }>('holders')
+    const { pids, volume, other, loop } = found
+    const { processes, namespaces, loops, kernel, notes } = found.holders
+    expect(processes.map(({ pid, holds: [first] }) => [pid, first])).toEqual(
+      [
+        [pids.cwd, { what: 'cwd', path: volume }],
+        [pids.file, { what: 'file', path: `${volume}/open` }],
+        [pids.map, { what: 'map', path: `${volume}/held` }],
+        [pids.inside, { what: 'cwd', path: other }],
+        ...(pids.root === undefined ? [] : [[pids.root, { what: 'root', path: volume }]]),
+      ].toSorted(([a], [b]) => Number(a) - Number(b)),
+    )
+    expect(namespaces.map(({ pid, mountPoints }) => [pid, mountPoints])).toEqual([
+      [pids.inside, [other]],
+      [pids.mount, [other]],
+    ])
+    expect(loops).toEqual(loop === null ? [] : [{ device: loop, backingFile: `${volume}/image` }])
+    expect({ kernel, notes }).toEqual({ kernel: [], notes: [] })
+    expect(found.advice.filter(({ code }) => code === 'HeldBy').map(({ text }) => text)).toEqual([
+      expect.stringContaining(`End what holds it, or volctl apply fails there: sh (pid ${pids.cwd}), `),
+      expect.stringMatching(
+        `^UnmountDevice and DetachVolume are refused while .*: end sh \\(pid ${pids.inside}\\), sh \\(pid ${pids.mount}\\)`,
+      ),
+    ])
+    for (const text of [
+      `  sh (pid ${pids.cwd})\n    cwd         ${volume}\n`,
+      `  held (pid ${pids.map})\n    map         ${volume}/held\n`,
+      `  mount namespace of sh (pid ${pids.mount})\n    mounted on  ${other}`,
+    ])
+      expect(found.screen).toContain(text)
+    // Among hundreds of processes, and with the start of two programs.
+    expect(found.seconds).toBeLessThan(10)
+    expect(found.applied).toEqual(['UnmountDevice vol-old: refused HeldBy'])
+    expect(found.after).toEqual({ screen: '  nobody', applied: ['UnmountDevice vol-old: done'] })
+  })
+
+  it('pod and container of a process; of a pod that is gone and still runs nothing is touched', async () => {
+    const { living, held, web, gone, busy, runs } = await run<{
+      living: number
+      held: number
+      web: Explanation
+      gone: Explanation
+      busy: Explanation
+      runs: Explanation
+    }>('containers')
+    const pod = { name: 'web-0', namespace: 'shop' }
+    const inWeb = { pid: living, command: 'sh', container: 'a'.repeat(13), pod, holds: [{ what: 'cwd' }] }
+    expect(web).toMatchObject({
+      holders: { processes: [inWeb] },
+      verdict: { state: 'nothing', rule: 'S5' },
+      advice: [],
+    })
+    // Its volume is the other pod's too: who wants it, and has a mount of his own, is in nobody's way.
+    expect(gone.holders.processes).toMatchObject([inWeb])
+    expect(gone.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
+    expect(gone.advice.map(({ code }) => code)).not.toContain('HeldBy')
+    expect(busy.advice[0]).toMatchObject({ code: 'HeldBy', text: expect.stringContaining(`there: sh (pid ${held}).`) })
+    expect(runs).toMatchObject({
+      operations: [],
+      verdict: { state: 'problem', code: 'PodGoneButRunning' },
+      pods: [{ class: 'Frozen', signsOfLife: ['processes in its cgroup'] }],
+    })
+    expect(runs.holders.processes).toContainEqual(
+      expect.objectContaining({ pid: held, container: 'b'.repeat(13), pod: { uid: runs.pods[0]?.pod.uid } }),
+    )
+    expect(runs.advice[0]?.text).toMatch(/^Stop it first: crictl pods /)
+  })
+
+  it('the same offline but for the holders; nothing is written', async () => {
+    expect(await run('offline')).toEqual({ taken: 0, differing: [], writes: [] })
+  })
+})
+
+const noSetpriv = spawnSync('setpriv', ['--version']).status === 0 ? undefined : 'there is no setpriv(1) here'
+const cannot = noRoot ?? noSetpriv
+
+describe.skipIf(cannot !== undefined)(`with the least power${cannot === undefined ? '' : ` (${cannot})`}`, () => {
+  it('what could not be seen is said, and it is never "nobody"', async () => {
+    type Seen = Record<'root' | 'user' | 'blind', string>
+    const found = await run<{
+      pid: number
+      shown: Seen
+      refused: Seen
+      hidden: Seen
+      user: Pick<Explanation, 'holders' | 'verdict'>
+    }>('leastPower')
+    const { shown, refused, hidden } = found
+    const hides = '  /proc hides processes of others (its option hidepid): '
+    for (const { root, user, blind } of [shown, refused, hidden]) {
+      expect(root).toMatch(`  sh (pid ${found.pid})\n    cwd `)
+      for (const text of [user, blind]) expect(text).toMatch(/^ {2}nobody that can be seen\n {2}\S/)
+    }
+    for (const { user, blind } of [shown, refused]) {
+      expect(user).toMatch(/\n {2}not root: what \d+ processes hold, and where else it is mounted, cannot be seen$/)
+      expect(blind).toMatch(/\n {2}what \d+ processes hold, .*: CAP_SYS_PTRACE or .* is missing/)
+      expect(user + blind).not.toContain(hides)
+    }
+    expect(hidden.user).toContain(hides)
+    expect(hidden.blind).toContain(hides)
+    expect(found.user.holders).toMatchObject({
+      known: true,
+      processes: [],
+      notes: [expect.stringMatching(/^not root: /)],
+    })
+  })
+})
