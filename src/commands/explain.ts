@@ -4,6 +4,7 @@ import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { VolctlError } from '../core/errors.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD, withHolders } from '../core/explain/with-holders.ts'
@@ -19,6 +20,9 @@ const MAPS_DEADLINE_MS = 5000
 const elsewhere = (standing: LoadedNode['standing']): string[] =>
   standing.filter(({ code }) => code === 'PidNamespace').map(({ message, hint }) => `${message}. ${hint}`)
 
+const WHAT_THERE_IS =
+  'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, path or device: see volctl explain --help.'
+
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
 const { only: _only, skip: _skip, pod: _pod, volume: _volume, max: _max, ...whatIf } = planFlags
 
@@ -33,7 +37,6 @@ export default class Explain extends VolctlCommand {
   static override args = {
     what: Args.string({
       name: 'WHAT',
-      required: true,
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR. Before a name that several things have: pod/, pvc/, pv/, va/, volume/, device/, path/.',
@@ -70,6 +73,7 @@ export default class Explain extends VolctlCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)
+    if (args.what === undefined) throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
     const options = planOptions(flags, this.config.version)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
     const explained = explain(state, options, typedPath(args.what))

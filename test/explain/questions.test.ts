@@ -159,6 +159,22 @@ describe('paths', () => {
     })
   })
 
+  it('a directory beside a volume on the same file system, and a device that is not there, are nobody’s', () => {
+    const other = built().mountLine('/data', '/', '8:1', 'xfs', '/dev/sda1')
+    other.mount(`pods/${POD}/volumes/kubernetes.io~local-volume/pv-l`, { dev: '8:1', root: '/vol', fsType: 'xfs' })
+    expect(ask(other, '/data/vol/a').volumes).toMatchObject([{ volume: { name: 'pv-l' } }])
+    expect(errorOf(other, '/data/else').message).toContain('it lies in the xfs on /data')
+    other.mountLine('/dev', '/', '0:6', 'devtmpfs', 'devtmpfs')
+    other.mount('plugins/kubernetes.io/csi/volumeDevices/publish/pv-1/x', {
+      dev: '0:6',
+      root: '/loop7',
+      fsType: 'devtmpfs',
+      type: 'file',
+    })
+    expect(errorOf(other, '/dev/loop9').message).toContain('it lies in the devtmpfs on /dev')
+    expect(ask(other, '/dev').volumes).toEqual([])
+  })
+
   it('a path of nothing says where it lies, and what is near', () => {
     expect(errorOf(built(), '/srv/other').message).toContain('it lies in the ext4 on /')
     const error = errorOf(built(), `${ROOT}/pods/${uid(7)}/volumes`)

@@ -41,7 +41,10 @@ describe('an orphaned pod', () => {
   it('has what would be done, in order, and the command for just that', () => {
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone', rule: 'R441' })
     expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
-    expect(answer.advice.at(-1)?.text).toContain('volctl apply --volume pv-1 carries out just this')
+    expect(answer.advice.map(({ text }) => text)).toEqual([
+      'volctl apply --volume pv-1 carries out just this; volctl plan --volume pv-1 shows it.',
+      `Its directory stays: volctl plan --orphans --pod ${GONE} shows what goes with it.`,
+    ])
   })
 
   it('shows the volume with all that there is of it', () => {
@@ -111,7 +114,7 @@ it('a living, healthy volume: nothing to do, and by which rule', () => {
   const answer = ask(built, 'pv-1')
   expect(answer.verdict).toEqual({
     state: 'nothing',
-    message: 'nothing to do, because it is wanted, and as it should be',
+    message: 'nothing to do, because it is wanted by pod default/web-0, and as it should be',
     rule: 'R805',
   })
   expect(answer.volumes).toMatchObject([
@@ -137,7 +140,9 @@ it('a dead mount below a running pod', () => {
   const answer = ask(built, target)
   expect(answer.subject).toEqual({ kind: 'Mount', name: target })
   expect(answer.verdict).toMatchObject({ state: 'problem', code: 'DeadMount' })
-  expect(answer.places).toMatchObject([{ dead: 'ENOTCONN', mounts: [{ dev: '7:1' }] }])
+  expect(answer.places).toMatchObject([
+    { dead: 'transport endpoint is not connected (ENOTCONN)', mounts: [{ dev: '7:1' }] },
+  ])
   expect(answer.advice).toMatchObject([{ code: 'DeadMount', text: expect.stringContaining('Restart what serves') }])
 })
 

@@ -24,7 +24,7 @@ export function locate(table: MountTable, path: string): Location | undefined {
   return mount === undefined ? undefined : locationIn(mount, path)
 }
 
-function locationIn(mount: MountInfo, path: string): Location {
+export function locationIn(mount: MountInfo, path: string): Location {
   return { dev: mount.dev, path: posix.join(mount.root, posix.relative(mount.mountPoint, path)) }
 }
 

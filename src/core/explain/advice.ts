@@ -7,21 +7,26 @@ import type { Advice } from './explanation.ts'
 
 const MEANINGS: Readonly<Record<string, string>> = { ...REASONS, ...WAITING_CODES, ...PROBLEM_CODES, ...BLOCK_CODES }
 
+/** @param clues what follows from the objects themselves, whatever is planned (clues.ts) */
 export function adviceOn(
   { operations, before, waiting, problems, decisions }: Concern,
   plan: Plan,
   options: PlanOptions,
+  clues: readonly string[],
 ): Advice[] {
   const { refused } = plan
   const all = [...before, ...operations]
   const obstacles = [
     ...(refused === undefined ? [] : [refused]),
+    ...problems.filter(({ severity }) => severity === 'error'),
     ...all.flatMap(({ blocked }) => blocked ?? []),
     ...waiting,
     ...decisions.flatMap(({ obstacle }) => obstacle ?? []),
-    ...problems.filter(({ severity }) => severity !== 'info'),
+    ...problems.filter(({ severity }) => severity === 'warning'),
   ]
-  const hints = obstacles.map(({ code, hint, message }) => {
+  // What only follows from something else, or says nothing of what to do, is left out where something does.
+  const causes = obstacles.filter(({ code, hint }) => hint !== undefined && !CONSEQUENCES.has(code))
+  const hints = (causes.length > 0 ? causes : obstacles).map(({ code, hint, message }) => {
     const meaning = Object.hasOwn(MEANINGS, code) ? MEANINGS[code] : undefined
     return { text: hint ?? meaning ?? message, code, ...(meaning !== undefined && { meaning }) }
   })
@@ -29,8 +34,11 @@ export function adviceOn(
   return [
     ...distinct(hints),
     ...(runnable.length === 0 || refused !== undefined ? [] : [{ text: commandFor(runnable, plan, options) }]),
+    ...clues.map((text) => ({ text })),
   ]
 }
+
+const CONSEQUENCES: ReadonlySet<string> = new Set(['PredecessorBlocked'])
 
 function distinct(advice: readonly Advice[]): Advice[] {
   return [...new Map(advice.map((each) => [`${each.code}\0${each.text}`, each])).values()]
@@ -48,8 +56,13 @@ function commandFor(wanted: readonly Operation[], { operations }: Plan, options:
   })
   if (guards === undefined)
     return 'volctl apply, with the flags that were given here, carries it out: look at volctl plan first.'
-  if (only === undefined)
-    return `volctl apply${guards} carries it out, with the rest of the plan: look at volctl plan${guards} first.`
+  if (only === undefined) {
+    const [pod, ...others] = new Set(wanted.flatMap((each) => each.pod?.uid ?? []))
+    const own = pod === undefined || others.length > 0 || !PLAIN.test(pod) ? '' : ` --pod ${pod}`
+    return own === ''
+      ? `volctl apply${guards} carries it out, with the rest of the plan: look at volctl plan${guards} first.`
+      : `volctl apply${guards}${own} carries out what is the pod's own, volctl apply${guards} all, with the rest of the plan: look at volctl plan${guards} first.`
+  }
   const flags = [
     ...only.pods.map((pod) => ` --pod ${pod}`),
     ...only.volumes.map((volume) => ` --volume ${volume}`),

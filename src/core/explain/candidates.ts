@@ -146,16 +146,22 @@ function attachments({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[]
 
 /** One for each name of a volume in a pod, one for the volume as such. */
 function nodeVolumes(context: PlanContext, volumes: NodeVolumes): Candidate[] {
+  const bearers = Map.groupBy(context.classes.all, ({ uid }) => podName(context, uid))
   return volumes.all.flatMap((volume) => {
     const pods = [...volume.podUids].map((uid) => podName(context, uid))
     const inPods = [...podVolumeNames(volume)].flatMap(([uid, names]) =>
       names.flatMap((name) => [`${uid}/${name}`, `${podName(context, uid)}/${name}`]),
     )
-    const [ask] = volume.uniqueName === undefined ? inPods : [volume.uniqueName]
+    // What a pod calls it is read more easily than its unique name, where it is one pod's alone.
+    const [uid = ''] = volume.podUids
+    const [own] = podVolumeNames(volume).get(uid) ?? []
+    const isOneName =
+      volume.persistentVolume === undefined && pods.length === 1 && bearers.get(pods[0] ?? '')?.length === 1
+    const ask = own !== undefined && isOneName ? `${podName(context, uid)}/${own}` : (volume.uniqueName ?? inPods[0])
     const name = ask ?? [...volume.names][0] ?? volume.directories[0]
     if (name === undefined) return []
     return {
-      ask: volume.uniqueName === undefined && ask === undefined ? name : `volume/${name}`,
+      ask: ask === undefined ? name : `volume/${name}`,
       names: [
         ...volume.names,
         ...inPods,

@@ -1,6 +1,5 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
-import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context.ts'
 import type { Decision } from '../reconcile/decisions.ts'
@@ -33,7 +32,7 @@ export function describeVolume(
     attachments: [],
   })
   const attachment = attachmentView(volume)
-  const because = becauseOf(context.inputs, volume, concern)
+  const because = becauseOf(context, volume, concern)
   const view: VolumeView = {
     volume: refOf(context, volume, concern),
     wantedBy: [
@@ -164,12 +163,14 @@ function podsText(pods: readonly PodRef[]): string {
 }
 
 /** The planner's word on the volume itself: on a target that is wanted before the device behind it. */
-function becauseOf(inputs: ActualInputs, volume: NodeVolume, { decisions }: Concern): Because {
+function becauseOf(context: PlanContext, volume: NodeVolume, { decisions }: Concern): Because {
+  const { inputs } = context
   const wanted = volume.wanted.map((each) => inputs.absolute(podDirOf(each)))
   const best =
     decisions.find(({ path }) => wanted.some((directory) => path === directory || path === `${directory}/mount`)) ??
     decisions[0]
-  if (best !== undefined) return best
+  if (best !== undefined)
+    return { ...best, why: best.why.replace(/^it is wanted,/, () => `it is ${desiredText(context, volume)},`) }
   if (volume.wanted.length > 0) return { why: 'its pod is left as it is' }
   return { why: NOTHING_HERE }
 }

@@ -10,9 +10,10 @@ import { type Decided, planWithDecisions, podVerdict } from '../reconcile/decisi
 import type { PodClass } from '../reconcile/pod-classes.ts'
 import { adviceOn } from './advice.ts'
 import { allCandidates, type Target } from './candidates.ts'
+import { cluesOn } from './clues.ts'
 import { type Concern, concernOf, type Scope } from './concerns.ts'
 import { type DescribedVolume, describeVolume, NOTHING_HERE } from './describe-volume.ts'
-import type { Explanation, Fact, HoldersView, Place, PodView, Subject } from './explanation.ts'
+import type { Explanation, Fact, HoldersView, Place, PodView, Subject, Verdict } from './explanation.ts'
 import { findTarget, splitPrefix } from './find-target.ts'
 import { identityOf } from './identity.ts'
 import { type NodeVolume, NodeVolumes } from './node-volumes.ts'
@@ -139,16 +140,27 @@ function explanationOf(
     pods: podsOf(context, asked.scope),
     volumes: volumes.map(({ view }) => view),
     places: asked.places,
-    verdict: verdictOf(concern, becauseOf(context, asked, volumes)),
+    verdict: withDeath(
+      verdictOf(concern, becauseOf(context, asked, volumes, concern), untouchable(context, asked.scope)),
+      [...asked.places, ...volumes.flatMap(({ view }) => view.places)],
+    ),
     operations: plan.operations.filter((operation) => all.has(operation)),
     waiting: concern.waiting,
     problems: concern.problems,
     decisions: concern.decisions,
     holders: FROM_SNAPSHOT,
-    advice: adviceOn(concern, plan, options),
+    advice: adviceOn(concern, plan, options, cluesOn(context, asked.scope.pods, concern, options)),
     complete,
     ...(refused !== undefined && { refused }),
   }
+}
+
+/** That a mount is dead is the first thing to know, whatever becomes of it. */
+function withDeath(verdict: Verdict, places: readonly Place[]): Verdict {
+  const { dead } = places.find((place) => place.dead !== undefined) ?? {}
+  const [errno = dead] = /\bE[A-Z]+\b/.exec(dead ?? '') ?? []
+  if (dead === undefined || errno === undefined || verdict.message.includes(errno)) return verdict
+  return { ...verdict, message: `${verdict.message}; its mount is dead: ${dead}` }
 }
 
 /** What a snapshot can say of holders. */
@@ -186,15 +198,37 @@ function podView({ classes, witnesses }: PlanContext, uid: string): PodView | un
   }
 }
 
+/** Of one pod that is ending, or of which it is not known whether it lives (S9, S10). */
+function untouchable({ classes, witnesses }: PlanContext, { pods: [uid, ...others] }: Scope): Verdict | undefined {
+  const found = uid === undefined || others.length > 0 ? undefined : classes.of(uid)
+  if (found?.class !== 'Frozen') return undefined
+  const [rule, why] = podVerdict(found)
+  const code = found.why?.code
+  if (code !== 'PodStillRunning') return { state: 'problem', message: why, rule, ...(code !== undefined && { code }) }
+  const { deletionTimestamp } = { ...found.pod?.metadata }
+  const since = deletionTimestamp === undefined ? 'it is ending' : `it is being deleted (${deletionTimestamp})`
+  const signs = witnesses.signsOfLife(found.uid).join(', ')
+  return {
+    state: 'waiting',
+    message: `${since}, and still runs: ${signs}; its volumes come down when that has ended`,
+    code,
+    rule,
+  }
+}
+
 /** Why nothing is to be done, where that is so. */
 function becauseOf(
   context: PlanContext,
   { subject, scope, because }: Asked,
   [first]: readonly DescribedVolume[],
+  { decisions }: Concern,
 ): Because {
   const { inputs, classes } = context
   const pod = classes.of(scope.pods[0] ?? '')
   if (pod !== undefined) return podBecause(pod, scope.volumes.length)
+  const stays =
+    subject.kind === 'VolumeAttachment' ? decisions.find(({ path }) => path.endsWith(`/${subject.name}`)) : undefined
+  if (stays !== undefined) return { why: `it stays attached: ${stays.why}`, rule: stays.rule }
   if (first !== undefined) return first.because
   if (because !== undefined) return { why: because }
   const { api, nodeName } = inputs.snapshot
@@ -207,7 +241,12 @@ function becauseOf(
 
 function podBecause(pod: PodClass, volumes: number): Because {
   const [rule, why] = podVerdict(pod)
-  if (pod.class !== 'Desired') return { why: volumes === 0 ? `${why}, and nothing of its volumes is here` : why, rule }
+  if (pod.class === 'Frozen') return { why, rule }
+  if (pod.class !== 'Desired') {
+    const ended = pod.class === 'Gone' ? 'it is not in the API' : 'it has ended'
+    const left = volumes === 0 ? 'nothing of its volumes is here' : 'nothing of its volumes is left to undo'
+    return { why: `${ended}, nothing of it runs, and ${left}`, rule }
+  }
   const all =
     ['it has no volumes', 'its volume is as it should be'][volumes] ?? `its ${volumes} volumes are as they should be`
   return { why: `it is in the API and meant to run, and ${all}`, rule }

@@ -1,6 +1,6 @@
 /** What a thing is, and where that was learned. Never what a secret, or an object's attributes or annotations, hold. */
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
-import type { PersistentVolume, PersistentVolumeClaim } from '../model/objects.ts'
+import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim } from '../model/objects.ts'
 import { identifyAttachment } from '../reconcile/attachment-identity.ts'
 import type { PlanContext } from '../reconcile/context.ts'
 import type { Target } from './candidates.ts'
@@ -36,6 +36,7 @@ function podFacts({ classes, inputs }: PlanContext, uid: string): Fact[] {
     ...fact('Pod', name, pod === undefined ? 'container runtime' : 'API'),
     ...fact('UID', uid, pod === undefined ? 'disk, mount table or container runtime' : 'API'),
     ...fact('Created', pod?.metadata.creationTimestamp, 'API'),
+    ...deletionFacts(pod?.metadata),
     ...fact('Directory', inputs.tree.has(`pods/${uid}`) ? directory : `${directory}: not there`, 'disk'),
   ]
 }
@@ -53,14 +54,20 @@ function claimFacts({ inputs }: PlanContext, { namespace, name }: { namespace: s
       },
     ]
   return [
-    ...fact('Claim', `${namespace}/${name}, ${claimState(claim)}`, 'API'),
+    ...fact('Claim', `${namespace}/${name}, ${claim.status?.phase ?? 'of no phase'}`, 'API'),
+    ...deletionFacts(claim.metadata),
     ...fact('Bound to', claim.spec.volumeName, 'API'),
     ...sizeOf(claim),
   ]
 }
 
-function claimState({ metadata, status }: PersistentVolumeClaim): string {
-  return `${status?.phase ?? 'of no phase'}${metadata.deletionTimestamp === undefined ? '' : ', being deleted'}`
+/** Since when, and what the API waits for. */
+function deletionFacts({ deletionTimestamp, finalizers = [] }: Partial<ObjectMeta> = {}): Fact[] {
+  if (deletionTimestamp === undefined) return []
+  return [
+    ...fact('Being deleted', deletionTimestamp, 'API'),
+    ...fact('Kept by', finalizers.map((each) => `finalizer ${each}`).join(', '), 'API'),
+  ]
 }
 
 function sizeOf({ spec, status }: PersistentVolumeClaim): Fact[] {
@@ -76,11 +83,8 @@ function persistentVolumeFacts({ inputs }: PlanContext, { name }: { name: string
     return [{ label: 'PersistentVolume', value: `${name}: not in what the API gave`, from: 'an object that names it' }]
   const { claimRef, accessModes, capacity, volumeMode } = object.spec
   return [
-    ...fact(
-      'PersistentVolume',
-      `${name}, ${object.status?.phase ?? 'of no phase'}${object.metadata.deletionTimestamp === undefined ? '' : ', being deleted'}`,
-      'API',
-    ),
+    ...fact('PersistentVolume', `${name}, ${object.status?.phase ?? 'of no phase'}`, 'API'),
+    ...deletionFacts(object.metadata),
     ...fact(
       'Claim',
       claimRef?.name === undefined ? undefined : `${claimRef.namespace ?? 'default'}/${claimRef.name}`,
@@ -119,7 +123,7 @@ function attachmentFacts(context: PlanContext, name: string): Fact[] {
     ...fact('PersistentVolume', spec.source.persistentVolumeName, 'API'),
     ...fact('Handle', identity?.handle, identity?.from ?? ''),
     ...fact('Attached', status?.attached === true ? 'yes' : 'no', 'API'),
-    ...fact('Being deleted', metadata.deletionTimestamp, 'API'),
+    ...deletionFacts(metadata),
     ...fact('Attach error', status?.attachError?.message, 'API'),
     ...fact('Detach error', status?.detachError?.message, 'API'),
   ]

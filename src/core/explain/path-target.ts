@@ -1,5 +1,5 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or none of its business. */
-import { containingMount } from '../apply/location.ts'
+import { containingMount, type Location, locationIn } from '../apply/location.ts'
 import { VolctlError } from '../errors.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { isWithin, plainPath } from '../path-within.ts'
@@ -124,7 +124,9 @@ function elsewhere(context: PlanContext, volumes: NodeVolumes, path: string): Pl
   const mount = layers.at(-1) ?? containingMount(inputs.mounts, path)
   const root = inputs.mounts.at('/').at(-1)
   const isOwn = mount !== undefined && mount.dev !== root?.dev
-  const shown = isOwn ? volumes.all.filter((volume) => showsSame(volume, mount)) : []
+  const shown = isOwn
+    ? volumes.all.filter((volume) => showsSame(volume, mount, layers.length > 0, locationIn(mount, path)))
+    : []
   const sources = volumes.all.filter((volume) => isSource(volume, path))
   const place = placeAt(inputs, path, {
     role: 'path',
@@ -152,9 +154,13 @@ function elsewhere(context: PlanContext, volumes: NodeVolumes, path: string): Pl
   }
 }
 
-/** The same file system, and the same tree of it or a part. */
-function showsSame(volume: NodeVolume, { dev, root }: MountInfo): boolean {
-  return volume.mounts.some((mount) => mount.dev === dev && (isWithin(mount.root, root) || isWithin(root, mount.root)))
+/** The path lies in what the volume shows; or it is a mount that shows all of it. A device file is no part of /dev's. */
+function showsSame(volume: NodeVolume, { root }: MountInfo, isMount: boolean, at: Location): boolean {
+  return volume.mounts.some(
+    (mount) =>
+      mount.dev === at.dev &&
+      (isWithin(at.path, mount.root) || (isMount && mount.fsType !== 'devtmpfs' && isWithin(mount.root, root))),
+  )
 }
 
 /** A hostPath or a local PersistentVolume whose directory it is, or lies in. */

@@ -4,6 +4,7 @@ import type { StateFile } from '../actual/state-file.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context.ts'
+import { deadWords } from './dead-words.ts'
 import type { MountView, Place } from './explanation.ts'
 import { type NodeVolume, podDirOf } from './node-volumes.ts'
 
@@ -29,7 +30,7 @@ export function placeAt(inputs: ActualInputs, path: string, given: Pick<Place, '
     state: stateAt(inputs, relative, layers),
     mounts: layers.map(mountView),
     ...(loops.length > 0 && { loops }),
-    ...(dead !== undefined && { dead }),
+    ...(dead !== undefined && { dead: deadWords(dead) }),
     ...given,
   }
 }

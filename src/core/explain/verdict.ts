@@ -4,8 +4,15 @@ import type { Decision } from '../reconcile/decisions.ts'
 import type { Concern } from './concerns.ts'
 import type { Verdict } from './explanation.ts'
 
-/** @param nothing the planner's word for it, where nothing is to be done */
-export function verdictOf({ operations, waiting, problems, decisions }: Concern, nothing: Because): Verdict {
+/**
+ * @param nothing the planner's word for it, where nothing is to be done
+ * @param untouchable of a pod that must not be touched: why, whatever else is said of its volumes
+ */
+export function verdictOf(
+  { operations, waiting, problems, decisions }: Concern,
+  nothing: Because,
+  untouchable?: Verdict,
+): Verdict {
   const runnable = operations.filter(({ blocked }) => blocked === undefined)
   const blocked = operations.filter((operation) => operation.blocked !== undefined)
   const [first] = runnable
@@ -21,6 +28,7 @@ export function verdictOf({ operations, waiting, problems, decisions }: Concern,
   }
   const [wrong] = ofSeverity(problems, 'error')
   if (wrong !== undefined) return ofProblem(wrong)
+  if (untouchable !== undefined) return untouchable
   const [wait] = waiting
   if (wait !== undefined) {
     const what = waiting.length === 1 ? `${wait.kind} waits` : `${waiting.length} operations wait`

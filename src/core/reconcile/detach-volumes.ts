@@ -69,7 +69,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   const traces = node.traces.of(identity, persistentVolume)
   const after = predecessorsOf(context, findings, uniqueName, persistentVolume, traces)
   const volume = describeCsiVolume(context, { ...nameOf(context, attachment, identity, after), identity, uniqueName })
-  const wait = waitFor(context, attachment, users[0]?.pod.uid) ?? stillOnNode(context, findings, traces)
+  const wait = waitFor(context, attachment, uniqueName, users[0]?.pod.uid) ?? stillOnNode(context, findings, traces)
   if (wait !== undefined) {
     findings.wait('DetachVolume', wait, 'S21', { volume })
     return
@@ -157,7 +157,12 @@ function predecessorsOf(
   return [...new Set([...named, ...leaked, ...found])]
 }
 
-function waitFor(context: PlanContext, attachment: VolumeAttachment, user: string | undefined): Wait | undefined {
+function waitFor(
+  context: PlanContext,
+  attachment: VolumeAttachment,
+  uniqueName: string | undefined,
+  user: string | undefined,
+): Wait | undefined {
   if (attachment.metadata.deletionTimestamp !== undefined) {
     const error = attachment.status?.detachError?.message
     const held = attachment.metadata.finalizers?.join(', ')
@@ -175,8 +180,10 @@ function waitFor(context: PlanContext, attachment: VolumeAttachment, user: strin
     }
   }
   const kubelet = waitForKubelet(context)
-  if (kubelet !== undefined)
-    return { ...kubelet, message: `detaching is the controller's work while ${kubelet.message}` }
+  if (kubelet !== undefined) {
+    const waits = whatTheControllerWaitsFor(context, uniqueName)
+    return { ...kubelet, message: `detaching is the controller's work while ${kubelet.message}; ${waits}` }
+  }
   if (attachment.status?.attached !== true) {
     return { code: 'ControllerActs', message: `${attachment.metadata.name} is not attached; the controller removes it` }
   }
@@ -259,8 +266,9 @@ function obstacleOf(
   return undefined
 }
 
-function whatTheControllerWaitsFor({ objects }: PlanContext, uniqueName: string | undefined): string {
-  return uniqueName !== undefined && objects.isInUse(uniqueName)
-    ? 'the controller waits for node.status.volumesInUse, which a kubelet that is down does not renew'
-    : 'the controller has not detached it yet'
+function whatTheControllerWaitsFor({ objects, kubelet }: PlanContext, uniqueName: string | undefined): string {
+  if (uniqueName === undefined || !objects.isInUse(uniqueName)) return 'the controller has not detached it yet'
+  return kubelet.state === 'running'
+    ? 'the controller waits until the kubelet has taken it out of node.status.volumesInUse'
+    : 'the controller waits for node.status.volumesInUse, which a kubelet that is down does not renew'
 }

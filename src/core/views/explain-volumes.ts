@@ -15,11 +15,17 @@ export function volumesTable(volumes: readonly VolumeView[], paint: Palette): st
     wantedBy.length > 0 ? 'wanted' : 'not wanted',
     actualText(places),
     {
-      text: verdict.code === undefined ? verdict.state : `${verdict.state}: ${verdict.code}`,
+      text: verdictCell(verdict),
       paint: colourOf(verdict, paint),
     },
   ])
   return `\n${renderTable(['  VOLUME', 'PLUGIN', 'DESIRED', 'ACTUAL', 'VERDICT'], rows)}`
+}
+
+/** A problem's code says that it is one. */
+function verdictCell({ state, code }: Verdict): string {
+  if (code === undefined) return state
+  return state === 'problem' ? code : `${state}: ${code}`
 }
 
 function actualText(places: readonly Place[]): string {

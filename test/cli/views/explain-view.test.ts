@@ -80,8 +80,6 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     What to do:
       - DriverNotRegistered: Bring the driver's node pod back; if it is gone for
         good, give --driver-gone disk.test.
-      - PredecessorBlocked: Lift that one first.
-      - OrphanDirKept: the directory of a pod that is gone is kept
     "
   `))
 

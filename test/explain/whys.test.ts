@@ -1,0 +1,335 @@
+/**
+ * The questions for which people call volctl, each answered whole: what it is, who wants it, who holds it, what volctl
+ * would do and why or why not, and what to do next. Holders are given here; test/privileged/explaining.test.ts has real ones.
+ */
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { explain } from '../../src/core/explain/explain.ts'
+import type { Explanation } from '../../src/core/explain/explanation.ts'
+import { withHolders } from '../../src/core/explain/with-holders.ts'
+import { containerNames } from '../../src/core/holders/container-names.ts'
+import type { FoundHolders } from '../../src/core/holders/live-holders.ts'
+import { attachmentName, csiUniqueName } from '../../src/core/names.ts'
+import type { NodeState } from '../../src/core/node-state.ts'
+import type { PlanOptions } from '../../src/core/plan/plan.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { renderExplanation } from '../../src/core/views/explain-view.ts'
+import { PLAIN } from '../../src/core/views/palette.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { explanationDefects } from './schema.ts'
+
+const POD = uid(2)
+const GONE = uid(9)
+const VA = attachmentName('pv-1', DRIVER, 'node-1')
+const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
+const NOBODY: FoundHolders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
+
+interface Answer {
+  readonly answer: Explanation
+  /** Of the person's next steps, in order. */
+  readonly next: readonly string[]
+  readonly screen: string
+}
+
+function ask(state: NodeState, what: string, found = NOBODY, options: Partial<PlanOptions> = {}): Answer {
+  const { explanation } = explain(state, planOptions(options), what)
+  const answer = withHolders(explanation, found, containerNames(state.snapshot))
+  expect(explanationDefects(answer)).toEqual([])
+  // On no screen is any of the five left out.
+  const screen = renderExplanation(answer, PLAIN, false, 80)
+  for (const part of ['Verdict: ', 'What it is:', 'Held by:']) expect(screen).toContain(part)
+  const { verdict, operations, waiting, problems } = answer
+  if (verdict.state !== 'nothing' || operations.length + waiting.length + problems.length > 0)
+    expect(screen).toContain('What to do:')
+  return { answer, next: answer.advice.map(({ text }) => text), screen }
+}
+
+const capture = (path: string): Promise<NodeState> => readSnapshot(join(CAPTURES, path))
+const running = { running: true, mayReturn: false } as const
+
+/** A pod that is being deleted, with a mounted and staged volume. */
+function terminating(): NodeBuilder {
+  const built = node().persistentVolume('pv-1').pod(POD, 'web-0', [claim], { deleted: true })
+  return built.published(POD, 'pv-1', '7:1').staged('pv-1', '7:1')
+}
+
+describe('why does this pod hang in Terminating?', () => {
+  it('its containers run on, and nobody ends them', () => {
+    const { answer, next } = ask(terminating().running(POD, 'web-0').build(), 'default/web-0')
+    expect(answer.identity).toContainEqual({ label: 'Being deleted', value: '2026-11-21T12:00:00Z', from: 'API' })
+    expect(answer.volumes).toMatchObject([{ desired: 'wanted by pod default/web-0', verdict: { state: 'waiting' } }])
+    expect(answer.verdict).toEqual({
+      state: 'waiting',
+      message:
+        'it is being deleted (2026-11-21T12:00:00Z), and still runs: sandbox ready, container c running, processes in its cgroup; its volumes come down when that has ended',
+      code: 'PodStillRunning',
+      rule: 'S9',
+    })
+    expect(answer.operations).toEqual([])
+    expect(next.at(-1)).toMatch(
+      /^Nobody ends its containers while the kubelet is down: start the kubelet, or stop them/,
+    )
+  })
+
+  it('all of it has ended, and its volumes are still up', () => {
+    const { answer, next } = ask(terminating().build(), 'default/web-0')
+    expect(answer.pods).toMatchObject([{ class: 'Finished', rule: 'R220', signsOfLife: [] }])
+    expect(answer.volumes).toMatchObject([{ desired: 'wanted by nobody: pod default/web-0 has ended' }])
+    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodFinished', rule: 'R441' })
+    expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
+    expect(next).toEqual([
+      'volctl apply --volume pv-1 carries out just this; volctl plan --volume pv-1 shows it.',
+      'Then start the kubelet: nobody else tells the API that the pod has ended, and may go.',
+    ])
+  })
+
+  it('nothing of it is left here: the kubelet has to say so, or somebody’s finalizer keeps it', () => {
+    const built = node().pod(POD, 'web-0', [], { deleted: true }).dir(`pods/${POD}`)
+    const [, pod] = built.pods
+    built.pods[1] = {
+      ...pod,
+      metadata: { ...pod?.metadata, finalizers: ['example.com/wait'] },
+    } as NodeBuilder['pods'][0]
+    const { answer, next } = ask(built.build(), 'default/web-0')
+    expect(answer.identity).toContainEqual({ label: 'Kept by', value: 'finalizer example.com/wait', from: 'API' })
+    expect(answer.verdict.message).toBe(
+      'nothing to do, because it has ended, nothing of it runs, and nothing of its volumes is here',
+    )
+    expect(next).toEqual([
+      'Start the kubelet: nobody else tells the API that the pod has ended, and may go.',
+      expect.stringMatching(/^The API keeps the pod until its finalizers are taken off: example\.com\/wait\./),
+    ])
+    built.override = { kubelet: running }
+    expect(ask(built.build(), 'default/web-0').next[0]).toMatch(/^The kubelet runs, and is to tell the API/)
+  })
+
+  it('a kubelet runs and is at work on it: wait, and what for', () => {
+    const built = terminating()
+    built.override = { kubelet: running }
+    const { answer, next } = ask(built.build(), 'default/web-0')
+    expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'Settling', rule: 'S11' })
+    expect(next[0]).toMatch(/^The kubelet cleans up within seconds/)
+  })
+})
+
+describe('what is this orphaned pod?', () => {
+  it('a real one: what is there, that nobody wants it, what goes and what stays', async () => {
+    const state = await capture('forcedel-killed/before.json')
+    const { answer, next, screen } = ask(state, 'pg/sc-a')
+    expect(answer.pods).toMatchObject([{ class: 'Gone', listed: false, signsOfLife: [] }])
+    expect(new Set(answer.volumes.map(({ desired }) => desired))).toEqual(
+      new Set(['wanted by nobody: pod pg/sc-a has it, and is not in the API']),
+    )
+    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
+    expect(answer.verdict.message).toContain('2 blocked (DeletesData)')
+    expect(next).toEqual([
+      'Give --orphans to delete it with the pod.',
+      expect.stringMatching(/^volctl apply --pod c2d7ef9e-\S+ carries out what is the pod's own, /),
+      expect.stringMatching(/^Its directory stays: volctl plan --orphans --pod c2d7ef9e-/),
+    ])
+    expect(screen).toContain('\nHeld by:\n  nobody\n')
+    const { answer: all } = ask(state, 'pg/sc-a', NOBODY, { orphans: true })
+    expect(all.operations.at(-1)).toMatchObject({ kind: 'RemoveOrphanPodDir' })
+    expect(all.verdict.message).not.toContain('blocked')
+  })
+
+  it('one of which something runs is no orphan yet', async () => {
+    const { answer, next } = ask(await capture('forcedel-running/before.json'), 'pg/sc-b')
+    expect(answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
+    expect(answer.operations).toEqual([])
+    expect(next[0]).toMatch(/^Stop it first: crictl pods --label io\.kubernetes\.pod\.uid=d675c2c6-/)
+  })
+
+  it('its directory has a file in it that is not the kubelet’s: that it is kept, and which', async () => {
+    const state = await capture('subpath-leak/before.json')
+    const kept = explain(state, planOptions({ orphans: true }), ROOT).explanation.problems
+    const { about } = kept.find(({ code }) => code === 'OrphanDirKept') ?? {}
+    const { answer, next } = ask(state, about?.pod ?? '', NOBODY, { orphans: true })
+    expect(answer.problems).toContainEqual(expect.objectContaining({ code: 'OrphanDirKept' }))
+    expect(next).toContainEqual(expect.stringMatching(/^Look at it; move it away or delete it yourself/))
+  })
+})
+
+describe('why is the device busy?', () => {
+  const held: FoundHolders = {
+    ...NOBODY,
+    processes: [
+      { pid: 42, process: 'bash', what: 'cwd', path: TARGET },
+      {
+        pid: 43,
+        process: 'tail',
+        what: 'file',
+        path: '/data/log',
+        of: { podUid: uid(7), containerId: 'c'.repeat(64) },
+      },
+    ],
+    namespaces: [{ pid: 50, process: 'node-exporter', mountPoints: ['/host/mnt'] }],
+    loops: [{ device: '/dev/loop4', backingFile: `${TARGET}/image` }],
+    kernel: ['device dm-3, which is made of 7:1'],
+  }
+
+  it.each(['7:1', '/dev/loop1', TARGET, 'pv-1'])(
+    'asked of %s: who, in what way, and that an apply fails until then',
+    (what) => {
+      const built = terminating()
+      built.loops = [{ name: '/dev/loop1', backingFile: '/srv/pv-1.img' }]
+      const { answer, next, screen } = ask(built.build(), what, held)
+      expect(answer.volumes).toMatchObject([{ volume: { uniqueName: csiUniqueName(DRIVER, 'pv-1') } }])
+      expect(answer.verdict.state).toBe('operation')
+      expect(next.slice(0, 2)).toEqual([
+        `End what holds it, or volctl apply fails there: bash (pid 42), tail (pid 43, container ${'c'.repeat(13)} of pod ${uid(7)}), /dev/loop4, backed by ${TARGET}/image, device dm-3, which is made of 7:1.`,
+        'UnmountDevice and DetachVolume are refused while another mount namespace still has it mounted: end node-exporter (pid 50), or unmount it there (nsenter -t PID -m).',
+      ])
+      for (const line of [
+        '  bash (pid 42)',
+        '    cwd         ',
+        '  mount namespace of node-exporter (pid 50)',
+        '  device dm-3',
+      ])
+        expect(screen).toContain(line)
+    },
+  )
+
+  it('who wants it, and holds it for that, is in nobody’s way', () => {
+    const built = node().persistentVolume('pv-1').livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1')
+    built.published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+    const own = { pid: 7, process: 'nginx', what: 'cwd', path: '/data', of: { podUid: POD } } as const
+    const { answer, next } = ask(built.build(), GONE, { ...NOBODY, processes: [own] })
+    expect(answer.holders.processes).toMatchObject([{ pod: { name: 'web-0' } }])
+    expect(next.join()).not.toContain('End what holds it')
+  })
+
+  it('nobody could look everywhere: that is said, and not that there is nobody', () => {
+    const unseen = ['not root: what 12 processes hold, and where else it is mounted, cannot be seen']
+    const { screen } = ask(terminating().build(), 'pv-1', { ...NOBODY, unseen })
+    expect(screen).toContain('\nHeld by:\n  nobody that can be seen\n  not root: ')
+  })
+})
+
+describe('“transport endpoint is not connected”', () => {
+  it('on a mount of a pod that is gone: it goes, by the mount table alone', () => {
+    const target = `pods/${GONE}/volumes/kubernetes.io~nfs/share`
+    const built = node().mount(target, { fsType: 'fuse.sshfs', source: 'srv:/x' })
+    built.override = { deadMounts: [{ path: `${ROOT}/${target}`, error: 'ENOTCONN' }] }
+    const { answer, next, screen } = ask(built.build(), `${ROOT}/${target}/deep/in/it`)
+    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
+    expect(answer.verdict.message).toMatch(/; its mount is dead: transport endpoint is not connected \(ENOTCONN\)$/)
+    expect(answer.operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'dead' })
+    expect(screen).toContain('DEAD: transport endpoint is not connected (ENOTCONN)')
+    expect(next).toEqual([expect.stringMatching(/^volctl apply --pod .* carries out just this/)])
+  })
+
+  it('on a mount of a pod that lives: what has to be started anew', () => {
+    const built = node().persistentVolume('pv-1').livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1')
+    built.staged('pv-1', '7:1')
+    built.override = { deadMounts: [{ path: TARGET, error: 'ENOTCONN' }] }
+    for (const what of [TARGET, 'default/web-0', 'pvc/claim-pv-1']) {
+      const { answer, next } = ask(built.build(), what)
+      expect(answer.verdict, what).toMatchObject({ state: 'problem', code: 'DeadMount' })
+      expect(answer.volumes[0]?.desired, what).toBe('wanted by pod default/web-0')
+      expect(next[0], what).toBe('Restart what serves the file system, then the containers of pod default/web-0.')
+    }
+  })
+})
+
+describe('why does this VolumeAttachment never go away?', () => {
+  const idle = (): NodeBuilder => node().persistentVolume('pv-1')
+
+  it('the controller waits for a kubelet that is down; nothing here uses it: volctl detaches it', () => {
+    const { answer, next } = ask(idle().build(), VA)
+    expect(answer.identity.map(({ label }) => label)).toEqual(
+      expect.arrayContaining(['VolumeAttachment', 'Node', 'Attacher', 'PersistentVolume', 'Handle', 'Attached']),
+    )
+    expect(answer.volumes).toMatchObject([{ desired: 'no pod of this node wants it', places: [] }])
+    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'NotWanted', rule: 'S21' })
+    expect(answer.verdict.message).toContain('the controller waits for node.status.volumesInUse')
+    expect(next).toEqual([expect.stringMatching(/^volctl apply --volume pv-1 carries out just this/)])
+  })
+
+  it('a kubelet runs: detaching is the controller’s, and what that waits for', () => {
+    const built = idle()
+    built.override = { kubelet: running }
+    const { verdict } = ask(built.build(), VA).answer
+    expect(verdict).toMatchObject({ state: 'waiting', code: 'KubeletRunning' })
+    expect(verdict.message).toMatch(
+      /the controller waits until the kubelet has taken it out of node\.status\.volumesInUse$/,
+    )
+    built.inUse.length = 0
+    expect(ask(built.build(), VA).answer.verdict.message).toMatch(/the controller has not detached it yet$/)
+  })
+
+  it('it is being deleted, and its driver fails: the finalizer, and the driver’s words', () => {
+    const built = idle()
+    const [attachment] = built.attachments
+    built.attachments[0] = {
+      ...attachment,
+      metadata: {
+        ...attachment?.metadata,
+        deletionTimestamp: '2026-11-21T11:00:00Z',
+        finalizers: ['external-attacher/disk-test'],
+      },
+      status: { attached: true, detachError: { message: 'volume is busy' } },
+    } as NodeBuilder['attachments'][0]
+    const { answer, next } = ask(built.build(), VA)
+    expect(answer.identity).toEqual(
+      expect.arrayContaining([
+        { label: 'Being deleted', value: '2026-11-21T11:00:00Z', from: 'API' },
+        { label: 'Kept by', value: 'finalizer external-attacher/disk-test', from: 'API' },
+        { label: 'Detach error', value: 'volume is busy', from: 'API' },
+      ]),
+    )
+    expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'AttachmentDeleting' })
+    expect(next).toEqual(['The external attacher of the driver has to finish it; look at its log.'])
+  })
+
+  it('a pod wants it, or still runs on it', () => {
+    const wanted = idle().livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1').staged('pv-1', '7:1')
+    expect(ask(wanted.build(), VA).answer.verdict).toEqual({
+      state: 'nothing',
+      message: 'nothing to do, because it stays attached: pod default/web-0 wants it',
+      rule: 'R706',
+    })
+    const ran = idle().running(GONE, 'old').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+    expect(ask(ran.build(), VA).answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
+  })
+
+  it('it is still mounted here: what has to come down first', () => {
+    const built = idle().published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+    const { answer } = ask(built.build(), VA)
+    expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
+    built.drivers = []
+    expect(ask(built.build(), VA).answer.verdict).toMatchObject({ state: 'blocked', code: 'DriverNotRegistered' })
+  })
+})
+
+describe('what about the volume of a pod that lives?', () => {
+  it('a real node at rest: of each volume who wants it, where it is, and that nothing is to be done', async () => {
+    const state = await capture('healthy/node.json')
+    let asked = 0
+    for (const { metadata } of state.snapshot.api?.persistentVolumeClaims ?? []) {
+      const { answer, next } = ask(state, `pvc/${metadata.namespace}/${metadata.name}`)
+      const [volume] = answer.volumes
+      if (volume === undefined || volume.wantedBy.length === 0) continue
+      asked++
+      expect(answer.verdict.state, metadata.name).toBe('nothing')
+      expect(answer.verdict.message, metadata.name).toMatch(/^nothing to do, because it is wanted by pod pg\//)
+      expect(answer.operations, metadata.name).toEqual([])
+      expect(volume.places.length, metadata.name).toBeGreaterThan(0)
+      expect(next, metadata.name).toEqual([])
+    }
+    expect(asked).toBeGreaterThan(5)
+  })
+
+  it('it is not mounted yet: what it waits for', async () => {
+    const state = await capture('recreate/before.json')
+    const { answer, next } = ask(state, 'pg/sc-n2')
+    const waiting = answer.waiting.map(({ code }) => code)
+    expect(waiting.length).toBeGreaterThan(0)
+    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'NotMounted' })
+    expect(answer.verdict.message).toContain(waiting[0])
+    expect(next.length).toBeGreaterThan(1)
+  })
+})
