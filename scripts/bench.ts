@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Result, renderRow, verdict } from './bench/row.ts'
+import { explainPodRows } from './bench/rows/explain-pod.ts'
 import { planMountsRows } from './bench/rows/plan-mounts.ts'
 import { planPodsRows } from './bench/rows/plan-pods.ts'
 import { startupRows } from './bench/rows/startup.ts'
@@ -18,9 +19,10 @@ const ROWS: Readonly<Record<string, (directory: (name: string) => string) => Pro
   'plan-mounts': planMountsRows,
   unmount: unmountRows,
   'plan-pods': planPodsRows,
+  'explain-pod': explainPodRows,
 }
 /** These make mounts. */
-const NEED_NAMESPACE = new Set(['plan-mounts', 'unmount', 'plan-pods'])
+const NEED_NAMESPACE = new Set(['plan-mounts', 'unmount', 'plan-pods', 'explain-pod'])
 
 const wanted = process.argv.slice(2)
 console.log(

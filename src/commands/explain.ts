@@ -11,14 +11,17 @@ import { NOTHING_TO_HOLD, withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
 import { mapReaderCommand } from '../core/holders/map-reader-command.ts'
+import { isInInitialPidNamespace } from '../core/node/standing.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/volctl-command.ts'
 
 const MAPS_DEADLINE_MS = 5000
 
-/** Where /proc is another one than the node's. */
-const elsewhere = (standing: LoadedNode['standing']): string[] =>
-  standing.filter(({ code }) => code === 'PidNamespace').map(({ message, hint }) => `${message}. ${hint}`)
+/** Where /proc is another one than the node's; the obstacle may also say that it could not be told. */
+function elsewhere(standing: LoadedNode['standing']): string[] {
+  if (isInInitialPidNamespace()) return []
+  return standing.filter(({ code }) => code === 'PidNamespace').map(({ message, hint }) => `${message}. ${hint}`)
+}
 
 const WHAT_THERE_IS =
   'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, path or device: see volctl explain --help.'

@@ -7,7 +7,7 @@ import { plannedOperations } from '../planned.ts'
 import type { Result, Row } from '../row.ts'
 import { type SceneContent, startScene } from '../scene.ts'
 
-const PODS = 250
+export const PODS = 250
 const CONFIG_MAPS = 10
 const PAIRS = 15
 
@@ -39,7 +39,7 @@ export async function planPodsRows(directory: (name: string) => string): Promise
   return [{ ...row, measured: await pairRatios(scene.volctl(['plan']), getPods, PAIRS) }]
 }
 
-function healthyNode(layout: LayoutBuilder): SceneContent {
+export function healthyNode(layout: LayoutBuilder): SceneContent {
   const pods: ApiObject[] = []
   for (let index = 0; index < PODS; index++) {
     const uid = podUid('living', index)

@@ -148,16 +148,17 @@ function attachments({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[]
 function nodeVolumes(context: PlanContext, volumes: NodeVolumes): Candidate[] {
   const bearers = Map.groupBy(context.classes.all, ({ uid }) => podName(context, uid))
   return volumes.all.flatMap((volume) => {
-    const pods = [...volume.podUids].map((uid) => podName(context, uid))
-    const inPods = [...podVolumeNames(volume)].flatMap(([uid, names]) =>
+    const uids = [...volume.podUids]
+    const pods = uids.map((uid) => podName(context, uid))
+    const calls = podVolumeNames(volume)
+    const inPods = [...calls].flatMap(([uid, names]) =>
       names.flatMap((name) => [`${uid}/${name}`, `${podName(context, uid)}/${name}`]),
     )
     // What a pod calls it is read more easily than its unique name, where it is one pod's alone.
-    const [uid = ''] = volume.podUids
-    const [own] = podVolumeNames(volume).get(uid) ?? []
-    const isOneName =
-      volume.persistentVolume === undefined && pods.length === 1 && bearers.get(pods[0] ?? '')?.length === 1
-    const ask = own !== undefined && isOneName ? `${podName(context, uid)}/${own}` : (volume.uniqueName ?? inPods[0])
+    const [pod] = pods
+    const [own] = calls.get(uids[0] ?? '') ?? []
+    const isOnePods = volume.persistentVolume === undefined && pods.length === 1 && bearers.get(pod ?? '')?.length === 1
+    const ask = own !== undefined && isOnePods ? `${pod}/${own}` : (volume.uniqueName ?? inPods[0])
     const name = ask ?? [...volume.names][0] ?? volume.directories[0]
     if (name === undefined) return []
     return {

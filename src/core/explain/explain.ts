@@ -41,12 +41,13 @@ export function explainer(state: NodeState, options: PlanOptions): (what: string
   const decided = planWithDecisions(state, options)
   const { context } = decided
   const volumes = new NodeVolumes(context)
-  const candidates = allCandidates(context, volumes)
+  // A path is found without them.
+  const candidates = onceFor((of: PlanContext) => allCandidates(of, volumes))
   const describe = onceFor((volume: NodeVolume) => describeVolume(context, decided, volume, []))
   return (what) => {
     const asked = isPlace(what)
       ? ofPlace(placeTarget(context, volumes, placeName(what)))
-      : ofTarget(context, volumes, findTarget(context, candidates, what))
+      : ofTarget(context, volumes, findTarget(context, candidates(context), what))
     const concern = concernOf(context.inputs, decided.plan, decided.decisions, asked.scope)
     const { only } = asked.scope
     const described = asked.scope.volumes.map((volume) =>

@@ -177,6 +177,7 @@ export class NodeVolumes {
   readonly #context: PlanContext
   readonly #byName = new Map<string, NodeVolume>()
   readonly #byDirectory = new Map<string, NodeVolume>()
+  readonly #byAttachment = new Map<string, NodeVolume>()
   readonly #byPersistentVolume = new Map<string, NodeVolume>()
 
   constructor(context: PlanContext) {
@@ -202,7 +203,7 @@ export class NodeVolumes {
   }
 
   ofAttachment(name: string): NodeVolume | undefined {
-    return this.all.find(({ attachment }) => attachment?.metadata.name === name)
+    return this.#byAttachment.get(name)
   }
 
   #named(uniqueName: string): NodeVolume {
@@ -345,6 +346,7 @@ export class NodeVolumes {
           : this.#named(csiUniqueName(identity.driver, identity.handle))
       found.identity ??= identity
       found.attachment ??= attachment
+      this.#byAttachment.set(attachment.metadata.name, found)
     }
   }
 

@@ -89,6 +89,11 @@ export function isInUserNamespace(): boolean {
   return !isFullRange(readTextIfAny('/proc/self/uid_map') ?? '')
 }
 
+/** Does this process's /proc have every process of the machine, as far as it has them at all. */
+export function isInInitialPidNamespace(): boolean {
+  return namespaceOf('self', 'pid') === INITIAL_PID_NAMESPACE
+}
+
 /** "0 0 4294967295": every uid is itself. */
 function isFullRange(uidMap: string): boolean {
   return /^\s*0\s+0\s+4294967295\s*$/.test(uidMap)

@@ -1,5 +1,6 @@
 /** S6 to S8 and S11 as on a node: the built volctl, a process that is called kubelet, and namespaces of their own. */
 import { describe, expect, it, vi } from 'vitest'
+import type { HoldersView } from '../../../src/core/explain/explanation.ts'
 import { inNamespace, noRoot } from '../../helpers/namespace.ts'
 
 // Whole nodes, made and repaired in each test, on a machine that may be busy.
@@ -36,12 +37,24 @@ describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? 
   })
 
   it('S7: nothing is done in a chroot, a user namespace or another PID namespace', async () => {
-    const found = await run<Record<string, Result>>('elsewhere')
-    expect(found).toEqual({
+    const { refusals, sight, pid } = await run<{
+      refusals: Record<string, Result>
+      sight: Record<'here' | 'user' | 'pid', HoldersView>
+      pid: number
+    }>('elsewhere')
+    expect(refusals).toEqual({
       chroot: refused('S7', 'Chroot'),
       user: refused('S7', 'UserNamespace'),
       pid: refused('S7', 'PidNamespace'),
     })
+    // Where a holder cannot be seen from, explain says so.
+    expect(sight.here).toMatchObject({ processes: [{ pid, holds: [{ what: 'cwd' }] }], notes: [] })
+    expect(sight.user.processes).toEqual([])
+    expect(sight.user.notes).toContainEqual(
+      expect.stringMatching(/^volctl runs in a user namespace: what \d+ processes /),
+    )
+    expect(sight.pid.processes).toEqual([])
+    expect(sight.pid.notes[0]).toMatch(/^volctl's PID namespace is not the node's: /)
   })
 
   it('S8: two kubelets, or one without an API server, are refused', async () => {

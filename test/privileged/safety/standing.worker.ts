@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import type { Explanation, HoldersView } from '../../../src/core/explain/explanation.ts'
 import { hostIdentity } from '../../../src/core/node/host-identity.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { startCriServer } from '../../helpers/cri-server/start.ts'
@@ -22,6 +23,8 @@ interface Place {
   readonly volume: string
   /** Runs what follows this script, which has it in "$@". */
   apply(script?: string, env?: object): Promise<Result>
+  /** What `explain` says of who holds the volume; the script as above. */
+  holders(script?: string): Promise<HoldersView>
 }
 
 interface Result {
@@ -31,15 +34,25 @@ interface Result {
 }
 
 /** What a kubelet's process looks like: its name, and its command line. */
-function startKubelet({ directory, api }: Place, root: string): Promise<ChildProcess> {
+function startKubelet(
+  { directory, api }: Place,
+  root: string,
+  options: { readonly cwd?: string } = {},
+): Promise<ChildProcess> {
   const flags = [`--root-dir=${root}`, `--kubeconfig=${api.kubeconfig('admin')}`, '--hostname-override=node-1']
-  return startProcess(directory, 'kubelet', 'echo ready; read -r line', flags)
+  return startProcess(directory, 'kubelet', 'echo ready; read -r line', flags, options)
 }
 
-async function startProcess(directory: string, name: string, script: string, flags: readonly string[] = []) {
+async function startProcess(
+  directory: string,
+  name: string,
+  script: string,
+  flags: readonly string[] = [],
+  options: { readonly cwd?: string } = {},
+) {
   const program = `${directory}/${name}`
   if (!existsSync(program)) symlinkSync('/bin/bash', program)
-  const child = spawn(program, ['-c', script, ...flags], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(program, ['-c', script, ...flags], { ...options, stdio: ['pipe', 'pipe', 'inherit'] })
   await once(child.stdout, 'data')
   return child
 }
@@ -65,7 +78,21 @@ async function inPlace<T>(directory: string, use: (place: Place) => Promise<T>):
   }
   const api = await startApiServer({ objects: [node], nodeName: 'node-1' })
   const cri = await startCriServer({ socketPath: '/run/containerd/containerd.sock', pods: [] })
-  const flags = ['apply', '--yes', '--orphans', '--kubeconfig', api.kubeconfig('admin'), '-o', 'json']
+  const flags = ['--kubeconfig', api.kubeconfig('admin'), '-o', 'json']
+  const run = async (script: string, args: readonly string[], env: object = {}) => {
+    const child = spawn('sh', ['-c', script, 'sh', VOLCTL, ...args, ...flags], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    })
+    const said = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        said[name] += text
+      })
+    }
+    const [status] = (await once(child, 'close')) as [number | null]
+    return { status: status ?? undefined, ...said }
+  }
   try {
     return await use({
       directory,
@@ -73,15 +100,13 @@ async function inPlace<T>(directory: string, use: (place: Place) => Promise<T>):
       api,
       volume,
       apply: async (script = '"$@"', env = {}) => {
-        const args = ['-c', script, 'sh', VOLCTL, ...flags]
-        const child = spawn('sh', args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
-        let stderr = ''
-        child.stderr.setEncoding('utf8').on('data', (text) => {
-          stderr += text
-        })
-        child.stdout.resume()
-        const [status] = (await once(child, 'close')) as [number | null]
-        return { status: status ?? undefined, stderr, mounted: readMounts().at(volume).length > 0 }
+        const { status, stderr } = await run(script, ['apply', '--yes', '--orphans'], env)
+        return { status, stderr, mounted: readMounts().at(volume).length > 0 }
+      },
+      holders: async (script = '"$@"') => {
+        const { stdout, stderr } = await run(script, ['explain', volume])
+        if (stdout === '') throw new Error(stderr)
+        return (JSON.parse(stdout) as Explanation).holders
       },
     })
   } finally {
@@ -123,13 +148,19 @@ await runScenario({
   /** In a chroot, a user namespace and a PID namespace. */
   elsewhere: (directory) =>
     inPlace(directory, async (place) => {
-      const kubelet = await startKubelet(place, place.root)
+      const kubelet = await startKubelet(place, place.root, { cwd: place.volume })
       const chroot = await place.apply(CHROOT)
       const user = await place.apply('exec unshare -Ur "$@"')
       const named = `--root-dir ${place.root} --node node-1`
       const pid = await place.apply(`exec unshare -pf --kill-child "$@" ${named}`)
+      const sight = {
+        here: await place.holders(),
+        user: await place.holders('exec unshare -Ur "$@"'),
+        // Its own /proc as well: of a process outside there is no trace.
+        pid: await place.holders(`exec unshare -pf --mount-proc --kill-child "$@" ${named}`),
+      }
       await end(kubelet)
-      return { chroot, user, pid }
+      return { refusals: { chroot, user, pid }, sight, pid: kubelet.pid }
     }),
 
   /** The kubelet has a mount namespace of its own, and in it a volume that is not here. */
