@@ -69,6 +69,29 @@ describe('plan', () => {
   })
 })
 
+describe('explain', () => {
+  const pod = 'db6d1004-a99c-440c-b9bc-c7d975d3b12f'
+  it.each([['table'], ['wide'], ['json'], ['yaml']])('-o %s', async (format) => {
+    for (const what of [pod, `/var/lib/kubelet/pods/${pod}`, `pv/pv-a${HOSTILE}`, '/var/lib/kubelet']) {
+      const { stdout, stderr } = await volctl(['explain', what, '-v', '--snapshot', snapshot, '-o', format])
+      expect(stdout, `${what}: ${stderr}`).toMatch(
+        format === 'json' || format === 'yaml' ? 'owned' : /\\x1b\]0;owned\\x07/,
+      )
+      expect(CONTROL.exec(stdout)).toBeNull()
+      expect(CONTROL.exec(stderr)).toBeNull()
+    }
+  })
+
+  it('a name like nothing, and what is near it', async () => {
+    for (const what of [HOSTILE, `pv-a${HOSTILE}x`]) {
+      const { status, stdout, stderr } = await volctl(['explain', what, '--snapshot', snapshot])
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+      expect(stderr).toContain('owned')
+      expect(CONTROL.exec(stderr)).toBeNull()
+    }
+  })
+})
+
 describe('errors, as lines and as objects', () => {
   it.each([
     { name: 'a snapshot of such a name', args: ['plan', '--snapshot', `/nonexistent/${HOSTILE}`] },

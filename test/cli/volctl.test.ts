@@ -45,6 +45,53 @@ describe('exit status of plan', () => {
   })
 })
 
+describe('explain', () => {
+  it.each([
+    { args: ['pg/sc-a'], status: 0 },
+    { args: ['pg/sc-a', '-o', 'json'], status: 0 },
+    { args: ['pvc/pg/pvc-a', '-o', 'wide', '--orphans'], status: 0 },
+    { args: ['/var/lib/kubelet/pods'], status: 0 },
+    { args: ['pg/sc-x'], status: 1, says: 'Did you mean pg/sc-a?' },
+    { args: ['cm'], status: 1, says: 'Ask for one of them: volctl explain volume/pg/' },
+    { args: ['/srv/nothing'], status: 1, says: 'nothing is mounted on it' },
+    { args: [], status: 1, says: 'WHAT is missing' },
+    { args: ['pg/sc-a', 'pg/sc-b'], status: 1, says: 'Unexpected argument: pg/sc-b' },
+    { args: ['pg/sc-a', '--pod', 'pg/sc-a'], status: 1, says: 'unknown flag: --pod' },
+  ])('$status: $args', async ({ args, status, says }) => {
+    const result = await volctl(['explain', ...args, '--snapshot', broken])
+    expect(result.status).toBe(status)
+    if (says === undefined) expect(result).toMatchObject({ stderr: '', stdout: expect.stringMatching(/./) })
+    else expect(result).toMatchObject({ stdout: '', stderr: expect.stringContaining(says) })
+    if (says !== undefined) expect(result.stderr).toMatch(/^volctl: .+\n {8}.+\n$/)
+  })
+
+  it('4 where a safety rule refuses the plan: it is answered all the same, and an error is an object in JSON', async () => {
+    const snapshot = JSON.parse(readFileSync(broken, 'utf8'))
+    Object.assign(snapshot, { machineID: 'another', systemUUID: 'another' })
+    const other = file('other-machine-explained.json', JSON.stringify(snapshot))
+    const result = await volctl(['explain', 'pg/sc-a', '-o', 'json', '--snapshot', other])
+    expect(result.status).toBe(4)
+    expect(JSON.parse(result.stdout)).toMatchObject({ kind: 'Explanation', refused: { rule: 'S1' } })
+    expect(JSON.parse(result.stderr)).toMatchObject({ code: 'WrongMachine' })
+    const { stderr } = await volctl(['explain', 'pg/sc-x', '-o', 'json', '--snapshot', broken])
+    expect(JSON.parse(stderr)).toMatchObject({ code: 'NotFound', hint: 'Did you mean pg/sc-a?' })
+  })
+
+  it('lines are whole in a pipe, and 80 columns wide on a terminal of 80, paths aside', async () => {
+    const args = ['explain', 'pg/sc-a', '--snapshot', broken]
+    const piped = (await volctl(args)).stdout
+    expect(Math.max(...piped.split('\n').map((line) => line.length))).toBeGreaterThan(120)
+    const command = [VOLCTL, ...args].join(' ')
+    const { stdout } = await execa('script', ['-qec', `stty cols 80; ${command}`, '/dev/null'], {
+      env: { TERM: 'xterm' },
+    })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours' own.
+    const lines = stdout.replaceAll(/\u001b\[\d+m/g, '').split(/\r?\n/)
+    expect(lines.length).toBeGreaterThan(20)
+    expect(lines.filter((line) => line.length > 80 && !/[/^]\S{20}/.test(line))).toEqual([])
+  })
+})
+
 describe('what goes wrong is one clear line, with what to do', () => {
   it.each([
     { name: 'an unknown flag', args: ['plan', '--foo'], says: 'unknown flag: --foo' },

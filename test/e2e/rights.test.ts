@@ -34,6 +34,21 @@ describe.skipIf(noMounts !== undefined)('least power at the API server', () => {
     ])
   })
 
+  it('explain needs what plan needs, and no more', () => {
+    const { plan, explain, kubelet } = report
+    for (const [explained, planned] of [
+      [explain.plan, plan],
+      [explain.kubelet, kubelet.unresolved],
+    ] as const) {
+      expect(explained.status).toBe(0)
+      expect(explained.operations.length).toBeGreaterThan(5)
+      expect({ given: explained.given, forbidden: explained.forbidden }).toEqual({
+        given: planned.given,
+        forbidden: planned.forbidden,
+      })
+    }
+  })
+
   it('apply uses every right of both, misses none, and does everything', () => {
     const { status, given, forbidden, ends } = report.apply
     expect(status).toBe(0)

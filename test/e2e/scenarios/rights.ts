@@ -38,8 +38,16 @@ export interface ApplyWith extends Asked {
   readonly unclear: readonly string[]
 }
 
+export interface ExplainWith extends Asked {
+  readonly status: number | undefined
+  /** Kinds of all operations that it shows, sorted. */
+  readonly operations: readonly string[]
+}
+
 export interface RightsReport {
   readonly plan: PlanWith
+  /** All of the root directory explained, with the rights of the plan's role, and with the kubelet's own. */
+  readonly explain: { readonly plan: ExplainWith; readonly kubelet: ExplainWith }
   readonly apply: ApplyWith
   /** The kubelet's own credential; first with a claim whose volume it is not told of. */
   readonly kubelet: {
@@ -181,6 +189,23 @@ async function planWith(scene: Scene, user: string): Promise<PlanWith> {
   }
 }
 
+async function explainWith(scene: Scene, user: string): Promise<ExplainWith> {
+  let operations: readonly string[] = []
+  let status: number | undefined
+  const asked = await askedBy(scene, async () => {
+    const flags = ['--orphans', '--kubeconfig', scene.api.kubeconfig(user), '--verbose']
+    const json = await runVolctl(scene, ['explain', scene.rootDir, '-o', 'json', ...flags])
+    if (json.stdout === '') throw new Error(json.stderr)
+    status = json.status
+    operations = (JSON.parse(json.stdout) as Plan).operations.map(({ kind }) => kind).toSorted()
+    for (const { uid } of Object.values(scene.pods) as ScenePod[]) {
+      const wide = await runVolctl(scene, ['explain', uid, '-o', 'wide', ...flags])
+      said += json.stdout + json.stderr + wide.stdout + wide.stderr
+    }
+  })
+  return { ...asked, status, operations }
+}
+
 async function applyWith(scene: Scene, user: string): Promise<ApplyWith> {
   let run: Awaited<ReturnType<typeof runVolctl>> | undefined
   const flags = ['--orphans', '--expand', '--yes', '-o', 'ndjson', '--verbose']
@@ -203,12 +228,14 @@ async function give(scene: Scene, objects: readonly object[]): Promise<void> {
 async function useRights(scene: Scene): Promise<RightsReport> {
   await give(scene, volumeObjects(COMMON, ''))
   const plan = await planWith(scene, 'plan')
+  const explained = await explainWith(scene, 'plan')
   const apply = await applyWith(scene, 'apply')
 
   await scene.setUp()
   await give(scene, volumeObjects(VAULT, '').map(withSecret))
   await scene.reboot()
   const unresolved = await planWith(scene, 'kubelet')
+  const explain = { plan: explained, kubelet: await explainWith(scene, 'kubelet') }
   await scene.api.remove('PersistentVolumeClaim', 'hollow', NAMESPACE)
   const kubelet = {
     unresolved,
@@ -218,7 +245,7 @@ async function useRights(scene: Scene): Promise<RightsReport> {
     again: await applyWith(scene, 'kubelet'),
   }
   const journal = readFileSync(join(scene.directory, 'journal', 'journal.jsonl'), 'utf8')
-  return { plan, apply, kubelet, said: said + journal, violations: scene.driver.violations() }
+  return { plan, explain, apply, kubelet, said: said + journal, violations: scene.driver.violations() }
 }
 
 writeReport(await withScene(useRights, { small: true }))

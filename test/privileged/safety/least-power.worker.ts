@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { NEEDED_CAPABILITIES } from '../../../src/core/cli/capabilities.ts'
+import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { fingerprint } from '../../e2e/scenarios/fingerprint.ts'
 import { runScenario } from '../../helpers/scenario.ts'
@@ -46,6 +47,14 @@ function operationsOf({ stdout, stderr }: Run): readonly string[] {
   return (JSON.parse(stdout) as Plan).operations.map(({ id }) => id)
 }
 
+function verdictOf({ stdout, stderr }: Run): { readonly state: string; readonly notes: readonly string[] } {
+  if (stdout === '') throw new Error(stderr)
+  const { verdict, holders } = JSON.parse(stdout) as Explanation
+  return { state: verdict.state, notes: holders.notes }
+}
+
+/** What it takes to see all, and to change nothing. */
+const READING = '-all,+dac_read_search,+sys_ptrace'
 const PLAN = ['plan', '--orphans', '-o', 'json']
 
 await runScenario({
@@ -70,10 +79,18 @@ await runScenario({
   reading: (directory) =>
     onBroken(directory, async (scene) => {
       const full = operationsOf(await run(scene, [VOLCTL, ...PLAN]))
-      const reader = operationsOf(await run(scene, withCapabilities('-all,+dac_read_search,+sys_ptrace', PLAN)))
+      const reader = operationsOf(await run(scene, withCapabilities(READING, PLAN)))
       const planned = operationsOf(await run(scene, readOnly(scene, PLAN)))
       const snapshot = await run(scene, readOnly(scene, ['snapshot', '-o', '-']))
+      const explain = ['explain', scene.pods.db.uid, '-o', 'json']
+      const answers = [[VOLCTL, ...explain], withCapabilities(READING, explain), readOnly(scene, explain)]
+      const explained = []
+      for (const command of answers) explained.push(verdictOf(await run(scene, command)))
       return {
+        explained: {
+          states: explained.map(({ state }) => state),
+          alike: new Set(explained.map((each) => JSON.stringify(each))).size,
+        },
         operations: full.length,
         reader: JSON.stringify(reader) === JSON.stringify(full),
         readOnly: JSON.stringify(planned) === JSON.stringify(full),
