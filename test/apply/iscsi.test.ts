@@ -643,6 +643,46 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     expect((await run(unmountDevice('a', { disk: 'sdb' }))).states).toEqual({ a: 'done' })
   })
 
+  describe('a loop device whose backing file is out of sight, which its inode shows to be a node of /dev', () => {
+    const ASK = 'losetup --list --noheadings --output BACK-INO,BACK-MAJ:MIN /dev/loop3'
+    const DEV = 6
+    const says = (stdout: string, node = 'loop9') => {
+      const { host } = fixture
+      const { programs } = host
+      host.programs = (program, ...rest) => (program === 'losetup' ? { stdout } : programs(program, ...rest))
+      host.dir('/dev').files.set(`/dev/${node}`, { type: 'other', size: 0, id: { dev: DEV, ino: 98, mtime: 0 } })
+      const { deviceNumber } = host
+      host.deviceNumber = (path) => (path === '/dev/sdb' ? storage.devOf('sdb') : deviceNumber(path))
+    }
+
+    it.each([
+      { name: 'of this disk', file: '/', node: 'sdb', stdout: '98        0:6  \n', want: '/dev/loop3, backed by /' },
+      { name: 'of another one', file: '/', stdout: '98        0:6  \n' },
+      { name: 'of another one, by its own name', file: '/loop9', stdout: '98        0:6  \n' },
+      { name: 'another inode', file: '/', stdout: '99 0:6\n', want: 'perhaps /dev/loop3' },
+      { name: 'another file system', file: '/', stdout: '98 0:60\n', want: 'perhaps /dev/loop3' },
+      { name: 'no answer', file: '/', stdout: '', want: 'perhaps /dev/loop3' },
+      { name: 'deleted', file: '/loop9 (deleted)', stdout: '98        0:6  \n', want: 'perhaps /dev/loop3' },
+    ])('$name: $want', async ({ file, node, stdout, want }) => {
+      storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+      fixture.host.backingFiles.set('/dev/loop3', file)
+      says(stdout, node)
+      const { states, messages, log } = await run(unmountDevice('a'))
+      expect(states).toEqual({ a: want === undefined ? 'done' : 'failed HeldBy' })
+      expect(messages[0]).toContain(want ?? '')
+      expect(log.includes(ASK)).toBe(!file.endsWith('(deleted)'))
+    })
+
+    it('a file that bears no name of /dev is not asked about: its server may be dead', async () => {
+      storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+      fixture.host.backingFiles.set('/dev/loop3', '/images/a.img')
+      says('98 0:6\n')
+      const { messages, log } = await run(unmountDevice('a'))
+      expect(messages[0]).toContain('perhaps /dev/loop3')
+      expect(log).toEqual([])
+    })
+  })
+
   it('multipathd, which only tests its paths, is no user', async () => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
     fixture.host.openers = [{ pid: 9, process: 'multipathd', dev: storage.devOf('sdb') }]

@@ -26,6 +26,17 @@ describe.skipIf(noBlockDevices !== undefined)(
       expect(found).toMatchObject({ goneWhileOpen: false, after: true })
     })
 
+    it('knows a loop device by the node that it was made on, where no name leads there any more (S21)', async () => {
+      expect(await inNamespace(WORKER, 'hiddenNodes')).toEqual({
+        disk: [
+          'map, backed by /',
+          expect.stringMatching(/^dev, backed by \/loop\d+$/),
+          'perhaps own: what its backing file /xvda is could not be found out',
+        ],
+        map: ['perhaps own: what its backing file /xvda is could not be found out'],
+      })
+    })
+
     it('releases the loop device of a block map before its mount', async () => {
       expect(await inNamespace(WORKER, 'blockMap')).toEqual({
         before: '/plugins/kubernetes.io/csi/volumeDevices/pv/dev/uid',

@@ -66,9 +66,14 @@ export function anyDeviceNumberOf(entry: Stats): string | undefined {
 }
 
 function numberOf(entry: Stats): string {
-  const rdev = BigInt(entry.rdev)
-  const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & ~0xfffn)
-  const minor = (rdev & 0xffn) | ((rdev >> 12n) & ~0xffn)
+  return deviceNumberFrom(entry.rdev)
+}
+
+/** "major:minor" of what stat(2) says of a device: the one that a file is, or the one that it lies on. */
+export function deviceNumberFrom(encoded: number): string {
+  const bits = BigInt(encoded)
+  const major = ((bits >> 8n) & 0xfffn) | ((bits >> 32n) & ~0xfffn)
+  const minor = (bits & 0xffn) | ((bits >> 12n) & ~0xffn)
   return `${major}:${minor}`
 }
 

@@ -6,9 +6,7 @@ import type { BlockNode, IscsiLun } from './block-tree.ts'
 import { pause } from './deadline.ts'
 import type { Opener } from './device-openers.ts'
 import { describeMount } from './expected-mounts.ts'
-import { cannotHang } from './file-systems.ts'
-import type { Host } from './host.ts'
-import { containingMount } from './location.ts'
+import { loopsOn } from './loops-on-disks.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -25,7 +23,7 @@ export interface DiskUser {
 }
 
 /** A disk, or what is on it, with the disk's name. */
-type OnDisk = BlockNode & { readonly on: string }
+export type OnDisk = BlockNode & { readonly on: string }
 
 /**
  * Nobody where the list is empty. Asked again for a moment where only an opener stands in the way: udev and blkid have
@@ -40,20 +38,22 @@ export async function usersOfDisks(
   luns: readonly IscsiLun[] = [],
 ): Promise<readonly DiskUser[]> {
   for (let tried = 1; ; tried++) {
-    const { lasting, passing } = lookAtDisks(disks, luns, run)
+    const { lasting, passing } = await lookAtDisks(disks, luns, run)
     if (lasting.length > 0 || passing.length === 0) return lasting
     if (tried === TRIES || run.signal?.aborted) return passing
     await pause(BETWEEN_MS, run.signal)
   }
 }
 
-function lookAtDisks(
+async function lookAtDisks(
   disks: readonly string[],
   luns: readonly IscsiLun[],
   run: StepContext,
-): { lasting: DiskUser[]; passing: DiskUser[] } {
+): Promise<{ lasting: DiskUser[]; passing: DiskUser[] }> {
   const { around } = run
   const nodes = withWhatIsOnThem(disks, run)
+  // First: it may have to wait for an answer, and the others are looked for at once.
+  const loops = await loopsOn(nodes, run)
   const lasting = [
     ...luns.flatMap(unknownDriver),
     ...nodes.flatMap((node) => heldBy(node, run)),
@@ -64,7 +64,7 @@ function lookAtDisks(
         who: `${describeMount(mount)}, in the namespace of ${describeProcess({ process, pid }, run.context.nameOf)}`,
       })),
     ),
-    ...loopsOn(nodes, run),
+    ...loops,
   ]
   if (lasting.length > 0) return { lasting, passing: [] }
   const passing = [...openersOf(nodes, luns, run), ...kernelUsers(nodes, run)]
@@ -157,40 +157,4 @@ function deviceFileOf({ dev, fsType, root, source }: MountInfo): string | undefi
   if (!dev.startsWith('0:')) return undefined
   if (fsType === 'devtmpfs') return root.replace(/\/\/deleted$/, '')
   return source.startsWith('/dev/') ? source.slice('/dev'.length) : undefined
-}
-
-/**
- * A container may have made a loop device over a device file of its own making, whose name says nothing here. So a loop
- * is no user only where its backing file is shown to be something else.
- */
-function loopsOn(nodes: readonly OnDisk[], { host, around, operation }: StepContext): DiskUser[] {
-  const [first] = nodes
-  if (first === undefined) return []
-  const byFile = new Map(nodes.map((node) => [`/dev/${node.name}`, node]))
-  const byDev = new Map(nodes.map((node) => [node.dev, node]))
-  return host
-    .loops()
-    .filter(({ device }) => !operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device))
-    .flatMap(({ device, backingFile }) => {
-      const file = backingFile.replace(/ \(deleted\)$/, '')
-      // What was deleted may have another file in its place.
-      const backing = file === backingFile ? backingOf(file, around.table, host) : undefined
-      const node = byFile.get(file) ?? byDev.get(backing ?? '')
-      if (node !== undefined) return [{ disk: node.on, who: `${device}, backed by ${backingFile}` }]
-      if (backing !== undefined) return []
-      return [
-        { disk: first.on, who: `perhaps ${device}: what its backing file ${backingFile} is could not be found out` },
-      ]
-    })
-}
-
-/** The number of a device file, `file` of a regular one; undefined where that is not shown, or might have to be waited for. */
-export function backingOf(path: string, table: MountTable, host: Host): string | undefined {
-  const mount = containingMount(table, path)
-  if (mount === undefined || !cannotHang(mount.fsType)) return undefined
-  try {
-    return host.deviceNumber(path) ?? (host.lstat(path)?.type === 'file' ? 'file' : undefined)
-  } catch {
-    return undefined
-  }
 }

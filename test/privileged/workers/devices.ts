@@ -1,7 +1,11 @@
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { readDeviceNumber, readDeviceUse, readLoops } from '../../../src/core/apply/device-use.ts'
+import type { OnDisk } from '../../../src/core/apply/disk-users.ts'
 import { hiddenFileSystems } from '../../../src/core/apply/hidden-file-systems.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
+import { loopsOn } from '../../../src/core/apply/loops-on-disks.ts'
+import type { StepContext } from '../../../src/core/apply/step-context.ts'
+import { WaitingBudget } from '../../../src/core/apply/waiting-budget.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { apply, expectNow, makeDir, operation, readMounts, volumeDir } from './real-node.ts'
@@ -38,6 +42,42 @@ await runScenario({
       return { free, mounted, shown, lazily, goneWhileOpen, after }
     } finally {
       sh('losetup', '-d', device)
+    }
+  },
+
+  /** Loops on the node of a disk, and of another one, that were made in mount namespaces that have ended since. */
+  async hiddenNodes(directory) {
+    const disk = sh('losetup', '-f', '--show', image(directory))
+    const loops = [disk]
+    const at = makeDir(`${directory}/gone`)
+    const node = `${at}/${disk.slice('/dev/'.length)}`
+    /** A loop on a file that is mounted, or lies on something mounted, for no longer than that. */
+    const made = (file: string, mount: string): string => {
+      const script = `${mount} && exec losetup -f --show ${file}`
+      const loop = sh('unshare', '-m', '--propagation', 'private', 'sh', '-c', script)
+      loops.unshift(loop)
+      return loop
+    }
+    try {
+      writeFileSync(`${directory}/map`, '')
+      const map = made(`${directory}/map`, `mount --bind ${disk} ${directory}/map`)
+      const dev = made(node, `mount -t devtmpfs devtmpfs ${at}`)
+      const own = made(`${at}/xvda`, `mount -t tmpfs tmpfs ${at} && mknod ${at}/xvda b 7 ${/\d+/.exec(disk)}`)
+      const users = async (of: string): Promise<string[]> => {
+        const run = {
+          host: { ...linuxHost, loops: () => readLoops().filter(({ device }) => loops.includes(device)) },
+          around: { table: readMounts() },
+          operation: { steps: [] },
+          waiting: new WaitingBudget(20_000),
+        } as unknown as StepContext
+        const name = of.slice('/dev/'.length)
+        const found = await loopsOn([{ name, dev: readDeviceNumber(of) ?? '', on: name } as OnDisk], run)
+        const names = new Map([disk, map, dev, own].map((each, index) => [each, ['disk', 'map', 'dev', 'own'][index]]))
+        return found.map(({ who }) => who.replaceAll(/\/dev\/loop\d+/g, (each) => names.get(each) ?? each))
+      }
+      return { disk: await users(disk), map: await users(map) }
+    } finally {
+      for (const loop of loops) sh('losetup', '-d', loop)
     }
   },
 

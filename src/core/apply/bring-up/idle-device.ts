@@ -1,8 +1,8 @@
 /** Is a device free to be mounted: nothing but this volume may have it (S22, S30). */
 import { escapeQualifiedName } from '../../names.ts'
 import type { Operation } from '../../plan/plan.ts'
-import { backingOf } from '../disk-users.ts'
 import { describeMount } from '../expected-mounts.ts'
+import { backingOf } from '../loops-on-disks.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
 import type { FoundDevice } from './find-device.ts'

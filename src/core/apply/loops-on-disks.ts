@@ -1,0 +1,81 @@
+/** Loop devices on a disk: a user of it, however its backing file is called here (S21, S25). */
+import { posix } from 'node:path'
+import type { MountTable } from '../mountinfo/mount-table.ts'
+import { deviceNumberFrom } from './device-use.ts'
+import type { DiskUser, OnDisk } from './disk-users.ts'
+import { cannotHang } from './file-systems.ts'
+import type { Host } from './host.ts'
+import { containingMount } from './location.ts'
+import type { StepContext } from './step-context.ts'
+
+const DELETED = ' (deleted)'
+/** The file system of the backing file is asked, which may be dead. */
+const ANSWER_MS = 5000
+
+/**
+ * A container may have made a loop device over a device file of its own making, whose name says nothing here. So a loop
+ * is no user only where its backing file is shown to be something else.
+ */
+export async function loopsOn(nodes: readonly OnDisk[], run: StepContext): Promise<DiskUser[]> {
+  const { host, around, operation } = run
+  const [first] = nodes
+  if (first === undefined) return []
+  const byFile = new Map(nodes.map((node) => [`/dev/${node.name}`, node]))
+  const byDev = new Map(nodes.map((node) => [node.dev, node]))
+  const users: DiskUser[] = []
+  for (const { device, backingFile } of host.loops()) {
+    if (operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device)) continue
+    const isDeleted = backingFile.endsWith(DELETED)
+    const named = byFile.get(isDeleted ? backingFile.slice(0, -DELETED.length) : backingFile)
+    // What was deleted may have another file in its place.
+    const backing =
+      named?.dev ??
+      (isDeleted
+        ? undefined
+        : (backingOf(backingFile, around.table, host) ?? (await nodeBehind(device, backingFile, run))))
+    const node = byDev.get(backing ?? '')
+    if (node !== undefined) users.push({ disk: node.on, who: `${device}, backed by ${backingFile}` })
+    else if (backing === undefined) {
+      const who = `perhaps ${device}: what its backing file ${backingFile} is could not be found out`
+      users.push({ disk: first.on, who })
+    }
+  }
+  return users
+}
+
+/** The number of a device file, `file` of a regular one; undefined where that is not shown, or might have to be waited for. */
+export function backingOf(path: string, table: MountTable, host: Host): string | undefined {
+  const mount = containingMount(table, path)
+  if (mount === undefined || !cannotHang(mount.fsType)) return undefined
+  try {
+    return host.deviceNumber(path) ?? (host.lstat(path)?.type === 'file' ? 'file' : undefined)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The device node behind a loop whose backing file lies on a mount that is gone: its name is "/", or the node's own, and
+ * the kernel still says its file system and inode. Of /dev there is one for all namespaces, and an inode that is in use
+ * is nobody else's: a node in it with both of them is the file.
+ *
+ * @returns "major:minor"; undefined: not known
+ */
+async function nodeBehind(loop: string, backingFile: string, run: StepContext): Promise<string | undefined> {
+  const { host } = run
+  try {
+    const names = host.listNames('/dev')
+    // Of any other file the answer would say nothing, and its server may have to be waited for.
+    if (backingFile !== '/' && !names.includes(posix.basename(backingFile))) return undefined
+    const ask = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN', loop]
+    const { stdout } = await run.waiting.spend((ms) => host.run('losetup', ask, Math.min(ms, ANSWER_MS)))
+    const [inode, fileSystem] = stdout.trim().split(/\s+/)
+    const found = names.find((name) => {
+      const id = host.lstat(`/dev/${name}`)?.id
+      return id !== undefined && String(id.ino) === inode && deviceNumberFrom(id.dev) === fileSystem
+    })
+    return found === undefined ? undefined : host.deviceNumber(`/dev/${found}`)
+  } catch {
+    return undefined
+  }
+}
