@@ -3,6 +3,7 @@
  * for tests with real mounts. To be used inside a namespace (see scenario.ts).
  */
 import { mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { digestedConfigMap, digestedSecret } from '../../src/core/api/reduce-object.ts'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/apply/events.ts'
@@ -39,6 +40,7 @@ import type { NodeState } from '../../src/core/node-state.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { MAP_READER } from './map-reader/command.ts'
+import { ownLoops, withOwnDevices } from './own-devices.ts'
 import { planOptions } from './plan-options.ts'
 import { nodeProgram } from './programs.ts'
 import { strategicMerge } from './strategic-merge.ts'
@@ -228,7 +230,7 @@ export class LiveNode {
       deadMounts: [],
       staticPods: { readable: true, manifests: [] },
       kubelet: { running: false, mayReturn: false },
-      blockDevices: loopDevices(),
+      blockDevices: ownLoops(loopDevices(), dirname(this.root)),
       csiSockets: await discoverCsiSockets({ rootDir: this.root }),
       flexDrivers: [],
       hostPaths: await hostPaths(api, (uid) => this.alive.includes(uid)),
@@ -278,13 +280,13 @@ export class LiveNode {
       wantedSources: () => [],
       wanted: (pod, uniqueName) =>
         desiredStateOfPods([pod], this.api()).volumes.find((volume) => volume.uniqueName === uniqueName),
-      host: linuxHost,
       walker: nodeProgram(WALKER).flat(),
       mapReader: MAP_READER,
       lockFile: `${this.root}.lock`,
       journalDir: `${this.root}.journal`,
       timeoutMs: 20_000,
       ...this.context,
+      host: withOwnDevices(this.context.host ?? linuxHost, dirname(this.root)),
     }
     return applyPlan(plan, context, onEvent)
   }

@@ -1,13 +1,16 @@
 /** A root directory with real mounts, and an apply on it whose API and witnesses are fakes. */
 import { mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { applyPlan } from '../../../src/core/apply/apply-plan.ts'
 import type { ApplyEvent, ApplyResult } from '../../../src/core/apply/events.ts'
+import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { ApplyContext } from '../../../src/core/apply/ports.ts'
 import type { MountTable } from '../../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount, Operation, Step } from '../../../src/core/plan/plan.ts'
 import { bareOperation, barePlan } from '../../helpers/apply-plan.ts'
 import { MAP_READER } from '../../helpers/map-reader/command.ts'
+import { withOwnDevices } from '../../helpers/own-devices.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { UNASKED_CLUSTER } from '../../helpers/unasked.ts'
 
@@ -76,6 +79,7 @@ export function apply(
     journalDir: `${root}.journal`,
     timeoutMs: 20_000,
     ...given,
+    host: withOwnDevices(given.host ?? linuxHost, dirname(root)),
   }
   return applyPlan(plan, context, onEvent)
 }
