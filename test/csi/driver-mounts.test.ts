@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loopDevicesWork } from '../helpers/csi-driver/start.ts'
+import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts, noRoot, unshareArguments } from '../helpers/namespace.ts'
 
 test.for(['loop', 'tmpfs', 'bind'] as const)(
@@ -15,7 +14,7 @@ test.for(['loop', 'tmpfs', 'bind'] as const)(
       backend === 'loop' && !(noRoot === undefined && loopDevicesWork()),
       'loop devices need root and /dev/loop-control',
     )
-    const directory = mkdtempSync(join(tmpdir(), 'volctl-mounts-'))
+    const directory = temporary('volctl-mounts-')
     try {
       const script = join(import.meta.dirname, 'driver-round-trip.ts')
       const output = execFileSync('unshare', [...unshareArguments, process.execPath, script, backend, directory])
@@ -32,7 +31,7 @@ test.for(['loop', 'tmpfs', 'bind'] as const)(
         violations: [],
       })
     } finally {
-      rmSync(directory, { recursive: true })
+      sweep(directory)
     }
   },
 )

@@ -1,28 +1,19 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loopDevicesWork } from '../helpers/csi-driver/start.ts'
+import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
 
 const DEMO = join(import.meta.dirname, '..', '..', 'scripts', 'demo.ts')
 
-let temporary: string
+let directory: string
 beforeEach(() => {
-  temporary = realpathSync(mkdtempSync(join(tmpdir(), 'volctl-demo-test-')))
+  directory = temporary('volctl-demo-test-')
 })
-afterEach(() => rmSync(temporary, { recursive: true, force: true }))
+afterEach(() => sweep(directory))
 
 interface Shown {
   readonly status: number | null
@@ -42,7 +33,7 @@ async function demo({ onText, path = process.env.PATH, by = [] }: Settings = {})
   const [file = '', ...args] = [...by, process.execPath, '--no-warnings', DEMO]
   const child = spawn(file, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, PATH: path, TMPDIR: temporary },
+    env: { ...process.env, PATH: path, TMPDIR: directory },
   })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -57,9 +48,9 @@ async function demo({ onText, path = process.env.PATH, by = [] }: Settings = {})
 }
 
 function expectNothingLeft(): void {
-  expect(readdirSync(temporary)).toEqual([])
-  expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(temporary)
-  if (loopDevicesWork()) expect(execFileSync('losetup', ['--list'], { encoding: 'utf8' })).not.toContain(temporary)
+  expect(readdirSync(directory)).toEqual([])
+  expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(directory)
+  if (loopDevicesWork()) expect(execFileSync('losetup', ['--list'], { encoding: 'utf8' })).not.toContain(directory)
 }
 
 /** Root of a user namespace, as a plain user's demo is in the one that it makes for itself. */
@@ -114,7 +105,7 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
 
 describe('the demo where mounts are forbidden', () => {
   it('says so, and shows the plan of a recorded node', async () => {
-    const bin = join(temporary, 'bin')
+    const bin = join(directory, 'bin')
     mkdirSync(bin)
     writeFileSync(join(bin, 'unshare'), '#!/bin/sh\necho "unshare: Operation not permitted" >&2\nexit 1\n')
     chmodSync(join(bin, 'unshare'), 0o755)

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { sweep, temporary } from '../helpers/left-behind.ts'
 import { unshareArguments } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 
 /** Runs a program of scenarios/ in a mount namespace of its own and returns its report. */
 export async function runScenario<T>(name: string, ...args: readonly string[]): Promise<T> {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'volctl-e2e-')))
+  const directory = temporary('volctl-e2e-')
   try {
     const file = join(directory, 'report.json')
     const program = nodeProgram(join(import.meta.dirname, 'scenarios', `${name}.ts`), [file, ...args])
@@ -17,6 +17,6 @@ export async function runScenario<T>(name: string, ...args: readonly string[]): 
     await promisify(execFile)('unshare', command, { env: { ...process.env, TMPDIR: directory } })
     return JSON.parse(readFileSync(file, 'utf8')) as T
   } finally {
-    rmSync(directory, { recursive: true, force: true })
+    sweep(directory)
   }
 }

@@ -1,10 +1,11 @@
 /** Bundles the programs that the tests start, once for a whole run: each is started many times. */
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import type { TestProject } from 'vitest/node'
+import { startSweeper, sweepRun } from './left-behind.ts'
 import { BUNDLES } from './programs.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -19,13 +20,15 @@ const PROGRAMS = [
 /** What vitest calls before the first test; returns what it calls after the last. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const directory = mkdtempSync(join(tmpdir(), 'volctl-programs-'))
+  const allSwept = startSweeper(directory)
   await bundle(directory)
   // While vitest watches, a source may have changed.
   project.onTestsRerun(() => bundle(directory))
   process.env[BUNDLES] = directory
   return () => {
     delete process.env[BUNDLES]
-    rmSync(directory, { recursive: true, force: true })
+    sweepRun(directory)
+    allSwept()
   }
 }
 

@@ -1,9 +1,9 @@
 /** The inside of a worker file: runs the scenario named on the command line in a temporary directory, prints what it found. */
 
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, realpathSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { sweep, temporary } from './left-behind.ts'
 
 export type Scenario = (directory: string, args: readonly string[]) => unknown
 
@@ -16,7 +16,7 @@ export async function runScenario(scenarios: Readonly<Record<string, Scenario>>)
   const scenario = scenarios[name]
   if (scenario === undefined) throw new Error(`no scenario ${name}`)
   const { [DIRECTORY]: given } = process.env
-  const directory = given ?? realpathSync(mkdtempSync(`${tmpdir()}/volctl-scenario-`))
+  const directory = given ?? temporary('volctl-scenario-')
   process.env[DIRECTORY] = directory
   try {
     process.stdout.write(JSON.stringify((await scenario(directory, args)) ?? null))
@@ -31,8 +31,7 @@ function cleanUp(directory: string): void {
   for (const mount of parseMountinfo(readFileSync('/proc/self/mountinfo')).under(directory).toReversed()) {
     spawnSync('umount', ['-l', mount.mountPoint])
   }
-  // One file system only: a mount that is still there is not walked into.
-  spawnSync('rm', ['-rf', '--one-file-system', directory])
+  sweep(directory)
 }
 
 /** Runs a command of the test's own; what it says is the error's message. */

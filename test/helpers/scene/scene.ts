@@ -12,7 +12,8 @@ import type { SandboxState } from '../../../src/core/model/snapshot.ts'
 import { startApiServer, type TestApiServer } from '../api-server/start.ts'
 import { type CriServer, startCriServer } from '../cri-server/start.ts'
 import { stageVolume } from '../csi-driver/kubelet-steps.ts'
-import { type CsiDriver, detachLoops, startCsiDriver } from '../csi-driver/start.ts'
+import { type CsiDriver, startCsiDriver } from '../csi-driver/start.ts'
+import { detachLoops } from '../detach-loops.ts'
 import {
   clusterObjects,
   DRIVER,
