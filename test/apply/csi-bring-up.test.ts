@@ -2,12 +2,14 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../src/core/apply/ports.ts'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
+import type { GrpcCode } from '../../src/core/grpc/grpc-status.ts'
 import type { CsiDriver, Node, PersistentVolume, Secret, VolumeAttachment } from '../../src/core/model/objects.ts'
 import { csiGlobalDir } from '../../src/core/names.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { DRIVER, node, ROOT } from '../helpers/node-builder.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { Fixture, planOf } from './apply-fixture.ts'
+import { OUTCOMES } from './grpc-outcomes.ts'
 import { WANTING, wantVolume } from './wanted.ts'
 
 const GLOBAL = `${ROOT}/${csiGlobalDir(DRIVER, 'pv-1')}`
@@ -23,6 +25,8 @@ let capabilities: () => readonly string[]
 let attachment: VolumeAttachment | undefined
 let spec: CsiDriver['spec']
 let secrets: Secret[]
+/** Calls that fail, before or after their mount, by method. */
+let fails: Readonly<Record<string, { readonly code: GrpcCode; readonly after: boolean }>>
 beforeEach(() => {
   fixture = new Fixture()
   fixture.host.dir(`${ROOT}/plugins`).dir(`${ROOT}/pods`)
@@ -36,13 +40,18 @@ beforeEach(() => {
   }
   spec = { attachRequired: true, volumeLifecycleModes: ['Persistent'] }
   secrets = []
+  fails = {}
 })
 
 function driver(): CsiNode {
   const record = (method: string, path: string) => async (request: object) => {
     const fields = request as Record<string, unknown>
     calls.push({ method, request: fields })
+    const { code, after } = fails[method] ?? { after: true }
+    const failed = code && new GrpcError(code, 'said the driver', { method, socketPath: '/s' })
+    if (failed && !after) throw failed
     fixture.host.mount(String(fields[path]), { dev: '8:1', fsType: 'ext4' })
+    if (failed) throw failed
   }
   return {
     ...UNASKED_DRIVER,
@@ -187,6 +196,26 @@ it('a state file that cannot be written: no call, and what is beside it stays', 
   }
   expect(await run()).toEqual({ state: 'failed WriteFailed', methods: [] })
   expect(files()).toEqual([other])
+})
+
+/** After a final failure without a mount, nothing that the call was made for is left. */
+describe.each(OUTCOMES)('$code: $state', ({ code, state, isFinal }) => {
+  const [stageFile = '', publishFile = ''] = FILES
+  const map = `${BLOCK}/pv-1/data/vol_data.json`.replace(`${ROOT}/`, '')
+  it.each([
+    { mode: 'Filesystem', method: 'NodeStageVolume', after: false, left: isFinal ? [] : [stageFile] },
+    { mode: 'Filesystem', method: 'NodeStageVolume', after: true, left: [stageFile] },
+    { mode: 'Filesystem', method: 'NodePublishVolume', after: false, left: isFinal ? [stageFile] : FILES },
+    { mode: 'Filesystem', method: 'NodePublishVolume', after: true, left: [stageFile, publishFile] },
+    { mode: 'Block', method: 'NodeStageVolume', after: false, left: isFinal ? [] : [map] },
+    { mode: 'Block', method: 'NodeStageVolume', after: true, left: [map] },
+    { mode: 'Block', method: 'NodePublishVolume', after: false, left: [map] },
+    { mode: 'Block', method: 'NodePublishVolume', after: true, left: [map] },
+  ] as const)('$mode, $method, after its mount: $after (C49, C54, C72, C73)', async ({ mode, method, after, left }) => {
+    fails = { [method]: { code, after } }
+    expect((await run({ mode })).state).toBe(state)
+    expect(files()).toEqual(left)
+  })
 })
 
 describe('a raw block volume', () => {

@@ -12,6 +12,7 @@ import { DRIVER, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { strategicMerge } from '../helpers/strategic-merge.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { Fixture, operation, planOf } from './apply-fixture.ts'
+import { OUTCOMES } from './grpc-outcomes.ts'
 
 const TARGET = `${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`
 const DEVICE = `${ROOT}/plugins/kubernetes.io/csi/volumeDevices/pv-1/dev/${uid(2)}`
@@ -137,26 +138,6 @@ describe('is the driver called, and what does the claim say then', () => {
       want: { state: 'done', calls: 0, size: '1Gi', says: 'NodeResizeInfeasible' },
     },
     {
-      name: 'infeasible by the driver: called, failed, and on record',
-      given: { status: allocated('NodeResizePending'), fails: 'OUT_OF_RANGE' },
-      want: { state: 'failed DriverFailed', calls: 1, size: '1Gi', says: 'NodeResizeInfeasible' },
-    },
-    {
-      name: 'refused as invalid: infeasible too',
-      given: { status: allocated('NodeResizePending'), fails: 'INVALID_ARGUMENT' },
-      want: { state: 'failed DriverRefused', calls: 1, size: '1Gi', says: 'NodeResizeInfeasible' },
-    },
-    {
-      name: 'failed otherwise: still in progress, for the next try',
-      given: { status: allocated('NodeResizePending'), fails: 'INTERNAL' },
-      want: { state: 'failed DriverFailed', calls: 1, size: '1Gi', says: 'NodeResizeInProgress' },
-    },
-    {
-      name: 'in use: failed, and still in progress',
-      given: { status: allocated('NodeResizePending'), fails: 'FAILED_PRECONDITION' },
-      want: { state: 'failed DriverRefused', calls: 1, size: '1Gi', says: 'NodeResizeInProgress' },
-    },
-    {
       name: 'an old controller, which says nothing in the claim: called, and finished',
       given: {},
       want: { state: 'done', calls: 1, size: '2Gi', says: undefined },
@@ -214,6 +195,14 @@ describe('is the driver called, and what does the claim say then', () => {
     if (given.status?.capacity !== undefined || given.status?.allocatedResources?.storage === '1Gi')
       expect(patches).toBe(0)
   })
+})
+
+it.each(OUTCOMES)('$code: the claim says whether another try makes sense (C101, C102)', async ({ code, state }) => {
+  const infeasible = ['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND'].includes(code)
+  const says = infeasible ? 'NodeResizeInfeasible' : 'NodeResizeInProgress'
+  const found = await expand({ status: allocated('NodeResizePending'), fails: code })
+  expect(found).toEqual({ state, calls: 1, size: '1Gi', says })
+  expect(claim.status?.conditions).toMatchObject([{ type: 'NodeResizeError', status: 'True' }])
 })
 
 describe('what the call carries (C100)', () => {

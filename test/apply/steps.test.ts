@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
-import type { GrpcCode } from '../../src/core/grpc/grpc-status.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readLazilyDetached } from '../../src/core/node/lazily-detached.ts'
 import type { ExpectedMount, Step } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
+import { OUTCOMES } from './grpc-outcomes.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv`
 const TARGET = `${DIR}/mount`
@@ -86,22 +86,19 @@ describe('the driver first (S16, R441)', () => {
     expect(fixture.host.files.has(`${TARGET}/data`)).toBe(true)
   })
 
-  it.each<{ code: GrpcCode; want: string }>([
-    { code: 'NOT_FOUND', want: 'failed VolumeNotFound' },
-    { code: 'FAILED_PRECONDITION', want: 'failed DriverRefused' },
-    { code: 'INTERNAL', want: 'failed DriverFailed' },
-    { code: 'UNAVAILABLE', want: 'failed DriverNotRegistered' },
-    { code: 'DEADLINE_EXCEEDED', want: 'failed TimedOut' },
-  ])('$code: $want, in the driver’s words', async ({ code, want }) => {
-    fixture.driver = () => {
-      throw new GrpcError(code, 'said the driver', { method: 'NodeUnpublishVolume', socketPath: '/s' })
-    }
-    const { state, outcome } = await run(teardown)
-    expect(state).toBe(want)
-    expect(outcome?.message).toContain('said the driver')
-    expect(outcome?.hint).toBeTruthy()
-    expect(fixture.host.log).toEqual([])
-  })
+  it.each(OUTCOMES)(
+    '$code: $state, in the driver’s words, and nothing is removed (C76)',
+    async ({ code, state: want }) => {
+      fixture.driver = () => {
+        throw new GrpcError(code, 'said the driver', { method: 'NodeUnpublishVolume', socketPath: '/s' })
+      }
+      const { state, outcome } = await run(teardown)
+      expect(state).toBe(want)
+      expect(outcome?.message).toContain('said the driver')
+      expect(outcome?.hint).toBeTruthy()
+      expect(fixture.host.log).toEqual([])
+    },
+  )
 
   it.each(['NOT_FOUND', 'INTERNAL'] as const)(
     '%s of an unstage: it fails, and keeps its record (C125)',

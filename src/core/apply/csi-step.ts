@@ -2,7 +2,7 @@
 import { errorMessage, VolctlError } from '../errors.ts'
 import type { Operation, Step } from '../plan/plan.ts'
 import { pause, withDeadline } from './deadline.ts'
-import { grpcStatusOf, hintFor } from './driver-errors.ts'
+import { grpcStatusOf, hintFor, outcomeCodeOf } from './driver-errors.ts'
 import { describeMount, expectedIds, isExpected } from './expected-mounts.ts'
 import { StepFailed } from './operation-error.ts'
 import type { CsiNode } from './ports.ts'
@@ -88,15 +88,10 @@ function driverOf({ volume }: Operation): string {
 function driverFailure(step: Step, run: StepContext, error: unknown): VolctlError {
   const status = grpcStatusOf(error)
   if (status === undefined && error instanceof VolctlError) return error
-  const { code, hint } = hintFor(status)
   const stuck = status === 'DEADLINE_EXCEEDED' || status === 'CANCELLED'
   return new StepFailed(
-    code,
+    outcomeCodeOf(status),
     `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${errorMessage(error)}`,
-    {
-      cause: error,
-      hint,
-      stuck,
-    },
+    { cause: error, hint: hintFor(status), stuck },
   )
 }

@@ -6,37 +6,40 @@ export function grpcStatusOf(error: unknown): GrpcCode | undefined {
   return error instanceof GrpcError ? error.code : undefined
 }
 
-const HINTS: Partial<Record<GrpcCode, { code: string; hint: string }>> = {
-  NOT_FOUND: {
-    code: 'VolumeNotFound',
-    hint: 'The storage system says that the volume is gone; what remains is local. Make sure of that, then undo the rest by hand.',
-  },
-  ABORTED: {
-    code: 'OperationPending',
-    hint: 'The driver is still at work on this volume: apply again in a while.',
-  },
-  FAILED_PRECONDITION: {
-    code: 'DriverRefused',
-    hint: "By the driver's own records the volume is still in use; look at its log and at its other targets.",
-  },
-  UNAVAILABLE: {
-    code: 'DriverNotRegistered',
-    hint: 'The driver went away: bring its node pod back; then apply again.',
-  },
-  DEADLINE_EXCEEDED: {
-    code: 'TimedOut',
-    hint: 'The call may still be at work in the driver; look at its log, then apply again.',
-  },
-  PERMISSION_DENIED: { code: 'DriverRefused', hint: 'The driver lacks a right of its own; look at its log.' },
-  UNIMPLEMENTED: { code: 'DriverRefused', hint: 'The driver does not offer this call.' },
+/** One status has one code, whichever way the call was to bring the volume. */
+const CODES: Partial<Record<GrpcCode, string>> = {
+  NOT_FOUND: 'VolumeNotFound',
+  ABORTED: 'OperationPending',
+  UNAVAILABLE: 'DriverNotRegistered',
+  DEADLINE_EXCEEDED: 'TimedOut',
+  INVALID_ARGUMENT: 'DriverRefused',
+  ALREADY_EXISTS: 'DriverRefused',
+  PERMISSION_DENIED: 'DriverRefused',
+  FAILED_PRECONDITION: 'DriverRefused',
+  UNIMPLEMENTED: 'DriverRefused',
+  UNAUTHENTICATED: 'DriverRefused',
 }
 
-export function hintFor(status: GrpcCode | undefined): { code: string; hint: string } {
-  const known = status === undefined ? undefined : HINTS[status]
-  return (
-    known ?? {
-      code: 'DriverFailed',
-      hint: "The words are the driver's; look at its log. Nothing was cleaned up after it.",
-    }
-  )
+/** The outcome's code; of a failure without a status too. */
+export function outcomeCodeOf(status: GrpcCode | undefined): string {
+  return (status === undefined ? undefined : CODES[status]) ?? 'DriverFailed'
+}
+
+const TAKING_DOWN: Partial<Record<GrpcCode, string>> = {
+  NOT_FOUND:
+    'The storage system says that the volume is gone; what remains is local. Make sure of that, then undo the rest by hand.',
+  ABORTED: 'The driver is still at work on this volume: apply again in a while.',
+  FAILED_PRECONDITION:
+    "By the driver's own records the volume is still in use; look at its log and at its other targets.",
+  UNAVAILABLE: 'The driver went away: bring its node pod back; then apply again.',
+  DEADLINE_EXCEEDED: 'The call may still be at work in the driver; look at its log, then apply again.',
+  PERMISSION_DENIED: 'The driver lacks a right of its own; look at its log.',
+  UNAUTHENTICATED: 'The driver lacks a right of its own; look at its log.',
+  UNIMPLEMENTED: 'The driver does not offer this call.',
+}
+
+/** What to do about a call that should have taken a volume down. */
+export function hintFor(status: GrpcCode | undefined): string {
+  const known = status === undefined ? undefined : TAKING_DOWN[status]
+  return known ?? "The words are the driver's; look at its log. Nothing was cleaned up after it."
 }

@@ -4,7 +4,7 @@ import { GrpcError } from '../../grpc/grpc-error.ts'
 import type { GrpcCode } from '../../grpc/grpc-status.ts'
 import type { Step } from '../../plan/plan.ts'
 import { untilNotPending } from '../csi-step.ts'
-import { grpcStatusOf } from '../driver-errors.ts'
+import { grpcStatusOf, outcomeCodeOf } from '../driver-errors.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { CsiNode } from '../ports.ts'
 import type { StepContext } from '../step-context.ts'
@@ -83,55 +83,25 @@ function callFailure(what: string, error: unknown): VolctlError {
   if (error instanceof VolctlError) return error
   const status = grpcStatusOf(error)
   const isFinal = error instanceof GrpcError && error.isFinal
-  const { code, hint } = isFinal ? finalFailure(status) : uncertainFailure(status)
   const words = isFinal ? '' : '; it may still happen'
-  return new StepFailed(code, `${what}: ${errorMessage(error)}${words}`, { cause: error, hint, stuck: !isFinal })
+  return new StepFailed(outcomeCodeOf(status), `${what}: ${errorMessage(error)}${words}`, {
+    cause: error,
+    hint: (status === undefined ? undefined : HINTS[status]) ?? (isFinal ? FINAL : UNCERTAIN),
+    stuck: !isFinal,
+  })
 }
 
-interface Failure {
-  readonly code: string
-  readonly hint: string
+const HINTS: Partial<Record<GrpcCode, string>> = {
+  NOT_FOUND: "The storage system does not know the volume: compare the PersistentVolume's volumeHandle with it.",
+  ALREADY_EXISTS:
+    "By the driver's records it is there with other parameters: unmount it everywhere on this node first.",
+  FAILED_PRECONDITION: "By the driver's own records the volume cannot be used like this here; look at its log.",
+  INVALID_ARGUMENT: "The driver does not take the volume's attributes, mount options or secrets; look at its log.",
+  PERMISSION_DENIED: "Look at the volume's secrets, and at the driver's log.",
+  UNAUTHENTICATED: "Look at the volume's secrets, and at the driver's log.",
+  UNIMPLEMENTED: 'The driver does not offer this call.',
+  ABORTED: 'The driver is still at work on this volume: apply again in a while.',
+  UNAVAILABLE: 'The driver went away: bring its node pod back; then apply again.',
 }
-
-const FINAL: Partial<Record<GrpcCode, Failure>> = {
-  NOT_FOUND: {
-    code: 'VolumeNotFound',
-    hint: "The storage system does not know the volume: compare the PersistentVolume's volumeHandle with it.",
-  },
-  ALREADY_EXISTS: {
-    code: 'DriverRefused',
-    hint: "By the driver's records it is there with other parameters: unmount it everywhere on this node first.",
-  },
-  FAILED_PRECONDITION: {
-    code: 'DriverRefused',
-    hint: "By the driver's own records the volume cannot be used like this here; look at its log.",
-  },
-  INVALID_ARGUMENT: {
-    code: 'DriverRefused',
-    hint: "The driver does not take the volume's attributes, mount options or secrets; look at its log.",
-  },
-  PERMISSION_DENIED: { code: 'DriverRefused', hint: "Look at the volume's secrets, and at the driver's log." },
-  UNAUTHENTICATED: { code: 'DriverRefused', hint: "Look at the volume's secrets, and at the driver's log." },
-  UNIMPLEMENTED: { code: 'DriverRefused', hint: 'The driver does not offer this call.' },
-}
-
-function finalFailure(status: GrpcCode | undefined): Failure {
-  const known = status === undefined ? undefined : FINAL[status]
-  return known ?? { code: 'DriverFailed', hint: "The words are the driver's; look at its log." }
-}
-
-const UNCERTAIN: Partial<Record<GrpcCode, Failure>> = {
-  ABORTED: {
-    code: 'OperationPending',
-    hint: 'The driver is still at work on this volume: apply again in a while.',
-  },
-  UNAVAILABLE: {
-    code: 'DriverNotRegistered',
-    hint: 'The driver went away: bring its node pod back; then apply again.',
-  },
-}
-
-function uncertainFailure(status: GrpcCode | undefined): Failure {
-  const known = status === undefined ? undefined : UNCERTAIN[status]
-  return known ?? { code: 'TimedOut', hint: "Look at the driver's log, then apply again: it does the same once more." }
-}
+const FINAL = "The words are the driver's; look at its log."
+const UNCERTAIN = "Look at the driver's log, then apply again: it does the same once more."

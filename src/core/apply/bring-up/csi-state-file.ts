@@ -50,7 +50,10 @@ export async function writeVolumeData({ target, label }: Step, run: StepContext)
   const { volume } = wantedCsi(run)
   const isPublish = target === `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
   const state = isPublish ? publishState(volume, run.plan.node, label) : stageState(volume, label)
-  const path = `${run.plan.rootDir}/${isPublish ? csiTarget(volume) : csiStagingPath(volume)}`
+  const [publish, staging] = [csiTarget(volume), csiStagingPath(volume)]
+  // A raw block volume has this file alone, for both calls (C13, C86).
+  const targets = volume.mode === 'Block' ? [publish, staging] : [isPublish ? publish : staging]
+  const paths = targets.map((path) => `${run.plan.rootDir}/${path}`)
   const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
   let isNew = false
   try {
@@ -61,7 +64,7 @@ export async function writeVolumeData({ target, label }: Step, run: StepContext)
     const piece = { what: target, back: () => removeFile(target, run) }
     throw await takeBack(isNew ? [...directories, piece] : directories, error, run)
   }
-  return isNew ? [...directories, { what: target, back: () => removeAgain(target, path, run) }] : directories
+  return isNew ? [...directories, { what: target, back: () => removeAgain(target, paths, run) }] : directories
 }
 
 function write(
@@ -102,14 +105,16 @@ function requireSameVolume(path: string, content: string, state: Readonly<Record
 }
 
 /** C16: with something still mounted all of it stays; else what the driver made goes first, and the file with it. */
-function removeAgain(file: string, target: string, { host, around }: StepContext): void {
+function removeAgain(file: string, paths: readonly string[], { host, around }: StepContext): void {
   around.changed()
-  const mount = around.table.at(target).at(-1)
+  const mount = paths.flatMap((path) => around.table.at(path)).at(-1)
   if (mount !== undefined) throw new Error(`${describeMount(mount)} is there`)
-  try {
-    host.rmdir(target)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
+  for (const path of paths) {
+    try {
+      host.rmdir(path)
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error
+    }
   }
   host.unlink(file)
 }
