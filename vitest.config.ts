@@ -30,7 +30,7 @@ const sideBySide = [
         'test/csi/driver-mounts.test.ts',
         'test/e2e/{clock,demo,interruptions,kill,pod-appears,refusals,repair,rights,saved-plan,set-up,two-applies}.test.ts',
         'test/privileged/safety/rules.test.ts',
-        'test/privileged/set-up/{csi,csi-faults,local}.test.ts',
+        'test/privileged/set-up/{csi,csi-codes,csi-faults,local}.test.ts',
       ]
     : []),
 ]

@@ -202,7 +202,7 @@ it('a state file that cannot be written: no call, and what is beside it stays', 
 describe.each(OUTCOMES)('$code: $state', ({ code, state, isFinal }) => {
   const [stageFile = '', publishFile = ''] = FILES
   const map = `${BLOCK}/pv-1/data/vol_data.json`.replace(`${ROOT}/`, '')
-  it.each([
+  it.each<{ mode: 'Filesystem' | 'Block'; method: string; after: boolean; left: readonly string[] }>([
     { mode: 'Filesystem', method: 'NodeStageVolume', after: false, left: isFinal ? [] : [stageFile] },
     { mode: 'Filesystem', method: 'NodeStageVolume', after: true, left: [stageFile] },
     { mode: 'Filesystem', method: 'NodePublishVolume', after: false, left: isFinal ? [stageFile] : FILES },
@@ -211,7 +211,7 @@ describe.each(OUTCOMES)('$code: $state', ({ code, state, isFinal }) => {
     { mode: 'Block', method: 'NodeStageVolume', after: true, left: [map] },
     { mode: 'Block', method: 'NodePublishVolume', after: false, left: [map] },
     { mode: 'Block', method: 'NodePublishVolume', after: true, left: [map] },
-  ] as const)('$mode, $method, after its mount: $after (C49, C54, C72, C73)', async ({ mode, method, after, left }) => {
+  ])('$mode, $method, after its mount: $after (C49, C54, C72, C73)', async ({ mode, method, after, left }) => {
     fails = { [method]: { code, after } }
     expect((await run({ mode })).state).toBe(state)
     expect(files()).toEqual(left)

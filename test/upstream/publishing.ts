@@ -4,7 +4,13 @@ import { by, byAll, instead, type Table } from './verdict.ts'
 const REQUESTS = 'apply/csi-requests'
 const FAULTS = 'privileged/set-up/csi-faults'
 const STORIES = by(FAULTS, '%s: of a pod that goes after it, exactly what may be there is undone')
-const EVERY_CODE = by(FAULTS, '%s %s with every code: what is left is what the rules say, and the next apply ends it')
+const EVERY_CODE = byAll(
+  by('apply/csi-bring-up', '$mode, $method, after its mount: $after (C49, C54, C72, C73)'),
+  by(
+    'privileged/set-up/csi-codes',
+    '$rpc, always and once: what is left is what the rules say, and the next apply ends it',
+  ),
+)
 const TIME_OUT = by(FAULTS, 'gives up what hangs, dies or lies, and goes on where it was')
 const EMPTY = 'an empty %s never reaches the driver'
 const NO_SOURCE = by('desired/populate', 'P3 no plugin')

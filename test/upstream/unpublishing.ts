@@ -27,7 +27,7 @@ export const UNPUBLISHING: Table = {
       'no target path': by('csi/csi-node-client', EMPTY, 'NodeUnpublishVolume: targetPath'),
       'the call fails': byAll(
         by('csi/csi-node-client', '%s: what the driver answers is the failure, once'),
-        by('apply/steps', '$code: $want, in the driver’s words'),
+        by('apply/steps', '$code: $state, in the driver’s words, and nothing is removed (C76)'),
       ),
     },
   },

@@ -3,24 +3,10 @@ import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./csi-faults.worker.ts', import.meta.url)
 
-/** After these the call is over (C3). */
-const FINAL = [
-  ...['UNKNOWN', 'INVALID_ARGUMENT', 'NOT_FOUND', 'ALREADY_EXISTS', 'PERMISSION_DENIED', 'FAILED_PRECONDITION'],
-  ...['OUT_OF_RANGE', 'UNIMPLEMENTED', 'INTERNAL', 'DATA_LOSS', 'UNAUTHENTICATED'],
-]
-/** After these it may still be going on. */
-const UNCERTAIN = ['CANCELLED', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED', 'UNAVAILABLE']
-
 const STAGED = ['staged', 'stage file']
 const ALL = [...STAGED, 'published', 'publish file']
 
 const MAPPED = ['data file', 'staging', 'published', 'mapped', 'link', 'loop']
-
-/** What is left of a call that failed: after a final failure without a mount, nothing that it was made for (C49, C54). */
-function leftBy(kind: string, rpc: string, isFinal: boolean): string[] {
-  if (rpc === 'NodeStageVolume') return kind === 'fail-after' ? STAGED : isFinal ? [] : ['stage file']
-  return kind === 'fail-after' ? ALL : isFinal ? STAGED : [...STAGED, 'publish file']
-}
 
 const TIMED_OUT = 'failed TimedOut'
 const REFUSED = 'failed DriverFailed'
@@ -34,30 +20,6 @@ describe.skipIf(noBlockDevices !== undefined)(
   `CSI that goes wrong${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
   { timeout: 180_000 },
   () => {
-    it.each([
-      ['fail', 'NodeStageVolume'],
-      ['fail', 'NodePublishVolume'],
-      ['fail-after', 'NodeStageVolume'],
-      ['fail-after', 'NodePublishVolume'],
-    ])('%s %s with every code: what is left is what the rules say, and the next apply ends it', async (kind, rpc) => {
-      const codes = [...FINAL, ...UNCERTAIN]
-      const faults = codes.map((code) => `${kind} ${rpc}=${code}`)
-      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, ['Filesystem', ...faults])
-      const want = codes.map((code) => [
-        `${kind} ${rpc}=${code}`,
-        {
-          first: [expect.stringMatching(/^failed [A-Z]\w+$/)],
-          left: leftBy(kind, rpc, FINAL.includes(code)),
-          // What is published in full needs nothing more.
-          next: kind === 'fail-after' && rpc === 'NodePublishVolume' ? [] : ['done'],
-          end: ALL,
-          operations: [0, 0],
-        },
-      ])
-      expect(seen).toEqual(Object.fromEntries(want))
-      expect(violations).toEqual([])
-    })
-
     it('waits for a call that is pending, and leaves all as it is where it stays so (C119)', async () => {
       const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, [
         'Filesystem',
