@@ -35,6 +35,9 @@ const sideBySide = [
     : []),
 ]
 
+// What hangs is ended by these alone; a machine on which all else is busy takes ten times as long as one that is idle.
+const patient = { testTimeout: 180_000, hookTimeout: 600_000 }
+
 // Vitest leaves one core to itself, which is half of a small machine; the tests wait for processes much of the time.
 const everyCore = '100%'
 
@@ -43,9 +46,10 @@ export default defineConfig({
     // Processes, not threads: tests change namespaces, signals and the environment.
     pool: 'forks',
     globalSetup: 'test/helpers/programs.setup.ts',
-    // Real parts (mounts, servers, whole processes) on a machine that may be busy.
-    testTimeout: 30_000,
+    // Real parts (servers, whole processes) on a machine that may be busy.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     // A terminal, its colours and its width must not change what a view prints.
     env: { NO_COLOR: '1', TZ: 'UTC', LC_ALL: 'C.UTF-8' },
     projects: [
@@ -61,11 +65,18 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'side-by-side', include: sideBySide, maxWorkers: everyCore, sequence: { groupOrder: 1 } },
+        test: {
+          ...patient,
+          name: 'side-by-side',
+          include: sideBySide,
+          maxWorkers: everyCore,
+          sequence: { groupOrder: 1 },
+        },
       },
       {
         extends: true,
         test: {
+          ...patient,
           name: 'alone',
           include: withMounts,
           exclude: sideBySide,

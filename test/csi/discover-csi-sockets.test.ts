@@ -152,14 +152,14 @@ test('sockets that say nothing cost one deadline in all, and are named', async (
   await register('a.test-reg.sock', {})
   await drive('a.test')
   const started = performance.now()
-  const sockets = await discover({ deadlineMs: 300 })
-  expect(performance.now() - started).toBeLessThan(800)
+  const sockets = await discover({ deadlineMs: 1500 })
+  expect(performance.now() - started).toBeLessThan(3000)
   expect(sockets).toEqual([
     FOUND,
     ...['x', 'y', 'z'].map((name) => ({
       path: `plugins_registry/${name}.sock`,
       registered: false,
-      error: 'registration socket: DEADLINE_EXCEEDED: no answer within 0.3 s',
+      error: 'registration socket: DEADLINE_EXCEEDED: no answer within 1.5 s',
     })),
   ])
 })

@@ -7,7 +7,6 @@ import { noMounts, noRoot, unshareArguments } from '../helpers/namespace.ts'
 
 test.for(['loop', 'tmpfs', 'bind'] as const)(
   'the test driver with %s really mounts and unmounts',
-  { timeout: 60_000 },
   (backend, { skip }) => {
     skip(noMounts !== undefined, noMounts)
     skip(

@@ -37,13 +37,12 @@ const volumeCapability: MessageInitShape<typeof VolumeCapabilitySchema> = {
   accessType: { case: 'mount', value: {} },
   accessMode: { mode: 1 },
 }
-const deadline = deadlineIn(30_000)
 const stage = (change: NodeStageVolume = {}) =>
   unaryCall(
     driver.socketPath,
     Node.method.nodeStageVolume,
     { volumeId: 'v', stagingTargetPath: join(directory, 'staging'), volumeCapability, ...change } as NodeStageVolume,
-    { deadline },
+    { deadline: deadlineIn(30_000) },
   )
 const publish = (change: NodePublishVolume = {}) =>
   unaryCall(
@@ -56,12 +55,22 @@ const publish = (change: NodePublishVolume = {}) =>
       volumeCapability,
       ...change,
     } as NodePublishVolume,
-    { deadline },
+    { deadline: deadlineIn(30_000) },
   )
 const unpublish = (volumeId = 'v', targetPath = join(directory, 'target')) =>
-  unaryCall(driver.socketPath, Node.method.nodeUnpublishVolume, { volumeId, targetPath }, { deadline })
+  unaryCall(
+    driver.socketPath,
+    Node.method.nodeUnpublishVolume,
+    { volumeId, targetPath },
+    { deadline: deadlineIn(30_000) },
+  )
 const unstage = (volumeId = 'v', stagingTargetPath = join(directory, 'staging')) =>
-  unaryCall(driver.socketPath, Node.method.nodeUnstageVolume, { volumeId, stagingTargetPath }, { deadline })
+  unaryCall(
+    driver.socketPath,
+    Node.method.nodeUnstageVolume,
+    { volumeId, stagingTargetPath },
+    { deadline: deadlineIn(30_000) },
+  )
 
 test('stage, publish, unpublish, unstage, each of them twice, is no breach (C122)', async () => {
   for (const step of [stage, publish, unpublish, unstage]) {
@@ -109,7 +118,7 @@ describe('breaches are refused and written down', () => {
   test('a missing volume_capability', async () => {
     const { nodeStageVolume } = Node.method
     const request = { volumeId: 'v', stagingTargetPath: join(directory, 'staging') }
-    const call = unaryCall(driver.socketPath, nodeStageVolume, request, { deadline })
+    const call = unaryCall(driver.socketPath, nodeStageVolume, request, { deadline: deadlineIn(30_000) })
     await expect(call).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
     expect(driver.violations()).toHaveLength(1)
   })
@@ -149,7 +158,7 @@ describe('breaches are refused and written down', () => {
     // The method is not in volctl's protocol: any message without fields will do for its name.
     const notify = { ...Node.method.nodeGetInfo, name: 'NotifyRegistrationStatus' }
     const parent = { ...notify.parent, typeName: 'pluginregistration.Registration' }
-    await unaryCall(socketPath, { ...notify, parent }, {}, { deadline })
+    await unaryCall(socketPath, { ...notify, parent }, {}, { deadline: deadlineIn(30_000) })
     expect(driver.violations()).toMatchObject([{ rpc: 'NotifyRegistrationStatus' }])
   })
 })
@@ -185,7 +194,7 @@ describe('faults', () => {
     driver.setFaults('hang NodeStageVolume:once')
     const hung = client.nodeStageVolume(
       { volumeId: 'v', stagingTargetPath: join(directory, 'staging'), volumeCapability },
-      { deadline: deadlineIn(150) },
+      { deadline: deadlineIn(1500) },
     )
     await expect(hung).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED', isFinal: false })
     await expect.poll(() => driver.log().at(-1)?.code).toBe('CANCELLED')

@@ -13,7 +13,7 @@ describe.skipIf(noMounts !== undefined)('the API server goes away while apply is
   let report: ApiAwayReport
   beforeAll(async () => {
     report = await runScenario('api-away')
-  }, 120_000)
+  })
 
   const runOf = (name: string): AwayRun => {
     const run = report.runs[name]

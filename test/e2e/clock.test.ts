@@ -7,7 +7,7 @@ describe.skipIf(noMounts !== undefined)('clocks that disagree', () => {
   let report: ClockReport
   beforeAll(async () => {
     report = await runScenario('clock')
-  }, 120_000)
+  })
 
   it("S28: what is done is the same, whether the cluster's clock is right, an hour behind or an hour ahead", () => {
     expect(report.right.length).toBeGreaterThan(10)

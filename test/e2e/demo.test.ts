@@ -65,7 +65,6 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
     { where: 'in a user namespace', by: USER_NAMESPACE, cannot: noUserNamespace },
   ])(
     'shows the main job $where, ends with nothing left to do, and leaves nothing behind',
-    { timeout: 120_000 },
     async ({ by, cannot }, { skip }) => {
       skip(cannot, 'this machine allows no user namespaces')
       const { status, text } = await demo({ by })
@@ -88,7 +87,7 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
     { when: 'while the node is made', mark: 'A node is made', signal: 'SIGINT' },
     { when: 'while the node breaks', mark: 'The node breaks', signal: 'SIGTERM' },
     { when: 'while volctl repairs it', mark: '$ volctl apply', signal: 'SIGINT' },
-  ] as const)('interrupted $when, it leaves nothing behind', { timeout: 120_000 }, async ({ mark, signal }) => {
+  ] as const)('interrupted $when, it leaves nothing behind', async ({ mark, signal }) => {
     let sent = false
     const { status, text } = await demo({
       onText(shown, child) {

@@ -19,7 +19,7 @@ describe.skipIf(noMounts !== undefined)('apply is killed with SIGKILL, and run a
     const parts = await Promise.all(PARTS.map((part) => runScenario<KillReport>('kill', ...part)))
     report = { runs: parts.flatMap(({ runs }) => runs), violations: parts.flatMap(({ violations }) => violations) }
     uninterrupted = report.runs.at(-1)
-  }, 600_000)
+  })
 
   it('at the start and the end of every operation, and at every step', () => {
     const events = report.runs.flatMap(({ event }) => event ?? [])

@@ -12,7 +12,7 @@ describe.skipIf(cannot !== undefined)(`a container appears after the plan${canno
   let report: PodAppearsReport
   beforeAll(async () => {
     report = await runScenario('pod-appears')
-  }, 120_000)
+  })
 
   const ofPod = ({ pod }: Appeared, paths: readonly string[]): string[] => paths.filter((path) => path.includes(pod))
 

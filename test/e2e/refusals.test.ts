@@ -9,7 +9,7 @@ describe.skipIf(noMounts !== undefined)(
     let report: RefusalsReport
     beforeAll(async () => {
       report = await runScenario('refusals')
-    }, 120_000)
+    })
 
     it.each([
       { name: 'a kubeconfig that is not there', status: 1, says: '/nonexistent does not exist' },

@@ -9,7 +9,7 @@ describe.skipIf(noMounts !== undefined)(`repair${noMounts === undefined ? '' : `
   let report: RepairReport
   beforeAll(async () => {
     report = await runScenario('repair')
-  }, 120_000)
+  })
 
   it('a healthy node: nothing to do', () => {
     expect(report.healthy.live.plan.operations).toEqual([])

@@ -18,7 +18,7 @@ describe.skipIf(noMounts !== undefined)('least power at the API server', () => {
   let report: RightsReport
   beforeAll(async () => {
     report = await runScenario('rights')
-  }, 120_000)
+  })
 
   it('plan uses every right of its ClusterRole, and misses none but the contents of volumes', () => {
     const { status, given, forbidden, blocked } = report.plan

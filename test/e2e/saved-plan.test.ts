@@ -9,7 +9,7 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
   let report: Report
   beforeAll(async () => {
     report = await runScenario('saved-plan')
-  }, 120_000)
+  })
 
   it('is for its owner alone, says how to be called, and is the plan that was printed', () => {
     const { saved, asPrinted } = report.savedPlan

@@ -8,7 +8,7 @@ describe.skipIf(noMounts !== undefined)(`set-up${noMounts === undefined ? '' : `
   let report: SetUpReport
   beforeAll(async () => {
     report = await runScenario('set-up')
-  }, 120_000)
+  })
 
   it('after a reboot everything is planned, and nothing is blocked (O25)', () => {
     const { operations, waiting } = report.rebooted.plan

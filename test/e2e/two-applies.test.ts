@@ -7,7 +7,7 @@ describe.skipIf(noMounts !== undefined)('two applies on one node', () => {
   let report: TwoAppliesReport
   beforeAll(async () => {
     report = await runScenario('two-applies')
-  }, 120_000)
+  })
 
   it.each(['stopped', 'killed'] as const)(
     'while the first one is at work (and then %s), a second one says who it is, and changes nothing',

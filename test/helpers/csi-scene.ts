@@ -1,6 +1,7 @@
 /** A live node with the test driver and volumes of it, for the scenarios of CSI volumes that are set up for real. */
 import { existsSync, lstatSync } from 'node:fs'
 import type { ApplyResult } from '../../src/core/apply/events.ts'
+import type { CsiNode } from '../../src/core/apply/ports.ts'
 import type { CsiDriver as CsiDriverObject, PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { csiGlobalDir } from '../../src/core/names.ts'
 import { loopDevices } from '../../src/core/node/block-devices.ts'
@@ -41,6 +42,26 @@ export async function withDriver<T>(
     return await work(node, driver)
   } finally {
     await driver.dispose()
+  }
+}
+
+/** Long enough for a call to reach the driver on a machine that is busy; one that hangs does nothing more in that time. */
+const HANGS_MS = 1500
+
+/**
+ * For the apply that meets a fault: of the call that hangs no answer is waited for, and every other has its time, so
+ * that it is the call that is given up, however long the machine takes for the others.
+ */
+export function giveUpOn(fault: string, node: LiveNode): LiveNode['context'] {
+  const [, hanging = ''] = /^hang\S* Node(\w+)/.exec(fault) ?? []
+  return {
+    csi: async (name) => {
+      const driver = await node.csiNode(name)
+      const method = `node${hanging}` as keyof CsiNode
+      if (driver?.[method] === undefined) return driver
+      const call = (request: never, ms: number) => driver[method](request, Math.min(ms, HANGS_MS))
+      return { ...driver, [method]: call }
+    },
   }
 }
 

@@ -28,7 +28,7 @@ describe('deadMounts', () => {
     )
     const began = Date.now()
     const dead = await deadMounts(table, '/k', {
-      deadlineMs: 400,
+      deadlineMs: 3000,
       command: (path) => {
         asked.push(path)
         return command(path)
@@ -46,7 +46,7 @@ describe('deadMounts', () => {
       '/k/fine',
       '/k/hang',
     ])
-    expect(Date.now() - began).toBeLessThan(5000)
+    expect(Date.now() - began).toBeLessThan(20_000)
   })
 
   it.each([

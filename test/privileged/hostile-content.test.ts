@@ -15,5 +15,5 @@ describe.skipIf(noMounts !== undefined)(`a hostile pod${noMounts === undefined ?
       pods: ['00000000-0000-4000-8000-00000000000a'],
       left: [],
     })
-  }, 90_000)
+  })
 })

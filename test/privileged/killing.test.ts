@@ -17,6 +17,6 @@ describe.skipIf(noMounts !== undefined)(
       const [mounts, files, tree, content] = found.ends[0] ?? []
       expect({ mounts, files, content }).toEqual({ mounts: 0, files: '', content: 'precious' })
       expect(tree).not.toMatch(/\/(pv|token|scratch)\b/)
-    }, 90_000)
+    })
   },
 )

@@ -19,7 +19,7 @@ describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undef
     ])
     expect(found.left).toEqual([expect.stringMatching(/\/v7$/)])
     expect(found).toMatchObject({ second: { v7: 'done' }, directories: 0 })
-  }, 60_000)
+  })
 
   it('S18: takes a stack of mounts off layer by layer', async () => {
     expect(await inNamespace(WORKER, 'stacked')).toEqual({ states: { a: 'done', b: 'done' }, left: 0, exists: false })

@@ -33,11 +33,13 @@ it('long tables look like short ones', () => {
 })
 
 it('20,000 rows are laid out in linear time', () => {
-  const time = (n: number): number => {
+  const once = (n: number): number => {
     const start = performance.now()
     renderTable(['#', 'NAME', 'END'], rows(n))
     return performance.now() - start
   }
+  // The machine may have been busy with something else.
+  const time = (n: number): number => Math.min(once(n), once(n), once(n))
   time(2_000)
   // Quadratic growth would be 100-fold.
   expect(time(20_000)).toBeLessThan(40 * Math.max(time(2_000), 1))

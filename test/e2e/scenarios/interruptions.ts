@@ -60,7 +60,8 @@ const report: InterruptionsReport = {
   once: await interrupted(late, (_, pid) => process.kill(pid, 'SIGINT')),
   twice: await interrupted('hang NodeUnpublishVolume', (_, pid) => {
     process.kill(pid, 'SIGTERM')
-    setTimeout(() => process.kill(pid, 'SIGTERM'), 300)
+    // One that is not read before the next is the same one.
+    const again = setInterval(() => isSent(pid) || clearInterval(again), 300)
   }),
   hangUp: await interrupted(late, (_, pid) => process.kill(pid, 'SIGHUP')),
   kubelet: await interrupted(late, (scene) => hostSays(scene, { running: true, mayReturn: true })),
@@ -74,6 +75,15 @@ const report: InterruptionsReport = {
   }),
 }
 writeReport(report)
+
+/** False: it has left. */
+function isSent(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGTERM')
+  } catch {
+    return false
+  }
+}
 
 /** While one apply waits for the driver, another begins. */
 async function secondApply(): Promise<Run> {

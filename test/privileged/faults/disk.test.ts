@@ -25,7 +25,6 @@ interface Found {
 
 describe.skipIf(noFuse !== undefined)(
   `a disk that fails what it is told to${noFuse === undefined ? '' : ` (${noFuse})`}`,
-  { timeout: 180_000 },
   () => {
     it.each(turns)(
       'fails one change after another of a pod that comes and goes (%s, %s, %s)',
@@ -69,7 +68,7 @@ describe.skipIf(noFuse !== undefined)(
     let report: Readonly<Record<string, { readonly up: Seen; readonly down: Seen; readonly damaged?: number }>>
     beforeAll(async () => {
       report = await inNamespace(FULL, 'everyCase', true)
-    }, 120_000)
+    })
 
     it.each<{ name: string; up: readonly string[]; down: readonly string[] | undefined }>([
       {

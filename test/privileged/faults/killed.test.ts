@@ -16,7 +16,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     let report: { refresh: Killed; undo: Killed; kept: string[]; violations: unknown[] }
     beforeAll(async () => {
       report = await inNamespace(WORKER, 'killed')
-    }, 300_000)
+    })
 
     it('before any change of RemountVolume or ExpandVolume: the next one does the rest', () => {
       const { problems, kills, kinds } = report.refresh

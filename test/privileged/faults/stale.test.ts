@@ -42,6 +42,6 @@ describe.skipIf(noFuse !== undefined)(
         expect.stringMatching(/^hostPath \S+\/host\/data: it could not be looked at .*Stale file handle\)$/),
       ])
       expect(seconds).toBeLessThan(SECONDS)
-    }, 120_000)
+    })
   },
 )

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { inNamespace, noMounts } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./atomic.worker.ts', import.meta.url)
-const LONG = 120_000
 const PUBLISHED = ['..data', 'generation']
 
 const run = (scenario: string): Promise<unknown> => inNamespace(WORKER, scenario)
@@ -57,7 +56,7 @@ describe.skipIf(noMounts !== undefined)(`${TITLE}${noMounts === undefined ? '' :
     })
   })
 
-  it('a reader sees one generation or the next, two hundred times', { timeout: LONG }, async () => {
+  it('a reader sees one generation or the next, two hundred times', async () => {
     expect(await run('readers')).toEqual({ reads: true, torn: [], states: ['done'], machinery: PUBLISHED })
   })
 
@@ -84,13 +83,13 @@ describe.skipIf(noMounts !== undefined)(`${TITLE}${noMounts === undefined ? '' :
     expect(await run('fullDiskAtSetUp')).toEqual({ states: ['failed WriteFailed'], left: [] })
   })
 
-  it('killed at any step and run again, they come to the same', { timeout: LONG }, async () => {
+  it('killed at any step and run again, they come to the same', async () => {
     const { kills, outcomes } = (await run('killed')) as { kills: number; outcomes: string[] }
     expect(kills).toBeGreaterThan(5)
     expect(outcomes).toEqual(['..data,generation', '0', 'done'])
   })
 
-  it('killed while it writes, a generation is whole', { timeout: LONG }, async () => {
+  it('killed while it writes, a generation is whole', async () => {
     expect(await run('killedWriting')).toEqual({
       found: ['1 value, 40 files'],
       again: ['done'],

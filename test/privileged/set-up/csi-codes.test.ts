@@ -65,7 +65,6 @@ function expanding(_rpc: string, kind: string, code: string): Ends {
 
 describe.skipIf(noBlockDevices !== undefined)(
   `gRPC codes of a CSI driver${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
-  { timeout: 180_000 },
   () => {
     it.each([
       // Final, and uncertain (C3).

@@ -18,10 +18,9 @@ interface Report {
 
 describe.skipIf(noBlockDevices !== undefined)(
   `CSI that goes wrong${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
-  { timeout: 180_000 },
   () => {
     it('waits for a call that is pending, and leaves all as it is where it stays so (C119)', async () => {
-      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, [
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'faults', false, [
         'Filesystem',
         'fail NodeStageVolume=ABORTED:once',
         'fail NodePublishVolume=ABORTED:2',
@@ -40,7 +39,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('keeps the state file of what is staged where the driver mounts nothing for it (C51, C54)', async () => {
-      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, [
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'faults', false, [
         'Filesystem --no-stage-mount',
         ...['fail NodePublishVolume=INTERNAL', 'fail NodePublishVolume=UNAVAILABLE', 'fail NodeStageVolume=INTERNAL'],
       ])
@@ -59,7 +58,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('gives up what hangs, dies or lies, and goes on where it was', async () => {
-      const { seen, violations } = await inNamespace<Report>(WORKER, 'hangs', false, [
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'faults', false, [
         'Filesystem',
         ...[
           'hang NodeStageVolume',
@@ -150,7 +149,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     )
 
     it('a raw block volume: what is left is what the rules say, and the next apply ends it (C72, C73)', async () => {
-      const { seen, violations } = await inNamespace<Report>(WORKER, 'codes', false, [
+      const { seen, violations } = await inNamespace<Report>(WORKER, 'faults', false, [
         'Block',
         'fail NodeStageVolume=INVALID_ARGUMENT',
         ...['fail NodeStageVolume=INTERNAL', 'fail NodeStageVolume=UNAVAILABLE', 'fail NodePublishVolume=INTERNAL'],

@@ -9,6 +9,7 @@ import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {
   addVolume,
   claim,
+  giveUpOn,
   handleOf,
   nodeWithDriver,
   POD,
@@ -20,6 +21,7 @@ import {
 import type { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
+import { until } from '../../helpers/until.ts'
 
 interface Seen {
   readonly first: string[]
@@ -35,16 +37,16 @@ interface Seen {
 async function through(
   node: LiveNode,
   driver: CsiDriver,
-  { fault, timeoutMs, mode }: { fault: string; timeoutMs: number; mode: VolumeMode },
+  { fault, mode }: { fault: string; mode: VolumeMode },
 ): Promise<Seen> {
   const volume = `pv-${driver.log().length}`
   wanting(node, volume, mode)
   driver.setFaults(fault)
-  node.context = { timeoutMs }
+  node.context = giveUpOn(fault, node)
   const first = states(await node.apply())
-  const left = presentAs(mode, node, volume)
+  const left = await leftBy(fault, () => presentAs(mode, node, volume))
   driver.setFaults()
-  node.context = { timeoutMs: PATIENT }
+  node.context = {}
   if (fault.startsWith('die')) await driver.restart()
   const next = states(await node.apply())
   const end = presentAs(mode, node, volume)
@@ -52,6 +54,13 @@ async function through(
   node.forget(POD)
   await node.apply({ orphans: true })
   return { first, left, next, end, operations: [planned, (await node.plan({ orphans: true })).operations.length] }
+}
+
+/** What is there once the driver has done what it was asked for, which may be after it was given up. */
+async function leftBy(fault: string, look: () => string[]): Promise<string[]> {
+  const [, done] = /^hang-after Node(Stage|Publish)/.exec(fault) ?? []
+  await until(() => done === undefined || look().includes(done === 'Stage' ? 'staged' : 'published'))
+  return look()
 }
 
 /** Everything that changes the node or calls the driver, counted; this very process is killed before the n-th. */
@@ -108,24 +117,24 @@ function presentAs(mode: VolumeMode, node: LiveNode, volume: string): string[] {
 
 const modeOf = (text: string | undefined): VolumeMode => (text === 'Block' ? 'Block' : 'Filesystem')
 
-const PATIENT = 20_000
-
-/**
- * @param given the volumes' mode, and flags of the driver after it
- * @param timeoutMs of the apply that meets the fault
- */
-function faulty(directory: string, [given, ...faults]: readonly string[], timeoutMs: number) {
+/** @param given the volumes' mode, and flags of the driver after it */
+function faulty(directory: string, [given, ...faults]: readonly string[]) {
   const [kind, ...flags] = given?.split(' ') ?? []
   const mode = modeOf(kind)
   return withDriver(directory, { flags }, async (node, driver) => {
     const seen: Record<string, Seen> = {}
-    for (const fault of faults) seen[fault] = await through(node, driver, { fault, timeoutMs, mode })
+    for (const fault of faults) seen[fault] = await through(node, driver, { fault, mode })
     return { seen, violations: driver.violations() }
   })
 }
 
 /** What happens to a volume, in words: a fault that an apply meets, `again` before it for one that publishes once more. */
-async function happens(node: LiveNode, driver: CsiDriver, volume: string, what: string): Promise<string[]> {
+async function happens(
+  node: LiveNode,
+  driver: CsiDriver,
+  { volume, mode }: { volume: string; mode: VolumeMode },
+  what: string,
+): Promise<string[]> {
   if (what === 'reboot') {
     await driver.stop()
     const own = loopDevices().filter(({ backingFile }) => backingFile?.startsWith(`${node.root}/`))
@@ -136,10 +145,11 @@ async function happens(node: LiveNode, driver: CsiDriver, volume: string, what: 
   }
   const [, again, fault = ''] = /^(again )?(?:ok|(.*))$/.exec(what) ?? []
   if (fault !== '') driver.setFaults(fault)
-  node.context = { timeoutMs: fault.startsWith('hang') ? 700 : PATIENT }
+  node.context = giveUpOn(fault, node)
   const seen = states(await node.apply(again === undefined ? {} : { remount: true, volumes: [volume] }))
+  await leftBy(fault, () => presentAs(mode, node, volume))
   driver.setFaults()
-  node.context = { timeoutMs: PATIENT }
+  node.context = {}
   return seen
 }
 
@@ -163,7 +173,7 @@ await runScenario({
         const volume = `pv-${index}`
         wanting(node, volume, mode)
         const went: string[] = []
-        for (const what of story.split(', ')) went.push(...(await happens(node, driver, volume, what)))
+        for (const what of story.split(', ')) went.push(...(await happens(node, driver, { volume, mode }, what)))
         const before = undone(driver, volume).length
         node.forget(POD)
         await node.apply({ orphans: true })
@@ -177,8 +187,7 @@ await runScenario({
       return { seen, violations: driver.violations() }
     }),
 
-  codes: (directory, faults) => faulty(directory, faults, PATIENT),
-  hangs: (directory, faults) => faulty(directory, faults, 700),
+  faults: faulty,
 
   /** Kills after 0, 1, 2 … changes, until one comes to its end; each time a second apply must reach the same end. */
   kills: (directory, [given]) =>

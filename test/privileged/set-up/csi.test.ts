@@ -5,7 +5,6 @@ const WORKER = new URL('./csi.worker.ts', import.meta.url)
 
 describe.skipIf(noBlockDevices !== undefined)(
   `CSI for real${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
-  { timeout: 60_000 },
   () => {
     it('stages once, publishes for each pod, undoes it, and finds the data again', async () => {
       expect(await inNamespace(WORKER, 'fileSystem')).toEqual({

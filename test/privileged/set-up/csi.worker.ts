@@ -18,6 +18,7 @@ import {
   claim,
   DRIVER,
   directories,
+  giveUpOn,
   handleOf,
   OTHER,
   POD,
@@ -255,7 +256,7 @@ await runScenario({
         if (right === 'no') throw new VolctlError('Forbidden', 'may not patch')
         patches.push(patch)
       }
-      node.context = { timeoutMs: fault.startsWith('hang') ? 800 : 20_000 }
+      node.context = giveUpOn(fault, node)
       const result = await node.apply({ expand: true })
       const { status } = node.claims[0] as { status?: object }
       const left = (await node.plan({ expand: true })).operations.map(({ kind }) => kind)

@@ -103,10 +103,8 @@ describe.skipIf(noRoot !== undefined)(`emptyDir of a group${noRoot === undefined
   it.each([
     { medium: '', root: '2000 2777' },
     { medium: 'Memory', root: '2000 3777' },
-  ])(
-    'comes to the same end when killed before any change (medium "$medium")',
-    ({ medium, root }) => comesToTheSameEnd(medium, root),
-    60_000,
+  ])('comes to the same end when killed before any change (medium "$medium")', ({ medium, root }) =>
+    comesToTheSameEnd(medium, root),
   )
 })
 

@@ -109,7 +109,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device for real${why(noBl
       places: true,
       outcomes: ['MountVolume done 0 0 0 0', ' 0 0 0 0'],
     })
-  }, 120_000)
+  })
 })
 
 const GROWN = {
@@ -212,5 +212,5 @@ describe.skipIf(noBlockDevices !== undefined)(`a raw local device for real${why(
       places: true,
       outcomes: ['MapVolume done 0 0 0 0', ' 0 0 0 0'],
     })
-  }, 120_000)
+  })
 })

@@ -68,5 +68,5 @@ describe.skipIf(noRoot !== undefined)(`fsGroup for real${noRoot === undefined ? 
 
   it('never leaves the volume while names are swapped for links and mounts thousands of times', async () => {
     expect(await inNamespace(WORKER, 'swaps')).toEqual({ walked: true, outcomes: [], outside: OUTSIDE, attacker: 0 })
-  }, 60_000)
+  })
 })

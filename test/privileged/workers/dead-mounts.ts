@@ -38,7 +38,7 @@ await runScenario({
     return {
       dead,
       states: statesOf(result),
-      quick: ms < 5000,
+      quick: ms < 15_000,
       left: readMounts().under(root).length,
       exists: existsSync(dir),
     }

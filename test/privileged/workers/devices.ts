@@ -8,6 +8,7 @@ import type { StepContext } from '../../../src/core/apply/step-context.ts'
 import { WaitingBudget } from '../../../src/core/apply/waiting-budget.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
+import { until } from '../../helpers/until.ts'
 import { apply, expectNow, makeDir, operation, readMounts, volumeDir } from './real-node.ts'
 
 function image(directory: string): string {
@@ -126,9 +127,3 @@ await runScenario({
     return { held: statesOf(held), free: statesOf(free) }
   },
 })
-
-async function until(condition: () => boolean): Promise<boolean> {
-  const deadline = Date.now() + 5000
-  while (!condition() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
-  return condition()
-}

@@ -16,6 +16,7 @@ import { node } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
+import { until } from '../../helpers/until.ts'
 import { apply, expectNow, makeDir, operation, readMounts, tmpfs, volumeDir } from './real-node.ts'
 
 const PORTAL = 'san-1:3260'
@@ -184,12 +185,6 @@ await runScenario({
     }
   },
 })
-
-async function until(condition: () => boolean): Promise<boolean> {
-  const deadline = Date.now() + 5000
-  while (!condition() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
-  return condition()
-}
 
 async function ended(child: ReturnType<typeof spawn>): Promise<void> {
   const exit = new Promise((resolve) => child.on('exit', resolve))
