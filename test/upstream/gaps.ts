@@ -128,15 +128,18 @@ export const GAPS: Table = {
     'NOT_FOUND and ABORTED': {
       'from NodeUnpublishVolume and NodeUnstageVolume': by(
         STEPS,
-        '$code: $want, in the driver’s words',
+        '$code: $state, in the driver’s words, and nothing is removed (C76)',
         '%s of an unstage: it fails, and keeps its record (C125)',
         'waits for a pending call (C119): %s',
       ),
     },
     'every code': {
-      'from NodeStageVolume and NodePublishVolume': by(
-        'privileged/set-up/csi-faults',
-        '%s %s with every code: what is left is what the rules say, and the next apply ends it',
+      'from NodeStageVolume and NodePublishVolume': byAll(
+        by(
+          'privileged/set-up/csi-codes',
+          '$rpc, always and once: what is left is what the rules say, and the next apply ends it',
+        ),
+        by('apply/csi-bring-up', '$code: $state'),
       ),
     },
     VolumeAttachment: {

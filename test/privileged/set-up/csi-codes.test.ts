@@ -1,9 +1,10 @@
 /**
  * Calls that fail in each way that makes a difference, before their work is done or after it: the state that they leave
  * is the same however often they fail, and the first apply that meets no fault any more comes to the end. Every code is
- * tried in test/apply, where a driver costs nothing.
+ * tried in test/apply, where a driver costs nothing, and by hand here, too (VOLCTL_FAULTS=all).
  */
 import { describe, expect, it } from 'vitest'
+import { OUTCOMES } from '../../apply/grpc-outcomes.ts'
 import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./csi-codes.worker.ts', import.meta.url)
@@ -19,12 +20,17 @@ interface Ends {
 const STAGED = ['staged', 'stage file']
 const ALL = [...STAGED, 'published', 'publish file']
 
+const outcomes = new Map(OUTCOMES.map(({ code, ...outcome }) => [code as string, outcome]))
+const stateOf = (code: string): string => outcomes.get(code)?.state ?? ''
+/** What is left undone because of it. */
+const skippedBy = (code: string): string => stateOf(code).replace('failed', 'skipped')
+
 const same = (attempt: Attempt): Ends['failing'] => [attempt, attempt, attempt]
 
 /** After a final failure without a mount, nothing that it was made for is left (C49, C54). */
 function settingUp(rpc: string, kind: string, code: string): Ends {
-  const isFinal = code === 'INTERNAL'
-  const failed = [isFinal ? 'failed DriverFailed' : 'failed DriverNotRegistered']
+  const isFinal = outcomes.get(code)?.isFinal
+  const failed = [stateOf(code)]
   if (rpc === 'NodeStageVolume') {
     const left = kind === 'fail-after' ? STAGED : isFinal ? [] : ['stage file']
     return { failing: same([failed, left]), next: [['done'], ALL] }
@@ -37,34 +43,34 @@ function settingUp(rpc: string, kind: string, code: string): Ends {
   return { failing: [[failed, ALL], there, there], next: there }
 }
 
-const NAMES: Readonly<Record<string, string>> = { NOT_FOUND: 'VolumeNotFound' }
-
 /** Nothing is removed after any error (C76, C80), and nothing that comes after it is done (S16, S21). */
 function takingDown(rpc: string, kind: string, code: string): Ends {
-  const name = NAMES[code] ?? 'DriverFailed'
+  const [failed, skipped] = [stateOf(code), skippedBy(code)]
   if (rpc === 'NodeUnpublishVolume') {
     const left = kind === 'fail-after' ? [...STAGED, 'publish file'] : ALL
-    const skipped = `skipped ${name}`
     return {
-      failing: same([[`failed ${name}`, skipped, skipped, skipped], left]),
+      failing: same([[failed, skipped, skipped, skipped], left]),
       next: [['done', 'done', 'done', 'done'], []],
     }
   }
   const left = kind === 'fail-after' ? ['stage file'] : STAGED
-  const device = [`failed ${name}`, `skipped ${name}`]
+  const device = [failed, skipped]
   const again: Attempt = [device, left]
   return { failing: [[['done', ...device, 'done'], left], again, again], next: [['done', 'done'], []] }
 }
 
+const INFEASIBLE = ['INVALID_ARGUMENT', 'NOT_FOUND', 'OUT_OF_RANGE']
+
 /** The claim has the error, and says whether another try makes sense (C101, C102). */
 function expanding(_rpc: string, kind: string, code: string): Ends {
-  const says = code === 'OUT_OF_RANGE' ? 'NodeResizeInfeasible' : 'NodeResizeInProgress'
+  const says = INFEASIBLE.includes(code) ? 'NodeResizeInfeasible' : 'NodeResizeInProgress'
   const left = [false, says, 'NodeResizeError', kind === 'fail-after']
-  return { failing: same([['failed DriverFailed'], left]), next: [['done'], [true, 'none', true]] }
+  return { failing: same([[stateOf(code)], left]), next: [['done'], [true, 'none', true]] }
 }
 
 describe.skipIf(noBlockDevices !== undefined)(
   `gRPC codes of a CSI driver${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
+  { timeout: 120_000 },
   () => {
     it.each([
       // Final, and uncertain (C3).
@@ -78,7 +84,8 @@ describe.skipIf(noBlockDevices !== undefined)(
     ])(
       '$rpc, always and once: what is left is what the rules say, and the next apply ends it',
       async ({ rpc, codes, ends }) => {
-        const faults = ['fail', 'fail-after'].flatMap((kind) => codes.map((code) => [kind, code] as const))
+        const all = process.env.VOLCTL_FAULTS === 'all' ? [...outcomes.keys()] : codes
+        const faults = ['fail', 'fail-after'].flatMap((kind) => all.map((code) => [kind, code] as const))
         const { seen, violations } = await inNamespace<{ seen: object; violations: unknown }>(WORKER, 'codes', false, [
           rpc,
           ...faults.map(([kind, code]) => `${kind} ${rpc}=${code}`),
