@@ -13,6 +13,8 @@ const withMounts = ['test/e2e/**/*.test.ts', 'test/privileged/**/*.test.ts', 'te
  * - Is the device that a volume was unmounted from used again, before its detach (S21)? Of a loop device that was given
  *   back, and is another test's a moment later, the kernel's sequence number says so. An anonymous number (tmpfs, FUSE)
  *   has none, so that nothing on one is detached here.
+ * - Is there a loop device on a map of this block volume, under any root directory? Volumes of several tests have one
+ *   name; on which device a loop was made says whose it is.
  * - Is there an ext4 or xfs that no table shows? Another test's, while it is being mounted or unmounted, for some
  *   milliseconds; volctl looks ten times in a second.
  *

@@ -112,6 +112,41 @@ describe('detaching (S21)', () => {
     expect(deletions()).toEqual([])
   })
 
+  describe('of a raw block volume, beside a loop device on a map of its name below another root directory', () => {
+    const MAP = '/other/kubelet/plugins/kubernetes.io/csi/volumeDevices/pv/dev/x'
+    const block = { ...volume, mode: 'Block' as const }
+    const OTHERS = { type: 'other', size: 0, id: { dev: 6, ino: 98, mtime: 0 } } as const
+
+    it.each([
+      { name: 'on another device', answer: '98  0:6', known: true, want: 'done' },
+      { name: 'on its own device', answer: '98  0:6', node: '/dev/loop3', known: true, want: 'refused HeldBy' },
+      {
+        name: 'on a device that had its number',
+        answer: '98  0:6',
+        node: '/dev/loop3',
+        again: true,
+        known: true,
+        want: 'done',
+      },
+      { name: 'on a file that is not to be found', answer: '99  0:6', known: true, want: 'refused HeldBy' },
+      { name: 'of which nothing is said', answer: '', known: true, want: 'refused HeldBy' },
+      { name: 'where the device of the volume is not known', answer: '98  0:6', known: false, want: 'refused HeldBy' },
+    ])('$name: $want', async ({ answer, node = '/dev/loop9', known, again = false, want }) => {
+      const { host } = fixture
+      host.diskSequences.set('7:3', '1')
+      host.backingFiles.set('/dev/loop8', MAP)
+      host.dir('/dev').files.set(node, OTHERS)
+      host.programs = () => {
+        if (again) host.diskSequences.set('7:3', '2')
+        return { stdout: answer }
+      }
+      const mapped = known ? { ...block, device: '7:3' } : block
+      const result = await fixture.apply(planOf([{ ...detach(), volume: mapped }]))
+      expect(statesOf(result)).toEqual({ detach: want })
+      expect(deletions()).toHaveLength(want === 'done' ? 1 : 0)
+    })
+  })
+
   describe('beside a file system that no mount table shows (S20)', () => {
     const hidden = { device: 'sdb', dev: '8:16', fsType: 'ext4' }
 

@@ -1,8 +1,10 @@
 /** S21's look at the machine: no mount, no loop, no superblock, no holder and no opener of the volume's device. */
 import { describeProcess } from '../holders/describe-holders.ts'
+import { isWithin } from '../path-within.ts'
 import type { Operation } from '../plan/plan.ts'
 import { describeMount } from './expected-mounts.ts'
 import type { Host } from './host.ts'
+import { nodeBehind } from './loops-on-disks.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 import type { VolumeRecord } from './volume-record.ts'
@@ -11,9 +13,10 @@ import type { VolumeRecord } from './volume-record.ts'
  * A device that cannot be found means blocked, unless nothing of the volume was on record here since boot, or the
  * driver has just answered OK to NodeUnstageVolume.
  *
+ * @param ofOthers as loopsOfOthers gave it
  * @throws OperationRefused
  */
-export function requireDevicesUnused(run: StepContext): void {
+export function requireDevicesUnused(run: StepContext, ofOthers: ReadonlySet<string>): void {
   const { record, operation, around, host, context } = run
   noteDevices(operation, record, host)
   if (record.devices.size === 0 && record.touched && !record.unstaged) {
@@ -25,9 +28,8 @@ export function requireDevicesUnused(run: StepContext): void {
       },
     )
   }
-  for (const [dev, sequence] of record.devices) {
-    // The volume's disk is gone, and its number is another's: a kernel does not give a number away that is in use.
-    if (sequence !== undefined && isAnotherDisk(host.diskSequence(dev), sequence)) continue
+  for (const dev of record.devices.keys()) {
+    if (!isDeviceOf(dev, record, host)) continue
     const here = around.table.ofDevice(dev)[0]
     if (here !== undefined) throw heldBy(operation, describeMount(here))
     const elsewhere = around.others.find(({ table }) => table.ofDevice(dev).length > 0)
@@ -38,7 +40,7 @@ export function requireDevicesUnused(run: StepContext): void {
     const users = dev.startsWith('0:') ? [] : host.deviceUse(dev).users
     if (users.length > 0) throw heldBy(operation, users.join(', '))
   }
-  const loop = host.loops().find(({ backingFile }) => isOfVolume(backingFile, operation))
+  const loop = host.loops().find((each) => isOfVolume(each.backingFile, operation) && !ofOthers.has(keyOf(each)))
   if (loop !== undefined) throw heldBy(operation, `${loop.device}, backed by ${loop.backingFile}`)
 }
 
@@ -55,10 +57,33 @@ export function noteDevices(operation: Operation, record: VolumeRecord, host: Ho
   if (named !== undefined && !isNodeBind) record.note(named)
 }
 
-/** No number at all says nothing: the disk may be gone, and its file system still mounted. */
-function isAnotherDisk(now: string | undefined, before: string): boolean {
-  return now !== undefined && now !== before
+/**
+ * Not where the volume's disk is gone, and its number is another's: a kernel does not give a number away that is in use.
+ * No sequence number at all says nothing: the disk may be gone, and its file system still mounted.
+ */
+function isDeviceOf(dev: string, { devices }: VolumeRecord, host: Host): boolean {
+  if (!devices.has(dev)) return false
+  const [before, now] = [devices.get(dev), host.diskSequence(dev)]
+  return before === undefined || now === undefined || now === before
 }
+
+/**
+ * Loops on a block map of the same name below another root directory, as several kubelets of one machine have it (kind):
+ * those that are shown to be on another device than the volume's. To find that out may take a moment.
+ */
+export async function loopsOfOthers(run: StepContext): Promise<ReadonlySet<string>> {
+  const { host, operation, plan, record } = run
+  const others = new Set<string>()
+  if (record.devices.size === 0) return others
+  for (const loop of host.loops()) {
+    if (!isOfVolume(loop.backingFile, operation) || isWithin(loop.backingFile, plan.rootDir)) continue
+    const node = await nodeBehind(loop.device, run)
+    if (node !== undefined && !isDeviceOf(node, record, host)) others.add(keyOf(loop))
+  }
+  return others
+}
+
+const keyOf = ({ device, backingFile }: { device: string; backingFile: string }): string => `${device} ${backingFile}`
 
 /** A loop on a file below the volume's own block map. */
 function isOfVolume(file: string, { volume }: Operation): boolean {

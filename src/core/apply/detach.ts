@@ -5,7 +5,7 @@
 import { VolctlError } from '../errors.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { pause, withDeadline } from './deadline.ts'
-import { noteDevices, requireDevicesUnused } from './detach-devices.ts'
+import { loopsOfOthers, noteDevices, requireDevicesUnused } from './detach-devices.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
 import { OperationRefused } from './operation-error.ts'
 import { askKubelet, ownsNode } from './preconditions.ts'
@@ -22,6 +22,7 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
   // Before the API is asked: it may take a moment, and what the API says must be of the very second.
   noteDevices(operation, run.record, run.host)
   await requireNothingHidden(run)
+  const ofOthers = await loopsOfOthers(run)
   const [attachment, node, pods, kubelet] = await waiting.spend((ms) => {
     const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, ms, 'the API server')
     return Promise.all([
@@ -49,7 +50,7 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
       hint: 'Plan again.',
     })
   }
-  requireDevicesUnused(run)
+  requireDevicesUnused(run, ofOthers)
   await deleteAttachment(run, bound)
   return waitUntilGone(run, bound, waitMs)
 }

@@ -32,7 +32,7 @@ export async function loopsOn(nodes: readonly OnDisk[], run: StepContext): Promi
       named?.dev ??
       (isDeleted
         ? undefined
-        : (backingOf(backingFile, around.table, host) ?? (await nodeBehind(device, backingFile, run))))
+        : (backingOf(backingFile, around.table, host) ?? (await hiddenNode(device, backingFile, run))))
     const node = byDev.get(backing ?? '')
     if (node !== undefined) users.push({ disk: node.on, who: `${device}, backed by ${backingFile}` })
     else if (backing === undefined) {
@@ -55,22 +55,36 @@ export function backingOf(path: string, table: MountTable, host: Host): string |
 }
 
 /**
- * The device node behind a loop whose backing file lies on a mount that is gone: its name is "/", or the node's own, and
- * the kernel still says its file system and inode. Of /dev there is one for all namespaces, and an inode that is in use
- * is nobody else's: a node in it with both of them is the file.
+ * Of a backing file on a mount that is gone the name is "/", or the node's own. Of any other file the answer would say
+ * nothing, and its server may have to be waited for.
+ */
+async function hiddenNode(loop: string, backingFile: string, run: StepContext): Promise<string | undefined> {
+  const isNodeName = backingFile === '/' || namesOfNodes(run).includes(posix.basename(backingFile))
+  return isNodeName ? nodeBehind(loop, run) : undefined
+}
+
+function namesOfNodes({ host }: StepContext): readonly string[] {
+  try {
+    return host.listNames('/dev')
+  } catch {
+    return []
+  }
+}
+
+/**
+ * The device node behind a loop, whatever its name: the kernel says the file system and inode of the backing file. Of
+ * /dev there is one for all namespaces, and an inode that is in use is nobody else's: a node in it with both of them is
+ * the file.
  *
  * @returns "major:minor"; undefined: not known
  */
-async function nodeBehind(loop: string, backingFile: string, run: StepContext): Promise<string | undefined> {
+export async function nodeBehind(loop: string, run: StepContext): Promise<string | undefined> {
   const { host } = run
   try {
-    const names = host.listNames('/dev')
-    // Of any other file the answer would say nothing, and its server may have to be waited for.
-    if (backingFile !== '/' && !names.includes(posix.basename(backingFile))) return undefined
     const ask = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN', loop]
     const { stdout } = await run.waiting.spend((ms) => host.run('losetup', ask, Math.min(ms, ANSWER_MS)))
     const [inode, fileSystem] = stdout.trim().split(/\s+/)
-    const found = names.find((name) => {
+    const found = namesOfNodes(run).find((name) => {
       const id = host.lstat(`/dev/${name}`)?.id
       return id !== undefined && String(id.ino) === inode && deviceNumberFrom(id.dev) === fileSystem
     })
