@@ -16,11 +16,11 @@ export const planFlags = {
   }),
   remount: Flags.boolean({
     ...scope,
-    summary: 'Plan RemountVolume operations as asked for; this version does not carry them out.',
+    summary: 'Bring volumes of living pods up to date (RemountVolume); else they are planned as NotAsked.',
   }),
   expand: Flags.boolean({
     ...scope,
-    summary: 'Plan ExpandVolume operations as asked for; this version does not carry them out.',
+    summary: 'Let file systems grow to the size that their claims ask for (ExpandVolume); else NotAsked.',
   }),
   only: Flags.string({
     ...scope,
