@@ -18,7 +18,7 @@ const withMounts = ['test/e2e/**/*.test.ts', 'test/privileged/**/*.test.ts', 'te
  * - Is there an ext4 or xfs that no table shows? Another test's, while it is being mounted or unmounted, for some
  *   milliseconds; volctl looks ten times in a second.
  *
- * All others run one by one, alone: they look for kubelets and runtimes, hide a file system for long, stand in a PID
+ * All others run one by one, alone: they look for kubelets and runtimes, hide a file system for long, stand in a PID or user
  * namespace that does not show whose a disk is, end FUSE connections, make tens of thousands of mounts, or are races
  * that need more than one core.
  */
@@ -30,7 +30,7 @@ const sideBySide = [
   ...(noSideBySide === undefined
     ? [
         'test/csi/driver-mounts.test.ts',
-        'test/e2e/{clock,demo,interruptions,kill,pod-appears,refusals,repair,rights,saved-plan,set-up,two-applies}.test.ts',
+        'test/e2e/{clock,interruptions,kill,pod-appears,refusals,repair,rights,saved-plan,set-up,two-applies}.test.ts',
         'test/privileged/safety/rules.test.ts',
         'test/privileged/set-up/{csi,csi-codes,csi-faults,local}.test.ts',
       ]
