@@ -274,6 +274,16 @@ describe('content and loop devices', () => {
     expect((await run([step('losetup -d', '/dev/loop9')], [], [`${DIR}/dev/x`])).state).toBe(want)
   })
 
+  it('a loop device that somebody has open for a moment goes when that is over', async () => {
+    const { host } = fixture
+    host.backingFiles.set('/dev/loop9', `${DIR}/dev/x`)
+    host.busy.add('/dev/loop9')
+    let looks = 0
+    host.loopBackingFile = (device) => (++looks > 3 ? undefined : host.backingFiles.get(device))
+    expect((await run([step('losetup -d', '/dev/loop9')], [], [`${DIR}/dev/x`])).state).toBe('done')
+    expect(looks).toBe(4)
+  })
+
   it('a loop device that is released, and has another file a moment later: done', async () => {
     const { host } = fixture
     host.backingFiles.set('/dev/loop9', `${DIR}/dev/x`)

@@ -1,30 +1,47 @@
-import { execFileSync } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { readBackingFile, readLoops } from '../../src/core/apply/device-use.ts'
 
-interface LoopDevice {
-  readonly name: string
-  readonly backingFile: string
-  readonly backingInode: string
-}
-
-/** Loop devices are the machine's, not the mount namespace's: none may be left. */
+/** Loop devices are the machine's, not the mount namespace's: none may be left. One that is mounted goes with its mount. */
 export function detachLoops(...directories: readonly string[]): void {
-  const all = loopDevices()
+  const all = readLoops()
   const own = all.filter(({ backingFile }) => directories.some((directory) => backingFile.startsWith(`${directory}/`)))
+  if (own.length === 0) return
   // What keeps a block volume open sits on another loop device; once its mount is gone its file has no name.
-  const inodes = new Set(own.map(({ name }) => String(statSync(name).ino)))
+  const inodes = new Set(own.map(({ device }) => String(statSync(device).ino)))
   const upper = all.filter(
-    ({ backingFile, backingInode }) =>
-      (backingFile === '/' || backingFile.startsWith('/dev/')) && inodes.has(backingInode),
+    ({ device, backingFile }) =>
+      (backingFile === '/' || backingFile.startsWith('/dev/')) && inodes.has(backingInodeOf(device)),
   )
-  for (const { name } of [...upper, ...own]) execFileSync('losetup', ['--detach', name])
+  for (const { device } of [...upper, ...own]) detachLoop(device)
 }
 
-function loopDevices(): readonly LoopDevice[] {
-  const columns = 'NAME,BACK-INO,BACK-FILE'
-  const text = execFileSync('losetup', ['--noheadings', '--raw', '--output', columns, '--list'], { encoding: 'utf8' })
-  return text.split('\n').flatMap((line) => {
-    const [name, backingInode = '', backingFile = ''] = line.split(' ')
-    return name ? [{ name, backingInode, backingFile }] : []
+const SOON_MS = 3000
+const LOOK_MS = 20
+
+/**
+ * Gone when this returns, though somebody who lists loop devices has had it open for a moment; one that is mounted, or
+ * held open for longer, goes with that.
+ */
+export function detachLoop(device: string): void {
+  const file = readBackingFile(device)
+  execFileSync('losetup', ['--detach', device])
+  for (let waited = 0; waited < SOON_MS; waited += LOOK_MS) {
+    const now = readBackingFile(device)
+    if (now === undefined || now !== file || isMounted(device)) return
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
+  }
+}
+
+function isMounted(device: string): boolean {
+  const number = readFileSync(`/sys/block/${device.slice('/dev/'.length)}/dev`, 'utf8').trim()
+  return readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${number} `)
+}
+
+/** Of this one device: to ask for all opens all of them, and what another test detaches meanwhile stays for a moment. */
+function backingInodeOf(device: string): string {
+  const { stdout } = spawnSync('losetup', ['--noheadings', '--output', 'BACK-INO', '--list', device], {
+    encoding: 'utf8',
   })
+  return stdout.trim()
 }

@@ -29,8 +29,8 @@ describe.skipIf(noBlockDevices !== undefined)(
     it('knows a loop device by the node that it was made on, where no name leads there any more (S21)', async () => {
       expect(await inNamespace(WORKER, 'hiddenNodes')).toEqual({
         disk: [
-          'map, backed by /',
           expect.stringMatching(/^dev, backed by \/loop\d+$/),
+          'map, backed by /',
           'perhaps own: what its backing file /xvda is could not be found out',
         ],
         map: ['perhaps own: what its backing file /xvda is could not be found out'],

@@ -1,6 +1,7 @@
 /** Releasing the loop device that a kubelet put on a block volume's map (C19, C84). */
 import { isWithin } from '../path-within.ts'
 import type { Step } from '../plan/plan.ts'
+import { pause } from './deadline.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -14,14 +15,34 @@ export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
     })
   }
   const result = await run.waiting.spend((ms) => host.releaseLoop(step.target, ms))
-  // A device that somebody has open is only marked for release, and says OK. One that is released may be another's by now.
-  const now = host.loopBackingFile(step.target)
-  if (now === undefined || nameOf(now) !== nameOf(file)) return
+  if (await isReleased(step.target, file, run)) return
   const words = result.stderr.trim()
   throw new StepFailed('HeldBy', `${step.target} on ${file} is still in use${words === '' ? '' : `: ${words}`}`, {
     hint: `Find out who has ${step.target} open; then plan again.`,
     stuck: result.timedOut,
   })
+}
+
+const TRIES = 20
+const PAUSE_MS = 100
+
+/**
+ * A device that somebody has open is only marked for release, and says OK: whoever lists loop devices has each of them
+ * open for a moment (`losetup -j`, udev), which is waited for.
+ *
+ * @param file its backing file before; a device that is released may be another's by now
+ */
+export async function isReleased(
+  device: string,
+  file: string,
+  { host, waiting, signal }: StepContext,
+): Promise<boolean> {
+  for (let tries = 1; ; tries++) {
+    const now = host.loopBackingFile(device)
+    if (now === undefined || nameOf(now) !== nameOf(file)) return true
+    if (tries === TRIES || waiting.isSpent || signal?.aborted) return false
+    await waiting.spend(() => pause(PAUSE_MS, signal))
+  }
 }
 
 /** Of a backing file, which may have been deleted. */

@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readLoops } from '../../../src/core/apply/device-use.ts'
+import { detachLoop } from '../detach-loops.ts'
 import { bindMount, command, mountPointsOf, mountsAt, unmountAll } from './mounts.ts'
 import type { BackendName } from './options.ts'
 
@@ -63,18 +65,18 @@ class LoopBackend implements Backend {
   }
 
   async openDevice(id: string): Promise<string> {
-    const [device] = await this.#devices(id)
+    const [device] = this.#devices(id)
     return device ?? (await command('losetup', '--find', '--show', this.#image(id)))
   }
 
   /** Detaching a loop device that is still mounted somewhere takes effect when the last mount goes. */
   async closeDevice(id: string): Promise<void> {
-    for (const device of await this.#devices(id)) await command('losetup', '--detach', device)
+    for (const device of this.#devices(id)) detachLoop(device)
   }
 
   async expand(id: string, size: number): Promise<void> {
     truncateSync(this.#image(id), Math.max(size, statSync(this.#image(id)).size))
-    for (const device of await this.#devices(id)) {
+    for (const device of this.#devices(id)) {
       await command('losetup', '--set-capacity', device)
       const [mounted] = mountPointsOf(device)
       const fsType = await command('blkid', '-p', '-s', 'TYPE', '-o', 'value', device).catch(() => '')
@@ -83,9 +85,10 @@ class LoopBackend implements Backend {
     }
   }
 
-  async #devices(id: string): Promise<string[]> {
-    const text = await command('losetup', '--noheadings', '--output', 'NAME', '--associated', this.#image(id))
-    return text.split('\n').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
+  /** By sysfs: losetup opens every loop device of the machine, and what another test detaches meanwhile stays for a moment. */
+  #devices(id: string): string[] {
+    const image = realpathSync(this.#image(id))
+    return readLoops().flatMap(({ device, backingFile }) => (backingFile === image ? [device] : []))
   }
 
   #image(id: string): string {

@@ -18,9 +18,10 @@ import {
   states,
   withDriver,
 } from '../../helpers/csi-scene.ts'
+import { detachLoop } from '../../helpers/detach-loops.ts'
 import type { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'
-import { runScenario, sh } from '../../helpers/scenario.ts'
+import { runScenario } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
 
 interface Seen {
@@ -138,7 +139,7 @@ async function happens(
   if (what === 'reboot') {
     await driver.stop()
     const own = loopDevices().filter(({ backingFile }) => backingFile?.startsWith(`${node.root}/`))
-    for (const { name } of own) sh('losetup', '-d', name)
+    for (const { name } of own) detachLoop(name)
     unmountBelow(node.root)
     await driver.restart()
     return []

@@ -6,6 +6,7 @@ import type { Host } from '../../../src/core/apply/host.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import { SysfsBlockTree } from '../../../src/core/apply/sysfs-block-tree.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
+import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
@@ -90,7 +91,7 @@ await runScenario({
           .split('\n'),
       }
     } finally {
-      sh('losetup', '-d', device)
+      detachLoop(device)
     }
   },
 })

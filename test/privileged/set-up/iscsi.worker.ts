@@ -10,6 +10,7 @@ import type { Host } from '../../../src/core/apply/host.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import { SysfsBlockTree } from '../../../src/core/apply/sysfs-block-tree.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
+import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
@@ -103,7 +104,7 @@ async function withDisk<T>(directory: string, type: string | undefined, work: ()
     fabricate(directory, device)
     return await work()
   } finally {
-    sh('losetup', '-d', device)
+    detachLoop(device)
   }
 }
 

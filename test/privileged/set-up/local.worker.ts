@@ -4,6 +4,7 @@ import { lstatSync, mkdirSync, readFileSync, readlinkSync, statfsSync, statSync,
 import type { ApplyResult } from '../../../src/core/apply/events.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
 import type { PersistentVolume } from '../../../src/core/model/objects.ts'
+import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'
 import { remountTmpfs } from '../../helpers/remount.ts'
@@ -55,7 +56,7 @@ async function withDisk<T>(
   try {
     return await work(device)
   } finally {
-    sh('losetup', '-d', device)
+    detachLoop(device)
   }
 }
 
@@ -323,9 +324,12 @@ await runScenario({
       const loop = () => linuxHost.loops().find(({ backingFile }) => backingFile === map)?.device ?? ''
       const repaired: string[][] = []
       for (const damage of [
-        () => sh('losetup', '-d', loop()),
+        () => detachLoop(loop()),
         () => sh('rm', linkOf(node)),
-        () => sh('ln', '-sfn', '/dev/null', linkOf(node)) + sh('losetup', '-d', loop()),
+        () => {
+          sh('ln', '-sfn', '/dev/null', linkOf(node))
+          detachLoop(loop())
+        },
       ]) {
         damage()
         repaired.push(

@@ -7,6 +7,7 @@ import { loopsOn } from '../../../src/core/apply/loops-on-disks.ts'
 import type { StepContext } from '../../../src/core/apply/step-context.ts'
 import { WaitingBudget } from '../../../src/core/apply/waiting-budget.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
+import { detachLoop } from '../../helpers/detach-loops.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
 import { apply, expectNow, makeDir, operation, readMounts, volumeDir } from './real-node.ts'
@@ -42,7 +43,7 @@ await runScenario({
       const after = await until(() => readDeviceUse(dev).users.length === 0)
       return { free, mounted, shown, lazily, goneWhileOpen, after }
     } finally {
-      sh('losetup', '-d', device)
+      detachLoop(device)
     }
   },
 
@@ -74,11 +75,11 @@ await runScenario({
         const name = of.slice('/dev/'.length)
         const found = await loopsOn([{ name, dev: readDeviceNumber(of) ?? '', on: name } as OnDisk], run)
         const names = new Map([disk, map, dev, own].map((each, index) => [each, ['disk', 'map', 'dev', 'own'][index]]))
-        return found.map(({ who }) => who.replaceAll(/\/dev\/loop\d+/g, (each) => names.get(each) ?? each))
+        return found.map(({ who }) => who.replaceAll(/\/dev\/loop\d+/g, (each) => names.get(each) ?? each)).toSorted()
       }
       return { disk: await users(disk), map: await users(map) }
     } finally {
-      for (const loop of loops) sh('losetup', '-d', loop)
+      for (const loop of loops) detachLoop(loop)
     }
   },
 

@@ -5,6 +5,7 @@ import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { csiGlobalDir } from '../../../src/core/names.ts'
+import { detachLoop } from '../../helpers/detach-loops.ts'
 import { noBlockDevices, noSystemCalls } from '../../helpers/namespace.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
@@ -133,7 +134,7 @@ await runScenario({
         const { seconds } = await ask(scene, [volume])
         const screen = await heldBy(scene, volume)
         const applied = await applyTo(scene, '--only', 'device')
-        if (loop !== undefined) sh('losetup', '-d', loop)
+        if (loop !== undefined) detachLoop(loop)
         await endAll()
         const after = { screen: await heldBy(scene, volume), applied: await applyTo(scene, '--only', 'device') }
         return {

@@ -12,6 +12,7 @@ import { readTree } from '../../../src/core/node/tree/read-tree.ts'
 import type { Operation } from '../../../src/core/plan/plan.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
+import { detachLoop } from '../../helpers/detach-loops.ts'
 import { node } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { thisProgram } from '../../helpers/programs.ts'
@@ -100,7 +101,7 @@ await runScenario({
       return { found, ours, others: openersOf(new Set(['7:9999']), readMounts(), []).length }
     } finally {
       for (const child of [usual, contained]) await ended(child)
-      sh('losetup', '-d', device)
+      detachLoop(device)
     }
   },
 
@@ -140,7 +141,7 @@ await runScenario({
         left: (await planned(root)).length,
       }
     } finally {
-      sh('losetup', '-d', device)
+      detachLoop(device)
     }
   },
 

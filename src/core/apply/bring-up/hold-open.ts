@@ -1,6 +1,7 @@
 /** A loop device on the pod's map file: it keeps the device open, so that none can take its place unseen (P98-P100). */
 import type { Step } from '../../plan/plan.ts'
 import type { Host } from '../host.ts'
+import { isReleased } from '../loop-step.ts'
 import { StepFailed } from '../operation-error.ts'
 import { command, wordsOf } from '../step-command.ts'
 import type { StepContext } from '../step-context.ts'
@@ -24,8 +25,9 @@ function loopOn(file: string, host: Host): string | undefined {
   return host.loops().find(({ backingFile }) => backingFile === file)?.device
 }
 
-async function release(device: string, file: string, { host, waiting }: StepContext): Promise<void> {
+async function release(device: string, file: string, run: StepContext): Promise<void> {
+  const { host, waiting } = run
   if (host.loopBackingFile(device) !== file) return
   const result = await waiting.spend((ms) => host.releaseLoop(device, ms))
-  if (host.loopBackingFile(device) === file) throw new Error(wordsOf(result))
+  if (!(await isReleased(device, file, run))) throw new Error(wordsOf(result))
 }
