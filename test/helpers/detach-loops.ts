@@ -13,7 +13,7 @@ export function detachLoops(...directories: readonly string[]): void {
     ({ device, backingFile }) =>
       (backingFile === '/' || backingFile.startsWith('/dev/')) && inodes.has(backingInodeOf(device)),
   )
-  for (const { device } of [...upper, ...own]) detachLoop(device)
+  detachLoop(...[...upper, ...own].map(({ device }) => device))
 }
 
 const SOON_MS = 3000
@@ -22,13 +22,15 @@ const LOOK_MS = 20
 /**
  * Gone when this returns, though somebody who lists loop devices has had it open for a moment; one that is mounted, or
  * held open for longer, goes with that.
+ *
+ * @param devices of which one may be made on another
  */
-export function detachLoop(device: string): void {
-  const file = readBackingFile(device)
-  execFileSync('losetup', ['--detach', device])
-  for (let waited = 0; waited < SOON_MS; waited += LOOK_MS) {
-    const now = readBackingFile(device)
-    if (now === undefined || now !== file || isMounted(device)) return
+export function detachLoop(...devices: readonly string[]): void {
+  const before = devices.map((device) => [device, readBackingFile(device)] as const)
+  for (const device of devices) execFileSync('losetup', ['--detach', device])
+  const isThere = ([device, file]: (typeof before)[number]): boolean =>
+    file !== undefined && readBackingFile(device) === file && !isMounted(device)
+  for (let waited = 0; waited < SOON_MS && before.some(isThere); waited += LOOK_MS) {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
   }
 }
