@@ -147,6 +147,18 @@ describe('detaching (S21)', () => {
     })
   })
 
+  it.each([
+    { name: 'the device of the volume', file: '/dev/loop3', want: 'refused HeldBy' },
+    { name: 'another device', file: '/dev/loop4', want: 'done' },
+    { name: 'a file', file: '/srv/image', want: 'done' },
+  ])('beside a loop device on $name: $want', async ({ file, want }) => {
+    const { host } = fixture
+    host.diskSequences.set('7:3', '1')
+    host.backingFiles.set('/dev/loop8', file)
+    const onDevice = { ...detach(), volume: { ...volume, device: '7:3' } }
+    expect(statesOf(await fixture.apply(planOf([onDevice])))).toEqual({ detach: want })
+  })
+
   describe('beside a file system that no mount table shows (S20)', () => {
     const hidden = { device: 'sdb', dev: '8:16', fsType: 'ext4' }
 

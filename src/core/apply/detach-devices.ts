@@ -4,7 +4,7 @@ import { isWithin } from '../path-within.ts'
 import type { Operation } from '../plan/plan.ts'
 import { describeMount } from './expected-mounts.ts'
 import type { Host } from './host.ts'
-import { nodeBehind } from './loops-on-disks.ts'
+import { backingOf, nodeBehind } from './loops-on-disks.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 import type { VolumeRecord } from './volume-record.ts'
@@ -40,7 +40,13 @@ export function requireDevicesUnused(run: StepContext, ofOthers: ReadonlySet<str
     const users = dev.startsWith('0:') ? [] : host.deviceUse(dev).users
     if (users.length > 0) throw heldBy(operation, users.join(', '))
   }
-  const loop = host.loops().find((each) => isOfVolume(each.backingFile, operation) && !ofOthers.has(keyOf(each)))
+  const loop = host
+    .loops()
+    .find(
+      (each) =>
+        (isOfVolume(each.backingFile, operation) && !ofOthers.has(keyOf(each))) ||
+        isDeviceOf(backingOf(each.backingFile, around.table, host) ?? '', record, host),
+    )
   if (loop !== undefined) throw heldBy(operation, `${loop.device}, backed by ${loop.backingFile}`)
 }
 
