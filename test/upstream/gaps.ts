@@ -137,7 +137,7 @@ export const GAPS: Table = {
       'from NodeStageVolume and NodePublishVolume': byAll(
         by(
           'privileged/set-up/csi-codes',
-          '$rpc, always and once: what is left is what the rules say, and the next apply ends it',
+          '$rpc, every code, always and once: what is left is what the rules say, and the next apply ends it',
         ),
         by('apply/csi-bring-up', '$code: $state'),
       ),

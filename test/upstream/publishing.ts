@@ -8,7 +8,7 @@ const EVERY_CODE = byAll(
   by('apply/csi-bring-up', '$mode, $method, after its mount: $after (C49, C54, C72, C73)'),
   by(
     'privileged/set-up/csi-codes',
-    '$rpc, always and once: what is left is what the rules say, and the next apply ends it',
+    '$rpc, every code, always and once: what is left is what the rules say, and the next apply ends it',
   ),
 )
 const TIME_OUT = by(FAULTS, 'gives up what hangs, dies or lies, and goes on where it was')

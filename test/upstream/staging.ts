@@ -5,7 +5,7 @@ const CODES = byAll(
   by('apply/csi-bring-up', '$mode, $method, after its mount: $after (C49, C54, C72, C73)'),
   by(
     'privileged/set-up/csi-codes',
-    '$rpc, always and once: what is left is what the rules say, and the next apply ends it',
+    '$rpc, every code, always and once: what is left is what the rules say, and the next apply ends it',
   ),
   by('csi/csi-node-client', '%s: what the driver answers is the failure, once'),
 )
