@@ -53,6 +53,7 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
   } catch (error) {
     await report(error)
   }
+  await messages.flush()
   process.exit()
 }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { execa } from 'execa'
 import { load } from 'js-yaml'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -194,6 +195,23 @@ describe('forms', () => {
     expect(verbose.stdout).toBe(quiet.stdout)
     expect(verbose.stderr).toMatch(/\[\d+ms\] snapshot .*forcedel-killed/)
     expect(verbose.stderr).toMatch(/\] R\d+: \/var\/lib\/kubelet\/\S+: UnmountVolume: /)
+  })
+
+  it('whatever a slow reader has not taken yet still reaches it', async () => {
+    const snapshot = JSON.parse(readFileSync(healthy, 'utf8'))
+    const uids = Array.from(
+      { length: 2000 },
+      (_, index) => `0badc0de-0000-4000-8000-${String(index).padStart(12, '0')}`,
+    )
+    snapshot.tree.push(...uids.map((uid) => ({ path: `pods/${uid}`, type: 'dir' })))
+    const path = file('many.json', JSON.stringify(snapshot))
+    const child = spawn(VOLCTL, ['plan', '--snapshot', path, '-v'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    // The answer comes last: by then a pipe is full, and the rest waits in the process.
+    await once(child.stdout, 'data')
+    child.stdout.resume()
+    const stderr = await text(child.stderr)
+    expect(uids.filter((uid) => !stderr.includes(`/pods/${uid}: `))).toEqual([])
+    expect(stderr.length).toBeGreaterThan(128 * 1024)
   })
 
   it('a reader that goes away ends the output quietly', async () => {

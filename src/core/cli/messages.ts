@@ -10,6 +10,11 @@ export const messages = {
       return false
     }
   },
+  /** Waits until everything is out: what a slow reader of a pipe has not taken yet would go with the process. */
+  async flush(): Promise<void> {
+    if (process.stderr.writableLength === 0) return
+    await new Promise<void>((resolve) => process.stderr.once('error', () => resolve()).write('', () => resolve()))
+  },
   get columns(): number | undefined {
     return process.stderr.columns
   },
