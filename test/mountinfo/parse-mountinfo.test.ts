@@ -199,8 +199,30 @@ describe('under and at', () => {
     { path: '/k/pods/gone', want: [7] },
     { path: '/k/pods/gone (deleted)', want: [7] },
     { path: '/', want: [1] },
+    { path: '/k', want: [2] },
+    { path: 'k', want: [] },
+    { path: '', want: [] },
   ])('finds every layer at $path, oldest first', ({ path, want }) => {
     expect(table.at(path).map((mount) => mount.id)).toEqual(want)
+  })
+
+  it.each([
+    { directory: '/k/pods', want: { u: 4, 'u v': 6, gone: 7, 'gone (deleted)': 7, v: undefined } },
+    { directory: '/k', want: { pods: undefined, 'pods-other': 5 } },
+    { directory: '/k b', want: { x: 8 } },
+    { directory: '/', want: { k: 2, 'k b': undefined } },
+  ])('finds the newest on each name in $directory', ({ directory, want }) => {
+    const newest = table.childrenOf(directory)
+    expect(Object.fromEntries(Object.keys(want).map((name) => [name, newest?.(name)?.id]))).toEqual(want)
+  })
+
+  it('knows directories in which nothing is mounted', () => {
+    expect(['/k/pods/u', '/nothing', '', 'k'].map((path) => table.childrenOf(path) === undefined)).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ])
   })
 
   it('gives the same record for the same row', () => expect(table.at('/k')[0]).toBe(table.byId(2)))

@@ -19,17 +19,22 @@ export interface CsiTrace {
   readonly setUp: boolean
 }
 
+const CSI_VOLUMES = '/volumes/kubernetes.io~csi/'
+const SUB_PATHS = '/volume-subpaths/'
+
 export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
   const { tree } = inputs
   const volumes = `pods/${podUid}/volumes`
   const csi = `${volumes}/kubernetes.io~csi`
   const names = new Set(tree.childDirs(csi))
   const subPaths = new Map<string, string>()
-  const below = { volumes: inputs.absolute(`${csi}/`), subPaths: inputs.absolute(`pods/${podUid}/volume-subpaths/`) }
+  // The mounts are the pod's: of a hundred thousand only what follows its directory is compared.
+  const pod = inputs.absolute(`pods/${podUid}`).length
   for (const { mountPoint } of inputs.podMounts(podUid)) {
-    if (mountPoint.startsWith(below.volumes)) names.add(firstName(inputs.plain(mountPoint), below.volumes))
-    else if (mountPoint.startsWith(below.subPaths)) {
-      const name = firstName(inputs.plain(mountPoint), below.subPaths)
+    if (mountPoint.startsWith(CSI_VOLUMES, pod))
+      names.add(firstName(inputs.plain(mountPoint), pod + CSI_VOLUMES.length))
+    else if (mountPoint.startsWith(SUB_PATHS, pod)) {
+      const name = firstName(inputs.plain(mountPoint), pod + SUB_PATHS.length)
       if (!subPaths.has(name)) subPaths.set(name, inputs.relative(inputs.plain(mountPoint)))
     }
   }
@@ -50,8 +55,8 @@ export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
   ]
 }
 
-/** Of a path, what follows the prefix up to the next slash. */
-function firstName(path: string, prefix: string): string {
-  const end = path.indexOf('/', prefix.length)
-  return path.slice(prefix.length, end === -1 ? undefined : end)
+/** Of a path, the component that begins there. */
+function firstName(path: string, start: number): string {
+  const end = path.indexOf('/', start)
+  return path.slice(start, end === -1 ? undefined : end)
 }

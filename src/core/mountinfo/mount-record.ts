@@ -1,5 +1,6 @@
 import { decodeOctal } from './decode-octal.ts'
 import type { MountInfo } from './mount-table.ts'
+import type { MountText } from './mount-text.ts'
 import type { MountColumns } from './scan-lines.ts'
 import { splitOptions } from './split-options.ts'
 
@@ -10,11 +11,13 @@ const NOTHING = Buffer.alloc(0)
 export class MountRecord implements MountInfo {
   readonly index: number
   readonly #columns: MountColumns
+  readonly #text: MountText
   #mountPoint: string | undefined
   #root: string | undefined
 
-  constructor(columns: MountColumns, index: number) {
+  constructor(columns: MountColumns, text: MountText, index: number) {
     this.#columns = columns
+    this.#text = text
     this.index = index
   }
 
@@ -27,8 +30,8 @@ export class MountRecord implements MountInfo {
   }
 
   get mountPoint(): string {
-    const { bytes, mountPointStart, mountPointEnd } = this.#columns
-    this.#mountPoint ??= decodeOctal(bytes, mountPointStart[this.index], mountPointEnd[this.index])
+    const { mountPointStart, mountPointEnd } = this.#columns
+    this.#mountPoint ??= this.#text.slice(mountPointStart[this.index] ?? 0, mountPointEnd[this.index] ?? 0)
     return this.#mountPoint
   }
 
@@ -58,7 +61,7 @@ export class MountRecord implements MountInfo {
     const start = (separator[this.index] ?? 0) + 3
     let end = start
     while (bytes[end] !== BLANK) end++
-    return decodeOctal(bytes, start, end)
+    return this.#text.slice(start, end)
   }
 
   get source(): string {
@@ -78,7 +81,7 @@ export class MountRecord implements MountInfo {
     const end = (this.#columns.mountPointStart[this.index] ?? 0) - 1
     let start = end
     while (start > 0 && this.#columns.bytes[start - 1] !== BLANK) start--
-    return decodeOctal(this.#columns.bytes, start, end)
+    return this.#text.slice(start, end)
   }
 
   /** Mount options and optional fields: what stands between the mount point and the separator. */

@@ -2,6 +2,7 @@ import { append } from '../append.ts'
 import { decodeOctal } from './decode-octal.ts'
 import { MountRecord } from './mount-record.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
+import { MountText } from './mount-text.ts'
 import { deviceKey, type MountColumns, scanLines } from './scan-lines.ts'
 
 const SLASH = 0x2f
@@ -22,22 +23,24 @@ export function parseMountinfo(text: string | Buffer): MountTable {
   return new ColumnMountTable(text)
 }
 
+/** Lists only where mounts are stacked: one for each of 100,000 would cost more than the index. */
+type Stack = MountRecord | MountRecord[]
+
 class ColumnMountTable implements MountTable {
   readonly #columns: MountColumns
   readonly #records: (MountRecord | undefined)[] = []
-  #text: string | undefined
-  #byPath: ReadonlyMap<string, MountRecord | readonly MountRecord[]> | undefined
+  readonly #text: MountText
+  #byDirectory: ReadonlyMap<string, ReadonlyMap<string, Stack>> | undefined
   #byDevice: ReadonlyMap<number, readonly number[]> | undefined
   #byId: ReadonlyMap<number, number> | undefined
 
   constructor(text: string | Buffer) {
-    if (typeof text === 'string') this.#text = text
     this.#columns = scanLines(typeof text === 'string' ? Buffer.from(text) : text)
+    this.#text = new MountText(this.#columns.bytes)
   }
 
   get text(): string {
-    this.#text ??= this.#columns.bytes.toString('utf8')
-    return this.#text
+    return this.#text.whole()
   }
 
   get size(): number {
@@ -58,10 +61,20 @@ class ColumnMountTable implements MountTable {
   }
 
   at(path: string): readonly MountInfo[] {
-    this.#byPath ??= this.#recordsByPath()
-    const found = this.#byPath.get(path)
+    const found = this.#directories()
+      .get(directoryOf(path))
+      ?.get(path.slice(path.lastIndexOf('/') + 1))
     if (found === undefined) return NO_MOUNTS
-    return Array.isArray(found) ? found : [found as MountRecord]
+    return Array.isArray(found) ? found : [found]
+  }
+
+  childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
+    const names = this.#directories().get(directory === '/' ? '' : directory)
+    if (names === undefined) return undefined
+    return (name) => {
+      const found = names.get(name)
+      return Array.isArray(found) ? found.at(-1) : found
+    }
   }
 
   ofDevice(dev: string): readonly MountInfo[] {
@@ -78,34 +91,50 @@ class ColumnMountTable implements MountTable {
   }
 
   /**
-   * A mount point that ends in " (deleted)" is found under the path without it as well (P115): the kernel may mean
-   * that the directory was removed, and a file may be called so.
+   * By the directory that a mount point lies in, and its name there. A mount point that ends in " (deleted)" is found
+   * under the path without it as well (P115): the kernel may mean that the directory was removed, and a file may be
+   * called so.
    */
-  #recordsByPath(): ReadonlyMap<string, MountRecord | readonly MountRecord[]> {
-    // A list only where mounts are stacked: one for each of 100,000 would cost more than the index.
-    const records = new Map<string, MountRecord | MountRecord[]>()
-    const add = (path: string, record: MountRecord): void => {
-      const there = records.get(path)
-      if (there === undefined) records.set(path, record)
-      else if (Array.isArray(there)) there.push(record)
-      else records.set(path, [there, record])
-    }
+  #directories(): ReadonlyMap<string, ReadonlyMap<string, Stack>> {
+    if (this.#byDirectory !== undefined) return this.#byDirectory
+    const directories = new Map<string, Map<string, Stack>>()
     for (let row = 0; row < this.#columns.size; row++) {
       const record = this.#record(row)
       const path = record.mountPoint
-      add(path, record)
-      if (path.endsWith(DELETED)) add(path.slice(0, -DELETED.length), record)
+      const directory = directoryOf(path)
+      let names = directories.get(directory)
+      if (names === undefined) {
+        names = new Map()
+        directories.set(directory, names)
+      }
+      const name = path.slice(path.lastIndexOf('/') + 1)
+      stack(names, name, record)
+      if (name.endsWith(DELETED)) stack(names, name.slice(0, -DELETED.length), record)
     }
-    return records
+    this.#byDirectory = directories
+    return directories
   }
 
   #record(row: number): MountRecord {
     const known = this.#records[row]
     if (known !== undefined) return known
-    const record = new MountRecord(this.#columns, row)
+    const record = new MountRecord(this.#columns, this.#text, row)
     this.#records[row] = record
     return record
   }
+}
+
+/** "" for what lies in the root directory, and for that itself; never so for a path that is not absolute. */
+function directoryOf(path: string): string {
+  const slash = path.lastIndexOf('/')
+  return slash === -1 ? '.' : path.slice(0, slash)
+}
+
+function stack(names: Map<string, Stack>, name: string, record: MountRecord): void {
+  const there = names.get(name)
+  if (there === undefined) names.set(name, record)
+  else if (Array.isArray(there)) there.push(record)
+  else names.set(name, [there, record])
 }
 
 /** Compares raw bytes where the path has no escape, decoded text where it has one. */

@@ -1,5 +1,5 @@
 /** The mount table of the kubelet's mount namespace (S6). */
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { release } from 'node:os'
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
@@ -113,7 +113,7 @@ function identity({ mountPoint, dev, root }: MountInfo): string {
 
 function readBytes(path: string): Buffer {
   try {
-    return readFileSync(path)
+    return readToEnd(path)
   } catch (error) {
     throw new VolctlError('MountinfoUnreadable', `${path}: ${errorMessage(error)}`, {
       cause: error,
@@ -121,3 +121,27 @@ function readBytes(path: string): Buffer {
     })
   }
 }
+
+/** Into one buffer: the kernel gives 4 KiB at a time, for each of which readFileSync takes a buffer of 64 KiB. */
+function readToEnd(path: string): Buffer {
+  const fd = openSync(path, 'r')
+  try {
+    let buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER)
+    let length = 0
+    for (;;) {
+      const read = readSync(fd, buffer, length, buffer.length - length, null)
+      if (read === 0) return buffer.subarray(0, length)
+      length += read
+      if (length === buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(length * 2)
+        buffer.copy(larger)
+        buffer = larger
+      }
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Enough for the tables of nearly all nodes. */
+const FIRST_BUFFER = 1024 * 1024

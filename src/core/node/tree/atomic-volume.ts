@@ -1,5 +1,5 @@
 /** What the kubelet's atomic writer left in a volume: links, `..data`, and a directory for each generation (P25). */
-import { posix } from 'node:path'
+import { baseName } from '../../actual/tree.ts'
 import type { ExpectedFile } from '../../desired/atomic-content.ts'
 import { isGeneration } from '../../names.ts'
 import { digestFile } from './read-small-file.ts'
@@ -18,7 +18,7 @@ export function readAtomicVolume(walk: TreeWalk, volume: Draft, digests: Digests
   const entries = [...walk.children(volume)]
   readTargets(walk, entries, typeof digests === 'object' ? digests.expected : undefined)
   for (const entry of [...entries]) {
-    const name = posix.basename(entry.path)
+    const name = baseName(entry.path)
     if (entry.type === 'dir' && walk.mayEnter(entry)) {
       if (isGeneration(name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
       else walkContent(walk, walk.absolute(entry.path), entry)
@@ -35,7 +35,7 @@ export function readAtomicVolume(walk: TreeWalk, volume: Draft, digests: Digests
  */
 export function readShownGeneration(walk: TreeWalk, volume: Draft, expected: Expected): boolean {
   const entries = walk.children(volume)
-  const named = new Map(entries.map((entry) => [posix.basename(entry.path), entry]))
+  const named = new Map(entries.map((entry) => [baseName(entry.path), entry]))
   readTargets(walk, entries, expected)
   const current = named.get('..data')?.target ?? ''
   const generation = named.get(current)
@@ -48,7 +48,7 @@ export function readShownGeneration(walk: TreeWalk, volume: Draft, expected: Exp
 function readTargets(walk: TreeWalk, entries: readonly Draft[], expected: Expected): void {
   const wanted = new Set([...(expected?.keys() ?? [])].map((path) => path.split('/')[0]))
   for (const entry of entries) {
-    if (entry.type === 'link' && !wanted.has(posix.basename(entry.path))) readTarget(entry, walk.absolute(entry.path))
+    if (entry.type === 'link' && !wanted.has(baseName(entry.path))) readTarget(entry, walk.absolute(entry.path))
   }
 }
 

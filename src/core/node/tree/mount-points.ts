@@ -29,6 +29,11 @@ export class MountPoints {
     return this.#table.at(`${this.#root}/${path}`).at(-1)
   }
 
+  /** The newest mount on each name in a directory; undefined where nothing in it is mounted. */
+  childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
+    return this.#table.childrenOf(directory === '' ? this.#root : `${this.#root}/${directory}`)
+  }
+
   /**
    * Which mounts directly in this directory may be entered: the kubelet's own tmpfs, or a local disk in the kubelet's
    * structure. Undefined: none.

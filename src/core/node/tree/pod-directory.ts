@@ -1,5 +1,5 @@
 /** One pod's directory (N4): what is read at once, and what only if the pod does not live. */
-import { posix } from 'node:path'
+import { baseName } from '../../actual/tree.ts'
 import type { ExpectedFile } from '../../desired/atomic-content.ts'
 import { ownValue } from '../../own-value.ts'
 import { readAtomicVolume, readShownGeneration } from './atomic-volume.ts'
@@ -41,7 +41,7 @@ export interface LivingPod {
 export function scanPodDirectory(walk: TreeWalk, directory: Draft): PodScan {
   const top = walk.children(directory)
   return {
-    uid: posix.basename(directory.path),
+    uid: baseName(directory.path),
     entries: [directory, ...top],
     contents: [],
     marked: [],
@@ -61,7 +61,7 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
     if (!mounted || api.wants(meta)) readMarker(walk, `pods/${pod.uid}/plugins/${plugin}/${meta}`)
   }
   for (const volume of pod.atomic) {
-    const name = posix.basename(volume.path)
+    const name = baseName(volume.path)
     const files = api.expectedFiles(name)
     if (!walk.isMountPoint(volume)) readAtomicVolume(walk, volume, { expected: files })
     // Of one that was filled nobody asks for the marker.
@@ -69,7 +69,7 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
       readMarker(walk, `pods/${pod.uid}/plugins/kubernetes.io~empty-dir/wrapped_${name}`)
   }
   for (const volume of pod.contents) {
-    if (api.isMountedOver(posix.basename(volume.path))) walkContent(walk, walk.absolute(volume.path), volume)
+    if (api.isMountedOver(baseName(volume.path))) walkContent(walk, walk.absolute(volume.path), volume)
   }
 }
 
@@ -79,7 +79,7 @@ export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): voi
   for (const entry of pod.entries) walk.attributes(entry)
   for (const volume of pod.contents) walkContent(walk, walk.absolute(volume.path), volume)
   for (const entry of pod.top) {
-    const name = posix.basename(entry.path)
+    const name = baseName(entry.path)
     if (entry.type !== 'dir' || VOLUMES.has(name) || !walk.mayEnter(entry)) continue
     readLevels(walk, entry, ownValue(LEVELS, name) ?? 0)
   }

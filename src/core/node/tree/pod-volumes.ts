@@ -1,5 +1,5 @@
 /** A pod's volumes, raw block volumes and sub-paths, as far as every pod's are read. */
-import { posix } from 'node:path'
+import { baseName } from '../../actual/tree.ts'
 import { ownValue } from '../../own-value.ts'
 import { wrappedName } from '../../plugins/paths.ts'
 import type { PodScan } from './pod-directory.ts'
@@ -23,7 +23,7 @@ const LEVELS: Readonly<Record<string, number>> = { 'volume-subpaths': 3, volumeD
 export function readPodVolumes(walk: TreeWalk, pod: PodScan): void {
   for (const directory of pod.top) {
     if (directory.type !== 'dir' || !walk.mayEnter(directory)) continue
-    const name = posix.basename(directory.path)
+    const name = baseName(directory.path)
     const levels = ownValue(LEVELS, name)
     if (name === 'volumes') readVolumes(walk, pod, directory)
     else if (levels !== undefined) readLevels(walk, pod, directory, levels)
@@ -33,17 +33,16 @@ export function readPodVolumes(walk: TreeWalk, pod: PodScan): void {
 function readVolumes(walk: TreeWalk, pod: PodScan, directory: Draft): void {
   for (const plugin of listed(walk, pod, directory)) {
     if (plugin.type !== 'dir' || !walk.mayEnter(plugin)) continue
-    const name = posix.basename(plugin.path)
+    const name = baseName(plugin.path)
     for (const volume of listed(walk, pod, plugin)) {
       if (volume.type === 'dir' && walk.mayEnter(volume)) readVolume(walk, pod, name, volume)
-      else if (OWN_CONTENT.has(name))
-        pod.marked.push({ plugin: name, meta: posix.basename(volume.path), mounted: true })
+      else if (OWN_CONTENT.has(name)) pod.marked.push({ plugin: name, meta: baseName(volume.path), mounted: true })
     }
   }
 }
 
 function readVolume(walk: TreeWalk, pod: PodScan, plugin: string, volume: Draft): void {
-  const name = posix.basename(volume.path)
+  const name = baseName(volume.path)
   if (OWN_CONTENT.has(plugin)) {
     pod.contents.push(volume)
     pod.marked.push({ plugin, meta: name, mounted: false })

@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync } from 'node:fs'
-import { posix } from 'node:path'
+import { baseName } from '../../actual/tree.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { STATE_FILES } from '../../state-files.ts'
 import type { MountPoints } from './mount-points.ts'
@@ -47,11 +47,12 @@ export class TreeWalk {
 
   /** @param parent relative to the root directory, "" for the root itself */
   entriesOf(parent: string, dirents: readonly Dirent[]): readonly Draft[] {
-    const enterable = this.mountPoints.enterable(parent)
+    const mounted = this.mountPoints.childrenOf(parent)
+    const enterable = mounted && this.mountPoints.enterable(parent)
     const prefix = parent === '' ? '' : `${parent}/`
     return dirents.map((dirent) => {
       const path = prefix + dirent.name
-      const mount = this.mountPoints.at(path)
+      const mount = mounted?.(dirent.name)
       const entry: Draft = {
         path,
         type: mount === undefined ? typeOfDirent(dirent) : this.mountPoints.typeOf(mount, dirent),
@@ -77,7 +78,7 @@ export class TreeWalk {
   }
 
   isStateFile(entry: Draft): boolean {
-    return entry.type === 'file' && STATE_FILES.has(posix.basename(entry.path)) && !this.isMountPoint(entry)
+    return entry.type === 'file' && STATE_FILES.has(baseName(entry.path)) && !this.isMountPoint(entry)
   }
 
   /** Attributes and content. */

@@ -1,0 +1,27 @@
+import { isAscii } from 'node:buffer'
+import { decodeOctal } from './decode-octal.ts'
+
+/**
+ * The texts of one table. Where all of it is ASCII, as almost always, one string is made of it, and what is asked for is
+ * a part of that: a hundred thousand strings of their own cost more than everything else that is done with them.
+ */
+export class MountText {
+  readonly #bytes: Buffer
+  readonly #ascii: string | undefined
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+    this.#ascii = isAscii(bytes) ? bytes.toString('latin1') : undefined
+  }
+
+  /** A field, its escapes decoded. @param start, end offsets in bytes */
+  slice(start: number, end: number): string {
+    const text = this.#ascii?.slice(start, end)
+    return text === undefined || text.includes('\\') ? decodeOctal(this.#bytes, start, end) : text
+  }
+
+  /** All of it, as the kernel gave it. */
+  whole(): string {
+    return this.#ascii ?? this.#bytes.toString('utf8')
+  }
+}
