@@ -91,6 +91,7 @@ export class ActualInputs {
 
   /** What a probe answered, if the mount on this path is known to be dead. */
   deadError(relative: string): string | undefined {
+    if (this.#dead.size === 0) return undefined
     return this.#dead.get(this.absolute(relative)) ?? this.#dead.get(relative)
   }
 }

@@ -53,14 +53,15 @@ export class Tree {
   /** Everything below `path`, parents before children, without `path` itself. */
   descendants(path: string): TreeEntry[] {
     const found: TreeEntry[] = []
-    const walk = (at: string): void => {
-      for (const child of this.children(at)) {
-        found.push(child)
-        if (child.type === 'dir') walk(child.path)
-      }
-    }
-    walk(path)
+    this.#collect(path, found)
     return found
+  }
+
+  #collect(path: string, into: TreeEntry[]): void {
+    for (const child of this.children(path)) {
+      into.push(child)
+      if (child.type === 'dir') this.#collect(child.path, into)
+    }
   }
 }
 

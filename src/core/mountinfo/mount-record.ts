@@ -5,6 +5,7 @@ import type { MountColumns } from './scan-lines.ts'
 import { splitOptions } from './split-options.ts'
 
 const BLANK = 0x20
+const SEPARATOR = ' - '
 const NOTHING = Buffer.alloc(0)
 
 /** One row of the columns as a MountInfo whose texts are decoded when first asked for. */
@@ -57,15 +58,13 @@ export class MountRecord implements MountInfo {
   }
 
   get fsType(): string {
-    const { bytes, separator } = this.#columns
-    const start = (separator[this.index] ?? 0) + 3
-    let end = start
-    while (bytes[end] !== BLANK) end++
-    return this.#text.slice(start, end)
+    const start = this.#typeStart()
+    return this.#text.slice(start, this.#wordEnd(start))
   }
 
   get source(): string {
-    return decodeOctal(this.#tail()[1] ?? NOTHING)
+    const start = this.#wordEnd(this.#typeStart()) + 1
+    return this.#text.slice(start, this.#wordEnd(start))
   }
 
   get superOptions(): readonly string[] {
@@ -84,6 +83,17 @@ export class MountRecord implements MountInfo {
     return this.#text.slice(start, end)
   }
 
+  #typeStart(): number {
+    return (this.#columns.separator[this.index] ?? 0) + SEPARATOR.length
+  }
+
+  #wordEnd(start: number): number {
+    const stop = this.#columns.end[this.index] ?? 0
+    let end = start
+    while (end < stop && this.#columns.bytes[end] !== BLANK) end++
+    return end
+  }
+
   /** Mount options and optional fields: what stands between the mount point and the separator. */
   #head(): readonly Buffer[] {
     const start = (this.#columns.mountPointEnd[this.index] ?? 0) + 1
@@ -92,7 +102,7 @@ export class MountRecord implements MountInfo {
 
   /** Type, source and super options: what follows the separator. */
   #tail(): readonly Buffer[] {
-    return words(this.#slice((this.#columns.separator[this.index] ?? 0) + 3, this.#columns.end[this.index]))
+    return words(this.#slice(this.#typeStart(), this.#columns.end[this.index]))
   }
 
   #slice(start: number | undefined, end: number | undefined): Buffer {

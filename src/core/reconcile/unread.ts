@@ -3,6 +3,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { parentOf, type Tree } from '../actual/tree.ts'
 import { diskTrouble } from '../disk-trouble.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
+import { onceFor } from '../once-for.ts'
 import type { PlanContext } from './context.ts'
 import type { Left, Obstacle } from './draft.ts'
 import { isLiving } from './volume-users.ts'
@@ -14,8 +15,14 @@ function isUnread({ error }: TreeEntry): boolean {
   return error !== undefined && ERRNO.test(error)
 }
 
+/** Nearly always nothing: then no volume has to look for it. */
+const unreadEntries = onceFor(
+  ({ snapshot }: ActualInputs): readonly TreeEntry[] => snapshot.tree?.filter(isUnread) ?? [],
+)
+
 /** What could not be read of these paths, each with all above it. */
 export function unreadObstacle(inputs: ActualInputs, paths: readonly string[]): Obstacle | undefined {
+  if (unreadEntries(inputs).length === 0) return undefined
   const unread = paths.map((path) => unreadOnTheWay(inputs.tree, path)).find((entry) => entry !== undefined)
   return unread && obstacleOf(inputs, unread)
 }
@@ -28,13 +35,12 @@ function unreadOnTheWay(tree: Tree, path: string): TreeEntry | undefined {
 
 /** All of the root directory that could not be read, each with what it keeps from being decided. */
 export function unreadParts(inputs: ActualInputs): { readonly path: string; readonly obstacle: Obstacle }[] {
-  return (inputs.snapshot.tree ?? [])
-    .filter(isUnread)
-    .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) }))
+  return unreadEntries(inputs).map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) }))
 }
 
 /** What could not be read of a directory: itself, or anything above it or in it. */
 export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | undefined {
+  if (unreadEntries(inputs).length === 0) return undefined
   const inside = inputs.tree.descendants(path).find(isUnread)
   return inside === undefined ? unreadObstacle(inputs, [path]) : obstacleOf(inputs, inside)
 }
@@ -44,6 +50,7 @@ export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | und
  * see `untoldVolumes`.
  */
 export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undefined {
+  if (unreadEntries(inputs).length === 0) return undefined
   const { tree } = inputs
   const ended = classes.all.filter((pod) => !isLiving(pod)).map(({ uid }) => `pods/${uid}`)
   const unread = [
