@@ -1,5 +1,6 @@
 /** What one pod object says: whose directory it owns, whether it is finished, which volumes its containers use. */
 import type { Container, ContainerStatus, Pod } from '../model/objects.ts'
+import { namespacedName } from '../pod-name.ts'
 
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
 const HASH_ANNOTATION = 'kubernetes.io/config.hash'
@@ -76,7 +77,7 @@ export function usedVolumeNames(pod: Pod): Map<string, VolumeUse> {
 
 /** `namespace/name`, for messages. */
 export function podLabel(pod: Pod): string {
-  return `${podNamespace(pod)}/${pod.metadata.name}`
+  return namespacedName({ namespace: podNamespace(pod), name: pod.metadata.name })
 }
 
 export function podNamespace(pod: Pod): string {

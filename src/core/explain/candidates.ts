@@ -1,6 +1,7 @@
 /** Everything on a node and in its API that can be asked about, with the names under which it goes. */
 import { namedUids, podNamespace } from '../desired/pods.ts'
-import type { PlanContext } from '../reconcile/context.ts'
+import { namespacedName, podName } from '../pod-name.ts'
+import { type PlanContext, podRefOf } from '../reconcile/context.ts'
 import type { SubjectKind } from './explanation.ts'
 import type { NodeVolume, NodeVolumes } from './node-volumes.ts'
 
@@ -62,9 +63,9 @@ export function allCandidates(context: PlanContext, volumes: NodeVolumes): reado
 
 function pods({ classes }: PlanContext): Candidate[] {
   const known = new Map<string, number>()
-  for (const { ref } of classes.all) known.set(nameOf(ref), (known.get(nameOf(ref)) ?? 0) + 1)
+  for (const { ref } of classes.all) known.set(namespacedName(ref), (known.get(namespacedName(ref)) ?? 0) + 1)
   return classes.all.map(({ uid, ref, pod, class: name, why }) => {
-    const full = nameOf(ref)
+    const full = namespacedName(ref)
     const own = ref.name === undefined ? [] : [full, ref.name]
     return {
       ask: ref.name === undefined || known.get(full) !== 1 ? `pod/${uid}` : `pod/${full}`,
@@ -73,10 +74,6 @@ function pods({ classes }: PlanContext): Candidate[] {
       target: { kind: 'Pod', uid },
     }
   })
-}
-
-function nameOf({ namespace, name }: { readonly namespace?: string; readonly name?: string }): string {
-  return `${namespace ?? 'default'}/${name ?? ''}`
 }
 
 /** Those in the API, and those that only a pod or a PersistentVolume names any more. */
@@ -146,13 +143,13 @@ function attachments({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[]
 
 /** One for each name of a volume in a pod, one for the volume as such. */
 function nodeVolumes(context: PlanContext, volumes: NodeVolumes): Candidate[] {
-  const bearers = Map.groupBy(context.classes.all, ({ uid }) => podName(context, uid))
+  const bearers = Map.groupBy(context.classes.all, ({ ref }) => podName(ref))
   return volumes.all.flatMap((volume) => {
     const uids = [...volume.podUids]
-    const pods = uids.map((uid) => podName(context, uid))
+    const pods = uids.map((uid) => podName(podRefOf(context, uid)))
     const calls = podVolumeNames(volume)
     const inPods = [...calls].flatMap(([uid, names]) =>
-      names.flatMap((name) => [`${uid}/${name}`, `${podName(context, uid)}/${name}`]),
+      names.flatMap((name) => [`${uid}/${name}`, `${podName(podRefOf(context, uid))}/${name}`]),
     )
     // What a pod calls it is read more easily than its unique name, where it is one pod's alone.
     const [pod] = pods
@@ -172,11 +169,6 @@ function nodeVolumes(context: PlanContext, volumes: NodeVolumes): Candidate[] {
       target: { kind: 'Volume', name, volume },
     }
   })
-}
-
-function podName({ classes }: PlanContext, uid: string): string {
-  const ref = classes.of(uid)?.ref
-  return ref?.name === undefined ? uid : nameOf(ref)
 }
 
 /** What each pod calls it, by UID. */

@@ -1,6 +1,7 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
 import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
+import { podName } from '../pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import { describeWanted } from '../reconcile/mount-volumes.ts'
@@ -157,9 +158,7 @@ function desiredText(context: PlanContext, volume: NodeVolume): string {
 }
 
 function podsText(pods: readonly PodRef[]): string {
-  return pods
-    .map(({ namespace, name, uid }) => (name === undefined ? `pod ${uid}` : `pod ${namespace ?? 'default'}/${name}`))
-    .join(', ')
+  return pods.map((pod) => `pod ${podName(pod)}`).join(', ')
 }
 
 /** The planner's word on the volume itself: on a target that is wanted before the device behind it. */

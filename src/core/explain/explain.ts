@@ -5,7 +5,8 @@
 import type { NodeState } from '../node-state.ts'
 import { onceFor } from '../once-for.ts'
 import type { PlanOptions } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context.ts'
+import { podName } from '../pod-name.ts'
+import { type PlanContext, podRefOf } from '../reconcile/context.ts'
 import { type Decided, planWithDecisions, podVerdict } from '../reconcile/decisions.ts'
 import type { PodClass } from '../reconcile/pod-classes.ts'
 import { adviceOn } from './advice.ts'
@@ -93,8 +94,7 @@ function ofPlace({ facts: identity, volumes, pods, paths, ...rest }: PlaceTarget
 function ofTarget(context: PlanContext, volumes: NodeVolumes, target: Target): Asked {
   const identity = identityOf(context, target)
   if (target.kind === 'Pod') {
-    const ref = context.classes.of(target.uid)?.ref
-    const name = ref?.name === undefined ? target.uid : `${ref.namespace ?? 'default'}/${ref.name}`
+    const name = podName(podRefOf(context, target.uid))
     const scope = {
       pods: [target.uid],
       only: [target.uid],

@@ -1,6 +1,7 @@
 /** What a thing is, and where that was learned. Never what a secret, or an object's attributes or annotations, hold. */
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim } from '../model/objects.ts'
+import { namespacedName } from '../pod-name.ts'
 import { identifyAttachment } from '../reconcile/attachment-identity.ts'
 import type { PlanContext } from '../reconcile/context.ts'
 import type { Target } from './candidates.ts'
@@ -30,7 +31,7 @@ function fact(label: string, value: string | undefined, from: string): Fact[] {
 function podFacts({ classes, inputs }: PlanContext, uid: string): Fact[] {
   const found = classes.of(uid)
   const { pod, ref } = { ...found }
-  const name = ref?.name === undefined ? undefined : `${ref.namespace ?? 'default'}/${ref.name}`
+  const name = ref?.name === undefined ? undefined : namespacedName(ref)
   const directory = inputs.absolute(`pods/${uid}`)
   return [
     ...fact('Pod', name, pod === undefined ? 'container runtime' : 'API'),
@@ -85,11 +86,7 @@ function persistentVolumeFacts({ inputs }: PlanContext, { name }: { name: string
   return [
     ...fact('PersistentVolume', `${name}, ${object.status?.phase ?? 'of no phase'}`, 'API'),
     ...deletionFacts(object.metadata),
-    ...fact(
-      'Claim',
-      claimRef?.name === undefined ? undefined : `${claimRef.namespace ?? 'default'}/${claimRef.name}`,
-      'API',
-    ),
+    ...fact('Claim', claimRef?.name === undefined ? undefined : namespacedName(claimRef), 'API'),
     ...fact('Access modes', accessModes?.join(', '), 'API'),
     ...fact('Capacity', capacity?.storage, 'API'),
     ...fact('Mode', volumeMode, 'API'),

@@ -4,6 +4,7 @@ import type { FoundHolders } from '../holders/live-holders.ts'
 import type { PodProcess } from '../node/pod-cgroups.ts'
 import { BLOCK_CODES } from '../plan/catalogue.ts'
 import type { OperationKind, StepOp } from '../plan/plan.ts'
+import { podName } from '../pod-name.ts'
 import type { Advice, Explanation, HoldersView, NamespaceView, ProcessView } from './explanation.ts'
 
 /** Steps that fail on what somebody holds. */
@@ -101,8 +102,8 @@ function listText(texts: readonly string[]): string {
 }
 
 function holderText({ command, pid, container, pod }: ProcessView | NamespaceView): string {
-  const name = pod?.name === undefined ? pod?.uid : `${pod.namespace ?? 'default'}/${pod.name}`
-  const of = name === undefined ? '' : `, ${container === undefined ? '' : `container ${container} of `}pod ${name}`
+  const of =
+    pod === undefined ? '' : `, ${container === undefined ? '' : `container ${container} of `}pod ${podName(pod)}`
   return `${command} (pid ${pid}${of})`
 }
 

@@ -1,6 +1,7 @@
 /** Holders in one line, for an operation that failed on them. */
 import { type PodProcess, podProcessOf } from '../node/pod-cgroups.ts'
 import { readTextIfAny } from '../node/read-text.ts'
+import { podName } from '../pod-name.ts'
 import type { NameOf } from './container-names.ts'
 import type { Holders } from './find-holders.ts'
 import type { Holder } from './process-files.ts'
@@ -43,8 +44,7 @@ export function describeProcess({ process, pid }: { process: string; pid: number
 function whose(of: PodProcess | undefined, nameOf: NameOf): string {
   if (of === undefined) return ''
   const { pod, container } = nameOf(of)
-  const name = pod.name === undefined ? pod.uid : `${pod.namespace ?? 'default'}/${pod.name}`
-  return `; ${container === undefined ? '' : `container ${container} of `}pod ${name}`
+  return `; ${container === undefined ? '' : `container ${container} of `}pod ${podName(pod)}`
 }
 
 function someOf(texts: readonly string[]): string[] {

@@ -1,5 +1,6 @@
 /** What stands in the way of undoing a device, whatever its kind (S4, S26, S30). */
 import type { UnresolvedVolume } from '../desired/desired-state.ts'
+import { namespacedName } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Obstacle } from './draft.ts'
 import { allowsSeveralNodes } from './volume-facts.ts'
@@ -55,7 +56,7 @@ export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[]): Obs
   const { podVolumeName, pod, message } = unknown
   return {
     code: 'UnresolvedVolume',
-    message: `volume ${podVolumeName} of pod ${pod.metadata.namespace ?? 'default'}/${pod.metadata.name} could not be resolved (${message}), and this may be it`,
+    message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}), and this may be it`,
     hint: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
   }
 }

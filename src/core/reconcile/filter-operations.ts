@@ -1,5 +1,6 @@
 /** --only, --skip, --pod, --volume, --max: what depends on something left out is left out too, and counted (contract). */
 import type { PlanOptions } from '../plan/plan.ts'
+import { namespacedName } from '../pod-name.ts'
 import type { Draft } from './draft.ts'
 
 /** @returns the drafts that stay, in order, and how many were left out */
@@ -28,7 +29,7 @@ export function isNamed(
   if (pods !== undefined && pods.length > 0) {
     const { pod } = draft
     if (pod === undefined) return false
-    const name = `${pod.namespace ?? 'default'}/${pod.name ?? ''}`
+    const name = namespacedName(pod)
     if (!pods.some((each) => each === pod.uid || each === name)) return false
   }
   if (volumes !== undefined && volumes.length > 0) {

@@ -2,6 +2,7 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { PodVolume } from '../actual/pod-volumes.ts'
 import type { Pod } from '../model/objects.ts'
+import { podNameAndUid } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
 import type { PodClass } from './pod-classes.ts'
@@ -61,7 +62,7 @@ function isMountPoint(inputs: ActualInputs, path: string): boolean {
 }
 
 export function gone(pod: PodClass): string {
-  const name = pod.ref.name === undefined ? pod.uid : `${pod.ref.namespace ?? 'default'}/${pod.ref.name} (${pod.uid})`
+  const name = podNameAndUid(pod.ref)
   return pod.class === 'Finished'
     ? `pod ${name} has ended and nothing of it runs`
     : `pod ${name} is not in the API and nothing of it runs`

@@ -3,6 +3,7 @@ import { readStateFile } from '../actual/state-file.ts'
 import type { ApiReadError } from '../model/snapshot.ts'
 import { csiUniqueName, escapeQualifiedName } from '../names.ts'
 import { pluginNamed } from '../plugins/registry.ts'
+import { namespacedName, podName, podNameAndUid } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
 import { reportMountStorms } from './mount-storm.ts'
@@ -40,7 +41,7 @@ function reportSurplus(context: PlanContext, findings: Findings): void {
       findings.problem(
         'warning',
         'NotDesired',
-        `pod ${pod.ref.namespace ?? 'default'}/${pod.ref.name} has volume ${name}, which it does not want any more; it keeps it`,
+        `pod ${podName(pod.ref)} has volume ${name}, which it does not want any more; it keeps it`,
         { pod: pod.uid, volume: name, path: inputs.absolute(path) },
       )
     }
@@ -49,7 +50,7 @@ function reportSurplus(context: PlanContext, findings: Findings): void {
 
 function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): void {
   const code = pod.why?.code
-  const name = pod.ref.name === undefined ? pod.uid : `${pod.ref.namespace ?? 'default'}/${pod.ref.name} (${pod.uid})`
+  const name = podNameAndUid(pod.ref)
   const about = { pod: pod.uid, path: context.inputs.absolute(`pods/${pod.uid}`) }
   if (code === 'PodGoneButRunning') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
@@ -91,7 +92,7 @@ function reportUnresolved(context: PlanContext, findings: Findings): void {
     findings.problem(
       unknown ? 'error' : 'warning',
       'UnresolvedVolume',
-      `volume ${each.podVolumeName} of pod ${each.pod.metadata.namespace ?? 'default'}/${each.pod.metadata.name}: ${each.message}`,
+      `volume ${each.podVolumeName} of pod ${namespacedName(each.pod.metadata)}: ${each.message}`,
       { pod: each.podUid, volume: each.podVolumeName },
       unknown
         ? 'Use a credential that may read it, or repair it: until then no device is unstaged, unmapped or detached.'

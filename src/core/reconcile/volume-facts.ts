@@ -3,6 +3,7 @@
 import type { PersistentVolume } from '../model/objects.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { VolumeMode, VolumeRef } from '../plan/plan.ts'
+import { namespacedName } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { CsiIdentity } from './csi-identity.ts'
 
@@ -49,7 +50,7 @@ export function describePersistentVolume(
   if (volume === undefined) return {}
   const { claimRef: claim, accessModes } = volume.spec
   return {
-    ...(claim?.name === undefined ? {} : { claim: `${claim.namespace ?? 'default'}/${claim.name}` }),
+    ...(claim?.name === undefined ? {} : { claim: namespacedName(claim) }),
     persistentVolume: volume.metadata.name,
     ...(accessModes === undefined ? {} : { accessModes }),
   }

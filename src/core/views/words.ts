@@ -1,15 +1,15 @@
 /** Small wordings shared by the views. */
 import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
+import { podName } from '../pod-name.ts'
 
 /** `1 pod`, `2 pods`. */
 export function count(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`
 }
 
-/** A pod as `namespace/name` where the name is known, else its UID: both are what `--pod` takes. */
+/** A pod in a column or a line of its own. */
 export function podText(pod: PodRef | undefined): string {
-  if (pod === undefined) return '-'
-  return pod.name === undefined ? pod.uid : `${pod.namespace ?? 'default'}/${pod.name}`
+  return pod === undefined ? '-' : podName(pod)
 }
 
 /** A volume by the name that its pod gives it, where that is known, else by its name on disk. */

@@ -3,7 +3,7 @@
 import type { Lookup } from '../../desired/api-lookup.ts'
 import type { FreshObjects } from '../../desired/content-bytes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { isMirrorPod, podNamespace } from '../../desired/pods.ts'
+import { isMirrorPod, podLabel, podNamespace } from '../../desired/pods.ts'
 import { needsNode } from '../../desired/resource-field.ts'
 import { errorMessage } from '../../errors.ts'
 import type { Pod, PodVolumeSource, ProjectedSource } from '../../model/objects.ts'
@@ -79,7 +79,7 @@ async function lookUp<T>(ask: () => Promise<T | undefined>): Promise<Lookup<T>> 
  * @throws StepFailed
  */
 async function wholePod(pod: Pod, cluster: Cluster): Promise<Pod> {
-  const label = `pod ${podNamespace(pod)}/${pod.metadata.name}`
+  const label = `pod ${podLabel(pod)}`
   const found = await lookUp(() => cluster.getPod(podNamespace(pod), pod.metadata.name))
   if (found.state === 'Unknown') throw new StepFailed('ContentUnknown', `${label} ${found.reason}`)
   if (found.state === 'Absent' || found.object.metadata.uid !== pod.metadata.uid)
