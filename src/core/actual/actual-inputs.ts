@@ -1,5 +1,6 @@
 import { append } from '../append.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
 import { DeviceMounts } from '../mountinfo/device-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { MountsWithin } from '../mountinfo/mounts-within.ts'
@@ -81,7 +82,7 @@ export class ActualInputs {
 
   /** A mount point without the kernel's " (deleted)" (P115). */
   plain(mountPoint: string): string {
-    return mountPoint.endsWith(DELETED) ? mountPoint.slice(0, -DELETED.length) : mountPoint
+    return undeletedPath(mountPoint)
   }
 
   /** Mounts stacked on a path relative to the root directory, oldest first. */
@@ -95,5 +96,3 @@ export class ActualInputs {
     return this.#dead.get(this.absolute(relative)) ?? this.#dead.get(relative)
   }
 }
-
-const DELETED = ' (deleted)'

@@ -2,6 +2,7 @@
 import { compareText } from '../compare-text.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
+import { loopsBackedBy } from './backed-loops.ts'
 import type { BlockMapping, BlockVolume } from './devices.ts'
 import { baseName } from './tree.ts'
 
@@ -12,14 +13,10 @@ export function mapFileOf(
   podUid: string,
 ): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
   const path = `${mapDir}/${podUid}`
-  const absolute = inputs.absolute(path)
   return {
     mapFile: exists(inputs, path) ? path : undefined,
     mapLayers: inputs.at(path),
-    loops: (inputs.snapshot.blockDevices ?? [])
-      .filter((device) => device.backingFile?.replace(/\s*\(deleted\)\s*$/, '') === absolute)
-      .map((device) => device.name)
-      .toSorted(compareText),
+    loops: loopsBackedBy(inputs.snapshot, inputs.absolute(path)).toSorted(compareText),
   }
 }
 

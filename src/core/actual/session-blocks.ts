@@ -5,6 +5,7 @@
 import { compareText } from '../compare-text.ts'
 import { FC_PLUGIN } from '../fc-disk.ts'
 import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
+import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { BlockVolume, PodLinks } from './devices.ts'
 import { foreignMounts, mapDirectoryOnly, mappingOf, uidsBelow } from './map-files.ts'
@@ -94,7 +95,7 @@ function leadsTo(
   volumeName: string | undefined,
 ): boolean {
   if (bound === undefined || bound.fsType !== 'devtmpfs') return link.name === volumeName
-  return inputs.tree.get(link.path)?.target === `/dev${bound.root.replace(/\/\/deleted$/, '')}`
+  return inputs.tree.get(link.path)?.target === `/dev${undeletedRoot(bound.root)}`
 }
 
 function volumeNameIn(inputs: ActualInputs, record: string): string | undefined {

@@ -2,6 +2,7 @@
  * Whose sub-paths are whose. The kubelet calls them by the volume's spec name alone (P136), and a PersistentVolume may
  * be called like a volume of the same pod: each leaf belongs to the volume that it shows (S18).
  */
+import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { isWithin } from '../path-within.ts'
 import type { PodVolume, SubPathLeaf, SubPaths } from './pod-volumes.ts'
@@ -30,7 +31,7 @@ function ownerOf(leaf: SubPathLeaf, volumes: readonly Candidate[]): Candidate | 
 
 /** A bind mount of the volume's mount or of a part of it; of an unmounted volume, of its directory. */
 function shows(leaf: MountInfo, { dir, layers }: Candidate): boolean {
-  const root = leaf.root.replace(/\/\/deleted$/, '')
+  const root = undeletedRoot(leaf.root)
   if (layers.length > 0) return layers.some((layer) => layer.dev === leaf.dev && isWithin(root, layer.root))
   return `${root}/`.includes(`/${dir}/`)
 }

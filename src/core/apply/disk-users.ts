@@ -1,6 +1,7 @@
 /** Who uses a disk: a mount, a map, a loop, a holder or an opener of it, its partitions or its multipath map (S9, S21, S25). */
 import { errorMessage } from '../errors.ts'
 import { describeProcess } from '../holders/describe-holders.ts'
+import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { BlockNode, IscsiLun } from './block-tree.ts'
 import { pause } from './deadline.ts'
@@ -155,6 +156,6 @@ function mountsOf(table: MountTable, nodes: readonly OnDisk[]): [MountInfo, OnDi
 /** Relative to /dev. A file system of several devices (btrfs) has a number of its own, and one of them as its source. */
 function deviceFileOf({ dev, fsType, root, source }: MountInfo): string | undefined {
   if (!dev.startsWith('0:')) return undefined
-  if (fsType === 'devtmpfs') return root.replace(/\/\/deleted$/, '')
+  if (fsType === 'devtmpfs') return undeletedRoot(root)
   return source.startsWith('/dev/') ? source.slice('/dev'.length) : undefined
 }

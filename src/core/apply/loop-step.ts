@@ -1,4 +1,5 @@
 /** Releasing the loop device that a kubelet put on a block volume's map (C19, C84). */
+import { undeletedPath } from '../mountinfo/deleted.ts'
 import { isWithin } from '../path-within.ts'
 import type { Step } from '../plan/plan.ts'
 import { pause } from './deadline.ts'
@@ -9,7 +10,7 @@ export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
   const { host, operation } = run
   const file = host.loopBackingFile(step.target)
   if (file === undefined) return
-  if (!operation.paths.some((path) => isWithin(nameOf(file), path))) {
+  if (!operation.paths.some((path) => isWithin(undeletedPath(file), path))) {
     throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not of this volume`, {
       hint: 'Plan again: the device was given to somebody else.',
     })
@@ -39,13 +40,8 @@ export async function isReleased(
 ): Promise<boolean> {
   for (let tries = 1; ; tries++) {
     const now = host.loopBackingFile(device)
-    if (now === undefined || nameOf(now) !== nameOf(file)) return true
+    if (now === undefined || undeletedPath(now) !== undeletedPath(file)) return true
     if (tries === TRIES || waiting.isSpent || signal?.aborted) return false
     await waiting.spend(() => pause(PAUSE_MS, signal))
   }
-}
-
-/** Of a backing file, which may have been deleted. */
-function nameOf(backingFile: string): string {
-  return backingFile.replace(/ \(deleted\)$/, '')
 }

@@ -1,5 +1,6 @@
 /** Loop devices on a disk: a user of it, however its backing file is called here (S21, S25). */
 import { posix } from 'node:path'
+import { undeletedPath } from '../mountinfo/deleted.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { deviceNumberFrom } from './device-use.ts'
 import type { DiskUser, OnDisk } from './disk-users.ts'
@@ -8,7 +9,6 @@ import type { Host } from './host.ts'
 import { containingMount } from './location.ts'
 import type { StepContext } from './step-context.ts'
 
-const DELETED = ' (deleted)'
 /** The file system of the backing file is asked, which may be dead. */
 const ANSWER_MS = 5000
 
@@ -25,12 +25,12 @@ export async function loopsOn(nodes: readonly OnDisk[], run: StepContext): Promi
   const users: DiskUser[] = []
   for (const { device, backingFile } of host.loops()) {
     if (operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device)) continue
-    const isDeleted = backingFile.endsWith(DELETED)
-    const named = byFile.get(isDeleted ? backingFile.slice(0, -DELETED.length) : backingFile)
+    const file = undeletedPath(backingFile)
+    const named = byFile.get(file)
     // What was deleted may have another file in its place.
     const backing =
       named?.dev ??
-      (isDeleted
+      (file !== backingFile
         ? undefined
         : (backingOf(backingFile, around.table, host) ?? (await hiddenNode(device, backingFile, run))))
     const node = byDev.get(backing ?? '')

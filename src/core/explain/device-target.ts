@@ -1,5 +1,6 @@
 /** What a block device is to this node: what is mounted from it, what it backs, whose it is. */
 
+import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { isWithin } from '../path-within.ts'
 import type { PlanContext } from '../reconcile/context.ts'
@@ -24,7 +25,7 @@ export function deviceTarget(context: PlanContext, volumes: NodeVolumes, given: 
   const names = new Set(NUMBER.test(given) ? inputs.mounts.ofDevice(given).map(({ source }) => source) : [given])
   names.delete('')
   const fromIt = all.filter((mount) => (NUMBER.test(given) ? mount.dev === given : names.has(mount.source)))
-  const binds = all.filter((mount) => isDeviceFile(mount) && names.has(`/dev${mount.root.replace(/\/\/deleted$/, '')}`))
+  const binds = all.filter((mount) => isDeviceFile(mount) && names.has(`/dev${undeletedRoot(mount.root)}`))
   const loops = (inputs.snapshot.blockDevices ?? []).filter(({ name }) => names.has(name) || names.has(`/dev/${name}`))
   const mine = volumes.all.filter((volume) =>
     isOn(context, volume, {

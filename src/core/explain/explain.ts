@@ -2,6 +2,7 @@
  * All that is known about one pod, claim, PersistentVolume, VolumeAttachment, volume, mount, path or device of a node: from the
  * same look, and by the same pass, as a plan. Pure: who holds it is asked of the live node alone (live-holders.ts).
  */
+import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { NodeState } from '../node-state.ts'
 import { onceFor } from '../once-for.ts'
 import type { PlanOptions } from '../plan/plan.ts'
@@ -266,6 +267,6 @@ function deviceFiles(volumes: readonly NodeVolume[]): string[] {
   const files = volumes
     .flatMap(({ mounts }) => mounts)
     .filter(({ fsType, root }) => fsType === 'devtmpfs' && root !== '/')
-    .map(({ root }) => root.replace(/\/\/deleted$/, '').slice(1))
+    .map(({ root }) => undeletedRoot(root).slice(1))
   return [...new Set(files)]
 }

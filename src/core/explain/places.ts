@@ -1,5 +1,6 @@
 /** What there is of a volume on this node, path by path. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { loopsBackedBy } from '../actual/backed-loops.ts'
 import type { StateFile } from '../actual/state-file.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { pluginNamed } from '../plugins/registry.ts'
@@ -24,7 +25,7 @@ export function placeAt(inputs: ActualInputs, path: string, given: Pick<Place, '
   const relative = inputs.relative(path)
   const layers = inputs.mounts.at(path)
   const dead = inputs.deadError(relative)
-  const loops = loopsOn(inputs, path)
+  const loops = loopsBackedBy(inputs.snapshot, path)
   return {
     path,
     state: stateAt(inputs, relative, layers),
@@ -52,13 +53,6 @@ function stateAt({ tree }: ActualInputs, relative: string, layers: readonly Moun
 }
 
 const NAMES = { block: 'block device', char: 'character device', fifo: 'named pipe', socket: 'socket' } as const
-
-/** Loop devices whose backing file this is; what was deleted meanwhile as well. */
-function loopsOn({ snapshot }: ActualInputs, path: string): string[] {
-  return (snapshot.blockDevices ?? [])
-    .filter(({ backingFile }) => backingFile?.replace(/\s*\(deleted\)\s*$/, '') === path)
-    .map(({ name }) => name)
-}
 
 /** Targets of pods that want it, of which nothing is on disk. */
 function missingTargets(context: PlanContext, volume: NodeVolume): Place[] {

@@ -1,6 +1,7 @@
 /** Where holders are looked for: paths of our own mount namespace, and what lies there in every other one. */
 import { posix } from 'node:path'
 import { type Location, locate } from '../apply/location.ts'
+import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import { isWithin } from '../path-within.ts'
@@ -61,12 +62,12 @@ export class Places {
 }
 
 function rootOf({ root }: MountInfo): string {
-  return posix.normalize(root.replace(/\/\/deleted$/, ''))
+  return posix.normalize(undeletedRoot(root))
 }
 
 /** By walking up: the paths may be thousands, and the files of all processes too. */
 function isBelowAny(path: string, places: ReadonlySet<string>): boolean {
-  for (let at = path.replace(/ \(deleted\)$/, ''); ; at = posix.dirname(at)) {
+  for (let at = undeletedPath(path); ; at = posix.dirname(at)) {
     if (places.has(at)) return true
     if (at === '/' || at === '.') return false
   }

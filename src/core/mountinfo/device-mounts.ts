@@ -1,3 +1,4 @@
+import { undeletedRoot } from './deleted.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 import { MountsWithin } from './mounts-within.ts'
 import { goesWith, propagationKey } from './propagation.ts'
@@ -13,7 +14,7 @@ export class DeviceMounts {
 
   /** Every mount that shows the same tree or a part of it, itself included (R031). */
   showing(mount: MountInfo): readonly MountInfo[] {
-    const root = plainRoot(mount)
+    const root = undeletedRoot(mount.root)
     const { all, byRoot } = this.#index(mount.dev)
     return root === '/' ? all : byRoot.of(root)
   }
@@ -30,7 +31,7 @@ export class DeviceMounts {
     if (known !== undefined) return known
     const all = this.#table.ofDevice(dev)
     const byKey = Map.groupBy(all, (each) => propagationKey(this.#table, each) ?? '')
-    const index = { all, byRoot: new MountsWithin(all, plainRoot), byKey }
+    const index = { all, byRoot: new MountsWithin(all, ({ root }) => undeletedRoot(root)), byKey }
     this.#indexes.set(dev, index)
     return index
   }
@@ -40,9 +41,4 @@ interface Index {
   readonly all: readonly MountInfo[]
   readonly byRoot: MountsWithin
   readonly byKey: ReadonlyMap<string, readonly MountInfo[]>
-}
-
-/** What was bound and then removed is still shown (P115). */
-function plainRoot({ root }: MountInfo): string {
-  return root.replace(/\/\/deleted$/, '')
 }

@@ -1,5 +1,6 @@
 import { append } from '../append.ts'
 import { decodeOctal } from './decode-octal.ts'
+import { undeletedPath } from './deleted.ts'
 import { MountRecord } from './mount-record.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 import { MountText } from './mount-text.ts'
@@ -7,7 +8,6 @@ import { deviceKey, type MountColumns, scanLines } from './scan-lines.ts'
 
 const SLASH = 0x2f
 const BACKSLASH = 0x5c
-const DELETED = ' (deleted)'
 const NO_MOUNTS: readonly MountRecord[] = []
 const ESCAPED_DELETED = '\\040(deleted)'
 
@@ -109,7 +109,8 @@ class ColumnMountTable implements MountTable {
       }
       const name = path.slice(path.lastIndexOf('/') + 1)
       stack(names, name, record)
-      if (name.endsWith(DELETED)) stack(names, name.slice(0, -DELETED.length), record)
+      const plain = undeletedPath(name)
+      if (plain !== name) stack(names, plain, record)
     }
     this.#byDirectory = directories
     return directories

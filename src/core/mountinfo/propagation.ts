@@ -4,6 +4,7 @@
  * a shared mount is in it, a pod's and a stranger's, and stays.
  */
 import { posix } from 'node:path'
+import { undeletedPath } from './deleted.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /** @param copyTable the table of another mount namespace, where the copy is in one */
@@ -40,10 +41,5 @@ function groupsOf({ optionalFields }: MountInfo, field: RegExp): string[] {
 
 /** Path of a mount point within the file system of the mount that it is on. */
 function placeIn(parent: MountInfo, { mountPoint }: MountInfo): string {
-  return posix.join(parent.root, posix.relative(plain(parent.mountPoint), plain(mountPoint)))
-}
-
-/** The kernel appends it where the directory was removed (P115). */
-function plain(mountPoint: string): string {
-  return mountPoint.replace(/ \(deleted\)$/, '')
+  return posix.join(parent.root, posix.relative(undeletedPath(parent.mountPoint), undeletedPath(mountPoint)))
 }

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import { VolctlError } from '../errors.ts'
 import { isWithin } from '../path-within.ts'
+import { undeletedPath } from './deleted.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 const PLUGIN_TREE = '/plugins/kubernetes.io/'
@@ -48,7 +49,7 @@ export function hasForeignReferences(path: string, references: readonly MountInf
 /** How much of `path` the mount point is; its text may end in " (deleted)" (P115). */
 function lengthOf(mount: MountInfo, path: string): number {
   if (mount.mountPoint === '/') return 0
-  return isWithin(path, mount.mountPoint) ? mount.mountPoint.length : mount.mountPoint.length - ' (deleted)'.length
+  return isWithin(path, mount.mountPoint) ? mount.mountPoint.length : undeletedPath(mount.mountPoint).length
 }
 
 function withoutTrailingSlash(path: string): string {
