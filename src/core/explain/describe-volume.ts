@@ -5,7 +5,7 @@ import { podName } from '../pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import { describeWanted } from '../reconcile/mount-volumes.ts'
-import { describeCsiVolume, describePersistentVolume } from '../reconcile/volume-facts.ts'
+import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/volume-facts.ts'
 import { type Concern, concernOf } from './concerns.ts'
 import type { AttachmentView, VolumeView } from './explanation.ts'
 import { type NodeVolume, podDirOf } from './node-volumes.ts'
@@ -79,8 +79,7 @@ function refOf(context: PlanContext, volume: NodeVolume, { operations, waiting }
   const ref = own === undefined ? undefined : describeWanted(context, own)
   const device = volume.mounts.at(-1)
   const known = ref ?? planned?.volume
-  if (known !== undefined)
-    return { ...planned?.volume, ...known, ...(device !== undefined && { device: `${device.dev} ${device.source}` }) }
+  if (known !== undefined) return { ...planned?.volume, ...known, ...describeDevice(device) }
   const name = nameOf(volume)
   if (identity !== undefined) {
     const mode = volume.maps.length > 0 || persistentVolume?.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem'
@@ -93,7 +92,7 @@ function refOf(context: PlanContext, volume: NodeVolume, { operations, waiting }
     plugin: pluginOf(volume),
     mode: volume.maps.length > 0 ? 'Block' : 'Filesystem',
     ...describePersistentVolume(persistentVolume),
-    ...(device === undefined ? {} : { device: `${device.dev} ${device.source}` }),
+    ...describeDevice(device),
   }
 }
 

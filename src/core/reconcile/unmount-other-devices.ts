@@ -12,6 +12,7 @@ import { reportDriverGone } from './driver-call.ts'
 import { type FlexCall, flexCall } from './flex-driver.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { referencesTo } from './references.ts'
+import { describeDevice } from './volume-facts.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
   for (const global of globalMounts(context.inputs)) {
@@ -44,13 +45,12 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
     leaveGlobal(context, findings, global, 'S24', `pod ${references.by.uid} shows the same file system`)
     return
   }
-  const device = layers.at(-1)
   const volume = {
     name,
     uniqueName: globalUniqueName(plugin, target, name),
     plugin,
     mode: 'Filesystem' as const,
-    ...(device === undefined ? {} : { device: `${device.dev} ${device.source}` }),
+    ...describeDevice(layers.at(-1)),
   }
   const wait = waitForKubelet(context)
   if (wait !== undefined) {

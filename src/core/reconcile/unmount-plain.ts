@@ -11,6 +11,7 @@ import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import type { PodClass } from './pod-classes.ts'
 import { gone, leaveEmpty, podTimes } from './pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
+import { describeDevice } from './volume-facts.ts'
 
 export function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const { inputs } = context
@@ -27,7 +28,6 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
     return
   }
   const kind = pluginNamed(volume.plugin).reconstructs || call?.kind === 'call' ? 'UnmountVolume' : 'CleanOrphanVolume'
-  const device = volume.layers.at(-1)
   const ref: VolumeRef = {
     name: volume.name,
     uniqueName:
@@ -36,7 +36,7 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
         : uniquePodVolumeName(volume.plugin, pod.uid, volume.name),
     plugin: volume.plugin,
     mode: 'Filesystem',
-    ...(device === undefined ? {} : { device: `${device.dev} ${device.source}` }),
+    ...describeDevice(volume.layers.at(-1)),
   }
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
   if (wait !== undefined) {

@@ -39,8 +39,13 @@ export function describeCsiVolume(
           attached: objects.isAttached(uniqueName),
           inUse: objects.isInUse(uniqueName),
         }),
-    ...(device === undefined ? {} : { device: `${device.dev} ${device.source}` }),
+    ...describeDevice(device),
   }
+}
+
+/** The mount that shows which device it is on; undefined: it is not mounted. */
+export function describeDevice(mount: MountInfo | undefined): Pick<VolumeRef, 'device'> {
+  return mount === undefined ? {} : { device: `${mount.dev} ${mount.source}` }
 }
 
 /** S31: claim, name and access modes; nothing of an inline volume. */
