@@ -4,12 +4,11 @@
  */
 import { type Command, type Interfaces, run, settings } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
-import { isWalker } from './core/apply/walker-command.ts'
 import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
-import { isMapReader } from './core/holders/map-reader-command.ts'
+import { askedChild, type OwnChild } from './core/own-child.ts'
 import { palette } from './core/views/palette.ts'
 
 /** Literal imports, which the bundler keeps lazy. */
@@ -19,6 +18,11 @@ const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>
   journal: () => import('./commands/journal.ts'),
   plan: () => import('./commands/plan.ts'),
   snapshot: () => import('./commands/snapshot.ts'),
+}
+
+const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
+  'ownership-walker': async () => (await import('./core/apply/ownership-walker.ts')).walkForParent(),
+  'map-reader': async () => (await import('./core/holders/map-reader.ts')).readMapsForParent(),
 }
 
 /**
@@ -32,12 +36,9 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
   process.stderr.on('error', () => undefined)
   try {
     const args = process.argv.slice(2)
-    if (isWalker(args)) {
-      await (await import('./core/apply/ownership-walker.ts')).walkForParent()
-      process.exit()
-    }
-    if (isMapReader(args)) {
-      await (await import('./core/holders/map-reader.ts')).readMapsForParent()
+    const child = askedChild(args)
+    if (child !== undefined) {
+      await CHILDREN[child]()
       process.exit()
     }
     settings.enableAutoTranspile = false

@@ -10,8 +10,8 @@ import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD, withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
-import { mapReaderCommand } from '../core/holders/map-reader-command.ts'
 import { isInInitialPidNamespace } from '../core/node/standing.ts'
+import { ownCommand } from '../core/own-child.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/volctl-command.ts'
 
@@ -96,7 +96,7 @@ export default class Explain extends VolctlCommand {
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )
-    const maps = { command: mapReaderCommand(), deadlineMs: MAPS_DEADLINE_MS }
+    const maps = { command: ownCommand('map-reader'), deadlineMs: MAPS_DEADLINE_MS }
     const found = await liveHolders(held, { table: mounts, loops, maps })
     this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)
     const unseen = [...elsewhere(standing), ...found.unseen]

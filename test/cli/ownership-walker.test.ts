@@ -5,12 +5,12 @@ import { execa } from 'execa'
 import { afterAll, expect, it } from 'vitest'
 import { containingMount } from '../../src/core/apply/location.ts'
 import { changeOwnershipApart } from '../../src/core/apply/ownership-apart.ts'
-import { walkerCommand } from '../../src/core/apply/walker-command.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { ownCommand } from '../../src/core/own-child.ts'
 import { VOLCTL } from './run-volctl.ts'
 
 const LAUNCHER = new URL('../../dist/launch.cjs', import.meta.url).pathname
-const WORD = walkerCommand().at(-1) ?? ''
+const WORD = ownCommand('ownership-walker').at(-1) ?? ''
 const path = mkdtempSync(`${tmpdir()}/volctl-walker-`)
 afterAll(() => rmSync(path, { recursive: true, force: true }))
 writeFileSync(`${path}/file`, 'x', { mode: 0o600 })
@@ -72,7 +72,7 @@ it('is started by the command line that volctl makes of its own', async () => {
   chmodSync(`${path}/file`, 0o600)
   const { argv } = process
   process.argv = [argv[0] ?? '', LAUNCHER, 'apply']
-  const command = walkerCommand()
+  const command = ownCommand('ownership-walker')
   process.argv = argv
   const { ownership } = request
   const done = await changeOwnershipApart(path, { mountId, ownership }, { command, deadlineMs: 20_000 })

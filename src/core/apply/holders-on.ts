@@ -1,8 +1,8 @@
 /** Who keeps a mount busy, for an operation that fails on it. */
 import { describeHolders } from '../holders/describe-holders.ts'
 import type { Holders } from '../holders/find-holders.ts'
-import { mapReaderCommand } from '../holders/map-reader-command.ts'
 import type { MapReader } from '../holders/mapped-files.ts'
+import { ownCommand } from '../own-child.ts'
 import type { StepContext } from './step-context.ts'
 
 /** Nobody looks longer than this, whatever the time that the operation still has. */
@@ -10,7 +10,7 @@ const DEADLINE_MS = 5000
 
 /** Everybody. @param path a mount point */
 export function holdersOn(path: string, run: StepContext): Promise<Holders> {
-  const command = run.context.mapReader ?? mapReaderCommand()
+  const command = run.context.mapReader ?? ownCommand('map-reader')
   return search(path, run, { command, deadlineMs: DEADLINE_MS })
 }
 

@@ -3,8 +3,7 @@
  * it, or leave it behind. It takes one request on its standard input, and says on its standard output how far it is, and
  * last how it ended (walker-messages.ts).
  */
-import { text as readAll } from 'node:stream/consumers'
-import { errorMessage } from '../errors.ts'
+import { requestOfParent } from '../parent-request.ts'
 import { changeOwnership } from './change-ownership.ts'
 import { failureOf, type WalkRequest, walkRequest } from './walker-messages.ts'
 
@@ -14,16 +13,8 @@ const ENTRIES_BETWEEN_LOOKS = 100
 
 /** Sets the exit status: 1 where the request is none, or not of this process's parent; nothing is touched then. */
 export async function walkForParent(): Promise<void> {
-  let request: WalkRequest
-  try {
-    request = walkRequest(JSON.parse(await readAll(process.stdin)), '')
-    if (request.parent !== process.ppid) throw new Error('it is not asked by its parent')
-  } catch (error) {
-    process.stderr.write(`volctl: not a request to the ownership walker: ${errorMessage(error)}\n`)
-    process.exitCode = 1
-    return
-  }
-  await say(await walk(request))
+  const request = await requestOfParent(walkRequest, 'ownership walker')
+  if (request !== undefined) await say(await walk(request))
 }
 
 async function walk({ parent, path, mountId, ownership }: WalkRequest): Promise<object> {

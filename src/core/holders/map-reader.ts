@@ -4,22 +4,15 @@
  * standard input, and answers on its standard output with a line for every process, in order.
  */
 import { readFileSync } from 'node:fs'
-import { text as readAll } from 'node:stream/consumers'
 import { errnoOf, errorMessage } from '../errors.ts'
+import { requestOfParent } from '../parent-request.ts'
 import { type MapAnswer, type MapRequest, mapRequest } from './map-messages.ts'
 import { parseMaps } from './parse-maps.ts'
 
 /** Sets the exit status: 1 where the request is none, or not of this process's parent; nothing is read then. */
 export async function readMapsForParent(): Promise<void> {
-  let request: MapRequest
-  try {
-    request = mapRequest(JSON.parse(await readAll(process.stdin)), '')
-    if (request.parent !== process.ppid) throw new Error('it is not asked by its parent')
-  } catch (error) {
-    process.stderr.write(`volctl: not a request to the map reader: ${errorMessage(error)}\n`)
-    process.exitCode = 1
-    return
-  }
+  const request = await requestOfParent(mapRequest, 'map reader')
+  if (request === undefined) return
   // A pipe is written to at once: what is said of one process is out before the next one is looked at.
   for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request))}\n`)
 }

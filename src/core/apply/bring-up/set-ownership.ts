@@ -1,12 +1,12 @@
 /** fsGroup: the volume and all that is in it is given to a group of the pod (P31, P32, P34). */
 import { errorMessage } from '../../errors.ts'
+import { ownCommand } from '../../own-child.ts'
 import type { Ownership, Step } from '../../plan/plan.ts'
 import type { OwnershipChange } from '../change-ownership.ts'
 import { cannotHang } from '../file-systems.ts'
 import { containingMount } from '../location.ts'
 import { StepFailed } from '../operation-error.ts'
 import type { StepContext } from '../step-context.ts'
-import { walkerCommand } from '../walker-command.ts'
 import { progressReport } from './progress-report.ts'
 import type { Undo } from './undo.ts'
 
@@ -44,7 +44,7 @@ async function change(target: string, ownership: Ownership, run: StepContext): P
   // This process must never wait for a server. The root directory has been read all along.
   if (cannotHang(mount.fsType) || mount.id === containingMount(around.table, run.plan.rootDir)?.id)
     return host.changeOwnership(target, options)
-  const command = context.walker ?? walkerCommand()
+  const command = context.walker ?? ownCommand('ownership-walker')
   return waiting.spend((ms) => host.changeOwnership(target, options, { command, deadlineMs: ms * WALK_SHARE }))
 }
 
