@@ -15,3 +15,14 @@ export function podName(pod: PodRef): string {
 export function podNameAndUid(pod: PodRef): string {
   return pod.name === undefined ? pod.uid : `${namespacedName(pod)} (${pod.uid})`
 }
+
+/** One of its containers, where that is known: `container web of pod default/web-0`. */
+export function podAndContainer({
+  pod,
+  container,
+}: {
+  readonly pod: PodRef
+  readonly container?: string | undefined
+}): string {
+  return `${container === undefined ? '' : `container ${container} of `}pod ${podName(pod)}`
+}

@@ -1,6 +1,7 @@
 /** In what an operation of a reviewed plan and the same one of a fresh plan differ, in words: was, now (S26). */
 
 import { canonicalJson } from '../canonical-json.ts'
+import { firstFew } from '../first-few.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from '../plan/plan.ts'
 
 export interface Difference {
@@ -42,9 +43,8 @@ export function differencesOf(
 
 /** For one line; the rest is counted. */
 export function differencesText(differences: readonly Difference[], most = 3): string {
-  const shown = differences.slice(0, most).map(({ what, was, now }) => `${what} was ${was}, now ${now}`)
-  const more = differences.length - shown.length
-  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+  const texts = differences.map(({ what, was, now }) => `${what} was ${was}, now ${now}`)
+  return firstFew(texts, most, 'and ').join('; ')
 }
 
 function compare(what: string, was = NONE, now = NONE): Difference[] {

@@ -15,10 +15,11 @@ import { allCandidates, type Target } from './candidates.ts'
 import { cluesOn } from './clues.ts'
 import { type Concern, concernOf, type Scope } from './concerns.ts'
 import { type DescribedVolume, describeVolume, NOTHING_HERE } from './describe-volume.ts'
-import type { Explanation, Fact, HoldersView, Place, PodView, Subject, Verdict } from './explanation.ts'
+import type { Explanation, Fact, Place, PodView, Subject, Verdict } from './explanation.ts'
 import { findTarget, splitPrefix } from './find-target.ts'
 import { identityOf } from './identity.ts'
 import { type NodeVolume, NodeVolumes } from './node-volumes.ts'
+import { FROM_SNAPSHOT } from './not-asked.ts'
 import { type PlaceTarget, placeTarget } from './path-target.ts'
 import { type Because, verdictOf } from './verdict.ts'
 
@@ -163,16 +164,6 @@ function withDeath(verdict: Verdict, places: readonly Place[]): Verdict {
   const [errno = dead] = /\bE[A-Z]+\b/.exec(dead ?? '') ?? []
   if (dead === undefined || errno === undefined || verdict.message.includes(errno)) return verdict
   return { ...verdict, message: `${verdict.message}; its mount is dead: ${dead}` }
-}
-
-/** What a snapshot can say of holders. */
-export const FROM_SNAPSHOT: HoldersView = {
-  known: false,
-  processes: [],
-  namespaces: [],
-  loops: [],
-  kernel: [],
-  notes: ['a snapshot cannot tell who holds it: run volctl explain on the node'],
 }
 
 /** Pods that are asked about, then those of the volumes. */

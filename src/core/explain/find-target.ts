@@ -1,5 +1,6 @@
 /** What a name means: one thing; of several, or none, an error says what to ask for instead. */
 import { VolctlError } from '../errors.ts'
+import { firstFew } from '../first-few.ts'
 import type { ApiReadError } from '../model/snapshot.ts'
 import type { PlanContext } from '../reconcile/context.ts'
 import { type Candidate, PREFIXES, type Target } from './candidates.ts'
@@ -45,11 +46,10 @@ function oneForEachVolume(found: readonly Candidate[]): Candidate[] {
 }
 
 function ambiguous({ inputs }: PlanContext, what: string, found: readonly Candidate[]): VolctlError {
-  const shown = found.slice(0, MOST_CANDIDATES).map(({ ask, about }) => `${ask} (${about})`)
-  const more = found.length - shown.length
+  const asks = found.map(({ ask, about }) => `${ask} (${about})`)
   return new VolctlError(
     'AmbiguousName',
-    `"${what}" may be ${found.length} things on node ${inputs.snapshot.nodeName}: ${[...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ')}`,
+    `"${what}" may be ${found.length} things on node ${inputs.snapshot.nodeName}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`,
     { hint: `Ask for one of them: volctl explain ${found[0]?.ask}` },
   )
 }

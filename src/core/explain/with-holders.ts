@@ -1,10 +1,11 @@
 /** The answer with who holds it, as the live node shows it. */
+import { firstFew } from '../first-few.ts'
 import type { ContainerName, NameOf } from '../holders/container-names.ts'
 import type { FoundHolders } from '../holders/live-holders.ts'
 import type { PodProcess } from '../node/pod-cgroups.ts'
 import { BLOCK_CODES } from '../plan/catalogue.ts'
 import type { OperationKind, StepOp } from '../plan/plan.ts'
-import { podName } from '../pod-name.ts'
+import { podAndContainer } from '../pod-name.ts'
 import type { Advice, Explanation, HoldersView, NamespaceView, ProcessView } from './explanation.ts'
 
 /** Steps that fail on what somebody holds. */
@@ -23,16 +24,6 @@ const FAILING: ReadonlySet<StepOp> = new Set([
 
 /** For which no mount may be left anywhere (S21, S24). */
 const DEVICES: ReadonlySet<OperationKind> = new Set(['UnmountDevice', 'UnmapDevice', 'DetachVolume'])
-
-/** Where nothing of it is on this node. */
-export const NOTHING_TO_HOLD: HoldersView = {
-  known: false,
-  processes: [],
-  namespaces: [],
-  loops: [],
-  kernel: [],
-  notes: ['nothing of it is mounted, mapped or on disk here: there is nothing to hold'],
-}
 
 export function withHolders(explanation: Explanation, found: FoundHolders, nameOf: NameOf): Explanation {
   const { processes, namespaces, loops, kernel, unseen } = found
@@ -79,12 +70,12 @@ function adviceOnHolders({ operations, volumes }: Explanation, holders: HoldersV
   const devices = new Set(runnable.map(({ kind }) => kind)).intersection(DEVICES)
   return [
     ...(busy.length > 0 && steps.some(({ op }) => FAILING.has(op))
-      ? [heldBy(`End what holds it, or volctl apply fails there: ${listText(busy)}.`)]
+      ? [heldBy(`End what holds it, or volctl apply fails there: ${firstFew(busy, MOST).join(', ')}.`)]
       : []),
     ...(namespaces.length > 0 && devices.size > 0
       ? [
           heldBy(
-            `${[...devices].join(' and ')} ${devices.size === 1 ? 'is' : 'are'} refused while another mount namespace still has it mounted: end ${listText(namespaces.map(holderText))}, or unmount it there (nsenter -t PID -m).`,
+            `${[...devices].join(' and ')} ${devices.size === 1 ? 'is' : 'are'} refused while another mount namespace still has it mounted: end ${firstFew(namespaces.map(holderText), MOST).join(', ')}, or unmount it there (nsenter -t PID -m).`,
           ),
         ]
       : []),
@@ -96,14 +87,8 @@ const heldBy = (text: string): Advice => ({ text, code: 'HeldBy', meaning: BLOCK
 /** Named; the rest is counted. */
 const MOST = 4
 
-function listText(texts: readonly string[]): string {
-  const more = texts.length - MOST
-  return [...texts.slice(0, MOST), ...(more > 0 ? [`${more} more`] : [])].join(', ')
-}
-
 function holderText({ command, pid, container, pod }: ProcessView | NamespaceView): string {
-  const of =
-    pod === undefined ? '' : `, ${container === undefined ? '' : `container ${container} of `}pod ${podName(pod)}`
+  const of = pod === undefined ? '' : `, ${podAndContainer({ pod, container })}`
   return `${command} (pid ${pid}${of})`
 }
 

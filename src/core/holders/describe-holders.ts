@@ -1,7 +1,8 @@
 /** Holders in one line, for an operation that failed on them. */
+import { firstFew } from '../first-few.ts'
 import { type PodProcess, podProcessOf } from '../node/pod-cgroups.ts'
 import { readTextIfAny } from '../node/read-text.ts'
-import { podName } from '../pod-name.ts'
+import { podAndContainer } from '../pod-name.ts'
 import type { NameOf } from './container-names.ts'
 import type { Holders } from './find-holders.ts'
 import type { Holder } from './process-files.ts'
@@ -17,13 +18,17 @@ const byUid: NameOf = ({ podUid, containerId }) => ({
 /** Empty where there are none. @param nameOf absent: pods are called by their UIDs */
 export function describeHolders({ processes, namespaces, loops }: Holders, nameOf: NameOf = byUid): string {
   return [
-    ...someOf(loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`)),
-    ...someOf([describeProcesses(processes, nameOf)].flat()),
-    ...someOf(
+    ...firstFew(
+      loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`),
+      MOST,
+    ),
+    ...firstFew(describeProcesses(processes, nameOf), MOST),
+    ...firstFew(
       namespaces.map(
         ({ pid, process, mountPoints: [first], of }) =>
           `${first} in the mount namespace of ${process} (pid ${pid}${whose(of, nameOf)})`,
       ),
+      MOST,
     ),
   ].join(', ')
 }
@@ -42,11 +47,5 @@ export function describeProcess({ process, pid }: { process: string; pid: number
 }
 
 function whose(of: PodProcess | undefined, nameOf: NameOf): string {
-  if (of === undefined) return ''
-  const { pod, container } = nameOf(of)
-  return `; ${container === undefined ? '' : `container ${container} of `}pod ${podName(pod)}`
-}
-
-function someOf(texts: readonly string[]): string[] {
-  return texts.length > MOST ? [...texts.slice(0, MOST), `${texts.length - MOST} more`] : [...texts]
+  return of === undefined ? '' : `; ${podAndContainer(nameOf(of))}`
 }

@@ -3,7 +3,9 @@
  * `wide` adds all of every volume, every decision, and what the codes mean.
  */
 import type { Advice, Explanation, Fact, HoldersView, PodView, ProcessView } from '../explain/explanation.ts'
+import { firstFew } from '../first-few.ts'
 import type { Problem, Waiting } from '../plan/plan.ts'
+import { podAndContainer } from '../pod-name.ts'
 import { operationsText, subjectsText } from './explain-operations.ts'
 import { placesText } from './explain-places.ts'
 import { colourOf, verdictText, volumeBlock, volumesTable } from './explain-volumes.ts'
@@ -128,14 +130,12 @@ function processText(process: ProcessView, paint: Palette, width: Width): string
 }
 
 function nameOf({ command, pid, container, pod }: Omit<ProcessView, 'holds'>): string {
-  const of =
-    pod === undefined ? '' : `, ${container === undefined ? '' : `container ${container} of `}pod ${podText(pod)}`
+  const of = pod === undefined ? '' : `, ${podAndContainer({ pod, container })}`
   return `${command} (pid ${pid})${of}`
 }
 
 function listText(what: string, paths: readonly string[], paint: Palette, width: Width): string {
-  const more = paths.length > MOST_PATHS ? [`and ${paths.length - MOST_PATHS} more`] : []
-  return [...paths.slice(0, MOST_PATHS), ...more]
+  return firstFew(paths, MOST_PATHS, 'and ')
     .map((path, index) => wrapped(`    ${(index === 0 ? what : '').padEnd(12)}`, path, width, paint.dim))
     .join('')
 }

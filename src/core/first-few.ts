@@ -1,0 +1,9 @@
+/**
+ * For a line or a list that must not grow without end: the first texts, and in place of the others how many they are.
+ *
+ * @param before what is said before their number
+ */
+export function firstFew(texts: readonly string[], most: number, before = ''): string[] {
+  const more = texts.length - most
+  return more > 0 ? [...texts.slice(0, most), `${before}${more} more`] : [...texts]
+}
