@@ -1,7 +1,6 @@
 /** Holders in one line, for an operation that failed on them. */
 import { firstFew } from '../first-few.ts'
-import { type PodProcess, podProcessOf } from '../node/pod-cgroups.ts'
-import { readTextIfAny } from '../node/read-text.ts'
+import { type PodProcess, podOfProcess } from '../node/pod-cgroups.ts'
 import { podAndContainer } from '../pod-name.ts'
 import type { NameOf } from './container-names.ts'
 import type { Holders } from './find-holders.ts'
@@ -43,7 +42,7 @@ export function describeProcesses(holders: readonly Holder[], nameOf: NameOf = b
 
 /** `sh (pid 42; container web of pod default/web-0)`: one that another mount namespace is seen through. */
 export function describeProcess({ process, pid }: { process: string; pid: number }, nameOf: NameOf = byUid): string {
-  return `${process} (pid ${pid}${whose(podProcessOf(readTextIfAny(`/proc/${pid}/cgroup`) ?? ''), nameOf)})`
+  return `${process} (pid ${pid}${whose(podOfProcess(pid), nameOf)})`
 }
 
 function whose(of: PodProcess | undefined, nameOf: NameOf): string {

@@ -5,8 +5,7 @@
  */
 import type { OtherNamespace } from '../apply/host.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { type PodProcess, podProcessOf } from '../node/pod-cgroups.ts'
-import { readTextIfAny } from '../node/read-text.ts'
+import { type PodProcess, podOfProcess } from '../node/pod-cgroups.ts'
 import { isInUserNamespace } from '../node/standing.ts'
 import { type MappedFiles, type MapReader, mappedFiles } from './mapped-files.ts'
 import { Places } from './places.ts'
@@ -84,7 +83,7 @@ function countOf(processes: number): string {
 function namespaceHolder(places: Places, { pid, process, table }: OtherNamespace): NamespaceHolder[] {
   const mounts = places.mountsIn(table)
   if (mounts.length === 0) return []
-  const of = podProcessOf(readTextIfAny(`/proc/${pid}/cgroup`) ?? '')
+  const of = podOfProcess(pid)
   const mountPoints = [...new Set(mounts.map(({ mountPoint }) => mountPoint))]
   return [{ pid, process, mountPoints, ...(of && { of }) }]
 }

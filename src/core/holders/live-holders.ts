@@ -3,10 +3,9 @@ import { openersOf } from '../apply/device-openers.ts'
 import { readOtherNamespaces } from '../apply/other-namespaces.ts'
 import { errorMessage } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { podProcessOf } from '../node/pod-cgroups.ts'
 import { listIfAny, readTextIfAny } from '../node/read-text.ts'
 import { findHolders, type HolderSearch, type Holders } from './find-holders.ts'
-import { type Holder, isDenied } from './process-files.ts'
+import { type Holder, holder, isDenied } from './process-files.ts'
 
 export interface Held {
   /** Absolute: mount points and directories. */
@@ -49,10 +48,9 @@ const NONE: Openers = { holders: [], unseen: [] }
 function deviceOpeners(devices: readonly string[], table: MountTable, others: HolderSearch['others']): Openers {
   const names = new Map(devices.flatMap((name) => numberOf(name).map((dev) => [dev, name] as const)))
   try {
-    const holders = openersOf(new Set(names.keys()), table, others).map(({ pid, process, dev }): Holder => {
-      const of = podProcessOf(readTextIfAny(`/proc/${pid}/cgroup`) ?? '')
-      return { pid, process, what: 'device', path: `/dev/${names.get(dev)}`, ...(of && { of }) }
-    })
+    const holders = openersOf(new Set(names.keys()), table, others).map(({ pid, dev }) =>
+      holder(pid, 'device', `/dev/${names.get(dev)}`),
+    )
     return { holders, unseen: [] }
   } catch (error) {
     const why = isDenied(error) ? 'not root' : errorMessage(error)

@@ -5,8 +5,8 @@ import { hasEnded, processIds, processName, taskIds } from '../apply/other-names
 import { errnoOf } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
-import { type PodProcess, podProcessOf } from '../node/pod-cgroups.ts'
-import { namespaceOf, readTextIfAny } from '../node/read-text.ts'
+import { type PodProcess, podOfProcess } from '../node/pod-cgroups.ts'
+import { namespaceOf } from '../node/read-text.ts'
 import type { Places } from './places.ts'
 
 export interface Holder {
@@ -78,7 +78,7 @@ export function processFiles(places: Places, others: readonly OtherNamespace[], 
 }
 
 export function holder(pid: number, what: Holder['what'], path: string, proc = '/proc'): Holder {
-  const of = podProcessOf(readTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
+  const of = podOfProcess(pid, proc)
   return { pid, process: processName(pid, proc), what, path, ...(of && { of }) }
 }
 

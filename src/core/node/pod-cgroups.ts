@@ -7,6 +7,8 @@
  * Guaranteed pods have no QoS level; `cgroupRoot`, nesting and cgroup namespaces put a prefix before. A UID may be a
  * random one, 32 hex digits (static pods), or whatever a static manifest says (S10).
  */
+import { readTextIfAny } from './read-text.ts'
+
 const CGROUPFS = /\/kubepods(?:\/burstable|\/besteffort)?\/pod([^/]+)/g
 const SYSTEMD = /(?:^|[/-])kubepods(?:-burstable|-besteffort)?-pod([^/-]+)\.slice/g
 /** Renderings that are not the kubelet's own, such as a runtime's: at least the shape of a UID must be there. */
@@ -47,7 +49,12 @@ export interface PodProcess {
   readonly containerId?: string
 }
 
-/** Undefined: the process is of no pod. */
+/** Undefined: the process is of no pod, or has ended. */
+export function podOfProcess(pid: number, proc = '/proc'): PodProcess | undefined {
+  return podProcessOf(readTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
+}
+
+/** Undefined: the process is of no pod. @param cgroup the text of its /proc/PID/cgroup */
 export function podProcessOf(cgroup: string): PodProcess | undefined {
   const podUid = podUidsOfCgroup(cgroup).at(-1)
   if (podUid === undefined) return undefined
