@@ -102,7 +102,7 @@ function operationDecision({ kind, paths, steps, rule, blocked, message, pod, vo
     path: paths[0] ?? steps[0]?.target ?? '',
     rule,
     why: `${kind}${blocked ? `, blocked: ${blocked.message}` : ''}: ${message}`,
-    ...(pod === undefined ? {} : { pod: pod.uid }),
-    ...(volume?.uniqueName === undefined ? {} : { volume: volume.uniqueName }),
+    pod: pod?.uid,
+    volume: volume?.uniqueName,
   }
 }

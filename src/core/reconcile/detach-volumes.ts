@@ -113,7 +113,7 @@ function leaveAttached(
     path: `volumeattachments/${metadata.name}`,
     rule: 'R706',
     why,
-    ...(uniqueName === undefined ? {} : { volume: uniqueName }),
+    volume: uniqueName,
   }))
 }
 

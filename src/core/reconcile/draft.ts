@@ -49,9 +49,9 @@ export interface Left {
   readonly path: string
   readonly rule: string
   readonly why: string
-  readonly pod?: string
-  /** Unique name. */
-  readonly volume?: string
+  readonly pod?: string | undefined
+  /** Unique name, where it is known. */
+  readonly volume?: string | undefined
   /** It is left because something is not known that a person can make known (S3). */
   readonly obstacle?: Obstacle
 }

@@ -247,7 +247,7 @@ function leaveDevice(
     path: inputs.absolute(dir),
     rule,
     why,
-    ...(uniqueName === undefined ? {} : { volume: uniqueName }),
+    volume: uniqueName,
   }))
 }
 

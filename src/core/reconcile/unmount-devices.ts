@@ -176,7 +176,7 @@ function leaveStaged(
     path: inputs.absolute(target),
     rule,
     why,
-    ...(uniqueName === undefined ? {} : { volume: uniqueName }),
+    volume: uniqueName,
   }))
 }
 
