@@ -1,7 +1,7 @@
-import { Args, Flags } from '@oclif/core'
+import { Args } from '@oclif/core'
 import { typedPath } from '../core/cli/caller-path.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
-import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { VolctlError } from '../core/errors.ts'
@@ -64,11 +64,7 @@ export default class Explain extends VolctlCommand {
   ]
   static override flags = {
     output: outputFlag(),
-    snapshot: Flags.string({
-      helpValue: 'FILE',
-      summary: 'Explain from a snapshot instead of this node; needs no rights and no API.',
-      exclusive: ['kubeconfig', 'context', 'host-root'],
-    }),
+    snapshot: snapshotFlag('Explain'),
     verbose: verboseFlag('Say on standard error what was read and how long it took.'),
     ...apiFlags,
     ...nodeFlags,

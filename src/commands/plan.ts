@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import { callerPath } from '../core/cli/caller-path.ts'
 import { loadNode } from '../core/cli/load-node.ts'
-import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
@@ -41,11 +41,7 @@ export default class Plan extends VolctlCommand {
   ]
   static override flags = {
     output: outputFlag(),
-    snapshot: Flags.string({
-      helpValue: 'FILE',
-      summary: 'Plan from a snapshot instead of this node; needs no rights and no API.',
-      exclusive: ['kubeconfig', 'context', 'host-root'],
-    }),
+    snapshot: snapshotFlag('Plan'),
     out: Flags.string({
       helpValue: 'FILE',
       summary:

@@ -21,6 +21,15 @@ export const nodeFlags = {
   }),
 }
 
+/** In place of the flags that say where to read from. @param does what the command does, at the beginning of a sentence */
+export function snapshotFlag(does: string) {
+  return Flags.string({
+    helpValue: 'FILE',
+    summary: `${does} from a snapshot instead of this node; needs no rights and no API.`,
+    exclusive: ['kubeconfig', 'context', 'host-root'],
+  })
+}
+
 /** The flags that say which node is meant, as the sources take them. */
 export interface NodeChoice {
   readonly kubeconfig?: string
