@@ -1,5 +1,5 @@
 /** What a disk, or a server behind a file system, answers when it fails: in words, and what to do about it. */
-import { errnoOf } from './errors.ts'
+import { errnoOf, errorMessage } from './errors.ts'
 
 export interface DiskTrouble {
   readonly words: string
@@ -33,4 +33,10 @@ const TROUBLES: Readonly<Record<string, DiskTrouble>> = {
 /** Undefined where the error is of another kind. @param error what a system call threw, or its errno's name */
 export function diskTrouble(error: unknown): DiskTrouble | undefined {
   return TROUBLES[typeof error === 'string' ? error : (errnoOf(error) ?? '')]
+}
+
+/** What a system call threw, for the end of a sentence: in the words above where they fit, else in the system's own. */
+export function troubleText(error: unknown): string {
+  const trouble = diskTrouble(error)
+  return trouble === undefined ? errorMessage(error) : `${trouble.words} (${errnoOf(error)})`
 }

@@ -1,4 +1,4 @@
-import { diskTrouble } from '../disk-trouble.ts'
+import { diskTrouble, troubleText } from '../disk-trouble.ts'
 import { errnoOf } from '../errors.ts'
 import { StepFailed } from './operation-error.ts'
 
@@ -9,8 +9,7 @@ import { StepFailed } from './operation-error.ts'
  * @param hint where the error itself does not tell what to do
  */
 export function diskFailure(code: string, what: string, cause: unknown, hint: string): StepFailed {
-  const errno = errnoOf(cause)
   const trouble = diskTrouble(cause)
-  const why = trouble === undefined ? ` (${errno ?? String(cause)})` : `: ${trouble.words} (${errno})`
+  const why = trouble === undefined ? ` (${errnoOf(cause) ?? String(cause)})` : `: ${troubleText(cause)}`
   return new StepFailed(code, `${what}${why}`, { cause, hint: trouble?.hint ?? hint })
 }

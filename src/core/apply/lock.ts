@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, linkSync, openSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import { diskTrouble } from '../disk-trouble.ts'
+import { diskTrouble, troubleText } from '../disk-trouble.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import { sha256Hex } from '../names.ts'
 import { ensureDirectory } from './ensure-directory.ts'
@@ -49,11 +49,9 @@ export function takeLock(path: string): Lock {
     return acquire(path, ownerOfThisProcess())
   } catch (error) {
     if (error instanceof VolctlError) throw error
-    const trouble = diskTrouble(error)
-    const why = trouble === undefined ? errorMessage(error) : `${trouble.words} (${errnoOf(error)})`
-    throw new VolctlError('LockFailed', `the lock file ${path} could not be made: ${why}`, {
+    throw new VolctlError('LockFailed', `the lock file ${path} could not be made: ${troubleText(error)}`, {
       cause: error,
-      hint: trouble?.hint ?? 'Without a lock two applies could meet: see to it that it can be made.',
+      hint: diskTrouble(error)?.hint ?? 'Without a lock two applies could meet: see to it that it can be made.',
     })
   }
 }

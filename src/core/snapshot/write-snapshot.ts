@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { diskTrouble } from '../disk-trouble.ts'
-import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { troubleText } from '../disk-trouble.ts'
+import { VolctlError } from '../errors.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { replaceFile } from '../replace-file.ts'
 
@@ -19,9 +19,7 @@ export function writeSnapshot(snapshot: NodeSnapshot, path: string): void {
   try {
     replaceFile(path, path.endsWith('.gz') ? gzipSync(text) : text)
   } catch (error) {
-    const trouble = diskTrouble(error)
-    const why = trouble === undefined ? errorMessage(error) : `${trouble.words} (${errnoOf(error)})`
-    throw new VolctlError('SnapshotNotWritten', `snapshot ${path}: ${why}`, {
+    throw new VolctlError('SnapshotNotWritten', `snapshot ${path}: ${troubleText(error)}`, {
       cause: error,
       hint: 'Name a file in a directory that exists, that you may write, and that has room.',
     })
