@@ -3,7 +3,8 @@ import { namedUids, podNamespace } from '../desired/pods.ts'
 import { namespacedName, podName } from '../pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context.ts'
 import type { SubjectKind } from './explanation.ts'
-import type { NodeVolume, NodeVolumes } from './node-volumes.ts'
+import type { NodeVolume } from './node-volume.ts'
+import type { NodeVolumes } from './node-volumes.ts'
 
 /** What was found; devices and paths are found by their shape and are no candidates (path-subject.ts). */
 export type Target =

@@ -2,7 +2,7 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { Operation, Plan, Problem, Waiting } from '../plan/plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
-import type { NodeVolume } from './node-volumes.ts'
+import type { NodeVolume } from './node-volume.ts'
 
 /** What an explanation is about. */
 export interface Scope {

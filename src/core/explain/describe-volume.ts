@@ -8,7 +8,7 @@ import { describeWanted } from '../reconcile/mount-volumes.ts'
 import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/volume-facts.ts'
 import { type Concern, concernOf } from './concerns.ts'
 import type { AttachmentView, VolumeView } from './explanation.ts'
-import { type NodeVolume, podDirOf } from './node-volumes.ts'
+import { type NodeVolume, podDirOf } from './node-volume.ts'
 import { placesOf } from './places.ts'
 import { type Because, verdictOf } from './verdict.ts'
 

@@ -6,7 +6,7 @@ import { identifyAttachment } from '../reconcile/attachment-identity.ts'
 import type { PlanContext } from '../reconcile/context.ts'
 import type { Target } from './candidates.ts'
 import type { Fact } from './explanation.ts'
-import type { NodeVolume } from './node-volumes.ts'
+import type { NodeVolume } from './node-volume.ts'
 
 /** Facts of the object that was asked for; those of the volume behind it are the volume's (describe-volume.ts). */
 export function identityOf(context: PlanContext, target: Target): Fact[] {

@@ -7,7 +7,7 @@ import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context.ts'
 import { deadWords } from './dead-words.ts'
 import type { MountView, Place } from './explanation.ts'
-import { type NodeVolume, podDirOf } from './node-volumes.ts'
+import { type NodeVolume, podDirOf } from './node-volume.ts'
 
 /** The pods' part first, then the node's own. */
 export function placesOf(context: PlanContext, volume: NodeVolume): Place[] {

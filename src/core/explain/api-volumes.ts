@@ -1,0 +1,65 @@
+/** Volumes as the API tells of them: what pods want, or wanted when they ran, PersistentVolumes, attachments. */
+import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import { desiredStateOfPods } from '../desired/populate.ts'
+import { csiUniqueName } from '../names.ts'
+import { identifyAttachment } from '../reconcile/attachment-identity.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import { type NodeVolume, podDirOf } from './node-volume.ts'
+import type { VolumeRegister } from './volume-register.ts'
+
+/** What pods want comes first: their directories tell whose the rest is. */
+export function notePodsVolumes({ inputs, classes, desired }: PlanContext, register: VolumeRegister): void {
+  const { api } = inputs.snapshot
+  const others = classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : []))
+  const ended = api === undefined ? [] : desiredStateOfPods(others, api).volumes
+  for (const volume of desired.volumes) noteVolume(volume, register).wanted.push(volume)
+  for (const volume of ended) noteVolume(volume, register).ended.push(volume)
+  for (const unresolved of desired.unresolved) {
+    const { persistentVolumeName: name } = unresolved
+    const found = register.alone()
+    found.unresolved.push(unresolved)
+    if (name !== undefined && !register.byPersistentVolume.has(name)) register.byPersistentVolume.set(name, found)
+  }
+}
+
+function noteVolume(volume: VolumeToMount, register: VolumeRegister): NodeVolume {
+  const found = register.named(volume.uniqueName)
+  const { driver, handle, persistentVolume } = volume
+  if (driver !== undefined && handle !== undefined) {
+    const from = persistentVolume === undefined ? 'the pod' : `PersistentVolume ${persistentVolume.metadata.name}`
+    found.identity ??= { driver, handle, from }
+  }
+  if (persistentVolume !== undefined) register.noteObject(persistentVolume, found)
+  register.byDirectory.set(podDirOf(volume), found)
+  return found
+}
+
+/** Last: most PersistentVolumes and attachments are of volumes that are known by then. */
+export function noteObjects(context: PlanContext, register: VolumeRegister): void {
+  const { api, nodeName } = context.inputs.snapshot
+  for (const object of api?.persistentVolumes ?? []) {
+    const name = object.metadata.name
+    if (register.byPersistentVolume.get(name)?.persistentVolume !== undefined) continue
+    const csi = csiSourceOf(object)
+    const found =
+      csi === undefined
+        ? (register.byPersistentVolume.get(name) ?? register.alone())
+        : register.named(csiUniqueName(csi.driver, csi.volumeHandle))
+    if (csi !== undefined)
+      found.identity ??= { driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${name}` }
+    register.noteObject(object, found)
+  }
+  for (const attachment of api?.volumeAttachments ?? []) {
+    if (attachment.spec.nodeName !== nodeName) continue
+    const identity = identifyAttachment(context, attachment)
+    const { persistentVolumeName = '' } = attachment.spec.source
+    const found =
+      identity === undefined
+        ? (register.byPersistentVolume.get(persistentVolumeName) ?? register.alone())
+        : register.named(csiUniqueName(identity.driver, identity.handle))
+    found.identity ??= identity
+    found.attachment ??= attachment
+    register.byAttachment.set(attachment.metadata.name, found)
+  }
+}

@@ -1,0 +1,81 @@
+/** Volumes of which something is on disk or mounted, put to those that pods want by directory, identity or device. */
+import type { BlockVolume, StagedVolume } from '../actual/devices.ts'
+import type { GlobalMount } from '../actual/global-mounts.ts'
+import { type PodVolume, podSubPaths, podVolumes } from '../actual/pod-volumes.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName, uniquePodVolumeName, uniqueVolumeName } from '../names.ts'
+import type { PlanContext } from '../reconcile/context.ts'
+import { identifyBlock, identifyPodVolume, identifyStaged } from '../reconcile/csi-identity.ts'
+import { globalUniqueName } from '../reconcile/unmount-other-devices.ts'
+import type { NodeVolume } from './node-volume.ts'
+import type { VolumeRegister } from './volume-register.ts'
+
+/** Before the pods' directories, which are known to be of a global mount by its device. */
+export function noteGlobal({ inputs }: PlanContext, register: VolumeRegister, global: GlobalMount): void {
+  const { plugin, path, name } = global
+  register.named(globalUniqueName(plugin, inputs.absolute(path), name)).globals.push(global)
+}
+
+export function noteStaged(context: PlanContext, register: VolumeRegister, staged: StagedVolume): void {
+  register.identified(identifyStaged(context, staged)).staged.push(staged)
+}
+
+/** What lies in the pod's directory. */
+export function notePod(context: PlanContext, register: VolumeRegister, uid: string): void {
+  const { inputs } = context
+  const volumes = podVolumes(inputs, uid)
+  for (const volume of volumes) {
+    const found = register.byDirectory.get(volume.dir) ?? ofPodVolume(context, register, volume)
+    found.onDisk.push(volume)
+    register.byDirectory.set(volume.dir, found)
+  }
+  for (const subPaths of podSubPaths(inputs, uid).values()) {
+    const { volumeName, leaves, foreign } = subPaths
+    if (volumes.some(({ name }) => name === volumeName)) continue
+    if (foreign.length === 0 && leaves.every(({ layers }) => layers.length === 0)) continue
+    const found = wantedAs(register, uid, volumeName) ?? ofPersistentVolumeName(context, register, volumeName)
+    found.leaked.push({ podUid: uid, subPaths })
+  }
+}
+
+/** By its spec name, as its sub-paths are called. */
+function wantedAs({ all }: VolumeRegister, uid: string, name: string): NodeVolume | undefined {
+  const isIt = ({ podUid, specName }: VolumeToMount): boolean =>
+    podUid === uid && escapeQualifiedName(specName) === name
+  return all.find(({ wanted, ended }) => wanted.some(isIt) || ended.some(isIt))
+}
+
+function ofPersistentVolumeName({ objects }: PlanContext, register: VolumeRegister, name: string): NodeVolume {
+  const csi = objects.csiSourceOf(name)
+  return csi === undefined ? register.alone() : register.named(csiUniqueName(csi.driver, csi.volumeHandle))
+}
+
+function ofPodVolume(context: PlanContext, register: VolumeRegister, volume: PodVolume): NodeVolume {
+  const { plugin, podUid, name, layers, stateFile } = volume
+  if (plugin === CSI_PLUGIN) {
+    const data = stateFile?.data
+    if (data?.volumeLifecycleMode !== 'Ephemeral') return register.identified(identifyPodVolume(context, volume))
+    const found = register.named(uniquePodVolumeName(plugin, podUid, data.specVolID ?? name))
+    found.identity ??= { driver: data.driverName, handle: data.volumeHandle, from: 'vol_data.json' }
+    return found
+  }
+  if (plugin === 'kubernetes.io/local-volume') return register.named(uniqueVolumeName(plugin, name))
+  const device = layers.at(-1)
+  const global = register.all.find(({ globals }) =>
+    globals.some((each) => each.plugin === plugin && each.layers.some(({ dev }) => dev === device?.dev)),
+  )
+  return global ?? register.named(uniquePodVolumeName(plugin, podUid, name))
+}
+
+/** After the pods' directories, whose links lead to its device. */
+export function noteBlock(context: PlanContext, register: VolumeRegister, block: BlockVolume): void {
+  const { plugin, dir, name, mappings, mapDir } = block
+  const linked = mappings.flatMap(({ symlink }) => register.byDirectory.get(symlink ?? '') ?? [])[0]
+  const found =
+    linked ??
+    (plugin === CSI_PLUGIN
+      ? register.identified(identifyBlock(context, block))
+      : register.named(globalUniqueName(plugin, dir, name)))
+  found.maps.push({ block, mappings })
+  register.byDirectory.set(mapDir, found)
+}
