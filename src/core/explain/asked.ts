@@ -1,0 +1,77 @@
+/** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
+import { onceFor } from '../once-for.ts'
+import { podName } from '../pod-name.ts'
+import { type PlanContext, podRefOf } from '../reconcile/context.ts'
+import { allCandidates, type Target } from './candidates.ts'
+import type { Scope } from './concerns.ts'
+import type { Fact, Place, Subject } from './explanation.ts'
+import { findTarget, splitPrefix } from './find-target.ts'
+import { identityOf } from './identity.ts'
+import type { NodeVolumes } from './node-volumes.ts'
+import { type PlaceTarget, placeTarget } from './path-target.ts'
+
+export interface Asked {
+  readonly subject: Subject
+  readonly identity: readonly Fact[]
+  readonly places: readonly Place[]
+  readonly scope: Scope
+  /** Names in /dev, where it was a device. */
+  readonly devices?: readonly string[]
+  /** Why nothing is to be done, where it is no pod and no volume. */
+  readonly because?: string | undefined
+}
+
+/**
+ * Finds what is meant by a name, kind/name, a UID, an absolute path, or a device. What it returns throws VolctlError
+ * NotFound and AmbiguousName.
+ */
+export function asker(context: PlanContext, volumes: NodeVolumes): (what: string) => Asked {
+  // A path is found without them.
+  const candidates = onceFor((of: PlanContext) => allCandidates(of, volumes))
+  return (what) =>
+    isPlace(what)
+      ? ofPlace(placeTarget(context, volumes, placeName(what)))
+      : ofTarget(context, volumes, findTarget(context, candidates(context), what))
+}
+
+function isPlace(what: string): boolean {
+  const { kind, name } = splitPrefix(what)
+  if (kind === 'Path' || kind === 'Mount' || kind === 'Device') return true
+  return what.startsWith('/') || /^\d+:\d+$/.test(kind === undefined ? what : name)
+}
+
+/** `mount//a` and `mount/a` are the same path, `device/loop3` is one in /dev. */
+function placeName(what: string): string {
+  const { kind, name } = splitPrefix(what)
+  if (kind === undefined || what.startsWith('/')) return what
+  if (kind === 'Device') return /^\d+:\d+$/.test(name) || name.startsWith('/') ? name : `/dev/${name}`
+  return name.startsWith('/') ? name : `/${name}`
+}
+
+function ofPlace({ facts: identity, volumes, pods, paths, ...rest }: PlaceTarget): Asked {
+  return { ...rest, identity, scope: { pods, only: pods, volumes, paths, attachments: [] } }
+}
+
+function ofTarget(context: PlanContext, volumes: NodeVolumes, target: Target): Asked {
+  const identity = identityOf(context, target)
+  if (target.kind === 'Pod') {
+    const name = podName(podRefOf(context, target.uid))
+    const scope = {
+      pods: [target.uid],
+      only: [target.uid],
+      volumes: volumes.ofPod(target.uid),
+      paths: [],
+      attachments: [],
+    }
+    return { subject: { kind: 'Pod', name }, identity, places: [], scope }
+  }
+  const name = target.kind === 'PersistentVolumeClaim' ? `${target.namespace}/${target.name}` : target.name
+  const own = target.volume === undefined ? [] : [target.volume]
+  const attachments = target.kind === 'VolumeAttachment' && target.volume === undefined ? [name] : []
+  return {
+    subject: { kind: target.kind, name },
+    identity,
+    places: [],
+    scope: { pods: [], only: [], volumes: own, paths: [], attachments },
+  }
+}

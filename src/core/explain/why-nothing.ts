@@ -1,0 +1,66 @@
+/** Why nothing is to be done, and why nothing may be. */
+import type { PlanContext } from '../reconcile/context.ts'
+import { podVerdict } from '../reconcile/decisions.ts'
+import type { PodClass } from '../reconcile/pod-classes.ts'
+import type { Asked } from './asked.ts'
+import type { Concern, Scope } from './concerns.ts'
+import { type DescribedVolume, NOTHING_HERE } from './describe-volume.ts'
+import type { Verdict } from './explanation.ts'
+import type { Because } from './verdict.ts'
+
+/** Of one pod that is ending, or of which it is not known whether it lives (S9, S10). */
+export function untouchable(
+  { classes, witnesses }: PlanContext,
+  { pods: [uid, ...others] }: Scope,
+): Verdict | undefined {
+  const found = uid === undefined || others.length > 0 ? undefined : classes.of(uid)
+  if (found?.class !== 'Frozen') return undefined
+  const [rule, why] = podVerdict(found)
+  const code = found.why?.code
+  if (code !== 'PodStillRunning') return { state: 'problem', message: why, rule, ...(code !== undefined && { code }) }
+  const { deletionTimestamp } = { ...found.pod?.metadata }
+  const since = deletionTimestamp === undefined ? 'it is ending' : `it is being deleted (${deletionTimestamp})`
+  const signs = witnesses.signsOfLife(found.uid).join(', ')
+  return {
+    state: 'waiting',
+    message: `${since}, and still runs: ${signs}; its volumes come down when that has ended`,
+    code,
+    rule,
+  }
+}
+
+/** Why nothing is to be done, where that is so. */
+export function becauseOf(
+  context: PlanContext,
+  { subject, scope, because }: Asked,
+  [first]: readonly DescribedVolume[],
+  { decisions }: Concern,
+): Because {
+  const { inputs, classes } = context
+  const pod = classes.of(scope.pods[0] ?? '')
+  if (pod !== undefined) return podBecause(pod, scope.volumes.length)
+  const stays =
+    subject.kind === 'VolumeAttachment' ? decisions.find(({ path }) => path.endsWith(`/${subject.name}`)) : undefined
+  if (stays !== undefined) return { why: `it stays attached: ${stays.why}`, rule: stays.rule }
+  if (first !== undefined) return first.because
+  if (because !== undefined) return { why: because }
+  const { api, nodeName } = inputs.snapshot
+  const attachment = api?.volumeAttachments.find(({ metadata }) => metadata.name === subject.name)
+  if (subject.kind === 'VolumeAttachment' && attachment !== undefined && attachment.spec.nodeName !== nodeName) {
+    return { why: `it is to node ${attachment.spec.nodeName}: ask volctl there` }
+  }
+  return { why: NOTHING_HERE }
+}
+
+function podBecause(pod: PodClass, volumes: number): Because {
+  const [rule, why] = podVerdict(pod)
+  if (pod.class === 'Frozen') return { why, rule }
+  if (pod.class !== 'Desired') {
+    const ended = pod.class === 'Gone' ? 'it is not in the API' : 'it has ended'
+    const left = volumes === 0 ? 'nothing of its volumes is here' : 'nothing of its volumes is left to undo'
+    return { why: `${ended}, nothing of it runs, and ${left}`, rule }
+  }
+  const all =
+    ['it has no volumes', 'its volume is as it should be'][volumes] ?? `its ${volumes} volumes are as they should be`
+  return { why: `it is in the API and meant to run, and ${all}`, rule }
+}
