@@ -1,8 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { nodeProgram } from '../programs.ts'
 
 /** Command line of the map reader, for tests that are not the built volctl. */
-export const MAP_READER: readonly string[] = [
-  process.execPath,
-  '--no-warnings',
-  fileURLToPath(new URL('./main.ts', import.meta.url)),
-]
+export const MAP_READER: readonly string[] = nodeProgram(new URL('./main.ts', import.meta.url)).flat()
