@@ -8,11 +8,20 @@ import { nodeProgram } from '../helpers/programs.ts'
 
 /** Runs a program of scenarios/ in a mount namespace of its own and returns its report. */
 export async function runScenario<T>(name: string, ...args: readonly string[]): Promise<T> {
+  return await run<T>(name, [], args)
+}
+
+/** In a PID namespace of its own as well: the program is its first process, as if it were a machine. */
+export async function runMachine<T>(name: string): Promise<T> {
+  return await run<T>(name, ['-p', '-f', '--mount-proc', '--kill-child'], [])
+}
+
+async function run<T>(name: string, own: readonly string[], args: readonly string[]): Promise<T> {
   const directory = temporary('volctl-e2e-')
   try {
     const file = join(directory, 'report.json')
     const program = nodeProgram(join(import.meta.dirname, 'scenarios', `${name}.ts`), [file, ...args])
-    const command = [...unshareArguments, ...program.flat()]
+    const command = [...unshareArguments, ...own, ...program.flat()]
     // Its scene goes with the directory, whatever becomes of it.
     await promisify(execFile)('unshare', command, { env: { ...process.env, TMPDIR: directory } })
     return JSON.parse(readFileSync(file, 'utf8')) as T

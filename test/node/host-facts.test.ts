@@ -241,14 +241,6 @@ describe('reentry', () => {
     expect(namespaceReentry('/proc/812/ns/mnt').pid).toBe(process.pid)
   })
 
-  it('enters the PID namespace as well, where that is another', () => {
-    const command = reentryCommand(
-      { mountNamespace: '/host/proc/1/ns/mnt', pidNamespace: '/host/proc/1/ns/pid', pid: 9 },
-      program,
-    )
-    expect(command.slice(0, 3)).toEqual(['--mount=/host/proc/1/ns/mnt', '--pid=/host/proc/1/ns/pid', '--'])
-  })
-
   it("says when the host's processes are not there", () => {
     using empty = fixture()
     expect(() => hostReentry(empty.path)).toThrow(/--host-root .*cannot be seen/)

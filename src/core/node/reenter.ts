@@ -15,14 +15,13 @@ const MAX_DEPTH = 2
 export interface Reentry {
   /** /proc/N/ns/mnt */
   readonly mountNamespace: string
-  /** Set where the PID namespace is another one too: /proc/N/ns/pid */
-  readonly pidNamespace?: string
   /** Our own pid, as the /proc of the new namespace knows us. */
   readonly pid: number
 }
 
 /**
- * Into the host's namespaces from a container that has the host's root file system mounted (--host-root).
+ * Into the host's mount namespace from a container that has the host's root file system mounted (--host-root), and its
+ * processes in sight.
  *
  * @returns undefined where we stand there already
  * @throws VolctlError HostRootIncomplete
@@ -32,11 +31,11 @@ export function hostReentry(hostRoot: string): Reentry | undefined {
   const mountNamespace = `${proc}/1/ns/mnt`
   let self: number
   let same: boolean
-  let samePid: boolean
+  let samePids: boolean
   try {
     self = Number(basename(readlinkSync(`${proc}/self`)))
     same = readlinkSync(mountNamespace) === readlinkSync('/proc/self/ns/mnt')
-    samePid = readlinkSync(`${proc}/1/ns/pid`) === readlinkSync('/proc/self/ns/pid')
+    samePids = readlinkSync(`${proc}/1/ns/pid`) === readlinkSync('/proc/self/ns/pid')
   } catch (error) {
     throw new VolctlError(
       'HostRootIncomplete',
@@ -48,7 +47,15 @@ export function hostReentry(hostRoot: string): Reentry | undefined {
     )
   }
   if (same) return undefined
-  return { mountNamespace, ...(samePid ? {} : { pidNamespace: `${proc}/1/ns/pid` }), pid: self }
+  // setns(2) leads into PID namespaces below one's own, never back into the host's.
+  if (!samePids) {
+    throw new VolctlError(
+      'HostRootIncomplete',
+      `--host-root ${hostRoot}: this container has processes of its own, and cannot act among the host's`,
+      { hint: 'Run the container with hostPID.' },
+    )
+  }
+  return { mountNamespace, pid: self }
 }
 
 /** Into the namespace of another process of this host; see WrongNamespace. */
@@ -68,7 +75,6 @@ export function reentryCommand(reentry: Reentry, program: Program): readonly str
   const own = `/proc/${reentry.pid}`
   return [
     `--mount=${reentry.mountNamespace}`,
-    ...(reentry.pidNamespace === undefined ? [] : [`--pid=${reentry.pidNamespace}`]),
     '--',
     `${own}/exe`,
     '--preserve-symlinks',

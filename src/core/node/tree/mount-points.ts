@@ -1,5 +1,6 @@
 import type { Dirent } from 'node:fs'
 import type { FileType } from '../../model/snapshot.ts'
+import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { typeOfDirent } from './tree-entry.ts'
 
@@ -51,7 +52,7 @@ export class MountPoints {
   typeOf(mount: MountInfo, dirent: Dirent): FileType {
     const type = typeOfDirent(dirent)
     if (type !== 'file' || mount.fsType !== 'devtmpfs') return type
-    const device = mount.root.replace(/\/\/deleted$/, '').replace(/^\//, '')
+    const device = undeletedRoot(mount.root).replace(/^\//, '')
     if (device === '') return type
     return this.#blockDevices().has(device.replaceAll('/', '!')) || BLOCK_NAME.test(device) ? 'block' : 'char'
   }
