@@ -123,7 +123,11 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('reconcile/csi-identity', 'S17: --handle does not lift the device check'),
   ],
   S18: [
-    ...broken('S18: a foreign mount over a volume blocks it and stays'),
+    ...broken(
+      'S18: a foreign mount over a volume blocks it and stays',
+      'S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone',
+      'S18: a directory that is bound over itself, and shared, hides copies alone, which go with their mounts',
+    ),
     ...shown(
       'privileged/safety/hung',
       'S18: ten mounts of one volume on one path go one by one, and none of ten of which one is foreign',

@@ -3,6 +3,7 @@ import type { UnresolvedVolume } from '../desired/desired-state.ts'
 import { namespacedName } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Obstacle } from './draft.ts'
+import { missingPodsDirectory } from './pods-directory.ts'
 import { allowsSeveralNodes } from './volume-facts.ts'
 
 /**
@@ -13,7 +14,8 @@ export function deviceObstacle(
   context: PlanContext,
   identity: { readonly driver: string; readonly handle: string } | undefined,
 ): Obstacle | undefined {
-  const unknown = unresolvedObstacle(context.desired.unresolved) ?? untoldObstacle(context, identity?.driver)
+  const unknown =
+    unresolvedObstacle(context.desired.unresolved) ?? untoldObstacle(context, identity?.driver) ?? unseenPods(context)
   if (unknown !== undefined || identity === undefined) return unknown
   const elsewhere = context.objects.attachedElsewhere(identity)
   if (elsewhere.length === 0 || context.objects.persistentVolumesOf(identity).some(allowsSeveralNodes)) return undefined
@@ -47,6 +49,12 @@ function untoldObstacle({ users, inputs }: PlanContext, driver: string | undefin
     message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has a volume that cannot be told (${what}): this may be it`,
     hint: 'Stop the containers of that pod, or restore what is lost; then plan again.',
   }
+}
+
+/** S21: without the directory of the pods any pod may have left something of any volume. */
+function unseenPods({ inputs }: PlanContext): Obstacle | undefined {
+  const missing = missingPodsDirectory(inputs)
+  return missing && { code: 'MayBeInUse', message: missing.message, hint: missing.hint }
 }
 
 /** @param unresolved by the kubelet's rule, or by the controller's, which counts unused volumes too (R708) */

@@ -9,6 +9,7 @@ import type { NodeState } from '../node-state.ts'
 import type { Operation, OperationKind, Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { withBasis } from './basis.ts'
 import type { PlanContext } from './context.ts'
+import { blockCovered } from './covered.ts'
 import { blockDeadDrivers } from './dead-drivers.ts'
 import { detachVolumes } from './detach-volumes.ts'
 import { Findings, finishOperations } from './draft.ts'
@@ -18,6 +19,7 @@ import { blockLazilyDetached } from './lazily-detached.ts'
 import { mountOrAttachVolumes } from './mount-volumes.ts'
 import { makeContext } from './plan-context.ts'
 import { podListIsComplete, sectionUnseen } from './pod-classes.ts'
+import { missingPodsDirectory } from './pods-directory.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { reportProblems } from './report-problems.ts'
 import { unmapDevices, unmapVolumes } from './unmap-block.ts'
@@ -100,10 +102,13 @@ function runPass(context: PlanContext, findings: Findings): void {
   const { inputs, classes } = context
   unmountVolumes(context, findings)
   unmapVolumes(context, findings)
+  // Before those are decided that come after them, and again before detaches.
+  blockCovered(inputs, findings.operations)
   mountOrAttachVolumes(context, findings)
   unmountDevices(context, findings)
   unmapDevices(context, findings)
   unmountOtherDevices(context, findings)
+  blockCovered(inputs, findings.operations)
   const gone = classes.all.filter((pod) => pod.class === 'Gone').length
   blockDeadDrivers(context, findings.operations, gone)
   detachVolumes(context, findings)
@@ -127,16 +132,10 @@ function noteMissingSections({ inputs }: PlanContext, findings: Findings): void 
       'Take a new snapshot.',
     )
   }
-  if (snapshot.tree !== undefined && !inputs.tree.has('pods')) {
+  const missing = missingPodsDirectory(inputs)
+  if (missing !== undefined) {
     findings.complete = false
-    const path = inputs.absolute('pods')
-    findings.problem(
-      'error',
-      'NoPodsDirectory',
-      `${path} does not exist, which every kubelet makes: what its pods have is not known`,
-      { path },
-      "Check that this is the kubelet's root directory (--root-dir), and that its disk is mounted.",
-    )
+    findings.problem('error', 'NoPodsDirectory', missing.message, { path: missing.path }, missing.hint)
   }
   if (snapshot.api !== undefined && !podListIsComplete(inputs)) {
     findings.complete = false

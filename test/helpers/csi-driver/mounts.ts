@@ -46,6 +46,7 @@ export async function bindMount(source: string, target: string, readonly: boolea
 /** Unmounts whatever is stacked on the path; the number of mounts that were there. */
 export async function unmountAll(path: string): Promise<number> {
   const count = mountsAt(path)
-  for (let i = 0; i < count; i++) await command('umount', '--', path)
+  // One may take others along.
+  while (mountsAt(path) > 0) await command('umount', '--', path)
   return count
 }

@@ -80,6 +80,21 @@ describe.skipIf(noMounts !== undefined)(
       })
     })
 
+    it('S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone', async () => {
+      expect(await inNamespace(WORKER, 'S18covered')).toEqual({
+        blocked: 10,
+        // What is mounted nowhere.
+        done: ['DetachVolume pv-idle: done', 'UnmountVolume scratch: done', 'UnmountVolume settings: done'],
+        kept: true,
+        later: 11,
+        status: 0,
+      })
+    })
+
+    it('S18: a directory that is bound over itself, and shared, hides copies alone, which go with their mounts', async () => {
+      expect(await inNamespace(WORKER, 'S18shared')).toEqual({ twice: 2, status: 0, done: 14, ends: 14 })
+    })
+
     it('S14: a state file stays while its driver is away', async () => {
       const found = await run('S14')
       expect(found).toMatchObject({ status: 3, detached: 1, unchanged: true, saw: true })

@@ -119,6 +119,31 @@ await runScenario({
       return { without, with: { note: existsSync(note), data: existsSync(data) } }
     }),
 
+  /** The root directory is bound over itself: nothing leads to what was mounted in it. */
+  S18covered: (directory) =>
+    onBroken(directory, async (scene) => {
+      const before = scene.mountPoints()
+      sh('mount', '--bind', scene.rootDir, scene.rootDir)
+      const plan = await planOf(scene)
+      const covered = await applyTo(scene)
+      const done = covered.ends.filter((each) => each.endsWith(': done'))
+      sh('umount', scene.rootDir)
+      const kept = JSON.stringify(scene.mountPoints()) === JSON.stringify(before)
+      const later = await applyTo(scene)
+      return { blocked: blockedOf(plan).length, done, kept, later: later.ends.length, status: later.status }
+    }),
+
+  /** The same before anything is mounted in it, all shared: every mount is in the table twice. */
+  S18shared: (directory) => {
+    sh('mount', '--make-rshared', '/')
+    sh('mount', '--bind', directory, directory)
+    return onBroken(directory, async (scene) => {
+      const twice = scene.mountPoints().length / new Set(scene.mountPoints()).size
+      const { status, ends } = await applyTo(scene)
+      return { twice, status, done: ends.filter((each) => each.endsWith(': done')).length, ends: ends.length }
+    })
+  },
+
   /** The driver is away. */
   S14: spoilt(async (scene) => {
     await scene.driver.stop()

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { Covers } from '../../src/core/mountinfo/covers.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+
+/** id, parent, mount point. */
+type Row = readonly [number, number, string]
+
+const table = (rows: readonly Row[]) =>
+  parseMountinfo(rows.map(([id, parent, path]) => `${id} ${parent} 0:${id} / ${path} rw - tmpfs t rw`).join('\n'))
+
+describe('Covers', () => {
+  it.each<{ name: string; rows: readonly Row[]; covers: Readonly<Record<number, number>> }>([
+    {
+      name: 'nothing on a plain node',
+      rows: [
+        [43, 1, '/'],
+        [50, 43, '/var'],
+        [60, 50, '/var/k/p/a'],
+        [61, 60, '/var/k/p/a'],
+        [62, 61, '/var/k/p/a/b'],
+      ],
+      covers: {},
+    },
+    {
+      name: 'what was mounted before its directory was bound over itself',
+      rows: [
+        [43, 1, '/'],
+        [63, 43, '/k/x'],
+        [64, 43, '/k'],
+        [65, 64, '/k/y'],
+      ],
+      covers: { 63: 64 },
+    },
+    {
+      name: 'the copies below a shared directory that is bound over itself',
+      rows: [
+        [43, 1, '/'],
+        [63, 43, '/k'],
+        [64, 63, '/k/x'],
+        [65, 43, '/k/x'],
+      ],
+      covers: { 65: 63 },
+    },
+    {
+      name: 'what is on a mount that is covered itself',
+      rows: [
+        [43, 1, '/'],
+        [50, 43, '/var/k'],
+        [51, 50, '/var/k/x'],
+        [52, 43, '/var'],
+      ],
+      covers: { 50: 52, 51: 52 },
+    },
+    {
+      name: 'what a second mount on the same directory lies over',
+      rows: [
+        [43, 1, '/'],
+        [50, 43, '/k'],
+        [51, 50, '/k/x'],
+        [52, 50, '/k'],
+      ],
+      covers: { 51: 52 },
+    },
+    {
+      name: 'nothing that it cannot tell, in a damaged table',
+      rows: [
+        [7, 7, '/k'],
+        [7, 7, '/k/x'],
+        [9, 8, '/k/y'],
+      ],
+      covers: { 7: 7 },
+    },
+  ])('shows $name', ({ rows, covers }) => {
+    const mounts = table(rows)
+    const found = rows.flatMap(([, , path], index) => {
+      const mount = mounts.at(path).find((each) => each.index === index)
+      const cover = mount && new Covers(mounts).of(mount)
+      return cover === undefined ? [] : [[mount?.id, cover.id] as const]
+    })
+    expect(Object.fromEntries(found)).toEqual(covers)
+  })
+})
