@@ -73,7 +73,8 @@ export default class Explain extends VolctlCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)
-    if (args.what === undefined) throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
+    if (args.what === undefined || args.what.trim() === '')
+      throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
     const options = planOptions(flags, this.config.version)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
     const explained = explain(state, options, typedPath(args.what))

@@ -251,7 +251,7 @@ export class LiveNode {
     const plan = await this.plan(options)
     const context: ApplyContext = {
       look: () => this.look(),
-      replan: (state) => planNode(state, planOptions(options)),
+      replan: (state) => planNode(state, planOptions(options), 'again'),
       planIsFresh: true,
       readMounts: () => this.mounts(),
       kubeletState: () => ({ running: false, mayReturn: false }),

@@ -61,7 +61,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
       latest = await lookAgain(latest)
       return latest
     },
-    replan: (state) => planNode(state, options),
+    replan: (state) => planNode(state, options, 'again'),
     planIsFresh,
     readMounts: () => latest.readMounts(),
     kubeletState: () => latest.node.kubeletState(),

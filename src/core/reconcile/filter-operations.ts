@@ -2,6 +2,7 @@
 import type { PlanOptions } from '../plan/plan.ts'
 import { namespacedName } from '../pod-name.ts'
 import type { Draft } from './draft.ts'
+import { namesOf } from './unmatched-names.ts'
 
 /** @returns the drafts that stay, in order, and how many were left out */
 export function filterOperations(drafts: readonly Draft[], options: PlanOptions): { kept: Draft[]; filtered: number } {
@@ -35,14 +36,7 @@ export function isNamed(
   if (volumes !== undefined && volumes.length > 0) {
     const { volume } = draft
     if (volume === undefined) return false
-    const names = [
-      volume.name,
-      volume.podVolumeName,
-      volume.uniqueName,
-      volume.handle,
-      volume.persistentVolume,
-      volume.claim,
-    ]
+    const names = namesOf(volume)
     if (!volumes.some((each) => names.includes(each))) return false
   }
   return true

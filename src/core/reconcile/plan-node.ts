@@ -23,21 +23,29 @@ import { missingPodsDirectory } from './pods-directory.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { reportProblems } from './report-problems.ts'
 import { unmapDevices, unmapVolumes } from './unmap-block.ts'
+import { reportUnmatchedNames } from './unmatched-names.ts'
 import { unmountDevices } from './unmount-devices.ts'
 import { unmountOtherDevices } from './unmount-other-devices.ts'
 import { unmountVolumes } from './unmount-volumes.ts'
 import { knowsOtherNodes } from './volume-facts.ts'
 
-/** Plans one reconcile pass over one node. Same state and options in, same bytes out. */
-export function planNode(state: NodeState, options: PlanOptions): Plan {
-  return decideNode(state, options, new Findings()).plan
+/**
+ * Plans one reconcile pass over one node. Same state and options in, same bytes out.
+ *
+ * @param look `again` in an apply: what the flags name may have been undone by it
+ */
+export function planNode(state: NodeState, options: PlanOptions, look: Look = 'first'): Plan {
+  return decideNode(state, options, new Findings(), look).plan
 }
+
+type Look = 'first' | 'again'
 
 /** The plan and what it was decided on. `findings` takes what the phases say, and, where it was made to, what they leave. */
 export function decideNode(
   state: NodeState,
   options: PlanOptions,
   findings: Findings,
+  look: Look = 'first',
 ): { readonly plan: Plan; readonly context: PlanContext } {
   const context = makeContext(state, options, findings)
   const { inputs, classes, witnesses } = context
@@ -51,6 +59,7 @@ export function decideNode(
     findings.leave(() => ({ path: inputs.rootDir, rule: 'S3', why: `nothing is decided here: ${why}` }))
   }
   reportProblems(context, findings)
+  if (look === 'first') reportUnmatchedNames(context, findings)
 
   const machine = machineOf(inputs)
   const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
