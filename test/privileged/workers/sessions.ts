@@ -107,7 +107,8 @@ await runScenario({
 
   /** Killed between the unmount and the log-out: the record lies open then, and the next apply finishes. */
   async killed(directory) {
-    const root = makeDir(`${directory}/kubelet`)
+    const root = `${directory}/kubelet`
+    makeDir(`${root}/pods`)
     const target = makeDir(`${root}/plugins/kubernetes.io/iscsi/iface-default/${NAME}`)
     writeFileSync(
       `${target}/iscsi.json`,
