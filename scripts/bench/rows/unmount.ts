@@ -8,7 +8,7 @@ import { type Scene, type SceneContent, startScene } from '../scene.ts'
 
 const MOUNTS = 10_000
 const GONE_PODS = 250
-const PAIRS = 3
+const PAIRS = 5
 
 /** Undoing very many mounts of pods that are gone: one whole apply, against what a person would type. */
 export async function unmountRows(directory: (name: string) => string): Promise<Result[]> {

@@ -14,6 +14,9 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
   const parallel = Math.max(1, context.parallel ?? DEFAULT_PARALLEL)
   const running = new Map<Promise<void>, readonly Operation[]>()
   let batches = 0
+  /** One batch is being looked into: two at once would take turns, and both begin late. */
+  let looking = false
+  let looked = Promise.withResolvers<void>()
   const abandoned = aborted(context.abandon)
 
   const start = (operations: readonly Operation[], work: Promise<void>): void => {
@@ -21,18 +24,22 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
     running.set(task, operations)
   }
   const startWhatMayRun = (): void => {
-    while (batches < BATCHES && running.size < parallel) {
+    while (batches < BATCHES && !looking && running.size < parallel) {
       const batch = [...schedule.readyForBatch().take(BATCH_OPERATIONS)]
       // One operation alone gains nothing from a batch, and its steps are said one by one.
       if (batch.length < 2) break
       batches++
+      looking = true
+      const doneLooking = (): void => {
+        looking = false
+        looked.resolve()
+      }
       for (const operation of batch) schedule.start(operation)
-      start(
-        batch,
-        runBatch(batch, run).finally(() => {
-          batches--
-        }),
-      )
+      const work = runBatch(batch, run, doneLooking).finally(() => {
+        batches--
+        doneLooking()
+      })
+      start(batch, work)
     }
     while (running.size < parallel) {
       const { value: operation } = (batches > 0 ? schedule.readyAlone() : schedule.ready()).next()
@@ -48,7 +55,8 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
     }
     if (!run.isStopping && !context.abandon?.aborted) startWhatMayRun()
     if (running.size === 0) break
-    await Promise.race([...running.keys(), ...(abandoned === undefined ? [] : [abandoned])])
+    await Promise.race([...running.keys(), looked.promise, ...(abandoned === undefined ? [] : [abandoned])])
+    looked = Promise.withResolvers()
     if (context.abandon?.aborted) break
   }
   for (const operations of running.values()) {

@@ -16,7 +16,12 @@ import { type Member, type Umount, umountAll } from './umount-together.ts'
 export const BATCH_OPERATIONS = 5000
 const BREATH = 200
 
-export async function runBatch(operations: readonly Operation[], apply: ApplyRun): Promise<void> {
+/** @param onUmount called when the first umounts go on by themselves, if it comes to that */
+export async function runBatch(
+  operations: readonly Operation[],
+  apply: ApplyRun,
+  onUmount: () => void = () => undefined,
+): Promise<void> {
   const around = apply.surroundings()
   let members: Member[] = operations.map((operation) => ({
     operation,
@@ -51,7 +56,9 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
     if (members.length === 0) break
     const umounts = new Map<Member, Umount[]>()
     await keep((member) => void umounts.set(member, nextUmounts(member)))
-    await umountAll(umounts, apply)
+    const unmounting = umountAll(umounts, apply)
+    onUmount()
+    await unmounting
     around.changed()
     await keep((member) => verify(member, umounts.get(member) ?? []))
   }

@@ -1,4 +1,3 @@
-import { posix } from 'node:path'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /**
@@ -9,35 +8,40 @@ import type { MountInfo, MountTable } from './mount-table.ts'
  */
 export class Covers {
   readonly #table: MountTable
-  readonly #above = new Map<string, readonly MountInfo[]>()
+  readonly #byDirectory = new Map<string, Above>()
 
   constructor(table: MountTable) {
     this.#table = table
   }
 
   /** The mount that lies over this one's way: it is on the same mount, nearer to the root. Undefined: none is. */
-  of(mount: MountInfo): MountInfo | undefined {
-    const above = this.#mountsAbove(posix.dirname(mount.mountPoint))
-    for (let at = mount; ; ) {
-      const cover = above.find(
-        (other) => other.parentId === at.parentId && other.mountPoint.length < at.mountPoint.length,
-      )
-      if (cover !== undefined) return cover
-      const parent = above.find(({ id }) => id === at.parentId)
-      // Of two with one id, in a damaged table, neither leads up for ever.
-      if (parent === undefined || parent.mountPoint.length >= at.mountPoint.length) return undefined
-      at = parent
-    }
+  of({ mountPoint, parentId }: MountInfo): MountInfo | undefined {
+    return mountPoint === '/' ? undefined : this.#above(parentOf(mountPoint)).covers.get(parentId)
   }
 
-  /** On a directory and all that it lies in. */
-  #mountsAbove(directory: string): readonly MountInfo[] {
-    const known = this.#above.get(directory)
+  #above(directory: string): Above {
+    const known = this.#byDirectory.get(directory)
     if (known !== undefined) return known
+    const up = directory === '/' ? undefined : this.#above(parentOf(directory))
     const here = this.#table.at(directory)
-    const up = posix.dirname(directory)
-    const above = up === directory ? here : [...here, ...this.#mountsAbove(up)]
-    this.#above.set(directory, above)
+    const covers = new Map(up?.covers)
+    for (const mount of here) {
+      const cover = covers.get(mount.parentId)
+      // What is on a covered mount is covered with it.
+      if (cover !== undefined) covers.set(mount.id, cover)
+    }
+    for (const mount of here) covers.set(mount.parentId, mount)
+    const above = { covers }
+    this.#byDirectory.set(directory, above)
     return above
   }
+}
+
+interface Above {
+  /** By what a mount in the directory is mounted on: what then lies over it. */
+  readonly covers: ReadonlyMap<number, MountInfo>
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/'
 }

@@ -9,7 +9,7 @@ import type { NodeState } from '../node-state.ts'
 import type { Operation, OperationKind, Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { withBasis } from './basis.ts'
 import type { PlanContext } from './context.ts'
-import { blockCovered } from './covered.ts'
+import { CoveredMounts } from './covered.ts'
 import { blockDeadDrivers } from './dead-drivers.ts'
 import { detachVolumes } from './detach-volumes.ts'
 import { Findings, finishOperations } from './draft.ts'
@@ -109,15 +109,16 @@ const SECTIONS = [
 
 function runPass(context: PlanContext, findings: Findings): void {
   const { inputs, classes } = context
+  const covered = new CoveredMounts(inputs.mounts)
   unmountVolumes(context, findings)
   unmapVolumes(context, findings)
   // Before those are decided that come after them, and again before detaches.
-  blockCovered(inputs, findings.operations)
+  covered.block(findings.operations)
   mountOrAttachVolumes(context, findings)
   unmountDevices(context, findings)
   unmapDevices(context, findings)
   unmountOtherDevices(context, findings)
-  blockCovered(inputs, findings.operations)
+  covered.block(findings.operations)
   const gone = classes.all.filter((pod) => pod.class === 'Gone').length
   blockDeadDrivers(context, findings.operations, gone)
   detachVolumes(context, findings)
