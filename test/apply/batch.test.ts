@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isBatchable } from '../../src/core/apply/batchable.ts'
+import { BATCH_OPERATIONS } from '../../src/core/apply/run-batch.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
+import { until } from '../helpers/until.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 
 let fixture: Fixture
@@ -82,6 +84,26 @@ describe('a batch of unmounts', () => {
     const states = statesOf(await fixture.apply(planOf([...operations, ...directories])))
     expect(new Set(Object.values(states))).toEqual(new Set(['done']))
     expect(fixture.host.listTree(`${ROOT}/pods`)).toEqual([])
+  })
+
+  it('is looked into while another one is unmounted, and not before', async () => {
+    const operations = Array.from({ length: BATCH_OPERATIONS + 2 }, (_, n) => {
+      const target = `${ROOT}/pods/pod-${n}`
+      const expects = [fixture.host.mount(target)]
+      return operation(`s${n}`, { pod: { uid: `pod-${n}` }, expects, steps: [step('umount', target)] })
+    })
+    const begun = () => fixture.events.filter(({ type }) => type === 'start').length
+    const unmount = fixture.host.umount.bind(fixture.host)
+    const atUmount: number[] = []
+    fixture.host.umount = async (...args) => {
+      atUmount.push(begun())
+      await until(() => begun() === operations.length)
+      return await unmount(...args)
+    }
+    const states = statesOf(await fixture.apply(planOf(operations)))
+    expect(new Set(Object.values(states))).toEqual(new Set(['done']))
+    expect(atUmount[0]).toBe(BATCH_OPERATIONS)
+    expect(atUmount.at(-1)).toBe(operations.length)
   })
 
   it('hangs nobody: what a hung call did not take is given up', async () => {
