@@ -225,6 +225,18 @@ describe('under and at', () => {
     ])
   })
 
+  it.each([
+    { directory: '/', above: true },
+    { directory: '/k', above: true },
+    { directory: '/k/pods', above: true },
+    { directory: '/k b', above: true },
+    { directory: '/k/pods/u', above: false },
+    { directory: '/k/pod', above: false },
+    { directory: '/nothing', above: false },
+  ])('knows whether anything is mounted below $directory: $above', ({ directory, above }) => {
+    expect(table.isAbove(directory)).toBe(above)
+  })
+
   it('gives the same record for the same row', () => expect(table.at('/k')[0]).toBe(table.byId(2)))
 })
 

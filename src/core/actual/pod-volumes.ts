@@ -84,6 +84,7 @@ export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
   const volumes = [...found]
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([dir, { plugin, name }]) => podVolume(inputs, { podUid, plugin, name, dir }))
+  if (subPaths.size === 0) return volumes.map((volume) => ({ ...volume, subPaths: undefined }))
   const parts = new Map(
     [...Map.groupBy(volumes, (volume) => volume.name)].flatMap(([name, alike]) => {
       const all = subPaths.get(name)
@@ -137,9 +138,9 @@ export function podSubPaths(inputs: ActualInputs, podUid: string): Map<string, S
   const base = `pods/${podUid}/volume-subpaths`
   const { tree } = inputs
   const mountsByPath = new Map<string, MountInfo[]>()
-  for (const mount of inputs.podMounts(podUid)) {
+  for (const mount of inputs.mountsWithin(base)) {
     const path = inputs.relative(inputs.plain(mount.mountPoint))
-    if (path.startsWith(`${base}/`)) append(mountsByPath, path, mount)
+    if (path !== base) append(mountsByPath, path, mount)
   }
   const found = new Map<string, { leaves: Set<string>; foreign: MountInfo[] }>()
   const volumeOf = (name: string): { leaves: Set<string>; foreign: MountInfo[] } => {

@@ -131,14 +131,17 @@ export class ApplyRun {
     this.flushOutcomes()
   }
 
-  /** @returns whether the work ended well; if not, the operation is settled */
-  async survives(operation: Operation, work: () => void | Promise<void>): Promise<boolean> {
-    try {
-      await work()
-      return true
-    } catch (error) {
+  /** @returns whether the work ended well, at once where the work does; if not, the operation is settled */
+  survives(operation: Operation, work: () => void | Promise<void>): boolean | Promise<boolean> {
+    const failed = (error: unknown): boolean => {
       this.#fail(operation, error)
       return false
+    }
+    try {
+      const going = work()
+      return going === undefined || going.then(() => true, failed)
+    } catch (error) {
+      return failed(error)
     }
   }
 

@@ -10,6 +10,7 @@ import type { ApplyRun } from './apply-run.ts'
 import { expectedIds, isExpected } from './expected-mounts.ts'
 import { removeStep } from './remove.ts'
 import { requireConditions } from './run-operation.ts'
+import type { StepContext } from './step-context.ts'
 import { requireGone, umountLayer } from './umount-step.ts'
 import { type Member, type Umount, umountAll } from './umount-together.ts'
 
@@ -33,7 +34,9 @@ export async function runBatch(
     for (const [index, member] of members.entries()) {
       // Signals and progress want their turn.
       if (index % BREATH === BREATH - 1) await new Promise((resolve) => setImmediate(resolve))
-      if (await apply.survives(member.operation, () => work(member))) going.push(member)
+      // Most work is done at once, and thousands of promises take their time.
+      const survives = apply.survives(member.operation, () => work(member))
+      if (survives === true || (await survives)) going.push(member)
     }
     members = going
   }
@@ -89,11 +92,21 @@ function nextUmounts(member: Member): Umount[] {
 }
 
 /** By mount id; a failure is tried once more by itself, for a clean reason. */
-async function verify({ steps }: Member, umounts: readonly Umount[]): Promise<void> {
-  for (const { step, layer, result, failure } of umounts) {
+function verify({ steps }: Member, umounts: readonly Umount[]): void | Promise<void> {
+  const isThere = ({ layer }: Umount): boolean => steps.around.table.byId(layer.id)?.mountPoint === layer.mountPoint
+  const doubtful = umounts.filter((each) => each.failure !== undefined || each.result?.timedOut || isThere(each))
+  return doubtful.length === 0 ? undefined : lookAgain(doubtful, isThere, steps)
+}
+
+async function lookAgain(
+  umounts: readonly Umount[],
+  isThere: (umount: Umount) => boolean,
+  steps: StepContext,
+): Promise<void> {
+  for (const umount of umounts) {
+    const { step, layer, result, failure } = umount
     if (failure !== undefined) throw failure
     if (result?.timedOut) await requireGone(layer, result, steps)
-    const still = steps.around.table.byId(layer.id)
-    if (still !== undefined && still.mountPoint === layer.mountPoint) await umountLayer(step, steps)
+    if (isThere(umount)) await umountLayer(step, steps)
   }
 }

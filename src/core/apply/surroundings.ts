@@ -55,6 +55,7 @@ export class Surroundings {
    * is right for the few questions of one operation; a batch asks thousands, and has them sorted once.
    */
   below(path: string): readonly MountInfo[] {
+    if (!this.table.isAbove(path)) return []
     if (this.#asked++ < FEW_QUESTIONS) {
       return this.table
         .under(path)

@@ -31,6 +31,8 @@ export interface MountTable {
   at(path: string): readonly MountInfo[]
   /** The newest mount on each name in a directory, by a function of the name; undefined where nothing in it is mounted. */
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined
+  /** Is anything mounted in a directory, or deeper. */
+  isAbove(directory: string): boolean
   /** All mounts of one file system ("major:minor"), in table order. */
   ofDevice(dev: string): readonly MountInfo[]
   /** The mount with this id, if the table has it. */

@@ -31,6 +31,8 @@ class ColumnMountTable implements MountTable {
   readonly #records: (MountRecord | undefined)[] = []
   readonly #text: MountText
   #byDirectory: ReadonlyMap<string, ReadonlyMap<string, Stack>> | undefined
+  /** Directories in which, or deeper, something is mounted. */
+  #above: ReadonlySet<string> | undefined
   #byDevice: ReadonlyMap<number, readonly number[]> | undefined
   #byId: ReadonlyMap<number, number> | undefined
 
@@ -75,6 +77,11 @@ class ColumnMountTable implements MountTable {
       const found = names.get(name)
       return Array.isArray(found) ? found.at(-1) : found
     }
+  }
+
+  isAbove(directory: string): boolean {
+    this.#above ??= withParents(this.#directories().keys())
+    return this.#above.has(directory === '/' ? '' : directory)
   }
 
   ofDevice(dev: string): readonly MountInfo[] {
@@ -129,6 +136,15 @@ class ColumnMountTable implements MountTable {
 function directoryOf(path: string): string {
   const slash = path.lastIndexOf('/')
   return slash === -1 ? '.' : path.slice(0, slash)
+}
+
+/** Many mounts lie in few directories, and those in fewer. */
+function withParents(directories: Iterable<string>): ReadonlySet<string> {
+  const all = new Set<string>()
+  for (const directory of directories) {
+    for (let at = directory; !all.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) all.add(at)
+  }
+  return all
 }
 
 function stack(names: Map<string, Stack>, name: string, record: MountRecord): void {
