@@ -14,8 +14,8 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
   const parallel = Math.max(1, context.parallel ?? DEFAULT_PARALLEL)
   const running = new Map<Promise<void>, readonly Operation[]>()
   let batches = 0
-  /** One batch is being looked into: two at once would take turns, and both begin late. */
-  let looking = false
+  /** The batch that is being looked into: two at once would take turns, and both begin late. */
+  let lookedInto: readonly Operation[] | undefined
   let looked = Promise.withResolvers<void>()
   const abandoned = aborted(context.abandon)
 
@@ -24,14 +24,16 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
     running.set(task, operations)
   }
   const startWhatMayRun = (): void => {
-    while (batches < BATCHES && !looking && running.size < parallel) {
+    while (batches < BATCHES && lookedInto === undefined && running.size < parallel) {
       const batch = [...schedule.readyForBatch().take(BATCH_OPERATIONS)]
       // One operation alone gains nothing from a batch, and its steps are said one by one.
       if (batch.length < 2) break
       batches++
-      looking = true
+      lookedInto = batch
       const doneLooking = (): void => {
-        looking = false
+        // Told again later, when it may be another one's turn.
+        if (lookedInto !== batch) return
+        lookedInto = undefined
         looked.resolve()
       }
       for (const operation of batch) schedule.start(operation)

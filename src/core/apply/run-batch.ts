@@ -17,12 +17,8 @@ import { type Member, type Umount, umountAll } from './umount-together.ts'
 export const BATCH_OPERATIONS = 5000
 const BREATH = 200
 
-/** @param onUmount called when the first umounts go on by themselves, if it comes to that */
-export async function runBatch(
-  operations: readonly Operation[],
-  apply: ApplyRun,
-  onUmount: () => void = () => undefined,
-): Promise<void> {
+/** @param onUmount called whenever umounts go on by themselves, if it comes to that */
+export async function runBatch(operations: readonly Operation[], apply: ApplyRun, onUmount: () => void): Promise<void> {
   const around = apply.surroundings()
   let members: Member[] = operations.map((operation) => ({
     operation,
