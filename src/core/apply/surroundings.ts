@@ -2,13 +2,10 @@
 import { posix } from 'node:path'
 import { compareText } from '../compare-text.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import { isWithin } from '../path-within.ts'
 import type { Host, OtherNamespace } from './host.ts'
 import { type Location, locate } from './location.ts'
 import { mountedOnElsewhere } from './other-namespaces.ts'
 import type { ApplyContext } from './ports.ts'
-
-const FEW_QUESTIONS = 3
 
 export class Surroundings {
   readonly #context: ApplyContext
@@ -18,8 +15,6 @@ export class Surroundings {
   #table: MountTable | undefined
   #others: readonly OtherNamespace[] | undefined
   #below: readonly MountInfo[] | undefined
-  /** Questions about what is below a path since the table was read. */
-  #asked = 0
   /** Where directories lie whose entries were asked for: thousands of siblings. */
   readonly #located = new Map<string, Location | undefined>()
 
@@ -46,22 +41,12 @@ export class Surroundings {
     this.#table = undefined
     this.#others = undefined
     this.#below = undefined
-    this.#asked = 0
     this.#located.clear()
   }
 
-  /**
-   * Mounts strictly below a path in the root directory, sorted by path. The table's own look-up reads every line, which
-   * is right for the few questions of one operation; a batch asks thousands, and has them sorted once.
-   */
+  /** Mounts strictly below a path in the root directory, sorted by path: once, for a batch may ask thousands of times. */
   below(path: string): readonly MountInfo[] {
     if (!this.table.isAbove(path)) return []
-    if (this.#asked++ < FEW_QUESTIONS) {
-      return this.table
-        .under(path)
-        .filter((mount) => mount.mountPoint !== path && isWithin(mount.mountPoint, this.#rootDir))
-        .sort((a, b) => compareText(a.mountPoint, b.mountPoint))
-    }
     this.#below ??= this.table.under(this.#rootDir).toSorted((a, b) => compareText(a.mountPoint, b.mountPoint))
     const prefix = `${path}/`
     const found: MountInfo[] = []

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /**
@@ -8,7 +9,8 @@ import type { MountInfo, MountTable } from './mount-table.ts'
  */
 export class Covers {
   readonly #table: MountTable
-  readonly #byDirectory = new Map<string, Above>()
+  /** Of each directory: by what a mount in it is mounted on, what then lies over that mount. */
+  readonly #byDirectory = new Map<string, ReadonlyMap<number, MountInfo>>()
 
   constructor(table: MountTable) {
     this.#table = table
@@ -16,32 +18,21 @@ export class Covers {
 
   /** The mount that lies over this one's way: it is on the same mount, nearer to the root. Undefined: none is. */
   of({ mountPoint, parentId }: MountInfo): MountInfo | undefined {
-    return mountPoint === '/' ? undefined : this.#above(parentOf(mountPoint)).covers.get(parentId)
+    return mountPoint === '/' ? undefined : this.#coversIn(posix.dirname(mountPoint)).get(parentId)
   }
 
-  #above(directory: string): Above {
+  #coversIn(directory: string): ReadonlyMap<number, MountInfo> {
     const known = this.#byDirectory.get(directory)
     if (known !== undefined) return known
-    const up = directory === '/' ? undefined : this.#above(parentOf(directory))
+    const covers = new Map(directory === '/' ? [] : this.#coversIn(posix.dirname(directory)))
     const here = this.#table.at(directory)
-    const covers = new Map(up?.covers)
     for (const mount of here) {
       const cover = covers.get(mount.parentId)
       // What is on a covered mount is covered with it.
       if (cover !== undefined) covers.set(mount.id, cover)
     }
     for (const mount of here) covers.set(mount.parentId, mount)
-    const above = { covers }
-    this.#byDirectory.set(directory, above)
-    return above
+    this.#byDirectory.set(directory, covers)
+    return covers
   }
-}
-
-interface Above {
-  /** By what a mount in the directory is mounted on: what then lies over it. */
-  readonly covers: ReadonlyMap<number, MountInfo>
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/')) || '/'
 }

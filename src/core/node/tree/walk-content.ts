@@ -5,6 +5,7 @@
  * another file system, where a call might hang.
  */
 import { closeSync, constants, type Dirent, openSync, readdirSync } from 'node:fs'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { MountPoints } from './mount-points.ts'
 import { type Draft, errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
 
@@ -28,9 +29,10 @@ function enter(walk: ContentWalk, path: string, entry: Draft, budget: { left: nu
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
     const here = `/proc/self/fd/${fd}`
+    const mounted = walk.mountPoints.childrenOf(entry.path)
     for (const dirent of readdirSync(here, { withFileTypes: true })) {
       if (--budget.left < 0) return
-      visit(walk, here, entry, dirent, budget, depth)
+      visit(walk, here, entry, dirent, mounted?.(dirent.name), budget, depth)
     }
   } catch (error) {
     entry.error = errorText(error)
@@ -44,11 +46,11 @@ function visit(
   here: string,
   parent: Draft,
   dirent: Dirent,
+  mount: MountInfo | undefined,
   budget: { left: number },
   depth: number,
 ): void {
   const entry: Draft = { path: `${parent.path}/${dirent.name}`, type: typeOfDirent(dirent) }
-  const mount = walk.mountPoints.at(entry.path)
   if (mount !== undefined) {
     walk.emit({ path: entry.path, type: walk.mountPoints.typeOf(mount, dirent) })
     return
