@@ -1,8 +1,7 @@
 /** --only, --skip, --pod, --volume, --max: what depends on something left out is left out too, and counted (contract). */
-import type { PlanOptions } from '../plan/plan.ts'
+import type { PlanOptions, VolumeRef } from '../plan/plan.ts'
 import { namespacedName } from '../pod-name.ts'
 import type { Draft } from './draft.ts'
-import { namesOf } from './unmatched-names.ts'
 
 /** @returns the drafts that stay, in order, and how many were left out */
 export function filterOperations(drafts: readonly Draft[], options: PlanOptions): { kept: Draft[]; filtered: number } {
@@ -40,4 +39,10 @@ export function isNamed(
     if (!volumes.some((each) => names.includes(each))) return false
   }
   return true
+}
+
+/** What `--volume` takes. */
+export function namesOf(volume: VolumeRef): (string | undefined)[] {
+  const { name, podVolumeName, uniqueName, handle, persistentVolume, claim } = volume
+  return [name, podVolumeName, uniqueName, handle, persistentVolume, claim]
 }

@@ -1,27 +1,28 @@
 /** A name that --pod or --volume gives and nothing bears: a slip of the pen looks like a node that is in order. */
 import { baseName } from '../actual/tree.ts'
 import { namedUids } from '../desired/pods.ts'
-import type { VolumeRef } from '../plan/plan.ts'
 import { namespacedName } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
+import { namesOf } from './filter-operations.ts'
 
 export function reportUnmatchedNames(context: PlanContext, findings: Findings): void {
   const { pods = [], volumes = [] } = context.options
-  const podNames = pods.length === 0 ? undefined : namesOfPods(context)
-  for (const each of pods) {
-    if (podNames?.has(each)) continue
-    const hint = 'Give NAMESPACE/NAME or the UID; volctl explain finds a pod by less.'
-    findings.problem('warning', 'NothingNamed', `--pod ${each}: no pod on this node is called so`, {}, hint)
+  const warn = (flag: string, given: readonly string[], known: () => ReadonlySet<string>, hint: string): void => {
+    if (given.length === 0) return
+    const names = known()
+    for (const each of given.filter((name) => !names.has(name))) {
+      const message = `--${flag} ${each}: no ${flag} on this node is called so`
+      findings.problem('warning', 'NothingNamed', message, {}, hint)
+    }
   }
-  const volumeNames = volumes.length === 0 ? undefined : namesOfVolumes(context, findings)
-  for (const each of volumes) {
-    if (volumeNames?.has(each)) continue
-    const hint =
-      'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain finds it by less.'
-    findings.problem('warning', 'NothingNamed', `--volume ${each}: no volume on this node is called so`, {}, hint)
-  }
+  warn('pod', pods, () => namesOfPods(context), POD_HINT)
+  warn('volume', volumes, () => namesOfVolumes(context, findings), VOLUME_HINT)
 }
+
+const POD_HINT = 'Give NAMESPACE/NAME or the UID; volctl explain finds a pod by less.'
+const VOLUME_HINT =
+  'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain finds it by less.'
 
 function namesOfPods({ classes }: PlanContext): ReadonlySet<string> {
   return new Set(
@@ -49,10 +50,4 @@ function namesOfVolumes({ desired, inputs, classes }: PlanContext, findings: Fin
       .flatMap((plugin) => tree.children(plugin.path).map(({ path }) => baseName(path))),
   ]
   return new Set(names.filter((name) => name !== undefined))
-}
-
-/** As `isNamed` compares them. */
-export function namesOf(volume: VolumeRef): (string | undefined)[] {
-  const { name, podVolumeName, uniqueName, handle, persistentVolume, claim } = volume
-  return [name, podVolumeName, uniqueName, handle, persistentVolume, claim]
 }
