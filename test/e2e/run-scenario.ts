@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sweep, temporary } from '../helpers/left-behind.ts'
-import { unshareArguments } from '../helpers/namespace.ts'
+import { ownProcArguments, unshareArguments } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 
 /** Runs a program of scenarios/ in a mount namespace of its own and returns its report. */
@@ -13,7 +13,7 @@ export async function runScenario<T>(name: string, ...args: readonly string[]): 
 
 /** In a PID namespace of its own as well: the program is its first process, as if it were a machine. */
 export async function runMachine<T>(name: string): Promise<T> {
-  return await run<T>(name, ['-p', '-f', '--mount-proc', '--kill-child'], [])
+  return await run<T>(name, ownProcArguments, [])
 }
 
 async function run<T>(name: string, own: readonly string[], args: readonly string[]): Promise<T> {

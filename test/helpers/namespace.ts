@@ -49,6 +49,9 @@ function hasCapability(bit: bigint): boolean {
 /** Arguments of unshare(1) that this machine allows. */
 export const unshareArguments: readonly string[] = unshareArgs ?? AS_USER
 
+/** The same with a PID namespace and a /proc of its own, which ends with its first process. */
+export const ownProcArguments: readonly string[] = ['-p', '-f', '--mount-proc', '--kill-child']
+
 /** Whatever hangs in a scenario ends here, with its PID namespace where it has one. */
 const OUTER_DEADLINE_MS = 300_000
 
@@ -65,7 +68,7 @@ export async function inNamespace<T>(
   ownProc = false,
   args: readonly string[] = [],
 ): Promise<T> {
-  const proc = ownProc ? ['-p', '-f', '--mount-proc', '--kill-child'] : []
+  const proc = ownProc ? ownProcArguments : []
   const program = nodeProgram(worker, [scenario, ...args]).flat()
   const child = spawn('unshare', [...unshareArguments, ...proc, ...program], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,3 +1,5 @@
+import { written } from './written.ts'
+
 /**
  * What goes to standard error besides the answer. A terminal that has gone, or a full disk behind it, loses the message
  * and nothing else: of a file, writing is synchronous, and would throw in the middle of an apply.
@@ -10,10 +12,9 @@ export const messages = {
       return false
     }
   },
-  /** Waits until everything is out: what a slow reader of a pipe has not taken yet would go with the process. */
+  /** Waits until everything is out. */
   async flush(): Promise<void> {
-    if (process.stderr.writableLength === 0) return
-    await new Promise<void>((resolve) => process.stderr.once('error', () => resolve()).write('', () => resolve()))
+    if (process.stderr.writableLength > 0) await written(process.stderr)
   },
   get columns(): number | undefined {
     return process.stderr.columns

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { written } from './written.ts'
 
 /** A pipe without a reader, a terminal that hung up, and what follows on either. */
 const READER_GONE = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'])
@@ -45,10 +46,7 @@ export class Output {
   async flush(): Promise<void> {
     this.#send()
     if (!this.#broken) {
-      await new Promise<void>((resolve) => {
-        this.#stream.once('error', () => resolve())
-        this.#stream.write('', () => resolve())
-      })
+      await written(this.#stream)
     }
     const failure = this.#failure
     this.#failure = undefined
