@@ -139,6 +139,19 @@ describe('against a gRPC server of another make', () => {
     await cancelled.promise
   })
 
+  test.each([
+    { name: 'is the same end when the server notices it first', left: 0, details: 'no answer within 5 s' },
+    { name: "is the server's own before that", left: 4000, details: 'the disk is slow' },
+  ])('a deadline that has passed $name', async ({ left, details }) => {
+    await serve(() => {
+      throw new StatusError(4, 'the disk is slow')
+    })
+    const remaining = [5000]
+    const deadline = { totalMs: 5000, remainingMs: () => remaining.shift() ?? left }
+    const error = await failure(unaryCall(socketPath, Node.method.nodeGetInfo, {}, { deadline }))
+    expect([error.code, error.details]).toEqual(['DEADLINE_EXCEEDED', details])
+  })
+
   test('an abort ends a call, and the server learns of it', async () => {
     const [arrived, cancelled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await serve((_request, serverCall) => {

@@ -2,7 +2,7 @@ import { connect as connectHttp2, constants, type IncomingHttpHeaders, type Inco
 import type { Socket } from 'node:net'
 import type { Deadline } from './deadline.ts'
 import { encodeTimeout } from './grpc-frame.ts'
-import type { GrpcCode } from './grpc-status.ts'
+import { type GrpcCode, grpcCodeName } from './grpc-status.ts'
 import { statusOfConnection, statusOfHttp, statusOfReset } from './transport-status.ts'
 import { connectUnixSocket } from './unix-socket.ts'
 
@@ -104,6 +104,9 @@ export function exchange(call: Exchange): Promise<Reply> {
     const source = trailers['grpc-status'] === undefined ? headers : trailers
     const status = source['grpc-status']
     if (status !== undefined) {
+      // The server was told the deadline too, and may notice first that it has passed.
+      if (grpcCodeName(Number(status)) === 'DEADLINE_EXCEEDED' && call.deadline.remainingMs() === 0)
+        return deadlineExceeded(call.deadline)
       const message = source['grpc-message']
       return { kind: 'status', status: Number(status), message: String(message ?? ''), body: Buffer.concat(chunks) }
     }
