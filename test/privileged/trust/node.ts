@@ -99,7 +99,7 @@ function coverMachine(directory: string): void {
   sh('mount', '--make-rshared', '/')
 }
 
-function nodeObject(): object {
+export function nodeObject(): object {
   const { machineID, systemUUID, bootID } = hostIdentity()
   const longAgo = new Date(LONG_AGO * 1000).toISOString()
   const ready = { type: 'Ready', status: 'Unknown', lastHeartbeatTime: longAgo, lastTransitionTime: longAgo }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { readTextIfAny } from '../../../src/core/node/read-text.ts'
 import { VOLCTL } from '../../helpers/scene/volctl.ts'
+import { DEADLINE_MS } from './limits.ts'
 
 export interface WatchedRun {
   /** Undefined: ended by a signal. */
@@ -26,10 +27,6 @@ export interface RunOptions {
   readonly stdin?: number
   readonly deadlineMs?: number
 }
-
-/** What the issue allows: nothing takes longer or more, whatever it is given to read. */
-export const DEADLINE_MS = 60_000
-export const LIMIT_MIB = 500
 
 /** Far more than is allowed, far less than a machine has: whoever gets here would not have stopped. */
 const KILL_MIB = 1200
@@ -103,7 +100,9 @@ function killAll({ pid = 0 }: ChildProcess): void {
 
 /** What it said on standard error as one line, and perhaps one on what to do; else what else it said. */
 export function oneLine({ stderr }: Pick<WatchedRun, 'stderr'>): string {
-  return /^volctl: .+\n(?: {8}.+\n)?$/.test(stderr) || /^\{"code":.+\}\n$/.test(stderr) ? 'one line' : stderr
+  return /^volctl: .+\n(?: {8}.+\n)?$/.test(stderr) || /^\{"code":.+\}\n$/.test(stderr)
+    ? 'one line'
+    : stderr.slice(0, 400)
 }
 
 /** Of a run with `-o json`: the code of the error that ended it. */
