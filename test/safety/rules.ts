@@ -8,6 +8,8 @@ const broken = (...titles: readonly string[]): readonly Shown[] => shown('privil
 const planner = (...titles: readonly string[]): readonly Shown[] => shown('reconcile/safety', ...titles)
 const trust = (file: string, ...titles: readonly string[]): readonly Shown[] =>
   shown(`privileged/trust/${file}`, ...titles)
+/** Each thing that volctl looks at with each trick. */
+const UNTRUSTED = trust('untrusted', 'S33, S34: has no effect: %s')
 const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
 
 const LAZILY_DETACHED =
@@ -275,6 +277,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S33: what was typed are files of the place where it was typed',
       "S33: the kubelet's relative --kubeconfig is that of its own directory (%s)",
     ),
+    ...UNTRUSTED,
   ],
   S34: [
     ...trust(
@@ -292,5 +295,6 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       "S34: VOLCTL_TEST_HOST is refused on the root directory of a kubelet's unit",
       'S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing',
     ),
+    ...UNTRUSTED,
   ],
 }
