@@ -1,6 +1,6 @@
 /** The calls of flexVolume drivers (P87, P88). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { CommandResult } from '../../src/core/apply/host.ts'
+import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
 

@@ -2,7 +2,7 @@
 import { closeSync, constants, existsSync, lstatSync, openSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
-import { listIfAny, readTextIfAny } from '../node/read-text.ts'
+import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 
 export interface DeviceUse {
   /** False: no such block device (any more); nothing on it can be in use. */
@@ -45,7 +45,7 @@ function openExclusively(uevent: string): string | undefined {
 /** Of a partition the disk's, one directory up. */
 export function readDiskSequence(dev: string, sys = '/sys'): string | undefined {
   const device = `${sys}/dev/block/${dev}`
-  return readTextIfAny(`${device}/diskseq`) ?? readTextIfAny(`${device}/../diskseq`)
+  return kernelTextIfAny(`${device}/diskseq`) ?? kernelTextIfAny(`${device}/../diskseq`)
 }
 
 export function readDeviceNumber(path: string): string | undefined {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { errnoOf } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
-import { namespaceOf } from '../node/read-text.ts'
+import { namespaceOf } from '../trust/kernel.ts'
 import type { OtherNamespace } from './host.ts'
 import { type Location, pathThrough } from './location.ts'
 

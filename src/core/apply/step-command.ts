@@ -1,5 +1,5 @@
 /** A program that a step runs, and what it said. */
-import type { CommandResult } from './host.ts'
+import type { CommandResult } from '../trust/programs.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 

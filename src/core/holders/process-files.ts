@@ -6,7 +6,7 @@ import { errnoOf } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { type PodProcess, podOfProcess } from '../node/pod-cgroups.ts'
-import { namespaceOf } from '../node/read-text.ts'
+import { namespaceOf } from '../trust/kernel.ts'
 import type { Places } from './places.ts'
 
 export interface Holder {

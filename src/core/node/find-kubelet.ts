@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../errors.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 import { k0sKubelet, microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
 import {
   type CandidateSource,
@@ -10,7 +11,6 @@ import {
   DEFAULT_ROOT_DIR,
   type KubeletCandidate,
 } from './kubelet-candidate.ts'
-import { readTextIfAny } from './read-text.ts'
 import { sameDirectory } from './same-directory.ts'
 import { isEnabled, readServiceUnit, type ServiceUnit, splitWords } from './systemd-unit.ts'
 
@@ -109,12 +109,12 @@ function knownRoots(root: string): readonly KubeletCandidate[] {
 
 function kubeadmArgs(root: string): readonly string[] {
   const flags = /^KUBELET_KUBEADM_ARGS="?(.*?)"?$/m.exec(
-    readTextIfAny(`${root}${DEFAULT_ROOT_DIR}/kubeadm-flags.env`) ?? '',
+    kernelTextIfAny(`${root}${DEFAULT_ROOT_DIR}/kubeadm-flags.env`) ?? '',
   )
   const config = `${DEFAULT_ROOT_DIR}/config.yaml`
   return [
     '--kubeconfig=/etc/kubernetes/kubelet.conf',
-    ...(readTextIfAny(root + config) === undefined ? [] : [`--config=${config}`]),
+    ...(kernelTextIfAny(root + config) === undefined ? [] : [`--config=${config}`]),
     ...splitWords(flags?.[1] ?? ''),
   ]
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
+import { linkIfAny, namespaceOf } from '../trust/kernel.ts'
 import { microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
 import { type CandidateSource, candidateFrom, type KubeletCandidate } from './kubelet-candidate.ts'
-import { linkIfAny, namespaceOf } from './read-text.ts'
 import type { HostProcess } from './scan-processes.ts'
 
 /**

@@ -2,7 +2,7 @@
 import { LAZY_FILE, type LazyRecord } from '../apply/lazy-memory.ts'
 import type { LazilyDetached } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { readTextIfAny } from './read-text.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 
 export interface LazyQuestion {
   /** Where the journal is. */
@@ -17,7 +17,7 @@ export interface LazyQuestion {
  * failed.
  */
 export function readLazilyDetached(question: LazyQuestion): readonly LazilyDetached[] {
-  const lines = readTextIfAny(`${question.directory}/${LAZY_FILE}`)?.split('\n') ?? []
+  const lines = kernelTextIfAny(`${question.directory}/${LAZY_FILE}`)?.split('\n') ?? []
   return lines.flatMap((line) => {
     const record = parse(line)
     if (record === undefined || record.bootID !== question.bootID) return []

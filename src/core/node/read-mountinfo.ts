@@ -4,7 +4,7 @@ import { release } from 'node:os'
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
-import { namespaceOf } from './read-text.ts'
+import { namespaceOf } from '../trust/kernel.ts'
 
 /** volctl stands in another mount namespace than the node's kubelet: `reenter` in reenter.ts takes it there. */
 export class WrongNamespace extends SafetyRefusal {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { errnoOf, errorMessage } from '../errors.ts'
 import type { Selinux } from '../model/snapshot.ts'
-import { readTextIfAny } from './read-text.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 
 /** The first that is there counts. */
 const CONTAINER_CONTEXTS = '/usr/share/containers/selinux/contexts'
@@ -10,9 +10,9 @@ const DEFAULT_POLICY = 'targeted'
 
 /** @param root prefix of the paths, for tests */
 export function readSelinux(root = ''): Selinux {
-  const enforce = readTextIfAny(`${root}/sys/fs/selinux/enforce`)
+  const enforce = kernelTextIfAny(`${root}/sys/fs/selinux/enforce`)
   // Before a policy is loaded everything is called `kernel`.
-  const own = readTextIfAny(`${root}/proc/self/attr/current`)?.replaceAll('\0', '')
+  const own = kernelTextIfAny(`${root}/proc/self/attr/current`)?.replaceAll('\0', '')
   if (enforce === undefined || own === 'kernel') return { enabled: false }
   try {
     const text =

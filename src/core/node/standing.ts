@@ -1,6 +1,6 @@
 /** Where volctl stands: may it change this node, or only read (S7). */
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { namespaceOf, readTextIfAny } from './read-text.ts'
+import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
 
 /** The initial PID namespace's inode number, the same on every kernel (PROC_PID_INIT_INO). */
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]'
@@ -36,7 +36,7 @@ export function readStandingFacts(
   const rootMountId = mountIdOf('/')
   const referenceRootMountId = mountIdOf(`/proc/${referencePid}/root/`)
   return {
-    uidMap: readTextIfAny('/proc/self/uid_map') ?? '',
+    uidMap: kernelTextIfAny('/proc/self/uid_map') ?? '',
     ...(pidNamespace !== undefined && { pidNamespace }),
     ...(referencePidNamespace !== undefined && { referencePidNamespace }),
     referenceIsKubelet: seen.kubelet,
@@ -86,7 +86,7 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
 
 /** Are the ids of this process others than the host's. */
 export function isInUserNamespace(): boolean {
-  return !isFullRange(readTextIfAny('/proc/self/uid_map') ?? '')
+  return !isFullRange(kernelTextIfAny('/proc/self/uid_map') ?? '')
 }
 
 /** Does this process's /proc have every process of the machine, as far as it has them at all. */

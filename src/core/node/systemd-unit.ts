@@ -8,7 +8,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { append } from '../append.ts'
 import { compareText } from '../compare-text.ts'
-import { listIfAny, readTextIfAny } from './read-text.ts'
+import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 
 export interface ServiceUnit {
   readonly name: string
@@ -32,7 +32,7 @@ const UNIT_DIRECTORIES = [
  */
 export function readServiceUnit(name: string, root = ''): ServiceUnit | undefined {
   const directory = UNIT_DIRECTORIES.find((candidate) => exists(join(root, candidate, name)))
-  const base = directory === undefined ? undefined : readTextIfAny(join(root, directory, name))
+  const base = directory === undefined ? undefined : kernelTextIfAny(join(root, directory, name))
   // Masked: a link to /dev/null, which reads as nothing.
   if (!base) return undefined
   const settings = new Map<string, string[]>()
@@ -67,7 +67,7 @@ function dropIns(name: string, root: string): readonly string[] {
       if (file.endsWith('.conf') && !files.has(file)) files.set(file, join(root, directory, `${name}.d`, file))
     }
   }
-  return [...files].sort(([a], [b]) => compareText(a, b)).map(([, path]) => readTextIfAny(path) ?? '')
+  return [...files].sort(([a], [b]) => compareText(a, b)).map(([, path]) => kernelTextIfAny(path) ?? '')
 }
 
 /** An empty value takes back what was said before. */
@@ -89,7 +89,7 @@ function readServiceSection(text: string, settings: Map<string, string[]>): void
 
 /** One NAME=value a line; `#` and `;` begin comments, a backslash at the end joins lines. */
 function environmentFile(path: string): readonly string[] {
-  return (readTextIfAny(path) ?? '')
+  return (kernelTextIfAny(path) ?? '')
     .replaceAll(/\\\n/g, '')
     .split('\n')
     .map((line) => line.trim())

@@ -1,0 +1,157 @@
+/**
+ * The gate for files that volctl obeys: those that can make it run a program, talk to a server, name a directory or lift a
+ * guard (S33). A kubeconfig and what it names, the kubelet's flags' files, units, plan files, static pod manifests, the
+ * journal and its memory, the lock, programs.
+ *
+ * Each is opened once, by descriptor, and only if nobody but root (or the person who called through sudo) could have
+ * written it, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
+ */
+import { closeSync, constants, openSync, type Stats } from 'node:fs'
+import { posix } from 'node:path'
+import { errnoOf } from '../errors.ts'
+import { readToLimit } from './plain-files.ts'
+import { Doubtful, walkTo } from './walk.ts'
+
+/** Configurations, units, certificates: what people write by hand. */
+const SMALL_FILE = 4 * 1024 * 1024
+
+/** Somebody else could have written the file: it is not obeyed. `why` begins with the path that is in doubt. */
+export class NotTrusted extends Error {
+  readonly why: string
+
+  constructor(why: string) {
+    super(why)
+    this.why = why
+  }
+}
+
+/** What a person does about it: the same words wherever a file is not believed. */
+export const TRUST_HINT =
+  "Look at what is in it; then make it root's: chown root, and chmod go-w, it and every directory above it."
+
+/** What is not a plain file. */
+export class NotAFile extends Error {}
+
+/**
+ * @param path absolute
+ * @returns a descriptor for reading, which the caller closes
+ * @throws NotTrusted, NotAFile, or what the file system says
+ */
+export function openTrusted(path: string): { readonly fd: number; readonly stats: Stats } {
+  const place = trustedPlace(path)
+  try {
+    if (!place.stats.isFile()) throw new NotAFile(`${path} is ${kindOf(place.stats)}`)
+    return { fd: openSync(`/proc/self/fd/${place.fd}`, constants.O_RDONLY | constants.O_NONBLOCK), stats: place.stats }
+  } finally {
+    closeSync(place.fd)
+  }
+}
+
+/** @throws NotTrusted, NotAFile, TooLarge, or what the file system says */
+export function readTrusted(path: string, maxBytes = SMALL_FILE): Buffer {
+  const { fd } = openTrusted(path)
+  try {
+    return readToLimit(fd, maxBytes)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** @throws as readTrusted */
+export function readTrustedText(path: string, maxBytes = SMALL_FILE): string {
+  return readTrusted(path, maxBytes).toString('utf8')
+}
+
+export type TrustedText =
+  | { readonly state: 'read'; readonly text: string }
+  | { readonly state: 'absent' }
+  /** There, and not believed or not readable. */
+  | { readonly state: 'unusable'; readonly why: string }
+
+/** For a file that need not be there. */
+export function trustedTextIfAny(path: string, maxBytes = SMALL_FILE): TrustedText {
+  try {
+    return { state: 'read', text: readTrustedText(path, maxBytes) }
+  } catch (error) {
+    return isAbsent(error) ? { state: 'absent' } : { state: 'unusable', why: whyUnusable(path, error) }
+  }
+}
+
+/**
+ * Whether a program, a directory or any other thing may be used by its path: nobody else could have put it there.
+ *
+ * @returns its attributes, a link at the end followed
+ * @throws NotTrusted, or what the file system says
+ */
+export function checkTrusted(path: string): Stats {
+  const { fd, stats } = trustedPlace(path)
+  closeSync(fd)
+  return stats
+}
+
+/**
+ * A directory that volctl itself writes to and obeys later.
+ *
+ * @returns a descriptor of it, which the caller closes; names in it go through /proc/self/fd/N
+ * @throws NotTrusted, NotAFile where it is none, or what the file system says
+ */
+export function openTrustedDirectory(path: string): number {
+  const { fd, stats } = trustedPlace(path)
+  if (stats.isDirectory()) return fd
+  closeSync(fd)
+  throw new NotAFile(`${path} is ${kindOf(stats)}, not a directory`)
+}
+
+/**
+ * The directory in which a file for the person is made: anybody's, but no link on the way that somebody else could change.
+ *
+ * @returns a descriptor, which the caller closes, and the file's name in it
+ * @throws NotTrusted for such a link, or what the file system says
+ */
+export function openDirectoryOf(path: string): { readonly fd: number; readonly name: string } {
+  const absolute = posix.resolve(path)
+  try {
+    const { fd, stats } = walkTo(posix.dirname(absolute), { throughDoubt: true })
+    if (stats.isDirectory()) return { fd, name: posix.basename(absolute) }
+    closeSync(fd)
+    throw new NotAFile(`${posix.dirname(absolute)} is ${kindOf(stats)}, not a directory`)
+  } catch (error) {
+    throw notTrusted(error)
+  }
+}
+
+/** Why a file is not used, in words that begin with the path. */
+export function whyUnusable(path: string, error: unknown): string {
+  if (error instanceof NotTrusted || error instanceof NotAFile) return error.message
+  const errno = errnoOf(error)
+  return `${path} cannot be read${errno === undefined ? `: ${(error as Error).message}` : ` (${errno})`}`
+}
+
+function trustedPlace(path: string): ReturnType<typeof walkTo> {
+  try {
+    const place = walkTo(path)
+    if (place.doubt === undefined) return place
+    closeSync(place.fd)
+    throw new Doubtful(place.doubt)
+  } catch (error) {
+    throw notTrusted(error)
+  }
+}
+
+function notTrusted(error: unknown): unknown {
+  return error instanceof Doubtful ? new NotTrusted(error.message) : error
+}
+
+function isAbsent(error: unknown): boolean {
+  const errno = errnoOf(error)
+  return errno === 'ENOENT' || errno === 'ENOTDIR'
+}
+
+export function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a directory'
+  if (stats.isFIFO()) return 'a FIFO'
+  if (stats.isSocket()) return 'a socket'
+  if (stats.isSymbolicLink()) return 'a symbolic link'
+  if (stats.isBlockDevice() || stats.isCharacterDevice()) return 'a device'
+  return 'a file'
+}
