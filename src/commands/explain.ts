@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core'
-import { typedPath } from '../core/cli/caller-path.ts'
+import { typedPath } from '../core/cli/caller.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { callerPath } from '../core/cli/caller-path.ts'
+import { callerPath } from '../core/cli/caller.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'

@@ -1,6 +1,6 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { Flags } from '@oclif/core'
-import { callerPath } from '../core/cli/caller-path.ts'
+import { callerPath } from '../core/cli/caller.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { snapshotText, writeSnapshot } from '../core/snapshot/write-snapshot.ts'

@@ -188,6 +188,14 @@ export interface Selinux {
   readonly error?: string
 }
 
+/** A process or a file that could have been somebody else's than root's: volctl went on as if it were not there. */
+export interface NotBelieved {
+  /** `process 812 (kubelet)`, or a path. */
+  readonly what: string
+  readonly why: string
+  readonly hint: string
+}
+
 export interface NodeSnapshot {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'NodeSnapshot'
@@ -218,6 +226,8 @@ export interface NodeSnapshot {
   readonly hostPaths?: readonly HostPath[]
   /** Absent: nobody looked. */
   readonly selinux?: Selinux
+  /** What was found and not believed (S32, S33); absent: nothing. */
+  readonly notBelieved?: readonly NotBelieved[]
   /** Absent: there is none. */
   readonly lazilyDetached?: readonly LazilyDetached[]
 }

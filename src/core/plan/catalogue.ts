@@ -121,6 +121,7 @@ export const PROBLEM_CODES = {
   DriverDead: 'a CSI driver is registered and cannot be called',
   DriverNotKnown: 'a CSI driver answers, and no registration tells the kubelet of it',
   NothingNamed: '--pod or --volume gives a name that nothing on this node bears',
+  NotBelieved: 'a process or a file may be of somebody else than root, and was passed over',
   DriverEndpointOutside: "a CSI driver listens outside the kubelet's root directory",
 } as const
 

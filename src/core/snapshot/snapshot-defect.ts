@@ -17,6 +17,7 @@ const LISTS = [
   'csiSockets',
   'flexDrivers',
   'lazilyDetached',
+  'notBelieved',
   'hostPaths',
 ] as const
 const OBJECTS = ['api', 'runtime', 'staticPods', 'kubelet'] as const
