@@ -4,12 +4,12 @@
  */
 import { type Command, type Interfaces, run, settings } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
-import { acceptCaller } from './core/cli/caller.ts'
 import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
 import { askedChild, type OwnChild } from './core/own-child.ts'
+import { acceptCaller } from './core/trust/caller.ts'
 import { environment } from './core/trust/environment.ts'
 import { palette } from './core/views/palette.ts'
 

@@ -1,9 +1,9 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { Flags } from '@oclif/core'
-import { callerPath } from '../core/cli/caller.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { snapshotText, writeSnapshot } from '../core/snapshot/write-snapshot.ts'
+import { callerPath } from '../core/trust/caller.ts'
 import { terminalSafeJson } from '../core/views/terminal-safe.ts'
 import { VolctlCommand } from '../core/volctl-command.ts'
 

@@ -1,5 +1,5 @@
 import type { CollectedNode } from '../node/collect-node.ts'
-import { caller } from './caller.ts'
+import { caller } from '../trust/caller.ts'
 import type { NodeChoice } from './node-flags.ts'
 
 /** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */

@@ -1,4 +1,4 @@
-import { asTyped } from './caller.ts'
+import { asTyped } from '../trust/caller.ts'
 import { written } from './written.ts'
 
 /**

@@ -4,8 +4,8 @@
  */
 import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { caller, callerWord, mayReenter } from '../cli/caller.ts'
 import { SafetyRefusal, VolctlError } from '../errors.ts'
+import { caller, callerWord, mayReenter } from '../trust/caller.ts'
 import { enterNamespace, openNamespace } from '../trust/enter-namespace.ts'
 import { PinnedProcess } from '../trust/processes.ts'
 

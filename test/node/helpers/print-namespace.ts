@@ -1,7 +1,7 @@
 /** Says in which mount namespace it runs; when told to, enters another one first. */
 import { readlinkSync } from 'node:fs'
-import { acceptCaller, caller } from '../../../src/core/cli/caller.ts'
 import { namespaceReentry, reenter } from '../../../src/core/node/reenter.ts'
+import { acceptCaller, caller } from '../../../src/core/trust/caller.ts'
 import { openNamespace } from '../../../src/core/trust/enter-namespace.ts'
 import { PinnedProcess } from '../../../src/core/trust/processes.ts'
 

@@ -5,7 +5,7 @@
  */
 import { readlinkSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
-import { kernelText } from '../trust/kernel.ts'
+import { kernelText } from './kernel.ts'
 
 const WORD = '--internal-reentered'
 /** Into the host, from there into the kubelet's namespace. */
