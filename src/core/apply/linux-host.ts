@@ -130,7 +130,8 @@ function readSmallFile(path: string): string | undefined {
     return readPlain(path, SMALL_FILE).toString('utf8')
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
-    if (error instanceof TooLarge || error instanceof NotPlain) throw new Error(`${path} is not a small file`, { cause: error })
+    if (error instanceof TooLarge || error instanceof NotPlain)
+      throw new Error(`${path} is not a small file`, { cause: error })
     throw error
   }
 }

@@ -6,7 +6,7 @@
  * Each is opened once, by descriptor, and only if nobody but root (or the person who called through sudo) could have
  * written it, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
  */
-import { closeSync, constants, openSync, type Stats } from 'node:fs'
+import { closeSync, constants, lstatSync, mkdirSync, openSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
 import { readToLimit } from './plain-files.ts'
@@ -100,6 +100,41 @@ export function openTrustedDirectory(path: string): number {
   if (stats.isDirectory()) return fd
   closeSync(fd)
   throw new NotAFile(`${path} is ${kindOf(stats)}, not a directory`)
+}
+
+/**
+ * The same, made where it is missing, and what is missing above it: only in a directory that nobody else may write.
+ *
+ * @param mode of what is made
+ * @throws as openTrustedDirectory
+ */
+export function makeTrustedDirectory(path: string, mode: number): number {
+  try {
+    return openTrustedDirectory(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+  const above = makeTrustedDirectory(posix.dirname(path), mode)
+  try {
+    mkdirSync(nameIn(above, posix.basename(path)), { mode })
+  } catch (error) {
+    // Somebody else was faster: whose it is, is asked of it next.
+    if (errnoOf(error) !== 'EEXIST') throw error
+  } finally {
+    closeSync(above)
+  }
+  return openTrustedDirectory(path)
+}
+
+/** A name in a directory that is held by a descriptor, for system calls of this process alone. */
+export function nameIn(directory: number, name: string): string {
+  return `/proc/self/fd/${directory}/${name}`
+}
+
+/** What there is under a name instead of a plain file, in words; undefined: a plain file, or nothing. */
+export function whatElseIsAt(path: string): string | undefined {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found === undefined || found.isFile() ? undefined : `it is ${kindOf(found)}`
 }
 
 /**
