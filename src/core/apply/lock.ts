@@ -8,10 +8,9 @@ import { posix } from 'node:path'
 import { diskTrouble, troubleText } from '../disk-trouble.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import { sha256Hex } from '../names.ts'
-import { makeTrustedDirectory, NotTrusted, nameIn, TRUST_HINT, whatElseIsAt } from '../trust/files.ts'
+import { makeTrustedDirectory, NotTrusted, nameIn, openKept, TRUST_HINT } from '../trust/files.ts'
 import { kernelText, kernelTextIfAny } from '../trust/kernel.ts'
-import { whoElseWrites } from '../trust/owners.ts'
-import { createNew, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
+import { createNew, readToLimit, writeAll } from '../trust/plain-files.ts'
 import { invoker } from './invoker.ts'
 
 /** Of a lock file; each has some hundred. */
@@ -102,13 +101,13 @@ function acquire(place: Place, name: string, me: LockOwner, depth = 0): Lock {
   const file = nameIn(place.directory, name)
   let takenOverFrom: LockOwner | undefined
   for (let attempt = 0; attempt < 20 && depth < 5; attempt++) {
-    if (create(file, me)) return held(file, me, takenOverFrom)
-    const owner = readOwner(file)
+    if (create(file, me)) return held(place, name, me, takenOverFrom)
+    const owner = readOwner(place, name)
     if (owner === undefined) continue
     if (owner !== 'unreadable' && isAlive(owner)) throw lockedBy(place.path, owner)
     const claimed = owner === 'unreadable' ? 'unreadable' : `${owner.pid}-${owner.startTime}`
     using _claim = acquire(place, `${name}.${claimed}`, me, depth + 1)
-    if (JSON.stringify(readOwner(file)) === JSON.stringify(owner)) {
+    if (JSON.stringify(readOwner(place, name)) === JSON.stringify(owner)) {
       unlinkSync(file)
       if (owner !== 'unreadable') takenOverFrom = owner
     }
@@ -133,24 +132,20 @@ function create(file: string, me: LockOwner): boolean {
   }
 }
 
-function held(file: string, me: LockOwner, takenOverFrom: LockOwner | undefined): Lock {
+function held(place: Place, name: string, me: LockOwner, takenOverFrom: LockOwner | undefined): Lock {
   return {
     takenOverFrom,
     [Symbol.dispose]() {
-      if (JSON.stringify(readOwner(file)) === JSON.stringify(me)) unlinkSync(file)
+      if (JSON.stringify(readOwner(place, name)) === JSON.stringify(me)) unlinkSync(nameIn(place.directory, name))
     },
   }
 }
 
 /** @throws where it is no plain file, or another user's */
-function readOwner(file: string): LockOwner | 'unreadable' | undefined {
-  const odd = whatElseIsAt(file)
-  if (odd !== undefined) throw new Error(odd)
+function readOwner({ directory }: Place, name: string): LockOwner | 'unreadable' | undefined {
   try {
-    const { fd, stats } = openPlain(file)
+    const { fd } = openKept(directory, name)
     try {
-      const who = whoElseWrites(stats)
-      if (who !== undefined) throw new NotTrusted(`it ${who}`)
       const owner: unknown = JSON.parse(readToLimit(fd, MAX_BYTES).toString())
       return isOwner(owner) ? owner : 'unreadable'
     } finally {

@@ -9,7 +9,8 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
-import { readToLimit } from './plain-files.ts'
+import { whoElseWrites } from './owners.ts'
+import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
 import { Doubtful, walkTo } from './walk.ts'
 
 /** Configurations, units, certificates: what people write by hand. */
@@ -135,6 +136,40 @@ export function nameIn(directory: number, name: string): string {
 export function whatElseIsAt(path: string): string | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found === undefined || found.isFile() ? undefined : `it is ${kindOf(found)}`
+}
+
+/**
+ * A file that volctl keeps for itself in a directory of openTrustedDirectory, for reading.
+ *
+ * @returns a descriptor, which the caller closes
+ * @throws NotTrusted or NotAFile, in words that begin with "it", or what the file system says
+ */
+export function openKept(directory: number, name: string): { readonly fd: number; readonly stats: Stats } {
+  const path = nameIn(directory, name)
+  requirePlain(path)
+  const file = openPlain(path)
+  const who = whoElseWrites(file.stats)
+  if (who === undefined) return file
+  closeSync(file.fd)
+  throw new NotTrusted(`it ${who}`)
+}
+
+/** The same for appending to it, made where it is missing; see openOwnAppending. */
+export function appendKept(directory: number, name: string): number {
+  const path = nameIn(directory, name)
+  requirePlain(path)
+  return openOwnAppending(path)
+}
+
+/** A look beforehand: to open a FIFO or a device is to act on it. Nobody else can swap it meanwhile. */
+function requirePlain(path: string): void {
+  const odd = whatElseIsAt(path)
+  if (odd !== undefined) throw new NotAFile(odd)
+}
+
+/** A second name of a file that volctl keeps: whoever made it may read along, or have had us write to his. */
+export function requireOneName({ nlink }: Stats): void {
+  if (nlink !== 1) throw new NotTrusted('it has a second name (hard link)')
 }
 
 /**
