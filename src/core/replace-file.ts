@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { posix } from 'node:path'
+import { openOwnDirectory } from './trust/plain-files.ts'
 
 /** What volctl writes names claims, servers and volume handles. */
 const OWNER_ONLY = 0o600
@@ -60,7 +61,7 @@ export function irreplaceable(path: string): string | undefined {
 
 /** A name is on the disk only when its directory is; some file systems cannot say so, and lose nothing by it. */
 export function syncDirectory(path: string): void {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  const fd = openOwnDirectory(path)
   try {
     fsyncSync(fd)
   } catch {

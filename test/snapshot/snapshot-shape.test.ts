@@ -49,6 +49,9 @@ describe('what the planner relies on', () => {
     ['hostPaths', [null], 'hostPaths[0] is missing'],
     ['hostPaths', [{ type: 'dir' }], 'hostPaths[0].path is missing'],
     ['hostPaths', [{ path: '/x', type: 7 }], 'hostPaths[0].type is no text'],
+    ['lazyMemory', 'x', 'lazyMemory is no object'],
+    ['lazyMemory', { path: '/x' }, 'lazyMemory.why is missing'],
+    ['lazyMemory', { path: 7, why: 'x' }, 'lazyMemory.path is no text'],
     ['api.pods.0.status.containerStatuses', {}, 'api.pods[0].status.containerStatuses is no list'],
   ])('%s = %j: %s', (path, value, says) => expect(snapshotDefect(changed(path, value))).toBe(says))
 })

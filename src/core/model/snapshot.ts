@@ -148,6 +148,13 @@ export interface LazilyDetached {
   readonly volume?: string
 }
 
+/** Why nobody can say what was detached lazily (S20). */
+export interface LazyMemoryDefect {
+  /** The file that would tell. */
+  readonly path: string
+  readonly why: string
+}
+
 export interface CsiSocket {
   /** Relative to the root directory where it lies below it, else absolute. */
   readonly path: string
@@ -230,4 +237,6 @@ export interface NodeSnapshot {
   readonly notBelieved?: readonly NotBelieved[]
   /** Absent: there is none. */
   readonly lazilyDetached?: readonly LazilyDetached[]
+  /** Absent: what is in `lazilyDetached` is all. */
+  readonly lazyMemory?: LazyMemoryDefect
 }

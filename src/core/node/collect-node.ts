@@ -70,7 +70,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const installed = flexDrivers(node)
   const selinux = node.testHost?.selinux ?? readSelinux()
   const directory = node.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
-  const lazilyDetached = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
+  const lazy = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
 
   // After the API's connection has begun, and while the others are asked: the scan lets their answers in.
   const begun = nextTurn()
@@ -132,8 +132,9 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     selinux,
     ...(installed !== undefined && { flexDrivers: installed }),
     ...(checked.length > 0 && { hostPaths: checked }),
-    ...(lazilyDetached.length > 0 && { lazilyDetached }),
     ...(allDoubts().length > 0 && { notBelieved: allDoubts() }),
+    ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
+    ...(lazy.defect !== undefined && { lazyMemory: lazy.defect }),
   }
   return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readMountTable() }
 }

@@ -23,9 +23,14 @@ export class TooLarge extends Error {
   readonly code = 'TOO_LARGE'
 }
 
+/** Something else than a plain file: a directory, a device, a FIFO, a socket. */
+export class NotPlain extends Error {
+  readonly code = 'NOT_PLAIN'
+}
+
 type Path = string | Buffer
 
-/** A regular file for reading; a link in its place is an error (ELOOP), and so is anything else that is none (EINVAL). */
+/** A regular file for reading; a link in its place is an error (ELOOP), and so is anything else that is none (NotPlain). */
 export function openPlain(path: Path): { readonly fd: number; readonly stats: Stats } {
   const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   return ifRegular(fd, path)
@@ -131,7 +136,7 @@ export function writeThrough(fd: number, content: string | Uint8Array): void {
 function ifRegular(fd: number, path: Path): { readonly fd: number; readonly stats: Stats } {
   try {
     const stats = fstatSync(fd)
-    if (!stats.isFile()) throw Object.assign(new Error(`${path.toString()} is not a plain file`), { code: 'EINVAL' })
+    if (!stats.isFile()) throw new NotPlain(`${path.toString()} is not a plain file`)
     return { fd, stats }
   } catch (error) {
     closeSync(fd)

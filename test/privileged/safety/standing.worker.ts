@@ -73,7 +73,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 async function inPlace<T>(directory: string, use: (place: Place) => Promise<T>): Promise<T> {
-  for (const path of ['/run', '/var/log', '/etc/systemd/system']) {
+  for (const path of ['/run', '/var/lib', '/etc/systemd/system']) {
     if (existsSync(path)) sh('mount', '-t', 'tmpfs', 'tmpfs', path)
   }
   const root = `${directory}/root`
