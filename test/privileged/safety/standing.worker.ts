@@ -22,7 +22,7 @@ interface Place {
   /** The volume of a pod that is gone: a tmpfs that nothing has touched for long. */
   readonly volume: string
   /** Runs what follows this script, which has it in "$@". */
-  apply(script?: string, env?: object): Promise<Result>
+  apply(script?: string): Promise<Result>
   /** What `explain` says of who holds the volume; the script as above. */
   holders(script?: string): Promise<HoldersView>
 }
@@ -79,11 +79,8 @@ async function inPlace<T>(directory: string, use: (place: Place) => Promise<T>):
   const api = await startApiServer({ objects: [node], nodeName: 'node-1' })
   const cri = await startCriServer({ socketPath: '/run/containerd/containerd.sock', pods: [] })
   const flags = ['--kubeconfig', api.kubeconfig('admin'), '-o', 'json']
-  const run = async (script: string, args: readonly string[], env: object = {}) => {
-    const child = spawn('sh', ['-c', script, 'sh', VOLCTL, ...args, ...flags], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...env },
-    })
+  const run = async (script: string, args: readonly string[]) => {
+    const child = spawn('sh', ['-c', script, 'sh', VOLCTL, ...args, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] })
     const said = { stdout: '', stderr: '' }
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -99,8 +96,8 @@ async function inPlace<T>(directory: string, use: (place: Place) => Promise<T>):
       root,
       api,
       volume,
-      apply: async (script = '"$@"', env = {}) => {
-        const { status, stderr } = await run(script, ['apply', '--yes', '--orphans'], env)
+      apply: async (script = '"$@"') => {
+        const { status, stderr } = await run(script, ['apply', '--yes', '--orphans'])
         return { status, stderr, mounted: readMounts().at(volume).length > 0 }
       },
       holders: async (script = '"$@"') => {
@@ -241,9 +238,11 @@ await runScenario({
       // What shows that this PID namespace is the node's.
       const runtime = await startProcess(directory, 'containerd', 'echo ready; read -r line')
       const device = makeStagedDevice(place)
-      const restarting = await place.apply(GIVEN_UP, systemd(place, 'activating', 'auto-restart'))
+      systemd(place, 'activating', 'auto-restart')
+      const restarting = await place.apply(GIVEN_UP)
       const kept = readMounts().at(device).length
-      const stopped = await place.apply(GIVEN_UP, systemd(place, 'inactive', 'dead'))
+      systemd(place, 'inactive', 'dead')
+      const stopped = await place.apply(GIVEN_UP)
       await end(runtime)
       return { restarting, kept, stopped, left: readMounts().at(device).length }
     }),
@@ -263,21 +262,20 @@ function writeUnit(place: Place): void {
   writeFileSync('/etc/systemd/system/kubelet.service', unit)
 }
 
-/** A systemctl(1) that says this of every unit; as if systemd ran. */
-function systemd({ directory }: Place, active: string, sub: string): object {
-  mkdirSync('/run/systemd/system', { recursive: true })
+/**
+ * A systemctl(1) that says this of every unit; as if systemd ran. It lies over the machine's own, in this mount namespace:
+ * volctl takes no program from a PATH that it is given (S33).
+ */
+function systemd({ directory }: Place, active: string, sub: string): void {
   const bin = `${directory}/bin`
-  mkdirSync(bin, { recursive: true })
-  const said = [
-    'LoadState=loaded',
-    `ActiveState=${active}`,
-    `SubState=${sub}`,
-    'UnitFileState=enabled',
-    'InactiveEnterTimestamp=',
-  ]
-  writeFileSync(`${bin}/systemctl`, `#!/bin/sh\nprintf '%s\\n' ${said.join(' ')}\n`)
+  const said = ['LoadState=loaded', `ActiveState=${active}`, `SubState=${sub}`, 'UnitFileState=enabled']
+  writeFileSync(`${directory}/unit`, `${[...said, 'InactiveEnterTimestamp='].join('\n')}\n`)
+  if (existsSync(bin)) return
+  mkdirSync('/run/systemd/system', { recursive: true })
+  mkdirSync(bin)
+  writeFileSync(`${bin}/systemctl`, `#!/bin/sh\ncat ${directory}/unit\n`)
   chmodSync(`${bin}/systemctl`, 0o755)
-  return { PATH: `${bin}:${process.env.PATH}` }
+  sh('mount', '-t', 'overlay', 'overlay', '-o', `lowerdir=${bin}:/usr/bin`, '/usr/bin')
 }
 
 /** A tmpfs where an iSCSI disk would be mounted for all pods, which none wants. */
