@@ -22,8 +22,19 @@ exports.loadBundle = (cachedData) => {
   })
   const bundle = new Module(filename, module)
   bundle.filename = filename
-  script
-    .runInThisContext()
-    .call(bundle.exports, bundle.exports, Module.createRequire(filename), bundle, filename, __dirname)
+  script.runInThisContext().call(bundle.exports, bundle.exports, requireBuiltin, bundle, filename, __dirname)
   return script
+}
+
+/**
+ * All else is in the bundle. Node.js would look for a package in node_modules of every directory above, /tmp among them
+ * for a copy below it, and in HOME (S33).
+ */
+function requireBuiltin(name) {
+  if (Module.isBuiltin(name)) return require(name)
+  throw Object.assign(new Error(`${name} is not in the bundle`), { code: 'MODULE_NOT_FOUND' })
+}
+requireBuiltin.resolve = (name) => {
+  requireBuiltin(name)
+  return name
 }
