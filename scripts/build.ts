@@ -14,7 +14,7 @@ import { commandManifest } from './manifest.ts'
 import { startWarmNode } from './warm-up.ts'
 
 const root = join(import.meta.dirname, '..')
-const LAUNCHER = ['launch.cjs', 'load-bundle.cjs']
+const LAUNCHER = ['launch.cjs', 'kept-environment.cjs', 'load-bundle.cjs']
 
 /** Builds into a folder; returns the bundle's path. */
 export async function buildBundle(dist: string): Promise<string> {
