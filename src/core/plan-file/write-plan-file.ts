@@ -1,6 +1,7 @@
-import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { troubleText } from '../disk-trouble.ts'
+import { errnoOf, VolctlError } from '../errors.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { irreplaceable, replaceFile } from '../replace-file.ts'
+import { replaceFile } from '../replace-file.ts'
 
 /** A plan as `apply FILE` takes it: the plan as `-o json` prints it, with the options that it was made with. */
 export function planFileText(plan: Plan, options: PlanOptions): string {
@@ -16,18 +17,12 @@ export function planFileText(plan: Plan, options: PlanOptions): string {
  */
 export function writePlanFile(plan: Plan, options: PlanOptions, path: string, name = path): void {
   try {
-    const obstacle = irreplaceable(path)
-    if (obstacle !== undefined) throw new Error(obstacle)
     replaceFile(path, planFileText(plan, options))
   } catch (error) {
-    throw new VolctlError(
-      'PlanNotWritten',
-      `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? errorMessage(error)}`,
-      {
-        cause: error,
-        hint: 'Name a file, not a link, in a directory that exists, that you may write, and that has room.',
-      },
-    )
+    throw new VolctlError('PlanNotWritten', `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? troubleText(error)}`, {
+      cause: error,
+      hint: 'Name a plain file, not a link, in a directory that exists, that you may write, and that has room.',
+    })
   }
 }
 
