@@ -6,7 +6,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -22,6 +21,7 @@ import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import { TRICKS } from '../helpers/others-files.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const VERSION = '0.0.0-test'
@@ -250,21 +250,21 @@ describe('the file', () => {
     expect(readPlanFile(path, VERSION).operations).toEqual(plan.operations)
   })
 
-  it.each([
-    { name: 'a directory', make: (path: string) => mkdirSync(path), why: 'it is a directory' },
-    { name: 'a pipe', make: (path: string) => execFileSync('mkfifo', [path]), why: 'it is not a plain file' },
-    { name: 'a link', make: (path: string) => symlinkSync(`${path}.victim`, path), why: 'it is a symbolic link' },
-  ])('$name is never replaced or written to', ({ make, why }) => {
-    const path = join(directory, 'node.plan')
-    writeFileSync(`${path}.victim`, 'precious')
-    make(path)
-    const before = readdirSync(directory)
-    expect(() => writePlanFile(plan, OPTIONS, path)).toThrow(
-      expect.objectContaining({ code: 'PlanNotWritten', message: expect.stringContaining(why) }),
-    )
-    expect(readFileSync(`${path}.victim`, 'utf8')).toBe('precious')
-    expect(readdirSync(directory)).toEqual(before)
-  })
+  it.for(TRICKS.filter(({ name }) => name !== 'a file of another user'))(
+    '$name is never replaced or written to, and nothing waits',
+    ({ make, says, skip }, context) => {
+      context.skip(skip !== undefined, skip)
+      const path = join(directory, 'node.plan')
+      writeFileSync(`${path}.victim`, 'precious')
+      make(path, `${path}.victim`)
+      const before = readdirSync(directory)
+      expect(() => writePlanFile(plan, OPTIONS, path, 'node.plan')).toThrow(
+        expect.objectContaining({ code: 'PlanNotWritten', message: `plan file node.plan: it is ${says}` }),
+      )
+      expect(readFileSync(`${path}.victim`, 'utf8')).toBe('precious')
+      expect(readdirSync(directory)).toEqual(before)
+    },
+  )
 
   it('that no apply could read is not written', () => {
     const path = join(directory, 'node.plan')

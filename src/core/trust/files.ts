@@ -11,7 +11,7 @@ import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
 import { whoElseWrites } from './owners.ts'
 import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
-import { Doubtful, walkTo } from './walk.ts'
+import { Doubtful, fromRoot, walkTo } from './walk.ts'
 
 /** Configurations, units, certificates: what people write by hand. */
 const SMALL_FILE = 4 * 1024 * 1024
@@ -179,7 +179,8 @@ export function requireOneName({ nlink }: Stats): void {
  * @throws NotTrusted for such a link, or what the file system says
  */
 export function openDirectoryOf(path: string): { readonly fd: number; readonly name: string } {
-  const absolute = posix.resolve(path)
+  const { root, rest } = fromRoot(path)
+  const absolute = `${root}${posix.resolve(rest)}`
   try {
     const { fd, stats } = walkTo(posix.dirname(absolute), { throughDoubt: true })
     if (stats.isDirectory()) return { fd, name: posix.basename(absolute) }
