@@ -236,17 +236,38 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S32: changes nothing beside the kubelet, with %s',
     ),
     ...shown(
+      'privileged/trust/fake-runtime',
+      "S32: one of another user does not make volctl's PID namespace the node's (S7)",
+    ),
+    ...shown(
       'trust/processes',
       'does not believe another user',
       'does not believe one of a user, not even with a process of root in it',
     ),
   ],
   S33: [
+    ...shown(
+      'privileged/trust/kubeconfig-owner',
+      'S33: is refused in one line: %s',
+      'S33: is refused for what it names: %s',
+    ),
+    ...shown('privileged/trust/output-files', 'S33: $command writes nothing to $name'),
+    ...shown('privileged/trust/environment', 'S33: runs nothing and loads nothing; kubelet: %s'),
     ...shown('privileged/trust/strace', 'each has an absolute path'),
     ...shown('trust/files', '$name', 'never opens a FIFO, a device or a directory'),
     ...shown('trust/gates', 'no file outside of them $what'),
   ],
   S34: [
+    ...shown(
+      'privileged/trust/test-switches',
+      "S34: VOLCTL_TEST_HOST is refused on the root directory of a kubelet's unit",
+      'S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing',
+    ),
+    ...shown(
+      'privileged/trust/endless-input',
+      "S34: an API server's answer is one line",
+      'S34: a snapshot is one line',
+    ),
     ...shown('node/host-facts', 'S34: is refused on the root directory of a real kubelet'),
     ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
   ],
