@@ -98,6 +98,29 @@ describe('snapshot -o', () => {
   })
 })
 
+describe('plan --snapshot', () => {
+  const capture = join(CAPTURES, 'forcedel-killed', 'before.json')
+  it.each([
+    { name: 'a pipe', how: `cat ${capture} | "$VOLCTL" plan --snapshot -` },
+    { name: 'a file that the shell has opened', how: `"$VOLCTL" plan --snapshot - <${capture}` },
+    { name: 'a pipe of the shell', how: `"$VOLCTL" plan --snapshot <(gzip <${capture})` },
+    { name: 'standard input by its name', how: `cat ${capture} | "$VOLCTL" plan --snapshot /dev/stdin` },
+  ])('reads $name', async ({ how }) => {
+    const { status, stdout, stderr } = await bash(how)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toContain('\nPlan: ')
+  })
+
+  it.each([
+    { name: 'an endless device', how: '--snapshot /dev/zero', says: 'it is a device' },
+    { name: 'the same as standard input', how: '--snapshot - </dev/zero', says: 'it is a device' },
+    { name: 'a descriptor that is not open', how: '--snapshot /dev/fd/999', says: 'EBADF: bad file descriptor, fstat' },
+  ])('does not read $name', async ({ how, says }) => {
+    const { status, stderr } = await bash(`"$VOLCTL" plan ${how}`)
+    expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining(`: ${says}\n`) })
+  })
+})
+
 describe('what was detached lazily', () => {
   const record = { path: '/nowhere', dev: '0:999', fsType: 'nfs', bootID: undefined }
   const planned = async (args: string): Promise<Plan> => {

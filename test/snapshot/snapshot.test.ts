@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import {
   chownSync,
   closeSync,
@@ -22,7 +22,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors.ts'
 import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { readSource } from '../../src/core/snapshot/read-source.ts'
 import { writeSnapshot } from '../../src/core/snapshot/write-snapshot.ts'
+import { TooLarge } from '../../src/core/trust/plain-files.ts'
 import { NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'volctl-snapshot-'))
@@ -263,6 +265,68 @@ describe('readSnapshot', () => {
   it('says that a file is missing', async () => {
     await expect(readSnapshot(join(directory, 'nowhere'))).rejects.toThrow(/no such file/)
     await expect(readSnapshot(directory)).rejects.toThrow(/directory/)
+  })
+
+  it.skipIf(noOthersFiles !== undefined)(
+    'reads what is somebody else’s, and through his links: it is no order',
+    async () => {
+      const path = join(directory, 'his.json')
+      writeFileSync(path, text)
+      symlinkSync('his.json', join(directory, 'his-link.json'))
+      for (const each of [path, join(directory, 'his-link.json')]) lchownSync(each, NOBODY, NOBODY)
+      expect((await readSnapshot(join(directory, 'his-link.json'))).snapshot).toEqual(SNAPSHOT)
+    },
+  )
+
+  it.each(['/dev/zero', '/dev/null', '/dev/tty'])('opens no device: %s', async (path) => {
+    await expect(readSnapshot(path)).rejects.toMatchObject({
+      code: 'SnapshotUnreadable',
+      message: `snapshot ${path}: it is a device`,
+    })
+  })
+
+  it('does not wait for a writer that never comes, or that never ends', async () => {
+    const path = join(directory, 'fifo')
+    execFileSync('mkfifo', [path])
+    const slow = (why: string) => ({
+      code: 'SnapshotUnreadable',
+      message: `snapshot ${path}: ${why} within 0.3 s`,
+      hint: 'Save it to a file first, and give that.',
+    })
+    await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('nobody has written to it'))
+    const writer = spawn('sh', ['-c', 'exec >"$0"; printf "{"; sleep 1000', path], { stdio: 'ignore' })
+    try {
+      await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('it did not end'))
+    } finally {
+      writer.kill('SIGKILL')
+    }
+  })
+
+  it.each([
+    { name: 'a writer that comes later', script: 'sleep 0.2; cat "$1" >"$0"' },
+    {
+      name: 'a writer that stops in between',
+      script: 'exec >"$0"; sleep 0.2; head -c 50 "$1"; sleep 0.1; tail -c +51 "$1"',
+    },
+  ])('waits in time for $name', async ({ script }) => {
+    const path = join(mkdtempSync(join(directory, 'fifo-')), 'fifo')
+    execFileSync('mkfifo', [path])
+    const large = { ...SNAPSHOT, kernelVersion: 'x'.repeat(300_000) }
+    writeFileSync(`${path}.json`, JSON.stringify(large))
+    const writer = spawn('sh', ['-c', script, path, `${path}.json`], { stdio: 'ignore' })
+    expect((await readSnapshot(path, 20_000)).snapshot).toEqual(large)
+    writer.kill()
+  })
+
+  it('ends a pipe that never ends: by its bytes, or in time', async () => {
+    const path = join(directory, 'endless')
+    execFileSync('mkfifo', [path])
+    const writer = spawn('sh', ['-c', 'exec cat /dev/zero >"$0"', path], { stdio: 'ignore' })
+    try {
+      await expect(readSource(path, { maxBytes: 10_000_000, pipeMs: 20_000 })).rejects.toThrow(TooLarge)
+    } finally {
+      writer.kill('SIGKILL')
+    }
   })
 
   it('leaves absent what the snapshot lacks', async () => {

@@ -6,6 +6,7 @@ import { fstatSync, type Stats, writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { errnoOf } from '../errors.ts'
+import { ownDescriptor } from '../own-descriptor.ts'
 import { callerPath } from '../trust/caller.ts'
 import { terminalSafeJson } from '../views/terminal-safe.ts'
 import type { Output } from './output.ts'
@@ -16,24 +17,17 @@ export type Destination =
   | { readonly kind: 'nowhere' }
   | { readonly kind: 'file'; readonly path: string }
 
-const NAMED: Readonly<Record<string, number>> = { '-': 1, '/dev/stdin': 0, '/dev/stdout': 1, '/dev/stderr': 2 }
-
 /**
  * @param text as it was typed
  * @throws Error where it is a descriptor that cannot be written to, before anything has been looked at
  */
 export function destinationOf(text: string): Destination {
-  const fd = NAMED[text] ?? numberOf(text)
+  const fd = ownDescriptor(text, 1)
   if (fd !== undefined) {
     requireWritable(fd)
     return { kind: 'descriptor', fd }
   }
   return text === '/dev/null' ? { kind: 'nowhere' } : { kind: 'file', path: callerPath(text) }
-}
-
-function numberOf(text: string): number | undefined {
-  const digits = /^\/(?:dev|proc\/self)\/fd\/(\d{1,9})$/.exec(text)?.[1]
-  return digits === undefined ? undefined : Number(digits)
 }
 
 function requireWritable(fd: number): void {

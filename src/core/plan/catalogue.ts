@@ -200,6 +200,7 @@ export const OUTCOME_CODES = {
   LoginFailed: 'an iSCSI target could not be logged in to',
   DeviceMissing: 'a disk that is wanted did not come to this node',
   CommandMissing: 'a program that is needed is not installed',
+  ProgramNotTrusted: 'somebody else than root could have put a program in its place',
   CommandFailed: 'a program failed',
   MissingCapability: "apply lacks one of root's capabilities",
   ApiUnreachable: 'no connection to the API server',

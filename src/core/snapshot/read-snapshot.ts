@@ -1,11 +1,13 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
+import { troubleText } from '../disk-trouble.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { NodeState } from '../node-state.ts'
 import { parseDocument, shownField } from '../parse-document.ts'
 import { JSON_LIMITS } from '../trust/parse-json.ts'
+import { TooLarge } from '../trust/plain-files.ts'
+import { readSource, TooSlow } from './read-source.ts'
 import { snapshotDefect } from './snapshot-defect.ts'
 
 const VERSION = 'volctl.io/v1'
@@ -20,14 +22,17 @@ const MAX_MOUNT_TABLE = 64 * 1024 * 1024
 /** No deflated byte becomes more. */
 const MOST_UNPACKED = 1032
 
+/** From the first look at a pipe to its end. */
+const PIPE_MS = 50_000
+
 /**
  * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan says what it cannot know.
  * Plain or gzip is told by content, not by name.
  *
  * @throws VolctlError one clear line on what is wrong with the file
  */
-export async function readSnapshot(path: string): Promise<NodeState> {
-  const snapshot = parseSnapshot(readBounded(path), path)
+export async function readSnapshot(path: string, pipeMs = PIPE_MS): Promise<NodeState> {
+  const snapshot = parseSnapshot(await readBounded(path, pipeMs), path)
   return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
 }
 
@@ -66,22 +71,18 @@ export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
   return snapshot
 }
 
-function readBounded(path: string): Buffer {
-  let fd: number | undefined
+async function readBounded(path: string, pipeMs: number): Promise<Buffer> {
   try {
-    fd = path === '-' ? 0 : openSync(path, constants.O_RDONLY)
-    const stat = fstatSync(fd)
-    if (stat.isDirectory()) throw damaged(path, 'SnapshotUnreadable', 'it is a directory')
-    if (stat.size > MAX_BYTES) throw damaged(path, 'SnapshotTooLarge', `it is larger than ${MAX_BYTES} bytes`)
-    return readFileSync(fd)
+    return await readSource(path, { maxBytes: MAX_BYTES, pipeMs })
   } catch (error) {
-    if (error instanceof VolctlError) throw error
-    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : errorMessage(error)
+    if (error instanceof TooLarge) throw damaged(path, 'SnapshotTooLarge', error.message, undefined, error)
+    if (error instanceof TooSlow) throw damaged(path, 'SnapshotUnreadable', error.message, SAVE_FIRST, error)
+    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : troubleText(error)
     throw damaged(path, 'SnapshotUnreadable', why, 'Check the path.', error)
-  } finally {
-    if (fd !== undefined && fd > 2) closeSync(fd)
   }
 }
+
+const SAVE_FIRST = 'Save it to a file first, and give that.'
 
 function decompressed(bytes: Buffer, name: string): Buffer {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes

@@ -36,6 +36,23 @@ export function openPlain(path: Path): { readonly fd: number; readonly stats: St
   return ifRegular(fd, path)
 }
 
+/**
+ * Data that a person names, to be looked at and never obeyed: anybody's, links followed. What it is is judged before it is
+ * opened, for to open a device is to act on it; and to open a FIFO does not wait for its writer.
+ *
+ * @param accept throws where it is not to be opened
+ */
+export function openData(path: Path, accept: (stats: Stats) => void): { readonly fd: number; readonly stats: Stats } {
+  const place = openSync(path, O_PATH)
+  try {
+    const stats = fstatSync(place)
+    accept(stats)
+    return { fd: openSync(`/proc/self/fd/${place}`, O_RDONLY | O_NONBLOCK), stats }
+  } finally {
+    closeSync(place)
+  }
+}
+
 /** Its content. @throws TooLarge, or what the file system says */
 export function readPlain(path: Path, maxBytes: number): Buffer {
   const { fd } = openPlain(path)
