@@ -1,10 +1,10 @@
-import { gunzipSync } from 'node:zlib'
 import { troubleText } from '../disk-trouble.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { NodeState } from '../node-state.ts'
 import { parseDocument, shownField } from '../parse-document.ts'
+import { unpack } from '../trust/bytes.ts'
 import { JSON_LIMITS } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { readSource, TooSlow } from './read-source.ts'
@@ -18,9 +18,6 @@ const MAX_BYTES = JSON_LIMITS.maxBytes
 
 /** Two and a half times what 100,000 mounts take, the kernel's own limit. It is there three times while it is read. */
 const MAX_MOUNT_TABLE = 64 * 1024 * 1024
-
-/** No deflated byte becomes more. */
-const MOST_UNPACKED = 1032
 
 /** From the first look at a pipe to its end. */
 const PIPE_MS = 50_000
@@ -87,13 +84,9 @@ const SAVE_FIRST = 'Save it to a file first, and give that.'
 function decompressed(bytes: Buffer, name: string): Buffer {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
   try {
-    // One piece that is large enough, of which only what is written takes memory: several would be there twice at the end.
-    const chunkSize = Math.min(MAX_BYTES, bytes.length * MOST_UNPACKED + 1024) + 1
-    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES, chunkSize })
+    return unpack(bytes, MAX_BYTES)
   } catch (error) {
-    if (errnoOf(error) === 'ERR_BUFFER_TOO_LARGE') {
-      throw damaged(name, 'SnapshotTooLarge', `it unpacks to more than ${MAX_BYTES} bytes`)
-    }
+    if (error instanceof TooLarge) throw damaged(name, 'SnapshotTooLarge', error.message)
     const truncated = errorMessage(error).includes('unexpected end')
     throw damaged(
       name,
