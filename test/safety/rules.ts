@@ -232,14 +232,14 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('cli/views/plan-view', 'wide: everything that is known, before anyone says yes (S31)'),
   ],
   S32: [
-<<<<<<< HEAD
-    ...shown(
-      'privileged/trust/fake-kubelet',
+    ...trust(
+      'fake-kubelet',
       'S32: changes nothing while the kubelet is stopped, with %s',
       'S32: changes nothing beside the kubelet, with %s',
     ),
-    ...shown(
-      'privileged/trust/fake-runtime',
+    ...trust(
+      'fake-runtime',
+      'S32: refuses nothing: %s',
       "S32: one of another user does not make volctl's PID namespace the node's (S7)",
     ),
     ...shown(
@@ -249,44 +249,9 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
   ],
   S33: [
-    ...shown(
-      'privileged/trust/kubeconfig-owner',
-      'S33: is refused in one line: %s',
-      'S33: is refused for what it names: %s',
-    ),
-    ...shown('privileged/trust/output-files', 'S33: $command writes nothing to $name'),
-    ...shown('privileged/trust/environment', 'S33: runs nothing and loads nothing; kubelet: %s'),
-    ...shown('privileged/trust/strace', 'each has an absolute path'),
     ...shown('trust/files', '$name', 'never opens a FIFO, a device or a directory'),
     ...shown('trust/gates', 'no file outside of them $what'),
-  ],
-  S34: [
-    ...shown(
-      'privileged/trust/test-switches',
-      "S34: VOLCTL_TEST_HOST is refused on the root directory of a kubelet's unit",
-      'S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing',
-    ),
-    ...shown(
-      'privileged/trust/endless-input',
-      "S34: an API server's answer is one line",
-      'S34: a snapshot is one line',
-    ),
-    ...shown('node/host-facts', 'S34: is refused on the root directory of a real kubelet'),
-    ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
-=======
-    ...trust(
-      'fake-kubelet',
-      'S32: changes nothing while the kubelet is stopped, with %s',
-      'S32: changes nothing beside the kubelet, with %s',
-      'S32: nothing is run or loaded in the mount namespace of the kubelet that is not shown to be the host’s',
-    ),
-    ...trust(
-      'fake-runtime',
-      'S32: refuses nothing: %s',
-      "S32: one of another user does not make volctl's PID namespace the node's (S7)",
-    ),
-  ],
-  S33: [
+    ...trust('strace', 'each has an absolute path'),
     ...trust(
       'kubeconfig-owner',
       'S33: is refused in one line: %s',
@@ -330,10 +295,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...trust('environment', 'S34: makes no server believed that the kubeconfig does not vouch for'),
     ...trust(
       'test-switches',
-      "S34: VOLCTL_TEST_HOST is refused in the first process's mount namespace",
       "S34: VOLCTL_TEST_HOST is refused on the root directory of a kubelet's unit",
       'S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing',
     ),
->>>>>>> tests
+    ...shown('node/host-facts', 'S34: is refused on the root directory of a real kubelet'),
+    ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
   ],
 }

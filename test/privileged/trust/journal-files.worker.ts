@@ -123,7 +123,7 @@ async function tryAll(
     const after = watched.map(picture).join('')
     const kept = readMounts().at(volume).length > 0
     if (kept) sh('umount', volume)
-    for (const each of [parent === '/var/log' || parent === '/run' ? path : parent, elsewhere])
+    for (const each of [parent === '/var/lib' || parent === '/run' ? path : parent, elsewhere])
       rmSync(each, { recursive: true, force: true })
     const words = `${result.stdout}${result.stderr}`
     found[name] = {
@@ -133,7 +133,7 @@ async function tryAll(
       code: codeOf(result),
       changed: changes(before, after),
       kept,
-      named: words.includes(path) || words.includes(parent === '/var/log/volctl' ? parent : path),
+      named: words.includes(path) || words.includes(parent === '/var/lib/volctl' ? parent : path),
       believed: words.includes(FORGED),
     }
   }
@@ -142,7 +142,7 @@ async function tryAll(
 
 /** In the same file system: a hard link leads nowhere else. */
 function besides(path: string, { directory }: TrustNode): string {
-  return `${['/var/log', '/run'].find((each) => path.startsWith(`${each}/`)) ?? directory}/elsewhere`
+  return `${['/var/lib', '/run'].find((each) => path.startsWith(`${each}/`)) ?? directory}/elsewhere`
 }
 
 const FORGED = '/where/a/forger/says'
@@ -168,7 +168,7 @@ function planOf(node: TrustNode): Promise<WatchedRun> {
   return node.volctl(['plan', '-o', 'json', ...given], { deadlineMs: DEADLINE_MS })
 }
 
-const JOURNAL = '/var/log/volctl'
+const JOURNAL = '/var/lib/volctl'
 const LAZY = `${JOURNAL}/lazy.jsonl`
 
 await runScenario({
