@@ -5,8 +5,9 @@ import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { NodeState } from '../node-state.ts'
 import { parseDocument, shownField } from '../parse-document.ts'
+import { ShapeError } from '../shape.ts'
 import { JSON_LIMITS } from '../trust/parse-json.ts'
-import { snapshotDefect } from './snapshot-defect.ts'
+import { snapshotShape } from './snapshot-shape.ts'
 
 const VERSION = 'volctl.io/v1'
 const KIND = 'NodeSnapshot'
@@ -57,13 +58,20 @@ export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
       'Use the volctl that wrote it, or write a new snapshot with this one.',
     )
   }
-  const defect = snapshotDefect(parsed.document)
-  if (defect !== undefined) throw damaged(name, 'SnapshotDamaged', defect)
-  const snapshot = parsed.document as unknown as NodeSnapshot
+  const snapshot = shaped(parsed.document, name)
   if ((snapshot.mountinfo?.length ?? 0) > MAX_MOUNT_TABLE) {
     throw damaged(name, 'SnapshotTooLarge', `its mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
   }
   return snapshot
+}
+
+function shaped(document: object, name: string): NodeSnapshot {
+  try {
+    return snapshotShape(document, '')
+  } catch (error) {
+    if (error instanceof ShapeError) throw damaged(name, 'SnapshotDamaged', error.message)
+    throw error
+  }
 }
 
 function readBounded(path: string): Buffer {
