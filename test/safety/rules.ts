@@ -12,7 +12,7 @@ const LAZILY_DETACHED =
   'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'
 
 /** How many rules safety.md has. */
-export const LAST_RULE = 31
+export const LAST_RULE = 34
 
 export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S1: [
@@ -62,7 +62,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S7: [
     ...standing('S7: nothing is done in a chroot, a user namespace or another PID namespace'),
-    ...shown('node/host-facts', 'S7: standingObstacles', 'S7: is refused on the root directory of a real kubelet'),
+    ...shown('node/host-facts', 'S7: standingObstacles'),
   ],
   S8: [
     ...standing('S8: two kubelets, or one without an API server, are refused'),
@@ -228,5 +228,47 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S31: [
     ...broken('S31: before the question stand cluster, machine, kubelet, guards, volumes and bytes'),
     ...shown('cli/views/plan-view', 'wide: everything that is known, before anyone says yes (S31)'),
+  ],
+  S32: [
+    ...shown(
+      'privileged/trust/fake-kubelet',
+      'S32: changes nothing while the kubelet is stopped, with %s',
+      'S32: changes nothing beside the kubelet, with %s',
+    ),
+    ...shown(
+      'privileged/trust/fake-runtime',
+      "S32: one of another user does not make volctl's PID namespace the node's (S7)",
+    ),
+    ...shown(
+      'trust/processes',
+      'does not believe another user',
+      'does not believe one of a user, not even with a process of root in it',
+    ),
+  ],
+  S33: [
+    ...shown(
+      'privileged/trust/kubeconfig-owner',
+      'S33: is refused in one line: %s',
+      'S33: is refused for what it names: %s',
+    ),
+    ...shown('privileged/trust/output-files', 'S33: $command writes nothing to $name'),
+    ...shown('privileged/trust/environment', 'S33: runs nothing and loads nothing; kubelet: %s'),
+    ...shown('privileged/trust/strace', 'each has an absolute path'),
+    ...shown('trust/files', '$name', 'never opens a FIFO, a device or a directory'),
+    ...shown('trust/gates', 'no file outside of them $what'),
+  ],
+  S34: [
+    ...shown(
+      'privileged/trust/test-switches',
+      "S34: VOLCTL_TEST_HOST is refused on the root directory of a kubelet's unit",
+      'S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing',
+    ),
+    ...shown(
+      'privileged/trust/endless-input',
+      "S34: an API server's answer is one line",
+      'S34: a snapshot is one line',
+    ),
+    ...shown('node/host-facts', 'S34: is refused on the root directory of a real kubelet'),
+    ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
   ],
 }

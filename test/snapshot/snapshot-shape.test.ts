@@ -65,6 +65,10 @@ describe('what the planner relies on', () => {
     ['hostPaths', [null], 'hostPaths[0] is not an object'],
     ['hostPaths', [{ type: 'dir' }], 'hostPaths[0].path is missing'],
     ['hostPaths', [{ path: '/x', type: 7 }], 'hostPaths[0].type is not text'],
+    ['lazyMemory', 'x', 'lazyMemory is not an object'],
+    ['lazyMemory', { path: '/x' }, 'lazyMemory.why is missing'],
+    ['lazyMemory', { path: 7, why: 'x' }, 'lazyMemory.path is not text'],
+    ['notBelieved', [{ what: '/x', why: 'x' }], 'notBelieved[0].hint is missing'],
     ['api.pods.0.metadata.labels', { app: 7 }, 'api.pods[0].metadata.labels.app is not text'],
     ['api.pods.0.metadata.annotations', { a: null }, 'api.pods[0].metadata.annotations.a is not text'],
     [

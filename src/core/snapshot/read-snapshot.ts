@@ -1,5 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
+import { troubleText } from '../disk-trouble.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
@@ -7,6 +6,9 @@ import type { NodeState } from '../node-state.ts'
 import { parseDocument, shownField } from '../parse-document.ts'
 import { ShapeError } from '../shape.ts'
 import { JSON_LIMITS } from '../trust/parse-json.ts'
+import { TooLarge } from '../trust/plain-files.ts'
+import { gunzipped, isGzip } from '../trust/unpack.ts'
+import { readSource, TooSlow } from './read-source.ts'
 import { snapshotShape } from './snapshot-shape.ts'
 
 const VERSION = 'volctl.io/v1'
@@ -18,8 +20,8 @@ const MAX_BYTES = JSON_LIMITS.maxBytes
 /** Two and a half times what 100,000 mounts take, the kernel's own limit. It is there three times while it is read. */
 const MAX_MOUNT_TABLE = 64 * 1024 * 1024
 
-/** No deflated byte becomes more. */
-const MOST_UNPACKED = 1032
+/** From the first look at a pipe to its end. */
+const PIPE_MS = 50_000
 
 /**
  * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan says what it cannot know.
@@ -27,8 +29,8 @@ const MOST_UNPACKED = 1032
  *
  * @throws VolctlError one clear line on what is wrong with the file
  */
-export async function readSnapshot(path: string): Promise<NodeState> {
-  const snapshot = parseSnapshot(readBounded(path), path)
+export async function readSnapshot(path: string, pipeMs = PIPE_MS): Promise<NodeState> {
+  const snapshot = parseSnapshot(await readBounded(path, pipeMs), path)
   return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
 }
 
@@ -74,33 +76,25 @@ function shaped(document: object, name: string): NodeSnapshot {
   }
 }
 
-function readBounded(path: string): Buffer {
-  let fd: number | undefined
+async function readBounded(path: string, pipeMs: number): Promise<Buffer> {
   try {
-    fd = path === '-' ? 0 : openSync(path, constants.O_RDONLY)
-    const stat = fstatSync(fd)
-    if (stat.isDirectory()) throw damaged(path, 'SnapshotUnreadable', 'it is a directory')
-    if (stat.size > MAX_BYTES) throw damaged(path, 'SnapshotTooLarge', `it is larger than ${MAX_BYTES} bytes`)
-    return readFileSync(fd)
+    return await readSource(path, { maxBytes: MAX_BYTES, pipeMs })
   } catch (error) {
-    if (error instanceof VolctlError) throw error
-    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : errorMessage(error)
+    if (error instanceof TooLarge) throw damaged(path, 'SnapshotTooLarge', error.message, undefined, error)
+    if (error instanceof TooSlow) throw damaged(path, 'SnapshotUnreadable', error.message, SAVE_FIRST, error)
+    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : troubleText(error)
     throw damaged(path, 'SnapshotUnreadable', why, 'Check the path.', error)
-  } finally {
-    if (fd !== undefined && fd > 2) closeSync(fd)
   }
 }
 
+const SAVE_FIRST = 'Save it to a file first, and give that.'
+
 function decompressed(bytes: Buffer, name: string): Buffer {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  if (!isGzip(bytes)) return bytes
   try {
-    // One piece that is large enough, of which only what is written takes memory: several would be there twice at the end.
-    const chunkSize = Math.min(MAX_BYTES, bytes.length * MOST_UNPACKED + 1024) + 1
-    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES, chunkSize })
+    return gunzipped(bytes, MAX_BYTES)
   } catch (error) {
-    if (errnoOf(error) === 'ERR_BUFFER_TOO_LARGE') {
-      throw damaged(name, 'SnapshotTooLarge', `it unpacks to more than ${MAX_BYTES} bytes`)
-    }
+    if (error instanceof TooLarge) throw damaged(name, 'SnapshotTooLarge', error.message, undefined, error)
     const truncated = errorMessage(error).includes('unexpected end')
     throw damaged(
       name,

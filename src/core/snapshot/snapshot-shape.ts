@@ -144,5 +144,7 @@ export const snapshotShape = kept<NodeSnapshot>({
   flexDrivers: keptList(kept({ name: needed(text), executable: text, error: text })),
   hostPaths: keptList(kept({ path: needed(text), type: word, error: text })),
   selinux: kept({ enabled: flag, fileLabel: text, error: text }),
+  notBelieved: keptList(kept({ what: needed(text), why: needed(text), hint: needed(text) })),
+  lazyMemory: kept({ path: needed(text), why: needed(text) }),
   lazilyDetached: keptList(kept({ path: needed(text), dev: text, volume: text })),
 })
