@@ -238,9 +238,15 @@ describe('readSnapshot', () => {
     },
     {
       name: 'a mount table of more than the kernel can have',
-      bytes: text.replace('25 0 254:0', 'x'.repeat(65 * 2 ** 20)),
+      bytes: text.replace('25 0 254:0', 'x'.repeat(49 * 2 ** 20)),
       code: 'SnapshotTooLarge',
-      says: 'its mount table is larger than 67108864 bytes',
+      says: 'its mount table is larger than 50331648 bytes',
+    },
+    {
+      name: 'a mount table of too many lines',
+      bytes: text.replace('25 0 254:0 / / rw - ext4 /dev/vda1 rw', '1 1 7:1 / / r - a b r\\n'.repeat(400_001)),
+      code: 'SnapshotTooLarge',
+      says: 'its mount table has more than 400000 lines',
     },
     { name: 'a damaged mount table', bytes: text.replace('254:0', '254'), code: 'MountinfoDamaged', says: 'line 1' },
     {

@@ -4,11 +4,12 @@ import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { NodeState } from '../node-state.ts'
 import { parseDocument, shownField } from '../parse-document.ts'
-import { unpack } from '../trust/bytes.ts'
+import { ShapeError } from '../shape.ts'
 import { JSON_LIMITS } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
-import { readSource, TooSlow } from './read-source.ts'
-import { snapshotDefect } from './snapshot-defect.ts'
+import { gunzipped, isGzip } from '../trust/unpack.ts'
+import { readSource, type Source, TooSlow } from './read-source.ts'
+import { snapshotShape } from './snapshot-shape.ts'
 
 const VERSION = 'volctl.io/v1'
 const KIND = 'NodeSnapshot'
@@ -16,8 +17,12 @@ const KIND = 'NodeSnapshot'
 /** Packed or not. A table of 100,000 mounts and a tree of as many entries make about 60 MB. */
 const MAX_BYTES = JSON_LIMITS.maxBytes
 
-/** Two and a half times what 100,000 mounts take, the kernel's own limit. It is there three times while it is read. */
-const MAX_MOUNT_TABLE = 64 * 1024 * 1024
+/** The kernel's own limit is 100,000 mounts, which take 26 MB. */
+const MAX_MOUNT_TABLE = 48 * 1024 * 1024
+const MAX_MOUNTS = 400_000
+
+/** What is left of 406 MB when a second copy of the mount table, with 40 bytes for each line, has its 66. */
+const MAX_MEMORY = 340_000_000
 
 /** From the first look at a pipe to its end. */
 const PIPE_MS = 50_000
@@ -29,17 +34,21 @@ const PIPE_MS = 50_000
  * @throws VolctlError one clear line on what is wrong with the file
  */
 export async function readSnapshot(path: string, pipeMs = PIPE_MS): Promise<NodeState> {
-  const snapshot = parseSnapshot(await readBounded(path, pipeMs), path)
+  const { bytes, pieces } = await readBounded(path, pipeMs)
+  const snapshot = parseSnapshot(bytes, path, pieces ? bytes.length : 0)
   return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
 }
 
 const DEFECTS = { CutOff: 'SnapshotTruncated', NotJson: 'SnapshotNotJson', TooLarge: 'SnapshotTooLarge' } as const
 
-/** @param name what messages call it */
-export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
+/**
+ * @param name what messages call it
+ * @param held bytes of memory that its reading has taken beside
+ */
+export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapshot {
   const unpacked = decompressed(bytes, name)
   // What is packed stays meanwhile.
-  const maxMemory = JSON_LIMITS.maxMemory - (unpacked === bytes ? 0 : bytes.length)
+  const maxMemory = MAX_MEMORY - held - (unpacked === bytes ? 0 : bytes.length)
   const parsed = parseDocument(unpacked, { maxBytes: MAX_BYTES, maxMemory })
   if ('defect' in parsed) throw damaged(name, DEFECTS[parsed.defect], parsed.why, undefined, parsed.cause)
   const { apiVersion, kind } = parsed.document
@@ -59,16 +68,33 @@ export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
       'Use the volctl that wrote it, or write a new snapshot with this one.',
     )
   }
-  const defect = snapshotDefect(parsed.document)
-  if (defect !== undefined) throw damaged(name, 'SnapshotDamaged', defect)
-  const snapshot = parsed.document as unknown as NodeSnapshot
-  if ((snapshot.mountinfo?.length ?? 0) > MAX_MOUNT_TABLE) {
-    throw damaged(name, 'SnapshotTooLarge', `its mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
-  }
+  const snapshot = shaped(parsed.document, name)
+  requireBoundedTable(snapshot.mountinfo ?? '', name)
   return snapshot
 }
 
-async function readBounded(path: string, pipeMs: number): Promise<Buffer> {
+function requireBoundedTable(table: string, name: string): void {
+  if (table.length > MAX_MOUNT_TABLE) {
+    throw damaged(name, 'SnapshotTooLarge', `its mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
+  }
+  let lines = 0
+  for (let at = table.indexOf('\n'); at !== -1; at = table.indexOf('\n', at + 1)) {
+    if (++lines > MAX_MOUNTS) {
+      throw damaged(name, 'SnapshotTooLarge', `its mount table has more than ${MAX_MOUNTS} lines`)
+    }
+  }
+}
+
+function shaped(document: object, name: string): NodeSnapshot {
+  try {
+    return snapshotShape(document, '')
+  } catch (error) {
+    if (error instanceof ShapeError) throw damaged(name, 'SnapshotDamaged', error.message)
+    throw error
+  }
+}
+
+async function readBounded(path: string, pipeMs: number): Promise<Source> {
   try {
     return await readSource(path, { maxBytes: MAX_BYTES, pipeMs })
   } catch (error) {
@@ -82,11 +108,11 @@ async function readBounded(path: string, pipeMs: number): Promise<Buffer> {
 const SAVE_FIRST = 'Save it to a file first, and give that.'
 
 function decompressed(bytes: Buffer, name: string): Buffer {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  if (!isGzip(bytes)) return bytes
   try {
-    return unpack(bytes, MAX_BYTES)
+    return gunzipped(bytes, MAX_BYTES)
   } catch (error) {
-    if (error instanceof TooLarge) throw damaged(name, 'SnapshotTooLarge', error.message)
+    if (error instanceof TooLarge) throw damaged(name, 'SnapshotTooLarge', error.message, undefined, error)
     const truncated = errorMessage(error).includes('unexpected end')
     throw damaged(
       name,

@@ -18,6 +18,12 @@ export interface SourceLimits {
   readonly pipeMs: number
 }
 
+export interface Source {
+  readonly bytes: Buffer
+  /** They came in pieces, which take as much memory again until they are collected. */
+  readonly pieces: boolean
+}
+
 /** It cannot be read, in words. */
 export class Unreadable extends Error {}
 
@@ -28,25 +34,29 @@ export class TooSlow extends Error {}
  * @param path a file, or "-" and what else means a descriptor of this process
  * @throws Unreadable, TooSlow, TooLarge, or what the system says
  */
-export async function readSource(path: string, limits: SourceLimits): Promise<Buffer> {
+export async function readSource(path: string, limits: SourceLimits): Promise<Source> {
   const own = ownDescriptor(path, 0)
   if (own !== undefined) return readDescriptor(own, limits)
   const { fd, stats } = openData(path, requireReadable)
   if (stats.isFIFO()) return readPipe(fd, limits, firstOf)
   try {
-    return readToLimit(fd, limits.maxBytes)
+    return inOnePiece(fd, limits)
   } finally {
     closeSync(fd)
   }
 }
 
-async function readDescriptor(fd: number, limits: SourceLimits): Promise<Buffer> {
+async function readDescriptor(fd: number, limits: SourceLimits): Promise<Source> {
   const stats = fstatSync(fd)
   if (isatty(fd)) throw new Unreadable('it is a terminal')
   // A socket, too, may be what a program is given as its input.
   if (stats.isFIFO() || stats.isSocket()) return readPipe(fd, limits)
   requireReadable(stats)
-  return readToLimit(fd, limits.maxBytes)
+  return inOnePiece(fd, limits)
+}
+
+function inOnePiece(fd: number, { maxBytes }: SourceLimits): Source {
+  return { bytes: readToLimit(fd, maxBytes), pieces: false }
 }
 
 function requireReadable(stats: Stats): void {
@@ -60,14 +70,14 @@ async function readPipe(
   fd: number,
   { maxBytes, pipeMs }: SourceLimits,
   before?: (fd: number, signal: AbortSignal) => Promise<Buffer>,
-): Promise<Buffer> {
+): Promise<Source> {
   const signal = AbortSignal.timeout(pipeMs)
   let stream: Socket | undefined
   try {
     const first = await before?.(fd, signal)
     stream = new Socket({ fd, readable: true, writable: false })
     if (first !== undefined && first.length > 0) stream.unshift(first)
-    return await collect(stream, { maxBytes, signal })
+    return { bytes: await collect(stream, { maxBytes, signal }), pieces: true }
   } catch (error) {
     if (stream === undefined) closeSync(fd)
     if (!signal.aborted) throw error

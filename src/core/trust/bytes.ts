@@ -3,8 +3,7 @@
  * unpacked, and in time (S34). What is unpacked is counted while it is unpacked, for a few bytes can become any number.
  */
 import type { Readable } from 'node:stream'
-import { createGunzip, gunzipSync } from 'node:zlib'
-import { errnoOf } from '../errors.ts'
+import { createGunzip } from 'node:zlib'
 import { TooLarge } from './plain-files.ts'
 
 /** A number of bytes that several streams may hold together. */
@@ -84,23 +83,4 @@ function tooLarge(maxBytes: number): TooLarge {
 
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
-}
-
-/** No deflated byte becomes more. */
-const MOST_UNPACKED = 1032
-
-/**
- * What gzip has packed.
- *
- * @throws TooLarge before more than that is unpacked, or what the packing has wrong
- */
-export function unpack(bytes: Buffer, maxBytes: number): Buffer {
-  // One piece that is large enough, of which only what is written takes memory: several would be there twice at the end.
-  const chunkSize = Math.min(maxBytes, bytes.length * MOST_UNPACKED + 1024) + 1
-  try {
-    return gunzipSync(bytes, { maxOutputLength: maxBytes, chunkSize })
-  } catch (error) {
-    if (errnoOf(error) === 'ERR_BUFFER_TOO_LARGE') throw new TooLarge(`it unpacks to more than ${maxBytes} bytes`)
-    throw error
-  }
 }
