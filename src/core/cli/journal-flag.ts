@@ -1,14 +1,19 @@
 import { Flags, type Interfaces } from '@oclif/core'
 import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
 import { VolctlError } from '../errors.ts'
+import { callerPath } from './caller-path.ts'
 
 /** `--journal DIR`. @param exclusive flags that cannot stand beside it */
 export function journalFlag(what: string, exclusive: string[] = []): Interfaces.OptionFlag<string | undefined> {
   return Flags.string({ helpValue: 'DIR', summary: `${what} Default: ${DEFAULT_JOURNAL_DIR}.`, exclusive })
 }
 
-/** Absolute: apply may have to go into another mount namespace first, where the working directory is another. */
+/**
+ * Absolute, and as the person meant it: apply may have to go into another mount namespace first, where the same path is
+ * another directory.
+ */
 export function journalDirectory(given: string | undefined): string | undefined {
-  if (given === undefined || given.startsWith('/')) return given
+  if (given === undefined) return undefined
+  if (given.startsWith('/')) return callerPath(given)
   throw new VolctlError('BadPath', `--journal: "${given}" is not an absolute path.`, { hint: 'Begin it with a /.' })
 }
