@@ -108,6 +108,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const alive = new Set([...(processes ?? []), ...living(runtime)])
   const checked = await hostPaths(api, (uid) => alive.has(uid))
 
+  // A test's host has none of this machine's processes and ports, only files.
+  const doubts = allDoubts().filter(({ what }) => node.testHost === undefined || what.startsWith('/'))
   const snapshot: NodeSnapshot = {
     apiVersion: 'volctl.io/v1',
     kind: 'NodeSnapshot',
@@ -132,7 +134,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     selinux,
     ...(installed !== undefined && { flexDrivers: installed }),
     ...(checked.length > 0 && { hostPaths: checked }),
-    ...(allDoubts().length > 0 && { notBelieved: allDoubts() }),
+    ...(doubts.length > 0 && { notBelieved: doubts }),
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...(lazy.defect !== undefined && { lazyMemory: lazy.defect }),
   }
