@@ -6,7 +6,7 @@
  * put it there: it, a directory above it and a link on the way (S33).
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { errnoOf, VolctlError } from '../errors.ts'
+import { errnoOf, isMissing, VolctlError } from '../errors.ts'
 import { ownEnvironment, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 
@@ -57,7 +57,8 @@ export function commandPath(name: string): string {
       found.set(name, path)
       return path
     } catch (error) {
-      if (error instanceof VolctlError) doubt ??= error
+      if (!(error instanceof VolctlError)) throw error
+      doubt ??= error
     }
   }
   if (doubt !== undefined) throw doubt
@@ -72,7 +73,8 @@ function trustedProgram(path: string): string | undefined {
     checkTrusted(path)
     return path
   } catch (error) {
-    if (!(error instanceof NotTrusted)) return undefined
+    if (isMissing(error) || errnoOf(error) === 'EACCES') return undefined
+    if (!(error instanceof NotTrusted)) throw error
     throw new VolctlError('ProgramNotTrusted', `${path} is not run as root: ${error.why}`, {
       cause: error,
       hint: TRUST_HINT,
