@@ -207,14 +207,29 @@ describe('reading a saved plan', () => {
     { name: 'no JSON', text: 'hello', message: 'it is not JSON' },
     { name: 'a list', text: '[]', message: 'it holds no JSON object' },
     { name: 'null', text: 'null', message: 'it holds no JSON object' },
-    { name: 'nesting without an end', text: '['.repeat(200_000), message: 'it is not JSON' },
   ])('$name is one clear line', ({ text, message }) => {
     const wanted = expect.objectContaining({ code: 'PlanFileDamaged', message: expect.stringContaining(message) })
     expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
   })
 
-  it('deep nesting in unknown places does no harm', () => {
-    const text = JSON.stringify(document()).replace(/}$/, `,"later":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)
+  const later = (value: string): string => JSON.stringify(document()).replace(/}$/, `,"later":${value}}`)
+  const many = Array.from({ length: 300_000 }, (_, index) => `"n${index}":0`)
+
+  it.each([
+    { name: 'nesting without an end', text: '['.repeat(200_000), message: 'it is nested more than 100 deep' },
+    {
+      name: 'deep nesting in unknown places',
+      text: later('['.repeat(100) + ']'.repeat(100)),
+      message: 'it is nested more than 100 deep',
+    },
+    { name: 'too much of it', text: later(`{${many}}`), message: 'it holds more than 3000000 values' },
+  ])('$name is more than is read (S34)', ({ text, message }) => {
+    const wanted = expect.objectContaining({ code: 'PlanFileTooLarge', message: expect.stringContaining(message) })
+    expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
+  })
+
+  it('what is nested a little in unknown places does no harm', () => {
+    const text = later('['.repeat(99) + ']'.repeat(99))
     expect(parsePlanFile(Buffer.from(text), VERSION, 'x').operations).toHaveLength(1)
   })
 })
@@ -249,6 +264,19 @@ describe('the file', () => {
     )
     expect(readFileSync(`${path}.victim`, 'utf8')).toBe('precious')
     expect(readdirSync(directory)).toEqual(before)
+  })
+
+  it('that no apply could read is not written', () => {
+    const path = join(directory, 'node.plan')
+    const large = aPlan({ operations: [{ ...FULL, message: 'x'.repeat(76 * 2 ** 20) }] })
+    expect(() => writePlanFile(large, OPTIONS, path)).toThrow(
+      expect.objectContaining({
+        code: 'PlanNotWritten',
+        message: `plan file ${path}: no apply could read it: it is larger than ${76 * 2 ** 20} bytes`,
+        hint: expect.stringContaining('--max'),
+      }),
+    )
+    expect(readdirSync(directory)).toEqual([])
   })
 
   it.each([

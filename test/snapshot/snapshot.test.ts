@@ -109,6 +109,36 @@ describe('readSnapshot', () => {
     },
     { name: 'no root directory', bytes: text.replace('rootDir', 'rootdir'), code: 'SnapshotDamaged', says: 'rootDir' },
     { name: 'a tree that is none', bytes: text.replace('"dir"', '7'), code: 'SnapshotDamaged', says: 'tree[0]' },
+    {
+      name: 'what is nested too deep',
+      bytes: text.replace('"tree"', `"x":${'['.repeat(100)}${']'.repeat(100)},"tree"`),
+      code: 'SnapshotTooLarge',
+      says: 'it is nested more than 100 deep',
+    },
+    {
+      name: 'what would take more memory than it may',
+      bytes: text.replace('"tree"', `"x":[${'[],'.repeat(1_500_000)}0],"tree"`),
+      code: 'SnapshotTooLarge',
+      says: 'it holds more than 3000000 values',
+    },
+    {
+      name: 'what unpacks to more than it may',
+      bytes: gzipSync(Buffer.alloc(101 * 2 ** 20), { level: 1 }),
+      code: 'SnapshotTooLarge',
+      says: 'it unpacks to more than 104857600 bytes',
+    },
+    {
+      name: 'what says that it unpacks to little, and does not',
+      bytes: Buffer.concat([gzipSync(Buffer.alloc(101 * 2 ** 20, 'x'), { level: 1 }), gzipSync('x')]),
+      code: 'SnapshotTooLarge',
+      says: 'it unpacks to more than 104857600 bytes',
+    },
+    {
+      name: 'a mount table of more than the kernel can have',
+      bytes: text.replace('25 0 254:0', 'x'.repeat(65 * 2 ** 20)),
+      code: 'SnapshotTooLarge',
+      says: 'its mount table is larger than 67108864 bytes',
+    },
     { name: 'a damaged mount table', bytes: text.replace('254:0', '254'), code: 'MountinfoDamaged', says: 'line 1' },
     {
       name: 'an api section of another shape',

@@ -3,14 +3,14 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } f
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import { parseDocument, shownField } from '../parse-document.ts'
 import { ShapeError } from '../shape.ts'
+import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
 import { type SavedPlan, savedPlan } from './plan-shape.ts'
 
 const VERSION = 'volctl.io/v1'
 const KIND = 'Plan'
 const SCOPE = 'node'
 
-/** A plan of 100,000 operations has about 150 MB; V8 ends at 512 MB of text. */
-const MAX_BYTES = 400 * 1024 * 1024
+const DEFECTS = { CutOff: 'PlanFileDamaged', NotJson: 'PlanFileDamaged', TooLarge: 'PlanFileTooLarge' } as const
 
 const PLAN_AGAIN = 'Make it again: volctl plan --out FILE'
 
@@ -26,8 +26,8 @@ export function readPlanFile(path: string, volctlVersion: string, name = path): 
 }
 
 export function parsePlanFile(bytes: Buffer, volctlVersion: string, name: string): SavedPlan {
-  const parsed = parseDocument(bytes)
-  if ('defect' in parsed) throw defect(name, 'PlanFileDamaged', parsed.why, parsed.cause)
+  const parsed = parseDocument(bytes, PLAN_FILE_LIMITS)
+  if ('defect' in parsed) throw defect(name, DEFECTS[parsed.defect], parsed.why, parsed.cause)
   requireHead(parsed.document, volctlVersion, name)
   const plan = shaped(parsed.document, name)
   const ids = plan.operations.map(({ id }) => id)
@@ -72,7 +72,8 @@ function readTrusted(path: string, name: string): Buffer {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = fstatSync(fd)
     if (!stat.isFile()) throw defect(name, 'PlanFileUnreadable', 'it is not a plain file')
-    if (stat.size > MAX_BYTES) throw defect(name, 'PlanFileTooLarge', `it is larger than ${MAX_BYTES} bytes`)
+    const { maxBytes } = PLAN_FILE_LIMITS
+    if (stat.size > maxBytes) throw defect(name, 'PlanFileTooLarge', `it is larger than ${maxBytes} bytes`)
     requireOwn(stat, name)
     return readFileSync(fd)
   } catch (error) {

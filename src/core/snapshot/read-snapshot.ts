@@ -5,13 +5,20 @@ import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { NodeState } from '../node-state.ts'
 import { parseDocument, shownField } from '../parse-document.ts'
+import { JSON_LIMITS } from '../trust/parse-json.ts'
 import { snapshotDefect } from './snapshot-defect.ts'
 
 const VERSION = 'volctl.io/v1'
 const KIND = 'NodeSnapshot'
 
-/** A table of 100,000 mounts and a tree of as many entries make about 60 MB; V8 ends at 512 MB of text. */
-const MAX_BYTES = 500 * 1024 * 1024
+/** Packed or not. A table of 100,000 mounts and a tree of as many entries make about 60 MB. */
+const MAX_BYTES = JSON_LIMITS.maxBytes
+
+/** Two and a half times what 100,000 mounts take, the kernel's own limit. It is there three times while it is read. */
+const MAX_MOUNT_TABLE = 64 * 1024 * 1024
+
+/** No deflated byte becomes more. */
+const MOST_UNPACKED = 1032
 
 /**
  * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan says what it cannot know.
@@ -24,11 +31,14 @@ export async function readSnapshot(path: string): Promise<NodeState> {
   return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
 }
 
-const DEFECTS = { CutOff: 'SnapshotTruncated', NotJson: 'SnapshotNotJson' } as const
+const DEFECTS = { CutOff: 'SnapshotTruncated', NotJson: 'SnapshotNotJson', TooLarge: 'SnapshotTooLarge' } as const
 
 /** @param name what messages call it */
 export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
-  const parsed = parseDocument(decompressed(bytes, name))
+  const unpacked = decompressed(bytes, name)
+  // What is packed stays meanwhile.
+  const maxMemory = JSON_LIMITS.maxMemory - (unpacked === bytes ? 0 : bytes.length)
+  const parsed = parseDocument(unpacked, { maxBytes: MAX_BYTES, maxMemory })
   if ('defect' in parsed) throw damaged(name, DEFECTS[parsed.defect], parsed.why, undefined, parsed.cause)
   const { apiVersion, kind } = parsed.document
   if (kind !== KIND) {
@@ -49,7 +59,11 @@ export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
   }
   const defect = snapshotDefect(parsed.document)
   if (defect !== undefined) throw damaged(name, 'SnapshotDamaged', defect)
-  return parsed.document as unknown as NodeSnapshot
+  const snapshot = parsed.document as unknown as NodeSnapshot
+  if ((snapshot.mountinfo?.length ?? 0) > MAX_MOUNT_TABLE) {
+    throw damaged(name, 'SnapshotTooLarge', `its mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
+  }
+  return snapshot
 }
 
 function readBounded(path: string): Buffer {
@@ -72,7 +86,9 @@ function readBounded(path: string): Buffer {
 function decompressed(bytes: Buffer, name: string): Buffer {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
   try {
-    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES })
+    // One piece that is large enough, of which only what is written takes memory: several would be there twice at the end.
+    const chunkSize = Math.min(MAX_BYTES, bytes.length * MOST_UNPACKED + 1024) + 1
+    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES, chunkSize })
   } catch (error) {
     if (errnoOf(error) === 'ERR_BUFFER_TOO_LARGE') {
       throw damaged(name, 'SnapshotTooLarge', `it unpacks to more than ${MAX_BYTES} bytes`)
