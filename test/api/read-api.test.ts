@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ObjectReader } from '../../src/core/api/object-reader.ts'
 import { type DiskRead, readApi } from '../../src/core/api/read-api.ts'
+import { CLAIMS, NODES, VOLUMES } from '../../src/core/api/resources.ts'
 import { VolctlError } from '../../src/core/errors.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { attachmentName } from '../../src/core/names.ts'
+import { Budget } from '../../src/core/trust/bytes.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { defaultUsers } from '../helpers/api-server/users.ts'
 import { connect, failureOf } from './connect.ts'
@@ -380,6 +383,44 @@ describe('the second look at the pod list (S2)', () => {
     const api = await readTwice('admin', gone)
     await gone.stop()
     expect(api.podListCheck?.problem).toMatch(/made to fail with 401/)
+  })
+})
+
+describe('S34: one look at the API', () => {
+  it('takes no more memory than it may, whatever is listed: the rest is unknown, not absent', async () => {
+    const client = connect(server, 'admin')
+    const reader = new ObjectReader(client, { kept: new Budget(200) })
+    expect(await reader.list(VOLUMES)).toMatchObject({ code: 'AnswerTooLarge' })
+    expect(await reader.get(NODES, { name: NODE })).toBeUndefined()
+    expect(reader.errors).toMatchObject([{ resource: 'nodes', name: NODE, reason: 'AnswerTooLarge', status: 0 }])
+    client.close()
+  })
+
+  it('takes no longer than it may: what is not here by then is unknown', async () => {
+    const client = connect(server, 'admin')
+    await server.setFaults({ action: { type: 'hang' } })
+    const reader = new ObjectReader(client, { deadlineMs: 300 })
+    expect(
+      await reader.getAll(CLAIMS, [
+        { namespace: 'a', name: 'b' },
+        { namespace: 'a', name: 'c' },
+      ]),
+    ).toEqual([])
+    expect(await reader.list(VOLUMES)).toMatchObject({ code: 'Timeout' })
+    await server.setFaults()
+    expect(reader.errors).toHaveLength(2)
+    for (const error of reader.errors)
+      expect(error).toMatchObject({ reason: 'Timeout', message: expect.stringMatching(/did not give all/) })
+    client.close()
+  })
+
+  it('asks for no more objects than a node can have', async () => {
+    const client = connect(server, 'admin')
+    const keys = Array.from({ length: 50_001 }, (_, index) => ({ name: `pv-${index}` }))
+    await server.clearRequests()
+    expect(await failureOf(new ObjectReader(client).getAll(VOLUMES, keys))).toMatchObject({ code: 'AnswerTooLarge' })
+    expect(await server.requests()).toEqual([])
+    client.close()
   })
 })
 

@@ -4,7 +4,7 @@ import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names.ts'
 import { ApiError, unlessRefused } from './api-error.ts'
 import { credentialWord, mayI, whoAmI } from './identity.ts'
-import type { KubeClient, ObjectList } from './kube-client.ts'
+import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
 import { type CheckedPods, checkedPods, getNode, listNodePods } from './node-objects.ts'
 import { ObjectReader } from './object-reader.ts'
 import { readVolumes } from './read-volumes.ts'
@@ -39,10 +39,11 @@ export interface DiskRead {
  */
 export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
   const { client, nodeName, signal } = options
-  const reader = new ObjectReader(client, signal)
+  const kept = keptBudget()
+  const reader = new ObjectReader(client, { signal, kept })
   const first = [
-    listNodePods(client, nodeName, signal),
-    options.kubeletClient ? listNodePods(options.kubeletClient, nodeName, signal) : undefined,
+    listNodePods(client, nodeName, signal, kept),
+    options.kubeletClient ? listNodePods(options.kubeletClient, nodeName, signal, kept) : undefined,
     getNode(client, nodeName, signal),
     whoAmI(client, signal),
     mayI(client, { verb: 'delete', group: 'storage.k8s.io', resource: 'volumeattachments' }, signal),

@@ -207,6 +207,7 @@ export const OUTCOME_CODES = {
   TooManyRequests: 'the API server has too much to do',
   ApiServerError: 'the API server failed',
   ApiRefused: 'the API server refused a request',
+  AnswerTooLarge: 'the API server says more than any has to say',
   BadAnswer: 'the answer is not what an API server says',
   NotFound: 'the API server knows no such object, or no such path',
   Conflict: 'an object was changed meanwhile',
