@@ -1,4 +1,5 @@
 import type { ApiObject } from '../model/objects.ts'
+import type { Insecure } from '../model/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
@@ -29,6 +30,8 @@ export interface KubeClient {
   readonly server: string
   readonly source: string
   readonly credentialKind: CredentialKind
+  /** Why anybody between could answer in the server's place (S34); absent: nobody can. */
+  readonly insecure?: Insecure
   /** The server's Date header minus this host's clock, in milliseconds (S28); of the last answer. */
   readonly clockSkewMs: number | undefined
   get<T>(path: string, settings?: RequestSettings): Promise<T>
@@ -107,6 +110,7 @@ class HttpKubeClient implements KubeClient {
   readonly source: string
   readonly credentialKind: CredentialKind
   clockSkewMs: number | undefined
+  readonly insecure?: Insecure
   readonly #credentials: KubeCredentials
   readonly #deadlineMs: number
   readonly #pageSize: number
@@ -118,6 +122,7 @@ class HttpKubeClient implements KubeClient {
     this.server = credentials.server
     this.source = credentials.source
     this.credentialKind = credentials.kind
+    if (credentials.insecure) this.insecure = credentials.insecure
     this.#credentials = credentials
     this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS
     this.#pageSize = options.pageSize ?? PAGE_SIZE
@@ -286,7 +291,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   async #begin(signal: AbortSignal | undefined): Promise<Transport> {
-    const options = await this.#credentials.load().catch((error: unknown) => {
+    const options = await this.#credentials.load(signal).catch((error: unknown) => {
       // It was the person who ended it: the next request begins anew.
       if (signal?.aborted) this.#transport = undefined
       throw error

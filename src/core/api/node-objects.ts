@@ -74,7 +74,7 @@ export async function checkedPods(
   let [mine, its] = first
   for (let tries = 1; ; tries++) {
     const difference = differingUids(mine.items, its.items)
-    if (difference.length === 0) return { list: mine, check: { source: kubelet.source } }
+    if (difference.length === 0) return { list: mine, check: checkBy(kubelet) }
     if (tries === TRIES) {
       throw new SafetyRefusal(
         'S2',
@@ -88,6 +88,11 @@ export async function checkedPods(
     await sleep(PAUSE_MS, undefined, { ...(signal && { signal }) })
     ;[mine, its] = await Promise.all([listNodePods(client, nodeName, signal), listNodePods(kubelet, nodeName, signal)])
   }
+}
+
+/** What is said of a second look: with which credential, and whether anybody between could have answered it. */
+export function checkBy({ source, insecure }: KubeClient): NonNullable<ApiSnapshot['podListCheck']> {
+  return { source, ...(insecure && { insecure }) }
 }
 
 function differingUids(a: readonly Pod[], b: readonly Pod[]): string[] {

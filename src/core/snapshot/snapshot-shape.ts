@@ -62,6 +62,8 @@ const NEEDED: Readonly<Record<Kind, readonly string[]>> = {
 
 const OPTIONAL: Readonly<Record<Kind, readonly string[]>> = {
   text: [
+    'api.insecure',
+    'api.podListCheck.insecure',
     'api.node.status.nodeInfo.machineID',
     'api.node.status.nodeInfo.systemUUID',
     'blockDevices[].backingFile',
