@@ -17,6 +17,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import type { Insecure } from '../model/snapshot.ts'
 import { syncDirectory } from '../replace-file.ts'
 import { ensureDirectory } from './ensure-directory.ts'
 import type { Invoker } from './invoker.ts'
@@ -41,6 +42,8 @@ export type JournalEntry =
       /** The file that the plan was read from. */
       readonly planFile?: string
       readonly guards?: unknown
+      /** The API server was not verified (S34), and this is how it was asked. */
+      readonly insecureApi?: Insecure
       /** The dead apply whose lock was taken over. */
       readonly tookOverFrom?: unknown
     }
