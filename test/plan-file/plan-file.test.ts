@@ -30,7 +30,10 @@ import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files
 import { planOptions } from '../helpers/plan-options.ts'
 
 const VERSION = '0.0.0-test'
-const OPTIONS = planOptions({ orphans: true, handles: { a: 'b' }, only: ['UnmountVolume'], max: 3 })
+const OPTIONS = planOptions({
+  ...{ orphans: true, handles: { a: 'b' }, only: ['UnmountVolume'], max: 3 },
+  ...{ acceptOutage: 2, acceptInsecureApi: true },
+})
 /** Every field that an operation can have. */
 const FULL: Operation = {
   ...anOperation({ blocked: { code: 'HeldBy', message: 'm', hint: 'h' } }),
@@ -270,6 +273,19 @@ describe('the file', () => {
       expect(readdirSync(directory)).toEqual(before)
     },
   )
+
+  it('that no apply could read is not written', () => {
+    const path = join(directory, 'node.plan')
+    const large = aPlan({ operations: [{ ...FULL, message: 'x'.repeat(76 * 2 ** 20) }] })
+    expect(() => writePlanFile(large, OPTIONS, path)).toThrow(
+      expect.objectContaining({
+        code: 'PlanNotWritten',
+        message: `plan file ${path}: no apply could read it: it is larger than ${76 * 2 ** 20} bytes`,
+        hint: expect.stringContaining('--max'),
+      }),
+    )
+    expect(readdirSync(directory)).toEqual([])
+  })
 
   it('that no apply could read is not written', () => {
     const path = join(directory, 'node.plan')
