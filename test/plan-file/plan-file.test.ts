@@ -287,19 +287,6 @@ describe('the file', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('that no apply could read is not written', () => {
-    const path = join(directory, 'node.plan')
-    const large = aPlan({ operations: [{ ...FULL, message: 'x'.repeat(76 * 2 ** 20) }] })
-    expect(() => writePlanFile(large, OPTIONS, path)).toThrow(
-      expect.objectContaining({
-        code: 'PlanNotWritten',
-        message: `plan file ${path}: no apply could read it: it is larger than ${76 * 2 ** 20} bytes`,
-        hint: expect.stringContaining('--max'),
-      }),
-    )
-    expect(readdirSync(directory)).toEqual([])
-  })
-
   it.each([
     { name: 'is not there', make: () => undefined, code: 'PlanFileUnreadable' },
     { name: 'is a directory', make: (path: string) => mkdirSync(path), code: 'PlanFileUnreadable' },
