@@ -3,7 +3,6 @@ import { applyPlan } from '../core/apply/apply-plan.ts'
 import type { ApplyEvent } from '../core/apply/events.ts'
 import { planToReview } from '../core/apply/plan-to-review.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
-import { callerPath } from '../core/cli/caller-path.ts'
 import { confirm } from '../core/cli/confirm.ts'
 import { parseDuration } from '../core/cli/duration.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
@@ -20,7 +19,9 @@ import type { Plan, ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import type { SavedPlan } from '../core/plan-file/plan-shape.ts'
 import { readPlanFile } from '../core/plan-file/read-plan-file.ts'
+import { refuseInsecureApi } from '../core/reconcile/guards.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
+import { callerPath } from '../core/trust/caller.ts'
 import { applyDocument, resultEvent } from '../core/views/apply-document.ts'
 import { closing, eventLine } from '../core/views/apply-lines.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
@@ -104,7 +105,8 @@ export default class Apply extends VolctlCommand {
       const fresh = planNode(node, options)
       const shown = saved === undefined ? fresh : planToReview(saved, fresh)
       await this.#show(shown, format)
-      const refusal = refusalOf(fresh)
+      const insecure = refuseInsecureApi(fresh.inputs.api, options)
+      const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })
       if (refusal !== undefined) throw refusal
       const asked = await this.#ask(shown, flags.yes, interrupts.stop)
       const context = applyContext(node, {

@@ -6,7 +6,7 @@ import type { DeleteContentOptions, Deleted } from '../../src/core/apply/delete-
 import type { Opener } from '../../src/core/apply/device-openers.ts'
 import type { DeviceUse } from '../../src/core/apply/device-use.ts'
 import type { HiddenFileSystem } from '../../src/core/apply/hidden-file-systems.ts'
-import type { CommandResult, FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
+import type { FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
 import type { Apart } from '../../src/core/apply/ownership-apart.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import { VolctlError } from '../../src/core/errors.ts'
@@ -15,6 +15,7 @@ import type { Holder } from '../../src/core/holders/process-files.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount } from '../../src/core/plan/plan.ts'
+import type { CommandResult } from '../../src/core/trust/programs.ts'
 
 interface FakeMount {
   readonly id: number

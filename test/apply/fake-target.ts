@@ -1,6 +1,6 @@
 /** Stand-ins of open-iscsi, util-linux and SCSI hosts over a fabricated sysfs, for volumes that are brought up. */
 import { basename, dirname } from 'node:path'
-import type { CommandResult } from '../../src/core/apply/host.ts'
+import type { CommandResult } from '../../src/core/trust/programs.ts'
 import type { FakeHost } from './fake-host.ts'
 import type { FakeStorage } from './fake-storage.ts'
 

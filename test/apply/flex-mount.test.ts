@@ -1,7 +1,7 @@
 /** MountVolume by flexVolume drivers: the calls, what is believed, and what is taken back (P85-P88; S22). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { CommandResult } from '../../src/core/apply/host.ts'
 import type { PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { node } from '../helpers/node-builder.ts'
 import { Fixture, planOf, ROOT } from './apply-fixture.ts'

@@ -1,8 +1,8 @@
 /** Upstream's TestSafeFormatAndMount without mkfs (P128, S15), and what a device may be busy with. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ApplyResult, Outcome } from '../../src/core/apply/events.ts'
-import type { CommandResult } from '../../src/core/apply/host.ts'
 import type { Step } from '../../src/core/plan/plan.ts'
+import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { Fixture, operation, POD, planOf, ROOT } from './apply-fixture.ts'
 
 const GLOBAL = `${ROOT}/plugins/kubernetes.io/local-volume/mounts/pv`

@@ -1,8 +1,8 @@
 /** What is taken back where a step fails, and what is left because it may be somebody else's (S11, S26, S30). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { CommandResult } from '../../src/core/apply/host.ts'
 import { VolctlError } from '../../src/core/errors.ts'
 import type { Step } from '../../src/core/plan/plan.ts'
+import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { Fixture, operation, POD, planOf, ROOT } from './apply-fixture.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~local-volume/pv`

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readTextIfAny } from '../../src/core/node/read-text.ts'
+import { kernelTextIfAny } from '../../src/core/trust/kernel.ts'
 import { detachLoops } from './detach-loops.ts'
 import { BUNDLES } from './programs.ts'
 
@@ -36,7 +36,7 @@ export function sweep(directory: string): void {
 
 /** @param run the run's own directory, which goes too */
 export function sweepRun(run: string): void {
-  for (const directory of (readTextIfAny(join(run, RECORD)) ?? '').split('\n')) if (directory !== '') sweep(directory)
+  for (const directory of (kernelTextIfAny(join(run, RECORD)) ?? '').split('\n')) if (directory !== '') sweep(directory)
   rmSync(run, { recursive: true, force: true })
 }
 

@@ -66,7 +66,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S7: [
     ...standing('S7: nothing is done in a chroot, a user namespace or another PID namespace'),
-    ...shown('node/host-facts', 'S7: standingObstacles', 'S7: is refused on the root directory of a real kubelet'),
+    ...shown('node/host-facts', 'S7: standingObstacles'),
   ],
   S8: [
     ...standing('S8: two kubelets, or one without an API server, are refused'),
@@ -238,15 +238,22 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'fake-kubelet',
       'S32: changes nothing while the kubelet is stopped, with %s',
       'S32: changes nothing beside the kubelet, with %s',
-      'S32: nothing is run or loaded in the mount namespace of the kubelet that is not shown to be the host’s',
     ),
     ...trust(
       'fake-runtime',
       'S32: refuses nothing: %s',
       "S32: one of another user does not make volctl's PID namespace the node's (S7)",
     ),
+    ...shown(
+      'trust/processes',
+      'does not believe another user',
+      'does not believe one of a user, not even with a process of root in it',
+    ),
   ],
   S33: [
+    ...shown('trust/files', '$name', 'never opens a FIFO, a device or a directory'),
+    ...shown('trust/gates', 'no file outside of them $what'),
+    ...trust('strace', 'each has an absolute path'),
     ...trust(
       'kubeconfig-owner',
       'S33: is refused in one line: %s',
@@ -291,10 +298,11 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...trust('environment', 'S34: makes no server believed that the kubeconfig does not vouch for'),
     ...trust(
       'test-switches',
-      "S34: VOLCTL_TEST_HOST is refused in the first process's mount namespace",
       "S34: VOLCTL_TEST_HOST is refused on the root directory of a kubelet's unit",
       'S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing',
     ),
+    ...shown('node/host-facts', 'S34: is refused on the root directory of a real kubelet'),
+    ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
     ...UNTRUSTED,
   ],
 }

@@ -1,5 +1,5 @@
 /** What a flexVolume driver answers: one JSON object and nothing else (P87). */
-import type { CommandResult } from './host.ts'
+import type { CommandResult } from '../trust/programs.ts'
 import { StepFailed } from './operation-error.ts'
 import { wordsOf } from './step-command.ts'
 

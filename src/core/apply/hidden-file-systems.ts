@@ -3,7 +3,7 @@
  * Whose they are nothing tells any more, so that they may be any volume's whose device is not known.
  */
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { listIfAny, readTextIfAny } from '../node/read-text.ts'
+import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { pause } from './deadline.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
@@ -24,7 +24,7 @@ export function hiddenFileSystems(tables: readonly MountTable[], sys = '/sys'): 
   return LISTED.flatMap((fsType) =>
     listIfAny(`${sys}/fs/${fsType}`).flatMap((device) => {
       // Beside the devices lie directories of the file system as such ("features", "stats").
-      const dev = readTextIfAny(`${sys}/class/block/${device}/dev`)
+      const dev = kernelTextIfAny(`${sys}/class/block/${device}/dev`)
       const isShown = dev === undefined || tables.some((table) => table.ofDevice(dev).length > 0)
       return isShown ? [] : [{ device, dev, fsType }]
     }),

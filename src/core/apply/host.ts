@@ -3,6 +3,7 @@
 import type { HolderSearch, Holders } from '../holders/find-holders.ts'
 import type { Holder } from '../holders/process-files.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { CommandResult } from '../trust/programs.ts'
 import type { AtomicContent } from './atomic/write-atomically.ts'
 import type { BlockTree } from './block-tree.ts'
 import type { Undo } from './bring-up/undo.ts'
@@ -15,16 +16,6 @@ import type { Apart } from './ownership-apart.ts'
 
 /** plain: many paths a call, for file systems that cannot hang; careful: `-i -c -n`, never touches the file system. */
 export type UmountHow = 'plain' | 'careful' | 'force' | 'lazy'
-
-export interface CommandResult {
-  /** Undefined: killed, or given up. */
-  readonly status: number | undefined
-  readonly stdout: string
-  readonly stderr: string
-  readonly timedOut: boolean
-  /** A child in an uninterruptible call, that even SIGKILL did not end: left behind. */
-  readonly abandonedPid?: number
-}
 
 /** Another mount namespace, seen through one of its processes. */
 export interface OtherNamespace {

@@ -1,9 +1,9 @@
 /** The walk of change-ownership.ts in a child of this process, which is killed at its deadline, or left behind. */
 import type { Shape } from '../shape.ts'
+import type { CommandResult } from '../trust/programs.ts'
+import { runCommand } from '../trust/programs.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from './change-ownership.ts'
-import type { CommandResult } from './host.ts'
 import { StepFailed } from './operation-error.ts'
-import { runCommand } from './run-command.ts'
 import { type WalkRequest, walkDone, walkFailed, walkProgress } from './walker-messages.ts'
 
 export interface Apart {

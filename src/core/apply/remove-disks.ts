@@ -1,6 +1,7 @@
 /** Flushing and removing SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
+
+import type { CommandResult } from '../trust/programs.ts'
 import { usersOfDisks } from './disk-users.ts'
-import type { CommandResult } from './host.ts'
 import { StepFailed } from './operation-error.ts'
 import { isStillThere, type SeenDisk } from './seen-disks.ts'
 import { command, wordsOf } from './step-command.ts'

@@ -2,11 +2,12 @@
 import { describeProcess } from '../holders/describe-holders.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Step } from '../plan/plan.ts'
+import type { CommandResult } from '../trust/programs.ts'
 import { pause } from './deadline.ts'
 import { describeMount, expectedIds, isExpected } from './expected-mounts.ts'
 import { cannotHang } from './file-systems.ts'
 import { heldBy, holdersOn, someHoldersOn } from './holders-on.ts'
-import type { CommandResult, UmountHow } from './host.ts'
+import type { UmountHow } from './host.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 

@@ -1,5 +1,5 @@
 /** The capabilities that apply works with. Each is one bit of `CapEff` in /proc/self/status. */
-import { readTextIfAny } from '../node/read-text.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 
 export interface Capability {
   readonly bit: number
@@ -24,7 +24,7 @@ export const NEEDED_CAPABILITIES: readonly Capability[] = [
  * Those that this process lacks, in the order of their bits. Of a status that cannot be read, or that has no such line,
  * all: what is not known is not had.
  */
-export function missingCapabilities(status = readTextIfAny('/proc/self/status') ?? ''): readonly Capability[] {
+export function missingCapabilities(status = kernelTextIfAny('/proc/self/status') ?? ''): readonly Capability[] {
   const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
   return NEEDED_CAPABILITIES.filter(({ bit }) => ((effective >> BigInt(bit)) & 1n) === 0n)
 }

@@ -3,7 +3,7 @@ import { openersOf } from '../apply/device-openers.ts'
 import { readOtherNamespaces } from '../apply/other-namespaces.ts'
 import { errorMessage } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { listIfAny, readTextIfAny } from '../node/read-text.ts'
+import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { findHolders, type HolderSearch, type Holders } from './find-holders.ts'
 import { type Holder, holder, isDenied } from './process-files.ts'
 
@@ -63,7 +63,7 @@ function deviceOpeners(devices: readonly string[], table: MountTable, others: Ho
 
 /** "major:minor" */
 function numberOf(device: string): string[] {
-  const dev = readTextIfAny(`/sys/class/block/${device.replaceAll('/', '!')}/dev`)
+  const dev = kernelTextIfAny(`/sys/class/block/${device.replaceAll('/', '!')}/dev`)
   return dev === undefined ? [] : [dev]
 }
 

@@ -1,6 +1,7 @@
 /** Which processes have a file of some places mapped, which no descriptor need show: asked of a child that can be given up. */
-import { runCommand } from '../apply/run-command.ts'
+
 import { errorMessage } from '../errors.ts'
+import { runCommand } from '../trust/programs.ts'
 import { type MapAnswer, type MapRequest, mapAnswer } from './map-messages.ts'
 import type { Places } from './places.ts'
 import { type Holder, holder, type Suspect } from './process-files.ts'

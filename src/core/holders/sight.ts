@@ -1,7 +1,7 @@
 /** Which processes volctl cannot see at all: nobody is ruled out as a holder where there may be some. */
 import { processIds } from '../apply/other-namespaces.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { readTextIfAny } from '../node/read-text.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 
 const CAP_SYS_PTRACE = 1n << 19n
 
@@ -24,6 +24,6 @@ export function hiddenProcesses(table: MountTable, proc = '/proc'): string[] {
 }
 
 function mayTrace(proc: string): boolean {
-  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readTextIfAny(`${proc}/self/status`) ?? '')?.[1] ?? '0'
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(kernelTextIfAny(`${proc}/self/status`) ?? '')?.[1] ?? '0'
   return (BigInt(`0x${effective}`) & CAP_SYS_PTRACE) !== 0n
 }

@@ -31,8 +31,13 @@ export interface ApiReadError {
   readonly message: string
 }
 
+/** TlsNotVerified: insecure-skip-tls-verify. Either way anybody between could answer in the server's place (S34). */
+export type Insecure = 'TlsNotVerified' | 'PlainHttp'
+
 export interface ApiSnapshot {
   readonly server: string
+  /** Absent: the server is who it says. */
+  readonly insecure?: Insecure
   /** `kubelet` for a node identity (Node authorizer), else a word of the source's own, e.g. `admin`. */
   readonly credential: string
   /** The authenticated user's name, where the server told it. */
@@ -54,7 +59,7 @@ export interface ApiSnapshot {
   /** The API server's Date header minus the host's clock, in milliseconds (S28). */
   readonly clockSkewMs?: number
   /** The second look at the pod list with the kubelet's own credential (S2); `problem`: it could not be taken. */
-  readonly podListCheck?: { readonly source: string; readonly problem?: string }
+  readonly podListCheck?: { readonly source: string; readonly problem?: string; readonly insecure?: Insecure }
   /** What the API server answered when asked whether this identity may delete VolumeAttachments. */
   readonly mayDeleteVolumeAttachments?: boolean
 }
@@ -148,6 +153,13 @@ export interface LazilyDetached {
   readonly volume?: string
 }
 
+/** Why nobody can say what was detached lazily (S20). */
+export interface LazyMemoryDefect {
+  /** The file that would tell. */
+  readonly path: string
+  readonly why: string
+}
+
 export interface CsiSocket {
   /** Relative to the root directory where it lies below it, else absolute. */
   readonly path: string
@@ -188,6 +200,14 @@ export interface Selinux {
   readonly error?: string
 }
 
+/** A process or a file that could have been somebody else's than root's: volctl went on as if it were not there. */
+export interface NotBelieved {
+  /** `process 812 (kubelet)`, or a path. */
+  readonly what: string
+  readonly why: string
+  readonly hint: string
+}
+
 export interface NodeSnapshot {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'NodeSnapshot'
@@ -218,6 +238,10 @@ export interface NodeSnapshot {
   readonly hostPaths?: readonly HostPath[]
   /** Absent: nobody looked. */
   readonly selinux?: Selinux
+  /** What was found and not believed (S32, S33); absent: nothing. */
+  readonly notBelieved?: readonly NotBelieved[]
   /** Absent: there is none. */
   readonly lazilyDetached?: readonly LazilyDetached[]
+  /** Absent: what is in `lazilyDetached` is all. */
+  readonly lazyMemory?: LazyMemoryDefect
 }

@@ -9,9 +9,10 @@ export class MountText {
   readonly #bytes: Buffer
   readonly #ascii: string | undefined
 
-  constructor(bytes: Buffer) {
+  /** @param text what the bytes were made of, if it is there already */
+  constructor(bytes: Buffer, text?: string) {
     this.#bytes = bytes
-    this.#ascii = isAscii(bytes) ? bytes.toString('latin1') : undefined
+    this.#ascii = isAscii(bytes) ? (text ?? bytes.toString('latin1')) : undefined
   }
 
   /** A field, its escapes decoded. @param start, end offsets in bytes */

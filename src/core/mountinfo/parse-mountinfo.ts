@@ -38,7 +38,7 @@ class ColumnMountTable implements MountTable {
 
   constructor(text: string | Buffer) {
     this.#columns = scanLines(typeof text === 'string' ? Buffer.from(text) : text)
-    this.#text = new MountText(this.#columns.bytes)
+    this.#text = new MountText(this.#columns.bytes, typeof text === 'string' ? text : undefined)
   }
 
   get text(): string {

@@ -1,5 +1,5 @@
 import type { BlockDevice } from '../model/snapshot.ts'
-import { listIfAny, readTextIfAny } from './read-text.ts'
+import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 
 /**
  * Every loop device that has a backing file (C19), from sysfs: nothing is opened. The kernel writes the path as this
@@ -15,9 +15,9 @@ export function loopDevices(sysBlock = '/sys/block'): readonly BlockDevice[] {
     })
     .sort((a, b) => a - b)
     .flatMap((number) => {
-      const backingFile = readTextIfAny(`${sysBlock}/loop${number}/loop/backing_file`)
+      const backingFile = kernelTextIfAny(`${sysBlock}/loop${number}/loop/backing_file`)
       if (backingFile === undefined) return []
-      const readOnly = readTextIfAny(`${sysBlock}/loop${number}/ro`) === '1'
+      const readOnly = kernelTextIfAny(`${sysBlock}/loop${number}/ro`) === '1'
       return [{ name: `/dev/loop${number}`, backingFile, ...(readOnly && { readOnly }) }]
     })
 }

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { release } from 'node:os'
-import { readTextIfAny } from './read-text.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
+import { obeyedTextIfAny } from './obeyed-text.ts'
 
 /** Who this host is: what the kubelet writes into its Node object, read anew (S1). */
 export interface HostIdentity {
@@ -26,8 +27,8 @@ const SYSTEM_UUID_FILES = [
 export function hostIdentity(root = ''): HostIdentity {
   const machineID = firstText(root, MACHINE_ID_FILES)
   const systemUUID = firstText(root, SYSTEM_UUID_FILES)
-  const bootID = readTextIfAny(`${root}/proc/sys/kernel/random/boot_id`)
-  const bootTime = earlier(bootTimeOf(readTextIfAny(`${root}/proc/stat`) ?? ''), clockAtBoot(`${root}/dev/null`))
+  const bootID = kernelTextIfAny(`${root}/proc/sys/kernel/random/boot_id`)
+  const bootTime = earlier(bootTimeOf(kernelTextIfAny(`${root}/proc/stat`) ?? ''), clockAtBoot(`${root}/dev/null`))
   return {
     ...(machineID !== undefined && { machineID }),
     ...(systemUUID !== undefined && { systemUUID }),
@@ -67,7 +68,11 @@ function earlier(one: string | undefined, other: string | undefined): string | u
 /** Device-tree files end in a NUL. */
 function firstText(root: string, files: readonly string[]): string | undefined {
   for (const file of files) {
-    const text = readTextIfAny(root + file)?.replaceAll('\0', '')
+    // What is on a disk decides about S1: nobody else may have written it.
+    const read = /^\/(proc|sys)\//.test(file) ? kernelTextIfAny : obeyedTextIfAny
+    const text = read(root + file)
+      ?.replaceAll('\0', '')
+      .trim()
     if (text) return text
   }
   return undefined

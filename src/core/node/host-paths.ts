@@ -4,13 +4,14 @@
  * Only of pods of which nothing runs: those that run a kubelet has checked, and a healthy node has no other. Links are
  * followed; whatever the paths lie on may not answer, so that a child looks, one for all, with a deadline.
  */
-import { runCommand } from '../apply/run-command.ts'
+
 import { isTerminalPhase, isTerminating, protectedUids } from '../desired/pods.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import { errorMessage } from '../errors.ts'
 import type { ApiSnapshot, HostPath } from '../model/snapshot.ts'
 import { parseStatLine, STAT_ARGUMENTS } from '../path-type.ts'
+import { runCommand } from '../trust/programs.ts'
 
 const DEADLINE_MS = 2000
 

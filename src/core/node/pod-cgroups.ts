@@ -7,7 +7,7 @@
  * Guaranteed pods have no QoS level; `cgroupRoot`, nesting and cgroup namespaces put a prefix before. A UID may be a
  * random one, 32 hex digits (static pods), or whatever a static manifest says (S10).
  */
-import { readTextIfAny } from './read-text.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 
 const CGROUPFS = /\/kubepods(?:\/burstable|\/besteffort)?\/pod([^/]+)/g
 const SYSTEMD = /(?:^|[/-])kubepods(?:-burstable|-besteffort)?-pod([^/-]+)\.slice/g
@@ -51,7 +51,7 @@ export interface PodProcess {
 
 /** Undefined: the process is of no pod, or has ended. */
 export function podOfProcess(pid: number, proc = '/proc'): PodProcess | undefined {
-  return podProcessOf(readTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
+  return podProcessOf(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
 }
 
 /** Undefined: the process is of no pod. @param cgroup the text of its /proc/PID/cgroup */

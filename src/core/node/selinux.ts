@@ -1,8 +1,8 @@
 /** What SELinux of this host gives the files of a container (C68): read as the kubelet's own library reads it. */
-import { readFileSync } from 'node:fs'
 import { errnoOf, errorMessage } from '../errors.ts'
 import type { Selinux } from '../model/snapshot.ts'
-import { readTextIfAny } from './read-text.ts'
+import { readTrustedText } from '../trust/files.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 
 /** The first that is there counts. */
 const CONTAINER_CONTEXTS = '/usr/share/containers/selinux/contexts'
@@ -10,9 +10,9 @@ const DEFAULT_POLICY = 'targeted'
 
 /** @param root prefix of the paths, for tests */
 export function readSelinux(root = ''): Selinux {
-  const enforce = readTextIfAny(`${root}/sys/fs/selinux/enforce`)
+  const enforce = kernelTextIfAny(`${root}/sys/fs/selinux/enforce`)
   // Before a policy is loaded everything is called `kernel`.
-  const own = readTextIfAny(`${root}/proc/self/attr/current`)?.replaceAll('\0', '')
+  const own = kernelTextIfAny(`${root}/proc/self/attr/current`)?.replaceAll('\0', '')
   if (enforce === undefined || own === 'kernel') return { enabled: false }
   try {
     const text =
@@ -41,7 +41,7 @@ function lastValue(text: string, key: string): string | undefined {
 /** @throws the system's error where it is there and cannot be read */
 function readIfThere(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    return readTrustedText(path)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined
     throw error

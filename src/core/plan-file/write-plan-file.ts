@@ -1,6 +1,9 @@
-import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { troubleText } from '../disk-trouble.ts'
+import { errnoOf, VolctlError } from '../errors.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { irreplaceable, replaceFile } from '../replace-file.ts'
+import { replaceFile } from '../replace-file.ts'
+import { JsonLimitError, requireBoundedJson } from '../trust/parse-json.ts'
+import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
 
 /** A plan as `apply FILE` takes it: the plan as `-o json` prints it, with the options that it was made with. */
 export function planFileText(plan: Plan, options: PlanOptions): string {
@@ -12,22 +15,24 @@ export function planFileText(plan: Plan, options: PlanOptions): string {
  * pipe, no link, whosesoever.
  *
  * @param name what messages call the file
- * @throws VolctlError PlanNotWritten
+ * @throws VolctlError PlanNotWritten, also where it is more than `readPlanFile` takes
  */
 export function writePlanFile(plan: Plan, options: PlanOptions, path: string, name = path): void {
   try {
-    const obstacle = irreplaceable(path)
-    if (obstacle !== undefined) throw new Error(obstacle)
-    replaceFile(path, planFileText(plan, options))
+    const bytes = Buffer.from(planFileText(plan, options))
+    requireBoundedJson(bytes, PLAN_FILE_LIMITS)
+    replaceFile(path, bytes)
   } catch (error) {
-    throw new VolctlError(
-      'PlanNotWritten',
-      `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? errorMessage(error)}`,
-      {
+    if (error instanceof JsonLimitError) {
+      throw new VolctlError('PlanNotWritten', `plan file ${name}: no apply could read it: it ${error.message}`, {
         cause: error,
-        hint: 'Name a file, not a link, in a directory that exists, that you may write, and that has room.',
-      },
-    )
+        hint: 'Plan for a part: narrow it with --max, --only, --pod or --volume, apply that, and plan again.',
+      })
+    }
+    throw new VolctlError('PlanNotWritten', `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? troubleText(error)}`, {
+      cause: error,
+      hint: 'Name a plain file, not a link, in a directory that exists, that you may write, and that has room.',
+    })
   }
 }
 

@@ -1,8 +1,8 @@
 /** hostPath volumes, whose types are checked, and which are made where their types say so. */
 import { chmodSync, copyFileSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { commandPath } from '../../../src/core/apply/run-command.ts'
 import { hostPaths } from '../../../src/core/node/host-paths.ts'
+import { commandPath } from '../../../src/core/trust/programs.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 

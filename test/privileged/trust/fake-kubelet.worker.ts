@@ -236,22 +236,6 @@ await runScenario({
       })
       return { alone, beside }
     }),
-
-  /** The kubelet is root's, and what stands in its mount namespace is not the host's. */
-  foreignLibraries: (directory) =>
-    withNode(directory, { kubelet: 'none' }, async (node) => {
-      const loader = node.marker.loader(`${directory}/loader`)
-      await node.start({
-        name: 'kubelet',
-        flags: node.flags(),
-        through: OWN_MOUNTS,
-        inside: replaceLoader({ loader } as Baits),
-      })
-      const given = ['-o', 'json', '--kubeconfig', node.api.kubeconfig('admin')]
-      const plan = await node.volctl(['plan', ...given], { deadlineMs: DEADLINE_MS })
-      const apply = await node.volctl(['apply', '--yes', ...given], { deadlineMs: DEADLINE_MS })
-      return { ended: [plan.ended, apply.ended], ran: node.marker.read() }
-    }),
 })
 
 /** Whose drop-in never ends. */

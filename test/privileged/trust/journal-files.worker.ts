@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
 import { sha256Hex } from '../../../src/core/names.ts'
-import { readTextIfAny } from '../../../src/core/node/read-text.ts'
+import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { readMounts } from '../workers/real-node.ts'
 import { age, makeVolume, type TrustNode, withNode } from './node.ts'
@@ -123,7 +123,7 @@ async function tryAll(
     const after = watched.map(picture).join('')
     const kept = readMounts().at(volume).length > 0
     if (kept) sh('umount', volume)
-    for (const each of [parent === '/var/log' || parent === '/run' ? path : parent, elsewhere])
+    for (const each of [parent === '/var/lib' || parent === '/run' ? path : parent, elsewhere])
       rmSync(each, { recursive: true, force: true })
     const words = `${result.stdout}${result.stderr}`
     found[name] = {
@@ -133,7 +133,7 @@ async function tryAll(
       code: codeOf(result),
       changed: changes(before, after),
       kept,
-      named: words.includes(path) || words.includes(parent === '/var/log/volctl' ? parent : path),
+      named: words.includes(path) || words.includes(parent === '/var/lib/volctl' ? parent : path),
       believed: words.includes(FORGED),
     }
   }
@@ -142,14 +142,14 @@ async function tryAll(
 
 /** In the same file system: a hard link leads nowhere else. */
 function besides(path: string, { directory }: TrustNode): string {
-  return `${['/var/log', '/run'].find((each) => path.startsWith(`${each}/`)) ?? directory}/elsewhere`
+  return `${['/var/lib', '/run'].find((each) => path.startsWith(`${each}/`)) ?? directory}/elsewhere`
 }
 
 const FORGED = '/where/a/forger/says'
 
 /** What an apply would remember of a file system that it detached lazily: that of the volume, which is alive. */
 function record(node: TrustNode): string {
-  const bootID = readTextIfAny('/proc/sys/kernel/random/boot_id')
+  const bootID = kernelTextIfAny('/proc/sys/kernel/random/boot_id')
   const [mount] = readMounts().at(node.volume)
   return `${JSON.stringify({ bootID, path: FORGED, dev: mount?.dev, fsType: 'tmpfs', volume: 'v' })}\n`
 }
@@ -168,7 +168,7 @@ function planOf(node: TrustNode): Promise<WatchedRun> {
   return node.volctl(['plan', '-o', 'json', ...given], { deadlineMs: DEADLINE_MS })
 }
 
-const JOURNAL = '/var/log/volctl'
+const JOURNAL = '/var/lib/volctl'
 const LAZY = `${JOURNAL}/lazy.jsonl`
 
 await runScenario({

@@ -17,10 +17,6 @@ interface Lied {
 describe.skipIf(noRoot !== undefined)(
   `switches in the environment${noRoot === undefined ? '' : ` (${noRoot})`}`,
   () => {
-    it("S34: VOLCTL_TEST_HOST is refused in the first process's mount namespace", async () => {
-      expect(await inNamespace(WORKER, 'firstProcess', true)).toEqual(BOTH_REFUSED)
-    })
-
     it("S34: VOLCTL_TEST_HOST is refused on the root directory of a kubelet's unit", async () => {
       // In the PID namespace of the machine, whose first process stands elsewhere.
       expect(await inNamespace(WORKER, 'unit')).toEqual({

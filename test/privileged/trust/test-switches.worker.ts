@@ -41,10 +41,7 @@ const CONTAINER = `
 own=$HOST_ROOT_IN_TEST; mkdir -p "$own/host" && mount --rbind / "$own/host" && mount -t tmpfs hidden "$ROOT_IN_TEST" && exec "$@"`
 
 await runScenario({
-  /** volctl is in the mount namespace of the first process. */
-  firstProcess: (directory) => withNode(directory, { kubelet: 'none' }, (node) => planAndApply(node, testHost(node))),
-
-  /** It is not, but some kubelet's unit names the root directory. */
+  /** Some kubelet's unit names the root directory. */
   unit: (directory) =>
     withNode(directory, { kubelet: 'none' }, async (node) => {
       const env = testHost(node)

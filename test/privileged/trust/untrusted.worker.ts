@@ -22,8 +22,8 @@ import { basename, dirname } from 'node:path'
 import { load } from 'js-yaml'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
 import { sha256Hex } from '../../../src/core/names.ts'
-import { readTextIfAny } from '../../../src/core/node/read-text.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
+import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { readMounts } from '../workers/real-node.ts'
 import { type HostileSocket, hostileSocket } from './hostile-socket.ts'
@@ -42,7 +42,7 @@ const GIVE_UP_AFTER = 6
 
 const CONTAINERD = '/run/containerd/containerd.sock'
 const UNITS = '/etc/systemd/system'
-const JOURNAL = '/var/log/volctl'
+const JOURNAL = '/var/lib/volctl'
 
 /** A file or a socket, as root has it and as somebody else would like it. */
 interface Thing {
@@ -92,7 +92,7 @@ function placesOf(node: TrustNode, sound: Sound): Places {
   const manifest = (name: string, uid: string) =>
     `${JSON.stringify({ kind: 'Pod', metadata: { name, namespace: 'kube-system', uid }, spec: { containers: [] } })}\n`
   const { dev, ino } = statSync(root)
-  const bootID = readTextIfAny('/proc/sys/kernel/random/boot_id')
+  const bootID = kernelTextIfAny('/proc/sys/kernel/random/boot_id')
   const [mount] = readMounts().at(node.volume)
   const forged = { bootID, path: '/where/a/forger/says', dev: mount?.dev, fsType: 'tmpfs' }
   const stat = readFileSync('/proc/1/stat', 'utf8')

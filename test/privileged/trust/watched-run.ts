@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { readTextIfAny } from '../../../src/core/node/read-text.ts'
+import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
 import { VOLCTL } from '../../helpers/scene/volctl.ts'
 import { DEADLINE_MS } from './limits.ts'
 
@@ -71,7 +71,7 @@ function peakOf(root: number): number {
 }
 
 function highWaterOf(pid: number): number {
-  const kib = /^VmHWM:\s*(\d+) kB$/m.exec(readTextIfAny(`/proc/${pid}/status`) ?? '')?.[1]
+  const kib = /^VmHWM:\s*(\d+) kB$/m.exec(kernelTextIfAny(`/proc/${pid}/status`) ?? '')?.[1]
   return kib === undefined ? 0 : Number(kib) / 1024
 }
 
@@ -79,7 +79,7 @@ function highWaterOf(pid: number): number {
 function familyOf(root: number): readonly number[] {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
-    const stat = /^\d+$/.test(name) ? readTextIfAny(`/proc/${name}/stat`) : undefined
+    const stat = /^\d+$/.test(name) ? kernelTextIfAny(`/proc/${name}/stat`) : undefined
     const parent = Number(stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
     if (stat !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)])
   }

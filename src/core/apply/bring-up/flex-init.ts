@@ -1,7 +1,7 @@
 /** What a flexVolume driver says of itself (P85). */
 import type { Step } from '../../plan/plan.ts'
+import type { CommandResult } from '../../trust/programs.ts'
 import { requireSuccess } from '../flex-answer.ts'
-import type { CommandResult } from '../host.ts'
 import { OperationRefused, StepFailed } from '../operation-error.ts'
 import { command } from '../step-command.ts'
 import type { StepContext } from '../step-context.ts'

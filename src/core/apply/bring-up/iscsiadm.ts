@@ -1,5 +1,5 @@
 /** iscsiadm(8), whose exit status the caller judges. */
-import type { CommandResult } from '../host.ts'
+import type { CommandResult } from '../../trust/programs.ts'
 import { command } from '../step-command.ts'
 import type { StepContext } from '../step-context.ts'
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { runCommand } from '../../src/core/apply/run-command.ts'
+import { runCommand } from '../../src/core/trust/programs.ts'
 
 it('a helper dies with the program that started it: a mount.nfs that hangs is not left to mount later', async () => {
   // The helper holds the pipe: it closes only when the helper has ended too.
@@ -24,7 +24,7 @@ it('what a program makes is not at the mercy of the umask that volctl was called
 })
 
 it('a program that cannot be started for want of descriptors is a failure, not the end of the apply', () => {
-  const module = new URL('../../src/core/apply/run-command.ts', import.meta.url)
+  const module = new URL('../../src/core/trust/programs.ts', import.meta.url)
   const script = `
     const { openSync } = await import('node:fs')
     const { runCommand } = await import(${JSON.stringify(module.href)})

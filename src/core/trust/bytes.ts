@@ -1,0 +1,117 @@
+/**
+ * The gate for bytes that come in as a stream: whoever sends them (API server, pipe), they have an end in bytes, raw and
+ * unpacked, and in time (S34). What is unpacked is counted while it is unpacked, for a few bytes can become any number.
+ */
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { TooLarge } from './plain-files.ts'
+
+/** A number of bytes that several streams may hold together. */
+export class Budget {
+  readonly #most: number
+  #used = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** @throws TooLarge, and takes nothing then */
+  take(bytes: number): void {
+    if (this.#used + bytes > this.#most) throw new TooLarge(`it and others are more than ${this.#most} bytes at once`)
+    this.#used += bytes
+  }
+
+  giveBack(bytes: number): void {
+    this.#used -= bytes
+  }
+}
+
+export interface Bounds {
+  /** Of what arrives and, where that is packed, of what it becomes. */
+  readonly maxBytes: number
+  /** Shared with other streams. */
+  readonly budget?: Budget | undefined
+  /** Unpack it: `gzip`. */
+  readonly encoding?: string | undefined
+  /** Ends it: a deadline, or the person. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * All of a stream; the stream is destroyed where that is too much.
+ *
+ * @throws TooLarge, the signal's reason, or what the stream or its packing has wrong
+ */
+export async function collect(stream: Readable, { maxBytes, budget, encoding, signal }: Bounds): Promise<Buffer> {
+  const gathered = new Gathered()
+  let held = 0
+  let received = 0
+  const source = encoding === 'gzip' ? stream.pipe(createGunzip()) : stream
+  const giveUp = (): void => void stream.destroy(asError(signal?.reason))
+  signal?.addEventListener('abort', giveUp, { once: true })
+  if (signal?.aborted) giveUp()
+  const count = (chunk: Buffer): void => {
+    received += chunk.length
+    if (received > maxBytes) stream.destroy(tooLarge(maxBytes))
+  }
+  try {
+    if (source !== stream) {
+      stream.on('data', count)
+      // A pipe does not hand on how its source ended.
+      stream.once('error', (error) => source.destroy(error))
+      stream.once('close', () => stream.readableEnded || source.destroy(new Error('cut off')))
+    }
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      budget?.take(chunk.length)
+      held += chunk.length
+      if (held > maxBytes) throw tooLarge(maxBytes)
+      gathered.add(chunk)
+    }
+    signal?.throwIfAborted()
+    return gathered.all()
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
+    budget?.giveBack(held)
+    stream.destroy()
+    if (source !== stream) source.destroy()
+  }
+}
+
+/** Most answers are small. */
+const FIRST_BLOCK = 16 * 1024
+const BLOCK = 256 * 1024
+
+/**
+ * Bytes that come in pieces of any size, in blocks. A sender may cut them as small as he likes, and each piece, kept, would
+ * cost a hundred times what it holds, and the whole buffer that it was received in.
+ */
+class Gathered {
+  readonly #full: Buffer[] = []
+  #block = Buffer.allocUnsafeSlow(FIRST_BLOCK)
+  #used = 0
+
+  add(piece: Buffer): void {
+    for (let done = 0; done < piece.length; ) {
+      if (this.#used === this.#block.length) {
+        this.#full.push(this.#block)
+        this.#block = Buffer.allocUnsafeSlow(BLOCK)
+        this.#used = 0
+      }
+      const copied = piece.copy(this.#block, this.#used, done)
+      this.#used += copied
+      done += copied
+    }
+  }
+
+  all(): Buffer {
+    return Buffer.concat([...this.#full, this.#block.subarray(0, this.#used)])
+  }
+}
+
+function tooLarge(maxBytes: number): TooLarge {
+  return new TooLarge(`it is larger than ${maxBytes} bytes`)
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason))
+}

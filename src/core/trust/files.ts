@@ -1,0 +1,228 @@
+/**
+ * The gate for files that volctl obeys: those that can make it run a program, talk to a server, name a directory or lift a
+ * guard (S33). A kubeconfig and what it names, the kubelet's flags' files, units, plan files, static pod manifests, the
+ * journal and its memory, the lock, programs.
+ *
+ * Each is opened once, by descriptor, and only if nobody but root (or the person who called through sudo) could have
+ * written it, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
+ */
+import { closeSync, constants, lstatSync, mkdirSync, openSync, type Stats } from 'node:fs'
+import { posix } from 'node:path'
+import { errnoOf } from '../errors.ts'
+import { whoElseWrites } from './owners.ts'
+import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
+import { Doubtful, fromRoot, walkTo } from './walk.ts'
+
+/** Configurations, units, certificates: what people write by hand. */
+const SMALL_FILE = 4 * 1024 * 1024
+
+/** Somebody else could have written the file: it is not obeyed. `why` begins with the path that is in doubt. */
+export class NotTrusted extends Error {
+  readonly why: string
+
+  constructor(why: string) {
+    super(why)
+    this.why = why
+  }
+}
+
+/** What a person does about it: the same words wherever a file is not believed. */
+export const TRUST_HINT =
+  "Look at what is in it; then make it root's: chown root, and chmod go-w, it and every directory above it."
+
+/** What is not a plain file. */
+export class NotAFile extends Error {}
+
+/**
+ * @param path absolute
+ * @returns a descriptor for reading, which the caller closes
+ * @throws NotTrusted, NotAFile, or what the file system says
+ */
+export function openTrusted(path: string): { readonly fd: number; readonly stats: Stats } {
+  const place = trustedPlace(path)
+  try {
+    if (!place.stats.isFile()) throw new NotAFile(`${path} is ${kindOf(place.stats)}`)
+    return { fd: openSync(`/proc/self/fd/${place.fd}`, constants.O_RDONLY | constants.O_NONBLOCK), stats: place.stats }
+  } finally {
+    closeSync(place.fd)
+  }
+}
+
+/** @throws NotTrusted, NotAFile, TooLarge, or what the file system says */
+export function readTrusted(path: string, maxBytes = SMALL_FILE): Buffer {
+  const { fd } = openTrusted(path)
+  try {
+    return readToLimit(fd, maxBytes)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** @throws as readTrusted */
+export function readTrustedText(path: string, maxBytes = SMALL_FILE): string {
+  return readTrusted(path, maxBytes).toString('utf8')
+}
+
+export type TrustedText =
+  | { readonly state: 'read'; readonly text: string }
+  | { readonly state: 'absent' }
+  /** There, and not believed or not readable. */
+  | { readonly state: 'unusable'; readonly why: string }
+
+/** For a file that need not be there. */
+export function trustedTextIfAny(path: string, maxBytes = SMALL_FILE): TrustedText {
+  try {
+    return { state: 'read', text: readTrustedText(path, maxBytes) }
+  } catch (error) {
+    return isAbsent(error) ? { state: 'absent' } : { state: 'unusable', why: whyUnusable(path, error) }
+  }
+}
+
+/**
+ * Whether a program, a directory or any other thing may be used by its path: nobody else could have put it there.
+ *
+ * @returns its attributes, a link at the end followed
+ * @throws NotTrusted, or what the file system says
+ */
+export function checkTrusted(path: string): Stats {
+  const { fd, stats } = trustedPlace(path)
+  closeSync(fd)
+  return stats
+}
+
+/**
+ * A directory that volctl itself writes to and obeys later.
+ *
+ * @returns a descriptor of it, which the caller closes; names in it go through /proc/self/fd/N
+ * @throws NotTrusted, NotAFile where it is none, or what the file system says
+ */
+export function openTrustedDirectory(path: string): number {
+  const { fd, stats } = trustedPlace(path)
+  if (stats.isDirectory()) return fd
+  closeSync(fd)
+  throw new NotAFile(`${path} is ${kindOf(stats)}, not a directory`)
+}
+
+/**
+ * The same, made where it is missing, and what is missing above it: only in a directory that nobody else may write.
+ *
+ * @param mode of what is made
+ * @throws as openTrustedDirectory
+ */
+export function makeTrustedDirectory(path: string, mode: number): number {
+  try {
+    return openTrustedDirectory(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+  const above = makeTrustedDirectory(posix.dirname(path), mode)
+  try {
+    mkdirSync(nameIn(above, posix.basename(path)), { mode })
+  } catch (error) {
+    // Somebody else was faster: whose it is, is asked of it next.
+    if (errnoOf(error) !== 'EEXIST') throw error
+  } finally {
+    closeSync(above)
+  }
+  return openTrustedDirectory(path)
+}
+
+/** A name in a directory that is held by a descriptor, for system calls of this process alone. */
+export function nameIn(directory: number, name: string): string {
+  return `/proc/self/fd/${directory}/${name}`
+}
+
+/** What there is under a name instead of a plain file, in words; undefined: a plain file, or nothing. */
+export function whatElseIsAt(path: string): string | undefined {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found === undefined || found.isFile() ? undefined : `it is ${kindOf(found)}`
+}
+
+/**
+ * A file that volctl keeps for itself in a directory of openTrustedDirectory, for reading.
+ *
+ * @returns a descriptor, which the caller closes
+ * @throws NotTrusted or NotAFile, in words that begin with "it", or what the file system says
+ */
+export function openKept(directory: number, name: string): { readonly fd: number; readonly stats: Stats } {
+  const path = nameIn(directory, name)
+  requirePlain(path)
+  const file = openPlain(path)
+  const who = whoElseWrites(file.stats)
+  if (who === undefined) return file
+  closeSync(file.fd)
+  throw new NotTrusted(`it ${who}`)
+}
+
+/** The same for appending to it, made where it is missing; see openOwnAppending. */
+export function appendKept(directory: number, name: string): number {
+  const path = nameIn(directory, name)
+  requirePlain(path)
+  return openOwnAppending(path)
+}
+
+/** A look beforehand: to open a FIFO or a device is to act on it. Nobody else can swap it meanwhile. */
+function requirePlain(path: string): void {
+  const odd = whatElseIsAt(path)
+  if (odd !== undefined) throw new NotAFile(odd)
+}
+
+/** A second name of a file that volctl keeps: whoever made it may read along, or have had us write to his. */
+export function requireOneName({ nlink }: Stats): void {
+  if (nlink !== 1) throw new NotTrusted('it has a second name (hard link)')
+}
+
+/**
+ * The directory in which a file for the person is made: anybody's, but no link on the way that somebody else could change.
+ *
+ * @returns a descriptor, which the caller closes, and the file's name in it
+ * @throws NotTrusted for such a link, or what the file system says
+ */
+export function openDirectoryOf(path: string): { readonly fd: number; readonly name: string } {
+  const { root, rest } = fromRoot(path)
+  const absolute = `${root}${posix.resolve(rest)}`
+  try {
+    const { fd, stats } = walkTo(posix.dirname(absolute), { throughDoubt: true })
+    if (stats.isDirectory()) return { fd, name: posix.basename(absolute) }
+    closeSync(fd)
+    throw new NotAFile(`${posix.dirname(absolute)} is ${kindOf(stats)}, not a directory`)
+  } catch (error) {
+    throw notTrusted(error)
+  }
+}
+
+/** Why a file is not used, in words that begin with the path. */
+export function whyUnusable(path: string, error: unknown): string {
+  if (error instanceof NotTrusted || error instanceof NotAFile) return error.message
+  const errno = errnoOf(error)
+  return `${path} cannot be read${errno === undefined ? `: ${(error as Error).message}` : ` (${errno})`}`
+}
+
+function trustedPlace(path: string): ReturnType<typeof walkTo> {
+  try {
+    const place = walkTo(path)
+    if (place.doubt === undefined) return place
+    closeSync(place.fd)
+    throw new Doubtful(place.doubt)
+  } catch (error) {
+    throw notTrusted(error)
+  }
+}
+
+function notTrusted(error: unknown): unknown {
+  return error instanceof Doubtful ? new NotTrusted(error.message) : error
+}
+
+function isAbsent(error: unknown): boolean {
+  const errno = errnoOf(error)
+  return errno === 'ENOENT' || errno === 'ENOTDIR'
+}
+
+export function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a directory'
+  if (stats.isFIFO()) return 'a FIFO'
+  if (stats.isSocket()) return 'a socket'
+  if (stats.isSymbolicLink()) return 'a symbolic link'
+  if (stats.isBlockDevice() || stats.isCharacterDevice()) return 'a device'
+  return 'a file'
+}

@@ -1,0 +1,159 @@
+/**
+ * The gate for processes: which of them volctl believes (S32).
+ *
+ * Anybody may call a process `kubelet` or `containerd`. One counts only if it is root's own: all of its user ids are 0, and
+ * it is where process 1 is, in user and PID namespace; what a kubelet says of itself counts only where its mount namespace,
+ * too, is process 1's or was made by the host's root. What a process of anybody else is called proves nothing, changes
+ * nothing and refuses nothing.
+ *
+ * A process is pinned by a descriptor of its directory in /proc: what is read through it is of that process or fails, even
+ * where its number has been given to another one since.
+ */
+import { closeSync, constants, openSync, statSync } from 'node:fs'
+import { isMissing } from '../errors.ts'
+import { kernelBytes, kernelText, linkIfAny, listIfAny, namespaceOf } from './kernel.ts'
+import { runCommand } from './programs.ts'
+
+const LSNS_DEADLINE_MS = 2000
+
+/** One process, and no other that may get its number later. */
+export class PinnedProcess implements Disposable {
+  readonly pid: number
+  readonly #fd: number
+  #open = true
+
+  /** @throws ENOENT where there is none */
+  constructor(pid: number, proc = '/proc') {
+    this.pid = pid
+    this.#fd = openSync(`${proc}/${pid}`, constants.O_RDONLY | constants.O_DIRECTORY)
+  }
+
+  /** @param name of a file in its directory: `cmdline`, `status` @throws ESRCH or ENOENT once it has ended */
+  text(name: string): string {
+    return kernelText(this.path(name), 'latin1')
+  }
+
+  bytes(name: string): Buffer {
+    return kernelBytes(this.path(name))
+  }
+
+  /** What a link there says: `cwd`, `ns/mnt`; undefined where it may not be read, or the process has ended. */
+  link(name: string): string | undefined {
+    return linkIfAny(this.path(name))
+  }
+
+  /** For system calls of this process alone. */
+  path(name: string): string {
+    if (!this.#open) throw new Error(`process ${this.pid} was let go`)
+    return `/proc/self/fd/${this.#fd}/${name}`
+  }
+
+  get isThere(): boolean {
+    try {
+      return !/^\d+ \(.*\) [ZX]/s.test(this.text('stat'))
+    } catch {
+      return false
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#open) closeSync(this.#fd)
+    this.#open = false
+  }
+}
+
+/** @returns undefined where it has ended */
+export function pin(pid: number, proc = '/proc'): PinnedProcess | undefined {
+  try {
+    return new PinnedProcess(pid, proc)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * Why a process is not one of root's on this host, in words; undefined: it is.
+ *
+ * Without the right to read process 1's namespaces our own stand for them, and what cannot be read of the other process
+ * is taken from its status: nothing is run or entered on its word then (whyNotEntered).
+ */
+export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | undefined {
+  const status = statusOf(process)
+  const uids = /^Uid:\s+(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? []
+  if (uids.length !== 4) return 'whose it is cannot be read'
+  const other = uids.find((uid) => uid !== '0')
+  if (other !== undefined) return `it is of uid ${other}`
+  if (isSetuid(process)) return 'its program is setuid: anybody may start it, under any name and with any arguments'
+  for (const kind of ['user', 'pid'] as const) {
+    const theirs = process.link(`ns/${kind}`)
+    const ours = namespaceOf(1, kind, proc) ?? namespaceOf('self', kind, proc)
+    if (theirs !== undefined && ours !== undefined && theirs !== ours)
+      return `it is in a ${WORDS[kind]} namespace of its own`
+  }
+  // One number in every PID namespace down to its own.
+  const numbers = /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? []
+  return numbers.length > 1 ? 'it is in a PID namespace of its own' : undefined
+}
+
+/** While sudo(8) asks for a password all of its user ids are 0, and its name is that of the link it was started by. */
+function isSetuid(process: PinnedProcess): boolean {
+  try {
+    return (statSync(process.path('exe')).mode & SETUID) !== 0
+  } catch {
+    return false
+  }
+}
+
+const SETUID = 0o6000
+
+const WORDS = { user: 'user', pid: 'PID' } as const
+
+/**
+ * Why the mount namespace of a process is not shown to be the host's, in words; undefined: it is process 1's, or belongs to
+ * process 1's user namespace, where nobody but the host's root can have made it or mounted anything in it.
+ */
+export async function whyNotHostsMounts(process: PinnedProcess, proc = '/proc'): Promise<string | undefined> {
+  const theirs = process.link('ns/mnt')
+  if (theirs === undefined) return undefined
+  if (theirs === namespaceOf(1, 'mnt', proc) || theirs === namespaceOf('self', 'mnt', proc)) return undefined
+  const user = namespaceOf(1, 'user', proc) ?? namespaceOf('self', 'user', proc)
+  const owner = (await ownerOf(theirs)) ?? ownerByProcesses(theirs, user, proc)
+  return owner === user ? undefined : 'its mount namespace was not made by the root of this host'
+}
+
+/** By lsns(8), which asks the kernel (NS_GET_USERNS); undefined where that program cannot tell. */
+async function ownerOf(mountNamespace: string): Promise<string | undefined> {
+  const number = numberOf(mountNamespace)
+  const columns = ['--noheadings', '--raw', '--output', 'NS,ONS']
+  const { stdout } = await runCommand('lsns', ['--type', 'mnt', ...columns], LSNS_DEADLINE_MS).catch(() => ({
+    stdout: '',
+  }))
+  const owner = stdout
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .find(([namespace]) => namespace === number)?.[1]
+  return owner !== undefined && /^[1-9]\d*$/.test(owner) ? `user:[${owner}]` : undefined
+}
+
+/** BusyBox has no lsns: then everybody in it must be of the host's user namespace. Its maker is, while he is there. */
+function ownerByProcesses(mountNamespace: string, user: string | undefined, proc: string): string | undefined {
+  const inside = listIfAny(proc).flatMap((name) => {
+    const pid = Number(name)
+    return Number.isInteger(pid) && namespaceOf(pid, 'mnt', proc) === mountNamespace ? [pid] : []
+  })
+  const users = new Set(inside.map((pid) => namespaceOf(pid, 'user', proc)))
+  return users.size === 1 && users.has(user) ? user : undefined
+}
+
+function numberOf(namespace: string): string | undefined {
+  return /\[(\d+)\]/.exec(namespace)?.[1]
+}
+
+function statusOf(process: PinnedProcess): string {
+  try {
+    return process.text('status')
+  } catch {
+    return ''
+  }
+}

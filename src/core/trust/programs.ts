@@ -1,0 +1,238 @@
+/**
+ * The gate for programs: no other file starts one.
+ *
+ * No shell, a fixed environment, a deadline, an end to what is read, and nobody waited for at exit. A program is found on a
+ * fixed path, never on the caller's, and is run only if nobody but root (or the person who called through sudo) could have
+ * put it there: it, a directory above it and a link on the way (S33).
+ */
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { errnoOf, isMissing, VolctlError } from '../errors.ts'
+import { ownEnvironment, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
+import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
+
+export interface CommandResult {
+  /** Undefined: killed, or given up. */
+  readonly status: number | undefined
+  readonly stdout: string
+  readonly stderr: string
+  readonly timedOut: boolean
+  /** A child in an uninterruptible call, that even SIGKILL did not end: left behind. */
+  readonly abandonedPid?: number
+  /** It said more than is read, and was killed. */
+  readonly flooded?: true
+}
+
+/** This program, whatever the path that it was started by means here (own-child.ts). */
+const OWN_PROGRAM = '/proc/self/exe'
+/** What a program needs that is not of util-linux, by package name. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  btrfs: 'btrfs-progs',
+  iscsiadm: 'open-iscsi',
+  multipath: 'multipath-tools',
+  'mount.nfs': 'nfs-common (nfs-utils)',
+  resize2fs: 'e2fsprogs',
+  xfs_growfs: 'xfsprogs',
+}
+const UMASK = 0o022
+const GRACE_MS = 300
+/** Answers of some hundred thousand paths are shorter. */
+const OUTPUT_LIMIT = 16 * 1024 * 1024
+const found = new Map<string, string>()
+
+/**
+ * Absolute path of a system command, that root may run. A path is what it says.
+ *
+ * @throws VolctlError CommandMissing, or ProgramNotTrusted where somebody else could have put there what is found
+ */
+export function commandPath(name: string): string {
+  if (name === OWN_PROGRAM) return name
+  if (name.startsWith('/')) return trustedProgram(name) ?? name
+  const known = found.get(name)
+  if (known !== undefined) return known
+  let doubt: VolctlError | undefined
+  for (const directory of PROGRAM_DIRECTORIES) {
+    try {
+      const path = trustedProgram(`${directory}/${name}`)
+      if (path === undefined) continue
+      found.set(name, path)
+      return path
+    } catch (error) {
+      if (!(error instanceof VolctlError)) throw error
+      doubt ??= error
+    }
+  }
+  if (doubt !== undefined) throw doubt
+  throw new VolctlError('CommandMissing', `${name} is not on this host`, {
+    hint: `Install ${PACKAGES[name] ?? 'util-linux'}.`,
+  })
+}
+
+/** Undefined: it is not there, or cannot be looked at; starting it says so in the system's own words. */
+function trustedProgram(path: string): string | undefined {
+  try {
+    checkTrusted(path)
+    return path
+  } catch (error) {
+    if (isMissing(error) || errnoOf(error) === 'EACCES') return undefined
+    if (!(error instanceof NotTrusted)) throw error
+    throw new VolctlError('ProgramNotTrusted', `${path} is not run as root: ${error.why}`, {
+      cause: error,
+      hint: TRUST_HINT,
+    })
+  }
+}
+
+export interface Watched {
+  /** Called with what the program says on its standard output, piece by piece. */
+  readonly onOutput?: (text: string) => void
+  /** Ends it as the deadline does. */
+  readonly signal?: AbortSignal
+  /** Beside the fixed environment: what a file that is obeyed says. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/**
+ * The child leads a session of its own, so that a Ctrl-C on the terminal does not end it half-way. One that does not
+ * end by its deadline is killed, with the helpers that it has started (mount.nfs, fsck.ext4); one that is in an
+ * uninterruptible call is left behind and named (a dead NFS or FUSE server can hold it for ever, and waiting for its
+ * exit would hold volctl too).
+ */
+export function runCommand(
+  name: string,
+  args: readonly string[],
+  deadlineMs: number,
+  input?: string,
+  { onOutput, signal, env = {} }: Watched = {},
+): Promise<CommandResult> {
+  let child: ChildProcessWithoutNullStreams
+  try {
+    child = start(commandPath(name), args, env)
+  } catch (error) {
+    return Promise.reject(error instanceof VolctlError ? error : notStarted(name, error as Error))
+  }
+  // Without a process there may be no pipes either; why it could not be started is told later.
+  if (child.pid === undefined)
+    return new Promise((_, reject) => child.on('error', (error) => reject(notStarted(name, error))))
+  // A program that ends without reading closes the pipe: its exit status says the rest.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8')
+  }
+  return new Promise((resolve, reject) => {
+    let grace: NodeJS.Timeout | undefined
+    let flooded = false
+    const finish = (result: CommandResult): void => {
+      clearTimeout(deadline)
+      clearTimeout(grace)
+      signal?.removeEventListener('abort', giveUp)
+      resolve(result)
+    }
+    const giveUp = (): void => {
+      clearTimeout(deadline)
+      killGroup(child)
+      grace ??= setTimeout(() => {
+        child.stdout.destroy()
+        child.stderr.destroy()
+        child.unref()
+        const abandoned = child.pid === undefined ? {} : { abandonedPid: child.pid }
+        finish({ ...output, status: undefined, timedOut: true, ...abandoned, ...(flooded && { flooded }) })
+      }, GRACE_MS)
+    }
+    const deadline = setTimeout(giveUp, deadlineMs)
+    for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream].on('data', (text: string) => {
+        if (flooded) return
+        output[stream] += text
+        flooded = output[stream].length > OUTPUT_LIMIT
+        if (stream === 'stdout') onOutput?.(text)
+        if (flooded) giveUp()
+      })
+    }
+    signal?.addEventListener('abort', giveUp)
+    if (signal?.aborted) giveUp()
+    child.on('error', (error) => {
+      clearTimeout(deadline)
+      clearTimeout(grace)
+      signal?.removeEventListener('abort', giveUp)
+      reject(notStarted(name, error))
+    })
+    child.on('close', (status, signal) =>
+      finish({
+        ...output,
+        status: status ?? undefined,
+        timedOut: signal === 'SIGKILL',
+        ...(flooded && { flooded }),
+      }),
+    )
+  })
+}
+
+/** With a kubelet's umask, whatever that of the caller is: programs make files and directories. */
+function start(
+  path: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): ChildProcessWithoutNullStreams {
+  const umask = process.umask(UMASK)
+  try {
+    return spawn(path, args, {
+      cwd: '/',
+      detached: true,
+      env: { ...PROGRAM_ENVIRONMENT, ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+  } finally {
+    process.umask(umask)
+  }
+}
+
+function notStarted(name: string, cause: Error): VolctlError {
+  return new VolctlError('CommandFailed', `${name} could not be started: ${cause.message}`, { cause })
+}
+
+/** The child leads its group, which lives as long as one of its helpers does. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if (errnoOf(error) !== 'ESRCH') throw error
+  }
+}
+
+/** A program that takes this one's place on the terminal, with its standard streams, until it ends. */
+export interface Foreground {
+  /** Further descriptors of the child: 3, 4, … */
+  readonly descriptors?: readonly number[]
+}
+
+/**
+ * Starts a program with this process's standard streams, waits, and gives its exit status. It is sent the signals that
+ * this process gets.
+ *
+ * @throws VolctlError CommandMissing, ProgramNotTrusted or CommandFailed
+ */
+export async function runInForeground(
+  name: string,
+  args: readonly string[],
+  { descriptors = [] }: Foreground = {},
+): Promise<number> {
+  const child = spawn(commandPath(name), args, {
+    stdio: ['inherit', 'inherit', 'inherit', ...descriptors],
+    env: ownEnvironment(),
+  })
+  const forward = (signal: NodeJS.Signals): void => void child.kill(signal)
+  // A terminal sends Ctrl-C to both: it is the child's to act on. Other signals reach only us.
+  const ignore = (): void => {}
+  process.on('SIGINT', ignore).on('SIGTERM', forward).on('SIGHUP', forward)
+  try {
+    return await new Promise<number>((settle, fail) => {
+      child.once('error', (cause) => fail(notStarted(name, cause)))
+      child.once('exit', (status, signal) => settle(status ?? (signal === 'SIGINT' ? 130 : 1)))
+    })
+  } finally {
+    process.off('SIGINT', ignore).off('SIGTERM', forward).off('SIGHUP', forward)
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The way to a file, one name at a time, each held by a descriptor: who could have changed any part of it? A look at a
+ * path and its use later are two things, and between them whoever may write to one of its directories may swap the rest.
+ */
+import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
+import { kernelText } from './kernel.ts'
+import { isShared, trustedOwners, whoElseWrites } from './owners.ts'
+
+/** Not among Node's constants: marks a place, and opens nothing that is there: no FIFO waits, no device acts. */
+const O_PATH = 0o10000000
+const MARK = O_PATH | constants.O_NOFOLLOW
+const MAX_LINKS = 40
+
+/** A descriptor of what is at the end of a path; a link there is followed. */
+export interface Place {
+  /** Marks it (O_PATH); the caller closes it. */
+  readonly fd: number
+  readonly stats: Stats
+  /** Who else could have changed it or the way to it, in words; undefined: nobody. */
+  readonly doubt: string | undefined
+}
+
+export interface WalkOptions {
+  /** Go on where others may write, though without following a link there; else the walk ends at the first such place. */
+  readonly throughDoubt?: boolean
+}
+
+/** The way goes through what others may change: nothing behind it was touched. */
+export class Doubtful extends Error {
+  readonly code = 'DOUBTFUL'
+}
+
+/**
+ * @param path absolute. It may begin with the root directory of another process (/proc/N/root), from where links go on
+ * @throws Doubtful, or what the file system says (ENOENT, ENOTDIR, EACCES, ELOOP)
+ */
+export function walkTo(path: string, options: WalkOptions = {}): Place {
+  const { root, rest } = fromRoot(path)
+  const walk = new Walk(`${root}/`, options)
+  try {
+    return walk.to(namesOf(rest))
+  } catch (error) {
+    walk.close()
+    throw error
+  }
+}
+
+/** A path in two: the root directory of another process (/proc/N/root) or none, and the rest as it is seen from there. */
+export interface FromRoot {
+  readonly root: string
+  readonly rest: string
+}
+
+/** Of a path by the working directory of another process (/proc/N/cwd), too: links and .. lead on in its namespace. */
+export function fromRoot(path: string): FromRoot {
+  const [, process, place, rest = '/'] = /^(\/proc\/(?:self|\d+))\/(root|cwd)(\/.*)?$/s.exec(path) ?? []
+  if (process === undefined) return { root: '', rest: path }
+  return { root: `${process}/root`, rest: place === 'root' ? rest : `${readlinkSync(`${process}/cwd`)}${rest}` }
+}
+
+interface Step extends Place {
+  readonly path: string
+}
+
+class Walk {
+  readonly #start: string
+  readonly #options: WalkOptions
+  /** Directories from the start to here. */
+  #above: Step[] = []
+  #links = 0
+
+  constructor(start: string, options: WalkOptions) {
+    this.#start = start
+    this.#options = options
+    this.#restart()
+  }
+
+  to(names: string[]): Place {
+    const queue = [...names]
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      const here = this.#here()
+      if (name === '..') {
+        if (this.#above.length > 1) closeSync((this.#above.pop() as Step).fd)
+        continue
+      }
+      if (!here.stats.isDirectory()) throw failure('ENOTDIR', here.path)
+      const next = this.#enter(here, name)
+      if (!next.stats.isSymbolicLink()) {
+        this.#above.push(next)
+        continue
+      }
+      closeSync(next.fd)
+      if (next.doubt !== undefined) throw new Doubtful(next.doubt)
+      if (++this.#links > MAX_LINKS) throw failure('ELOOP', next.path)
+      const target = readlinkSync(`/proc/self/fd/${here.fd}/${name}`)
+      if (target.startsWith('/')) this.#restart()
+      queue.unshift(...namesOf(target))
+    }
+    const { fd, stats, doubt } = this.#above.pop() as Step
+    this.close()
+    return { fd, stats, doubt }
+  }
+
+  close(): void {
+    for (const { fd } of this.#above.splice(0)) closeSync(fd)
+  }
+
+  #here(): Step {
+    return this.#above.at(-1) as Step
+  }
+
+  #restart(): void {
+    this.close()
+    const fd = openSync(this.#start, O_PATH | constants.O_DIRECTORY)
+    const stats = fstatSync(fd)
+    this.#above.push({ fd, stats, path: '/', doubt: this.#judge('/', stats, undefined) })
+  }
+
+  #enter(here: Step, name: string): Step {
+    const path = here.path === '/' ? `/${name}` : `${here.path}/${name}`
+    const shared = isShared(here.stats)
+    // Whoever owns a directory in /tmp can have mounted a FUSE file system on it, which says whatever he likes.
+    if (shared && isUsersMount(path)) {
+      const doubt = `${path} is a FUSE file system of another user`
+      if (this.#options.throughDoubt !== true) throw new Doubtful(doubt)
+      return this.#mark(here, name, path, doubt)
+    }
+    return this.#mark(here, name, path, undefined)
+  }
+
+  #mark(here: Step, name: string, path: string, known: string | undefined): Step {
+    const fd = openSync(`/proc/self/fd/${here.fd}/${name}`, MARK)
+    try {
+      const stats = fstatSync(fd)
+      const doubt = known ?? this.#judge(path, stats, here)
+      return { fd, stats, path, doubt }
+    } catch (error) {
+      closeSync(fd)
+      throw error
+    }
+  }
+
+  /** What others may write is in doubt, and so is everything below it. */
+  #judge(path: string, stats: Stats, above: Step | undefined): string | undefined {
+    const doubt = above?.doubt ?? this.#own(path, stats, above)
+    const isEnd = !stats.isDirectory() && !stats.isSymbolicLink()
+    if (doubt !== undefined && !isEnd && this.#options.throughDoubt !== true) throw new Doubtful(doubt)
+    return doubt
+  }
+
+  #own(path: string, stats: Stats, above: Step | undefined): string | undefined {
+    const owners = trustedOwners()
+    if (stats.isSymbolicLink()) return owners.has(stats.uid) ? undefined : `${path} is a link of uid ${stats.uid}`
+    // Names in a shared directory are safe where their owner is: nobody else may take them away.
+    const sharedHere = stats.isDirectory() && isShared(stats) && owners.has(stats.uid)
+    const who = sharedHere ? undefined : whoElseWrites(stats, owners)
+    if (who !== undefined) return `${path} ${who}`
+    // A second name could have been made there for any file of root's.
+    const second = above !== undefined && isShared(above.stats) && stats.isFile() && stats.nlink > 1
+    return second ? `${path} has a second name (hard link), in a directory where anybody may make one` : undefined
+  }
+}
+
+function namesOf(path: string): string[] {
+  return path.split('/').filter((name) => name !== '' && name !== '.')
+}
+
+/** By the table, not by a look: the file system there need not answer, and says what its owner likes. */
+function isUsersMount(path: string): boolean {
+  const escaped = path.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
+  return kernelText('/proc/self/mountinfo')
+    .split('\n')
+    .some((line) => line.split(' ')[4] === escaped && / - fuse\S* .*\buser_id=[1-9]/.test(line))
+}
+
+function failure(code: string, path: string): Error {
+  const words = code === 'ELOOP' ? 'too many links' : 'not a directory'
+  return Object.assign(new Error(`${code}: ${words}, ${path}`), { code, path })
+}

@@ -1,0 +1,8 @@
+/** Reads a snapshot, and says how much memory that took at most, in KiB. */
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+
+const outcome = await readSnapshot(process.argv[2] ?? '').then(
+  () => 'read',
+  (error: { readonly code?: string }) => error.code,
+)
+console.log(JSON.stringify({ outcome, maxRss: process.resourceUsage().maxRSS }))
