@@ -35,10 +35,8 @@ import type { Command, Subject, Trial, Trick, Verdict } from './tricks.ts'
 import { changes, picture } from './untouched.ts'
 import type { WatchedRun } from './watched-run.ts'
 
-/** Who has not ended by then would not in a minute, either; whoever is called by hand waits no longer. */
-const DEADLINE_MS = 30_000
 /** With so many that hang, the rest is not worth the time. */
-const GIVE_UP_AFTER = 6
+const GIVE_UP_AFTER = 4
 
 const CONTAINERD = '/run/containerd/containerd.sock'
 const UNITS = '/etc/systemd/system'
@@ -370,11 +368,16 @@ async function playSocket({ path }: Thing, trick: Trick): Promise<Hand> {
     release: async () => {
       for (const child of children) await end(child)
       for (const server of servers) server.close()
-      rmSync(path, { force: true })
-      for (const name of ['.other', '.bad', '.next']) rmSync(`${directory}/${name}`, { force: true })
+      remove(path)
       if (here !== undefined) renameSync(sound, path)
     },
   }
+}
+
+/** With what a trick has put beside it. */
+function remove(path: string): void {
+  rmSync(path, { force: true })
+  for (const name of ['.other', '.good', '.bad', '.next']) rmSync(`${dirname(path)}/${name}`, { force: true })
 }
 
 async function play(thing: Thing, trick: Trick): Promise<Hand> {
@@ -385,7 +388,7 @@ async function play(thing: Thing, trick: Trick): Promise<Hand> {
     watched: made.filter((each) => typeof each === 'string'),
     release: async () => {
       for (const child of children) await end(child)
-      rmSync(thing.path, { force: true })
+      remove(thing.path)
     },
   }
 }
@@ -445,7 +448,7 @@ async function tryOne(node: TrustNode, places: Places, trial: Trial): Promise<Ve
   const root = command === 'apply' || trick === 'swapped all the time' ? [] : [node.root]
   const look = (): string => [places.outside, ...root, ...still].map(picture).join('')
   const before = look()
-  const run = await node.volctl(argumentsOf(trial, node, places), { deadlineMs: DEADLINE_MS })
+  const run = await node.volctl(argumentsOf(trial, node, places))
   const changed = changes(before, look())
   await hand.release()
   if (running !== undefined) await end(running)
