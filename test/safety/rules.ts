@@ -8,6 +8,8 @@ const broken = (...titles: readonly string[]): readonly Shown[] => shown('privil
 const planner = (...titles: readonly string[]): readonly Shown[] => shown('reconcile/safety', ...titles)
 const trust = (file: string, ...titles: readonly string[]): readonly Shown[] =>
   shown(`privileged/trust/${file}`, ...titles)
+/** Each thing that volctl looks at with each trick. */
+const UNTRUSTED = trust('untrusted', 'S33, S34: has no effect: %s')
 const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
 
 const LAZILY_DETACHED =
@@ -282,6 +284,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S33: what was typed are files of the place where it was typed',
       "S33: the kubelet's relative --kubeconfig is that of its own directory (%s)",
     ),
+    ...UNTRUSTED,
   ],
   S34: [
     ...trust(
@@ -300,5 +303,6 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('node/host-facts', 'S34: is refused on the root directory of a real kubelet'),
     ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
+    ...UNTRUSTED,
   ],
 }
