@@ -2,6 +2,8 @@ import { Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
 import { promisify } from 'node:util'
+// Not when it is needed: an import() in the bundle, which is a vm.Script, prints an ExperimentalWarning.
+import { gunzip } from 'node:zlib'
 import type { ConnectionOptions } from './kube-credentials.ts'
 
 export interface Answer {
@@ -86,7 +88,6 @@ function keepAliveAgent(secure: boolean, loopback: boolean, connection: Connecti
 
 async function decode(body: Buffer, encoding: string | undefined): Promise<string> {
   if (encoding !== 'gzip') return body.toString('utf8')
-  const { gunzip } = await import('node:zlib')
   return (await promisify(gunzip)(body)).toString('utf8')
 }
 
