@@ -1,9 +1,11 @@
 /**
- * Makes the one part of @kubernetes/client-node that volctl uses, KubeConfig, cheap to bundle and to load.
+ * Makes the one part of @kubernetes/client-node that volctl uses, KubeConfig's way through a proxy, cheap to bundle and
+ * to load.
  *
  * Its config.js pulls in every generated API and model, undici, OpenID and proxy libraries, 1.4 MB evaluated at each
- * start. volctl needs credentials and TLS options, so here
+ * start. So here
  *   - the generated index, as config.js imports it, becomes the two small files whose names it uses;
+ *   - its ways to log in, of which some start programs and open files, are left out: volctl has its own (S33);
  *   - heavy packages become modules of getters: the real one is bundled as well, but evaluated when first touched;
  *   - undici, which only client-node's own requests use and volctl never makes, is left outside the bundle.
  * This depends on client-node's internals: test/api/esbuild-client-node.test.ts bundles it and tries each way to log in.
@@ -14,11 +16,18 @@ import { type LazyPackages, loadLazily } from './esbuild-lazy.ts'
 /** What client-node's files import. */
 const LAZY: LazyPackages = {
   hpagent: ['HttpProxyAgent', 'HttpsProxyAgent'],
-  'jsonpath-plus': ['JSONPath'],
-  'openid-client': ['customFetch', 'discovery', 'refreshTokenGrant'],
   socks: ['SocksClient'],
   'socks-proxy-agent': ['SocksProxyAgent'],
   undici: ['Agent', 'ProxyAgent', 'fetch'],
+}
+
+/** File and class of each way to log in. */
+const LOGINS: Readonly<Record<string, string>> = {
+  azure_auth: 'AzureAuth',
+  exec_auth: 'ExecAuth',
+  file_auth: 'FileAuth',
+  gcp_auth: 'GoogleCloudPlatformAuth',
+  oidc_auth: 'OpenIDConnectAuth',
 }
 
 const CLIENT_NODE = /[\\/]@kubernetes[\\/]client-node[\\/]dist[\\/]/
@@ -33,6 +42,13 @@ export function clientNodePlugin(): Plugin {
       build.onLoad({ filter: /.*/, namespace: 'client-node-gen' }, ({ pluginData }) => ({
         contents: `export { createConfiguration } from './gen/configuration.js'\nexport { ServerConfiguration } from './gen/servers.js'\n`,
         resolveDir: String(pluginData),
+      }))
+
+      build.onResolve({ filter: /^\.\/[a-z]+_auth\.js$/ }, ({ path, importer }) =>
+        CLIENT_NODE.test(importer) ? { path: path.slice(2, -3), namespace: 'client-node-login' } : null,
+      )
+      build.onLoad({ filter: /.*/, namespace: 'client-node-login' }, ({ path }) => ({
+        contents: `export class ${LOGINS[path]} { isAuthProvider() { return false } }`,
       }))
 
       loadLazily(build, 'client-node-lazy', CLIENT_NODE, LAZY)

@@ -19,6 +19,7 @@ import type { Plan, ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import type { SavedPlan } from '../core/plan-file/plan-shape.ts'
 import { readPlanFile } from '../core/plan-file/read-plan-file.ts'
+import { refuseInsecureApi } from '../core/reconcile/guards.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { applyDocument, resultEvent } from '../core/views/apply-document.ts'
@@ -104,7 +105,8 @@ export default class Apply extends VolctlCommand {
       const fresh = planNode(node, options)
       const shown = saved === undefined ? fresh : planToReview(saved, fresh)
       await this.#show(shown, format)
-      const refusal = refusalOf(fresh)
+      const insecure = refuseInsecureApi(fresh.inputs.api, options)
+      const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })
       if (refusal !== undefined) throw refusal
       const asked = await this.#ask(shown, flags.yes, interrupts.stop)
       const context = applyContext(node, {

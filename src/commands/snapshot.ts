@@ -31,13 +31,13 @@ export default class Snapshot extends VolctlCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Snapshot)
     const name = flags.output ?? '-'
-    const destination = this.#open(name)
+    const destination = this.#destination(name)
     const node = await lookAtNode(nodeChoice(flags), { attributes: 'all', log: (line) => this.detail(line) })
     leaveNode(node)
     await this.#write(node, destination, name)
   }
 
-  #open(name: string): Destination {
+  #destination(name: string): Destination {
     try {
       return destinationOf(name)
     } catch (error) {

@@ -113,9 +113,10 @@ describe('where the kubeconfig is looked for', () => {
 
   it("finds the kubelet's credential for the second look, and does without", () => {
     using directory = temporaryDirectory()
-    expect(discoverKubeletConfig({ hostRoot: directory.path })).toBeUndefined()
+    expect(discoverKubeletConfig({ hostRoot: directory.path })).toEqual({})
     directory.write('etc/kubernetes/kubelet.conf', config('node'))
-    expect(discoverKubeletConfig({ hostRoot: directory.path })).toMatchObject({ kind: 'kubelet', context: 'node' })
+    const { credentials } = discoverKubeletConfig({ hostRoot: directory.path })
+    expect(credentials).toMatchObject({ kind: 'kubelet', context: 'node' })
   })
 })
 
@@ -184,7 +185,7 @@ describe('a kubeconfig that cannot be used is one clear line', () => {
     // A directory is unreadable for root as well.
     const error = thrownBy(() => discoverKubeConfig({ kubeconfig: directory.path }))
     expect(error).toMatchObject({ code: 'KubeconfigUnreadable' })
-    expect(error.message).toMatch(/cannot be read \(EISDIR\)/)
+    expect(error.message).toMatch(/is a directory, not a file/)
   })
 
   it('goes on behind an admin file that cannot be read', () => {

@@ -1,12 +1,17 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createKubeClient } from '../../src/core/api/kube-client.ts'
+import { discoverKubeConfig } from '../../src/core/api/kube-config.ts'
+import { ObjectReader } from '../../src/core/api/object-reader.ts'
 import { type DiskRead, readApi } from '../../src/core/api/read-api.ts'
+import { CLAIMS, NODES, VOLUMES } from '../../src/core/api/resources.ts'
 import { VolctlError } from '../../src/core/errors.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { attachmentName } from '../../src/core/names.ts'
+import { Budget } from '../../src/core/trust/bytes.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { defaultUsers } from '../helpers/api-server/users.ts'
-import { connect, failureOf } from './connect.ts'
+import { connect, failureOf, temporaryDirectory, writeKubeconfig } from './connect.ts'
 
 const CAPTURE = new URL('../fixtures/captures/recreate/before.json', import.meta.url).pathname
 const NODE = 'pg-node'
@@ -374,12 +379,88 @@ describe('the second look at the pod list (S2)', () => {
     expect(api.pods).toHaveLength(capture.api.pods.length)
   })
 
+  it("says why the kubelet's credential is there and is not used, but not to the kubelet itself", async () => {
+    const kubeletUnused = { source: '/etc/kubernetes/kubelet.conf', problem: 'it starts a program' }
+    for (const [user, check] of [['admin', kubeletUnused] as const, ['kubelet', undefined] as const]) {
+      const client = connect(server, user)
+      expect((await readApi({ client, kubeletUnused, nodeName: NODE })).podListCheck).toEqual(check)
+      client.close()
+    }
+  })
+
+  it("says when the kubelet's credential cannot be read any more", async () => {
+    using directory = temporaryDirectory()
+    const token = directory.write('token', 'x')
+    const kubeconfig = writeKubeconfig(directory, server, { tokenFile: token })
+    const [client, kubeletClient] = [connect(server, 'admin'), createKubeClient(discoverKubeConfig({ kubeconfig }))]
+    rmSync(token)
+    const api = await readApi({ client, kubeletClient, nodeName: NODE })
+    for (const each of [client, kubeletClient]) each.close()
+    expect(api.podListCheck).toEqual({
+      source: kubeconfig,
+      problem: expect.stringMatching(/cannot be read \(ENOENT\)/),
+    })
+  })
+
+  it('S34: says which of the two connections is not verified', async () => {
+    using directory = temporaryDirectory()
+    const { user } = JSON.parse(readFileSync(server.kubeconfig('admin'), 'utf8')).users[0] as { user: object }
+    const cluster = { 'certificate-authority': undefined, 'insecure-skip-tls-verify': true }
+    const kubeconfig = writeKubeconfig(directory, server, user, cluster)
+    const careless = createKubeClient(discoverKubeConfig({ kubeconfig }))
+    const careful = connect(server, 'admin')
+    const first = await readApi({ client: careless, nodeName: NODE })
+    expect(first).toMatchObject({ insecure: 'TlsNotVerified' })
+    const second = await readApi({ client: careful, kubeletClient: careless, nodeName: NODE })
+    expect(second.insecure).toBeUndefined()
+    expect(second.podListCheck).toEqual({ source: kubeconfig, insecure: 'TlsNotVerified' })
+    for (const each of [careless, careful]) each.close()
+  })
+
   it("says when the kubelet's credential does not work", async () => {
     const gone = await startApiServer({ nodeName: NODE })
     await gone.setFaults({ action: { type: 'status', status: 401, reason: 'Unauthorized' } })
     const api = await readTwice('admin', gone)
     await gone.stop()
     expect(api.podListCheck?.problem).toMatch(/made to fail with 401/)
+  })
+})
+
+describe('S34: one look at the API', () => {
+  it('takes no more memory than it may, whatever is listed: the rest is unknown, not absent', async () => {
+    const client = connect(server, 'admin')
+    const reader = new ObjectReader(client, { kept: new Budget(200) })
+    expect(await reader.list(VOLUMES)).toMatchObject({ code: 'AnswerTooLarge' })
+    expect(await reader.get(NODES, { name: NODE })).toBeUndefined()
+    expect(reader.errors).toMatchObject([{ resource: 'nodes', name: NODE, reason: 'AnswerTooLarge', status: 0 }])
+    client.close()
+  })
+
+  it('takes no longer than it may: what is not here by then is unknown', async () => {
+    const client = connect(server, 'admin')
+    await server.setFaults({ action: { type: 'hang' } })
+    const reader = new ObjectReader(client, { deadlineMs: 300 })
+    expect(
+      await reader.getAll(CLAIMS, [
+        { namespace: 'a', name: 'b' },
+        { namespace: 'a', name: 'c' },
+      ]),
+    ).toEqual([])
+    expect(await reader.list(VOLUMES)).toMatchObject({ code: 'Timeout' })
+    await server.setFaults()
+    expect(reader.errors).toHaveLength(2)
+    for (const error of reader.errors)
+      expect(error).toMatchObject({ reason: 'Timeout', message: expect.stringMatching(/did not give all/) })
+    client.close()
+  })
+
+  it('asks for no more objects than a node can have', async () => {
+    const client = connect(server, 'admin')
+    const keys = Array.from({ length: 50_001 }, (_, index) => ({ name: `pv-${index}` }))
+    await server.clearRequests()
+    expect(await failureOf(new ObjectReader(client).getAll(VOLUMES, keys))).toMatchObject({ code: 'AnswerTooLarge' })
+    expect(await server.requests()).toEqual([])
+    client.close()
   })
 })
 

@@ -81,7 +81,7 @@ describe('snapshot -o', () => {
   })
 
   it.skipIf(noOthersFiles !== undefined)('a disk that is open is not written to', async () => {
-    execFileSync('truncate', ['-s', '1M', join(directory, 'image')])
+    writeFileSync(join(directory, 'image'), Buffer.alloc(1024 * 1024))
     const loop = execFileSync('losetup', ['--show', '-f', join(directory, 'image')], { encoding: 'utf8' }).trim()
     try {
       const { status, stderr } = await bash(`"$VOLCTL" snapshot -o /dev/fd/5 5<>${loop}`)

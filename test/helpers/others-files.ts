@@ -1,6 +1,6 @@
 /** What somebody else may have put where volctl looks, or writes: real files of another user, FIFOs, devices, links. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 
 /** A user that no test runs as, and that volctl does not believe. */
 export const NOBODY = 65534
@@ -46,12 +46,6 @@ export const TRICKS: readonly Trick[] = [
     skip: noOthersFiles,
   },
 ]
-
-export const HARD_LINK: Trick = {
-  name: 'a second name of another file',
-  make: (path, victim) => linkSync(victim, path),
-  says: 'second name',
-}
 
 /** A directory that others own, or may write. */
 export function giveAway(directory: string, how: 'owner' | 'mode'): void {

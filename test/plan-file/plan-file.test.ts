@@ -30,7 +30,10 @@ import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files
 import { planOptions } from '../helpers/plan-options.ts'
 
 const VERSION = '0.0.0-test'
-const OPTIONS = planOptions({ orphans: true, handles: { a: 'b' }, only: ['UnmountVolume'], max: 3 })
+const OPTIONS = planOptions({
+  ...{ orphans: true, handles: { a: 'b' }, only: ['UnmountVolume'], max: 3 },
+  ...{ acceptOutage: 2, acceptInsecureApi: true },
+})
 /** Every field that an operation can have. */
 const FULL: Operation = {
   ...anOperation({ blocked: { code: 'HeldBy', message: 'm', hint: 'h' } }),

@@ -1,6 +1,7 @@
 /** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
 import { csiUniqueName } from '../../src/core/names.ts'
+import { refuseInsecureApi } from '../../src/core/reconcile/guards.ts'
 import {
   BEFORE_BOOT,
   DRIVER,
@@ -12,6 +13,7 @@ import {
   uid,
   volumeData,
 } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
 import { blocks, codes, GONE, kinds, plan } from './planned.ts'
 
 /** A pod that is gone, with a memory-backed secret volume still mounted. */
@@ -721,6 +723,47 @@ describe('S29 outage guard', () => {
     const made = plan(built)
     expect(blocks(made)).toEqual(['OutageSuspected', 'OutageSuspected'])
     expect(kinds(made)).toEqual(['UnmountVolume'])
+  })
+})
+
+describe('S34 a server that is not shown to be the right one', () => {
+  const OPTIONS = planOptions()
+
+  it.each([
+    { name: 'TlsNotVerified', api: { insecure: 'TlsNotVerified' }, says: /insecure-skip-tls-verify/ },
+    { name: 'PlainHttp', api: { insecure: 'PlainHttp' }, says: /plain http/ },
+    {
+      name: "TlsNotVerified of the kubelet's credential",
+      api: { podListCheck: { source: 'kubelet.conf', insecure: 'TlsNotVerified' } },
+      says: /asked with the kubelet's own credential, is not verified/,
+    },
+    { name: 'a word of a later version', api: { insecure: 'Weak' }, says: /is not verified/ },
+  ])('$name: the plan says so and goes on, an apply is refused without its flag', ({ api, says }) => {
+    const built = orphan()
+    built.overrideApi = api as never
+    const made = plan(built)
+    expect(made.refused).toBeUndefined()
+    expect(kinds(made)).toEqual(['UnmountVolume'])
+    expect(blocks(made)).toEqual([])
+    expect(made.problems).toContainEqual({
+      severity: 'warning',
+      code: 'InsecureApi',
+      message: expect.stringMatching(says),
+      hint: expect.stringContaining('--accept-insecure-api'),
+      about: {},
+    })
+    const refusal = refuseInsecureApi(made.inputs.api, OPTIONS)
+    expect(refusal).toMatchObject({ rule: 'S34', code: 'InsecureApi', message: expect.stringMatching(says) })
+    expect(refuseInsecureApi(made.inputs.api, { ...OPTIONS, acceptInsecureApi: true })).toBeUndefined()
+    expect(codes(plan(built, { acceptInsecureApi: true }))).not.toContain('InsecureApi')
+    // No other flag lifts it.
+    expect(refuseInsecureApi(made.inputs.api, { ...OPTIONS, orphans: true, acceptOutage: 1 })).toBeDefined()
+  })
+
+  it('of one that is, nothing is said', () => {
+    const made = plan(orphan())
+    expect(codes(made)).not.toContain('InsecureApi')
+    expect(refuseInsecureApi(made.inputs.api, OPTIONS)).toBeUndefined()
   })
 })
 

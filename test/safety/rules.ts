@@ -6,6 +6,10 @@ import { type Shown, shown } from '../helpers/titles.ts'
 
 const broken = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/rules', ...titles)
 const planner = (...titles: readonly string[]): readonly Shown[] => shown('reconcile/safety', ...titles)
+const trust = (file: string, ...titles: readonly string[]): readonly Shown[] =>
+  shown(`privileged/trust/${file}`, ...titles)
+/** Each thing that volctl looks at with each trick. */
+const UNTRUSTED = trust('untrusted', 'S33, S34: has no effect: %s')
 const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
 
 const LAZILY_DETACHED =
@@ -230,13 +234,14 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('cli/views/plan-view', 'wide: everything that is known, before anyone says yes (S31)'),
   ],
   S32: [
-    ...shown(
-      'privileged/trust/fake-kubelet',
+    ...trust(
+      'fake-kubelet',
       'S32: changes nothing while the kubelet is stopped, with %s',
       'S32: changes nothing beside the kubelet, with %s',
     ),
-    ...shown(
-      'privileged/trust/fake-runtime',
+    ...trust(
+      'fake-runtime',
+      'S32: refuses nothing: %s',
       "S32: one of another user does not make volctl's PID namespace the node's (S7)",
     ),
     ...shown(
@@ -246,29 +251,58 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
   ],
   S33: [
-    ...shown(
-      'privileged/trust/kubeconfig-owner',
-      'S33: is refused in one line: %s',
-      'S33: is refused for what it names: %s',
-    ),
-    ...shown('privileged/trust/output-files', 'S33: $command writes nothing to $name'),
-    ...shown('privileged/trust/environment', 'S33: runs nothing and loads nothing; kubelet: %s'),
-    ...shown('privileged/trust/strace', 'each has an absolute path'),
     ...shown('trust/files', '$name', 'never opens a FIFO, a device or a directory'),
     ...shown('trust/gates', 'no file outside of them $what'),
+    ...trust('strace', 'each has an absolute path'),
+    ...trust(
+      'kubeconfig-owner',
+      'S33: is refused in one line: %s',
+      'S33: is refused for what it names: %s',
+      'S33: is passed over in a home that is %s',
+      'S33: starts no program where it was only found: %s',
+      'S33: starts no program for the second look at the pods (S2)',
+    ),
+    ...trust(
+      'output-files',
+      'S33: $command writes nothing to $name',
+      'S33: $command does not write into $name',
+      'S33: $command leaves what has another name alone: $name',
+      'S33: $command writes nothing into $name',
+    ),
+    ...trust(
+      'journal-files',
+      'S33: apply does nothing where $where is $trick',
+      'S33: a plan says that it does not believe what is remembered where $where is $trick',
+      'S33: what is remembered is not believed: $where, $trick',
+      'S33: apply does nothing where $where of the lock is $trick',
+      'S33: nobody waits for a lock that is $trick',
+      'S33: is not written through %s',
+    ),
+    ...trust('environment', 'S33: runs nothing and loads nothing; kubelet: %s', 'S33: finds no credential plugin'),
+    ...trust(
+      're-entry',
+      'S33: what was typed are files of the place where it was typed',
+      "S33: the kubelet's relative --kubeconfig is that of its own directory (%s)",
+    ),
+    ...UNTRUSTED,
   ],
   S34: [
-    ...shown(
-      'privileged/trust/test-switches',
+    ...trust(
+      'endless-input',
+      "S34: an API server's answer is one line",
+      'S34: a snapshot is one line',
+      "S34: a credential plugin's output is one line",
+      'S34: a credential plugin is told what the kubeconfig says, and nothing of the caller',
+    ),
+    ...trust('insecure-api', 'S34: %s: plan, journal and refusal say so, and apply wants a flag'),
+    ...trust('environment', 'S34: makes no server believed that the kubeconfig does not vouch for'),
+    ...trust(
+      'test-switches',
       "S34: VOLCTL_TEST_HOST is refused on the root directory of a kubelet's unit",
       'S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing',
     ),
-    ...shown(
-      'privileged/trust/endless-input',
-      "S34: an API server's answer is one line",
-      'S34: a snapshot is one line',
-    ),
     ...shown('node/host-facts', 'S34: is refused on the root directory of a real kubelet'),
     ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
+    ...UNTRUSTED,
   ],
 }

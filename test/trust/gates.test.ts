@@ -15,7 +15,17 @@ const HARMLESS = new Set(
     ['constants', 'Stats', 'Dirent', 'BigIntStats'],
     ['lstatSync', 'statSync', 'existsSync', 'accessSync', 'readdirSync', 'readlinkSync', 'realpathSync'],
     ['closeSync', 'fstatSync', 'fsyncSync', 'readSync', 'writeSync', 'fchmodSync', 'fchownSync'],
-    ['mkdirSync', 'rmdirSync', 'unlinkSync', 'renameSync', 'linkSync', 'symlinkSync', 'chmodSync', 'chownSync'],
+    [
+      'mkdirSync',
+      'rmdirSync',
+      'unlinkSync',
+      'renameSync',
+      'linkSync',
+      'symlinkSync',
+      'chmodSync',
+      'chownSync',
+      'lchownSync',
+    ],
   ].flat(),
 )
 

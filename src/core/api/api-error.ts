@@ -1,4 +1,5 @@
 import { VolctlError, type VolctlErrorOptions } from '../errors.ts'
+import { parseJson } from '../trust/parse-json.ts'
 
 export interface ApiErrorOptions extends VolctlErrorOptions {
   /** HTTP status; 0 when no answer came. */
@@ -58,7 +59,7 @@ const HINTS: Readonly<Record<string, string>> = {
 export function errorFromAnswer(answer: FailedAnswer): ApiError {
   const status = parseStatus(answer.body)
   const code = codeOf(answer.status)
-  const text = typeof status?.message === 'string' && status.message !== '' ? status.message : undefined
+  const text = shortText(status?.message, 1000)
   return new ApiError(
     code,
     `${answer.server}: ${text ?? `${answer.request} was answered with HTTP ${answer.status}`}`,
@@ -77,9 +78,15 @@ function hintOf({ status, request }: FailedAnswer): string {
 }
 
 function reasonOf(httpStatus: number, status: StatusObject | undefined, code: string): string {
-  const reason = typeof status?.reason === 'string' && status.reason !== '' ? status.reason : code
+  const reason = shortText(status?.reason, 100) ?? code
   const namesObject = typeof status?.details?.name === 'string' && status.details.name !== ''
   return httpStatus === 404 && !namesObject ? 'NoSuchResource' : reason
+}
+
+/** What stands in messages and snapshots is of a length that a person reads. */
+function shortText(value: unknown, length: number): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined
+  return value.length > length ? `${value.slice(0, length)}…` : value
 }
 
 function codeOf(status: number): string {
@@ -105,10 +112,11 @@ function codeOf(status: number): string {
   }
 }
 
+const STATUS_LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 10_000 }
+
 function parseStatus(body: string): StatusObject | undefined {
   try {
-    const value: unknown = JSON.parse(body)
-    const status = value as StatusObject | null
+    const status = parseJson(body, STATUS_LIMITS) as StatusObject | null
     return status?.kind === 'Status' ? status : undefined
   } catch {
     return undefined
@@ -123,15 +131,35 @@ function seconds(value: unknown): number | undefined {
 const TLS_CODES =
   /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|UNABLE_TO_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|EPROTO|HOSTNAME_)/
 
-/** A failure below HTTP: no connection, no trust, no answer in time. */
-export function errorFromTransport(error: unknown, server: string, deadlineMs: number): ApiError {
+/** No answer, or no whole one, within the deadline. @param what is late; else the answer */
+export function lateError(server: string, deadlineMs: number, what?: string): ApiError {
+  const within = `within ${deadlineMs / 1000} s`
+  const message = what === undefined ? `did not answer ${within}` : `did not give ${what} ${within}`
+  return new ApiError('Timeout', `The API server ${server} ${message}.`, {
+    status: 0,
+    reason: 'Timeout',
+    hint: 'Check that the API server is up and that a firewall or proxy does not swallow the connection.',
+  })
+}
+
+/** @param why goes on after "the answer" */
+export function answerTooLarge(server: string, request: string, why: string): ApiError {
+  return new ApiError('AnswerTooLarge', `${server}: the answer to ${request} ${why.replace(/^it /, '')}.`, {
+    status: 0,
+    reason: 'AnswerTooLarge',
+    hint: 'Is this the address of a Kubernetes API server? No list of a cluster is as large.',
+  })
+}
+
+/** A failure below HTTP: no connection, no trust, an answer that breaks off. */
+export function errorFromTransport(error: unknown, server: string): ApiError {
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
   const reason = typeof code === 'string' ? code : String(name ?? 'Error')
-  if (name === 'TimeoutError') {
-    return new ApiError('Timeout', `The API server ${server} did not answer within ${deadlineMs / 1000} s.`, {
+  if (reason.startsWith('Z_')) {
+    return new ApiError('BadAnswer', `${server}: an answer is not packed as it says (${reason}).`, {
       status: 0,
-      reason: 'Timeout',
-      hint: 'Check that the API server is up and that a firewall or proxy does not swallow the connection.',
+      reason: 'BadAnswer',
+      hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',
     })
   }
   if (TLS_CODES.test(reason)) {

@@ -1,13 +1,22 @@
-import { ApiError, errorFromAnswer, errorFromTransport } from './api-error.ts'
+import type { ApiObject } from '../model/objects.ts'
+import type { Insecure } from '../model/snapshot.ts'
+import { Budget } from '../trust/bytes.ts'
+import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
+import { TooLarge } from '../trust/plain-files.ts'
+import { ApiError, answerTooLarge, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
 import type { CredentialKind, KubeCredentials } from './kube-credentials.ts'
+import { hasMetadata, reduced } from './reduce-object.ts'
 import { withRetry } from './retry.ts'
 import { type Answer, createTransport, type Transport } from './transport.ts'
+import { weightOf } from './weight.ts'
 
 export interface RequestSettings {
   readonly query?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
   /** For one try. */
   readonly deadlineMs?: number
+  /** Of what is read with it and kept, in memory; a list without one has its own. */
+  readonly kept?: Budget | undefined
 }
 
 export interface ObjectList<T> {
@@ -21,10 +30,12 @@ export interface KubeClient {
   readonly server: string
   readonly source: string
   readonly credentialKind: CredentialKind
+  /** Why anybody between could answer in the server's place (S34); absent: nobody can. */
+  readonly insecure?: Insecure
   /** The server's Date header minus this host's clock, in milliseconds (S28); of the last answer. */
   readonly clockSkewMs: number | undefined
   get<T>(path: string, settings?: RequestSettings): Promise<T>
-  /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47). */
+  /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
   list<T>(path: string, settings?: RequestSettings): Promise<ObjectList<T>>
   /** A POST that stores nothing (self reviews), so that it may be repeated. */
   review<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
@@ -37,7 +48,36 @@ export interface KubeClient {
 export interface KubeClientOptions {
   readonly deadlineMs?: number
   readonly pageSize?: number
+  /** Of answers that are being received; default: one for all clients. */
+  readonly budget?: Budget
+  readonly limits?: Partial<ClientLimits>
 }
+
+/** How much a server may say (S34): more than the largest clusters have, and less than a node has memory. */
+export interface ClientLimits {
+  /** Of one answer, raw and unpacked. */
+  readonly answerBytes: number
+  /** All pages of one list. */
+  readonly listBytes: number
+  readonly listPages: number
+  readonly listMs: number
+}
+
+/** What one look at the API may take in memory (weightOf): some 35,000 volumes with their claims and attachments. */
+export function keptBudget(): Budget {
+  return new Budget(240_000_000)
+}
+
+const LIMITS: ClientLimits = {
+  answerBytes: 64 * 1024 * 1024,
+  listBytes: 128 * 1024 * 1024,
+  listPages: 2000,
+  listMs: 120_000,
+}
+/** What making values of one answer may take. */
+const ANSWER_MEMORY = 250_000_000
+/** Of all answers that are being received, whoever asked. */
+const IN_FLIGHT = new Budget(96 * 1024 * 1024)
 
 const DEADLINE_MS = 30_000
 const PAGE_SIZE = 500
@@ -70,42 +110,53 @@ class HttpKubeClient implements KubeClient {
   readonly source: string
   readonly credentialKind: CredentialKind
   clockSkewMs: number | undefined
+  readonly insecure?: Insecure
   readonly #credentials: KubeCredentials
   readonly #deadlineMs: number
   readonly #pageSize: number
+  readonly #limits: ClientLimits
+  readonly #budget: Budget
   #transport: Promise<Transport> | undefined
 
   constructor(credentials: KubeCredentials, options: KubeClientOptions) {
     this.server = credentials.server
     this.source = credentials.source
     this.credentialKind = credentials.kind
+    if (credentials.insecure) this.insecure = credentials.insecure
     this.#credentials = credentials
     this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS
     this.#pageSize = options.pageSize ?? PAGE_SIZE
+    this.#limits = { ...LIMITS, ...options.limits }
+    this.#budget = options.budget ?? IN_FLIGHT
   }
 
   get<T>(path: string, settings: RequestSettings = {}): Promise<T> {
-    return this.#json<T>({ ...settings, method: 'GET', path, idempotent: true })
+    return this.#object<T>({ ...settings, method: 'GET', path, idempotent: true })
   }
 
   review<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
-    return this.#json<T>({ ...settings, method: 'POST', path, body, idempotent: true })
+    return this.#object<T>({ ...settings, method: 'POST', path, body, idempotent: true })
   }
 
   delete<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
-    return this.#json<T>({ ...settings, method: 'DELETE', path, body, idempotent: false })
+    return this.#object<T>({ ...settings, method: 'DELETE', path, body, idempotent: false })
   }
 
   patch<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
     const contentType = 'application/strategic-merge-patch+json'
-    return this.#json<T>({ ...settings, method: 'PATCH', path, body, contentType, idempotent: false })
+    return this.#object<T>({ ...settings, method: 'PATCH', path, body, contentType, idempotent: false })
   }
 
   async list<T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> {
+    const { listMs } = this.#limits
+    const late = AbortSignal.timeout(listMs)
+    const signal = settings.signal ? AbortSignal.any([settings.signal, late]) : late
     for (let restarts = 0; ; restarts++) {
       try {
-        return await this.#pages<T>(path, settings)
+        return await this.#pages<T>(path, { ...settings, signal, kept: settings.kept ?? keptBudget() })
       } catch (error) {
+        settings.signal?.throwIfAborted()
+        if (late.aborted) throw lateError(this.server, listMs, `all pages of GET ${path}`)
         // The token that a 410 offers would go on with another state: begin anew instead (N45).
         if (!(error instanceof ApiError) || error.status !== 410 || restarts >= LIST_RESTARTS) throw error
       }
@@ -118,49 +169,90 @@ class HttpKubeClient implements KubeClient {
   }
 
   async #pages<T>(path: string, settings: RequestSettings): Promise<ObjectList<T>> {
+    const { listBytes, listPages } = this.#limits
+    const request = `GET ${path}`
     const items: T[] = []
     let token = ''
-    for (;;) {
+    let bytes = 0
+    for (let pages = 1; ; pages++) {
       const query = { ...settings.query, limit: String(this.#pageSize), ...(token !== '' && { continue: token }) }
-      const page = await this.get<ListBody<T>>(path, { ...settings, query })
-      if (!page.kind?.endsWith('List') || (page.items != null && !Array.isArray(page.items))) {
-        throw this.#badAnswer(`GET ${path}`, 'no list')
+      const answer = await this.#answer({ ...settings, query, method: 'GET', path, idempotent: true })
+      bytes += answer.body.length
+      if (bytes > listBytes)
+        throw answerTooLarge(this.server, request, `has more than ${listBytes} bytes in ${pages} pages`)
+      const page = this.#parsed<ListBody<T>>(answer, request)
+      if (
+        typeof page.kind !== 'string' ||
+        !page.kind.endsWith('List') ||
+        (page.items != null && !Array.isArray(page.items))
+      ) {
+        throw this.#badAnswer(request, 'no list')
       }
       // One by one: a page can be longer than an argument list may be.
-      for (const item of page.items ?? []) items.push(withType(item, page))
+      for (const item of page.items ?? []) {
+        if (!hasMetadata(item)) throw this.#badAnswer(request, 'a list of something else than objects')
+        items.push(withType(reduced(item), page) as T)
+        this.#keep(item, settings, request)
+      }
       const next = page.metadata?.continue ?? ''
       if (next === '') {
         const resourceVersion = page.metadata?.resourceVersion
         return { items, ...(resourceVersion !== undefined && { resourceVersion }) }
       }
-      if (next === token) throw this.#badAnswer(`GET ${path}`, 'the same page again')
+      if (next === token) throw this.#badAnswer(request, 'the same page again')
+      if (pages === listPages) throw answerTooLarge(this.server, request, `has more than ${listPages} pages`)
       token = next
     }
   }
 
-  async #json<T>(exchange: Exchange): Promise<T> {
-    const answer = await withRetry(exchange.idempotent, exchange.signal, () => this.#authenticated(exchange))
+  async #object<T>(exchange: Exchange): Promise<T> {
+    const request = `${exchange.method} ${exchange.path}`
+    const object = this.#parsed<T>(await this.#answer(exchange), request)
+    if (exchange.method === 'GET' && !hasMetadata(object)) throw this.#badAnswer(request, 'no object')
+    this.#keep(object, exchange, request)
+    return object
+  }
+
+  #keep(value: unknown, { kept }: RequestSettings, request: string): void {
     try {
-      return JSON.parse(answer.body) as T
-    } catch {
-      throw this.#badAnswer(`${exchange.method} ${exchange.path}`, 'no JSON')
+      kept?.take(weightOf(value))
+    } catch (error) {
+      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.message)
+      throw error
     }
+  }
+
+  #answer(exchange: Exchange): Promise<Answer> {
+    return withRetry(exchange.idempotent, exchange.signal, () => this.#authenticated(exchange))
+  }
+
+  #parsed<T>({ body }: Answer, request: string): T {
+    let value: unknown
+    try {
+      value = parseJson(body, { maxBytes: this.#limits.answerBytes, maxMemory: ANSWER_MEMORY })
+    } catch (error) {
+      if (error instanceof JsonLimitError) throw answerTooLarge(this.server, request, error.message)
+      throw this.#badAnswer(request, 'no JSON')
+    }
+    if (typeof value !== 'object' || value === null) throw this.#badAnswer(request, 'no object')
+    return value as T
   }
 
   /** One try; a 401 is answered once by reading the credential anew (N42, N43). */
   async #authenticated(exchange: Exchange): Promise<Answer> {
-    const transport = this.#connect()
+    const transport = this.#connect(exchange.signal)
     try {
       return await this.#try(exchange, await transport)
     } catch (error) {
       const stale = error instanceof ApiError && (error.status === 401 || error.code === 'TlsMismatch')
       if (!stale) throw error
-      return await this.#try(exchange, await this.#reconnect(transport))
+      return await this.#try(exchange, await this.#reconnect(transport, exchange.signal))
     }
   }
 
   async #try(exchange: Exchange, transport: Transport): Promise<Answer> {
     const { method, path, body, contentType, signal } = exchange
+    const request = `${method} ${path}`
     const deadlineMs = exchange.deadlineMs ?? this.#deadlineMs
     const url = new URL(this.server + path)
     for (const [key, value] of Object.entries(exchange.query ?? {})) url.searchParams.set(key, value)
@@ -177,36 +269,46 @@ class HttpKubeClient implements KubeClient {
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason
-      throw errorFromTransport(deadline.aborted ? deadline.reason : error, this.server, deadlineMs)
+      if (deadline.aborted) throw lateError(this.server, deadlineMs)
+      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.message)
+      throw errorFromTransport(error, this.server)
     }
     this.#noteClock(answer, performance.now() - began)
     if (answer.status >= 200 && answer.status < 300) return answer
     const retryAfter = answer.headers['retry-after']
     throw errorFromAnswer({
       status: answer.status,
-      body: answer.body,
+      body: answer.body.toString('utf8'),
       server: this.server,
-      request: `${method} ${path}`,
+      request,
       retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
     })
   }
 
-  #connect(): Promise<Transport> {
-    this.#transport ??= this.#credentials.load().then((options) => {
-      try {
-        return createTransport(new URL(this.server), options)
-      } catch (error) {
-        // A certificate or key that is none.
-        throw errorFromTransport(error, this.server, this.#deadlineMs)
-      }
-    })
+  #connect(signal: AbortSignal | undefined): Promise<Transport> {
+    this.#transport ??= this.#begin(signal)
     return this.#transport
   }
 
+  async #begin(signal: AbortSignal | undefined): Promise<Transport> {
+    const options = await this.#credentials.load(signal).catch((error: unknown) => {
+      // It was the person who ended it: the next request begins anew.
+      if (signal?.aborted) this.#transport = undefined
+      throw error
+    })
+    try {
+      const { answerBytes: maxBytes } = this.#limits
+      return createTransport(new URL(this.server), options, { maxBytes, budget: this.#budget })
+    } catch (error) {
+      // A certificate or key that is none.
+      throw errorFromTransport(error, this.server)
+    }
+  }
+
   /** Requests that fail together share one new connection. */
-  #reconnect(failed: Promise<Transport>): Promise<Transport> {
+  #reconnect(failed: Promise<Transport>, signal: AbortSignal | undefined): Promise<Transport> {
     if (this.#transport === failed) this.#transport = undefined
-    return this.#connect()
+    return this.#connect(signal)
   }
 
   /** This host's clock may be set at any moment: every answer tells anew (S28). */
@@ -225,7 +327,7 @@ class HttpKubeClient implements KubeClient {
 }
 
 /** Items of a list come without kind and apiVersion. */
-function withType<T>(item: T, list: ListBody<T>): T {
+function withType(item: ApiObject, list: ListBody<unknown>): ApiObject {
   const typed = item as { kind?: string; apiVersion?: string }
   typed.kind ??= list.kind?.slice(0, -'List'.length) ?? ''
   typed.apiVersion ??= list.apiVersion ?? ''

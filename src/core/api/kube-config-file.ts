@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { load } from 'js-yaml'
-import { errnoOf, VolctlError } from '../errors.ts'
+import { errnoOf, isMissing, VolctlError } from '../errors.ts'
+import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../trust/files.ts'
+import { TooLarge } from '../trust/plain-files.ts'
 
 type Fields = Record<string, unknown>
 
@@ -19,8 +20,8 @@ export interface RawKubeConfig {
 }
 
 /** Why a file is no usable kubeconfig; `code` says which case. */
-function unusable(code: string, message: string, hint: string): VolctlError {
-  return new VolctlError(code, message, { hint })
+function unusable(code: string, message: string, hint: string, cause?: unknown): VolctlError {
+  return new VolctlError(code, message, { hint, ...(cause !== undefined && { cause }) })
 }
 
 /**
@@ -53,17 +54,26 @@ export function readKubeConfigFile(path: string): RawKubeConfig {
   return config
 }
 
+/** Through the gate: a kubeconfig says whom volctl believes, and may name a program to run (S33). */
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readTrustedText(path)
   } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === 'ENOENT' || errno === 'ENOTDIR') {
+    if (error instanceof NotTrusted) {
+      throw unusable('KubeconfigUnsafe', `The kubeconfig ${path} is not used: ${error.why}.`, TRUST_HINT, error)
+    }
+    if (error instanceof NotAFile) {
+      throw unusable('KubeconfigUnreadable', `The kubeconfig ${error.message}, not a file.`, 'Check the path.')
+    }
+    if (error instanceof TooLarge) {
+      throw unusable('KubeconfigUnreadable', `The kubeconfig ${path} is not read: ${error.message}.`, 'Check the file.')
+    }
+    if (isMissing(error)) {
       throw unusable('KubeconfigMissing', `The kubeconfig ${path} does not exist.`, 'Check the path.')
     }
     throw unusable(
       'KubeconfigUnreadable',
-      `The kubeconfig ${path} cannot be read (${errno}).`,
+      `The kubeconfig ${path} cannot be read (${errnoOf(error)}).`,
       'Run as root, or check it.',
     )
   }
@@ -95,12 +105,16 @@ function entries(path: string, fields: Fields, key: string): Named[] {
   return list as Named[]
 }
 
-/** A copy of `fields` with relative file references resolved against the file's directory (N39). */
+/** A kubeconfig of another process's file system means that one by its absolute paths too. */
+const FOREIGN_ROOT = /^\/proc\/\d+\/root(?=\/|$)/
+
+/** A copy of `fields` with file references resolved against the file's directory (N39). */
 function absolutePaths(fields: Fields, keys: readonly string[], directory: string): Fields {
   const copy = { ...fields }
+  const root = FOREIGN_ROOT.exec(directory)?.[0] ?? ''
   for (const key of keys) {
     const value = copy[key]
-    if (typeof value === 'string' && value !== '' && !isAbsolute(value)) copy[key] = join(directory, value)
+    if (typeof value === 'string' && value !== '') copy[key] = isAbsolute(value) ? root + value : join(directory, value)
   }
   return copy
 }
@@ -115,9 +129,14 @@ function resolveUser(entry: Named, directory: string): Named {
   if (!user) return entry
   const resolved = absolutePaths(user, ['client-certificate', 'client-key', 'tokenFile'], directory)
   const exec = resolved.exec as Fields | null | undefined
-  // A command without a slash is searched in PATH (N43).
+  // A command without a slash is a name, and looked for where programs are (N43).
   if (typeof exec?.command === 'string' && exec.command.includes('/')) {
     resolved.exec = absolutePaths(exec, ['command'], directory)
+  }
+  const provider = resolved['auth-provider'] as Fields | null | undefined
+  if (typeof provider?.config === 'object' && provider.config !== null) {
+    const config = absolutePaths(provider.config as Fields, ['tokenFile', 'idp-certificate-authority'], directory)
+    resolved['auth-provider'] = { ...provider, config }
   }
   return { ...entry, user: resolved }
 }

@@ -1,21 +1,26 @@
-import type { Agent as HttpAgent, RequestOptions } from 'node:https'
-import { errnoOf, VolctlError } from '../errors.ts'
+import type { Agent as HttpAgent } from 'node:https'
+import { VolctlError } from '../errors.ts'
+import type { Insecure } from '../model/snapshot.ts'
+import { dataOrFile, readCredentialFile } from './credential-files.ts'
+import { runExecPlugin } from './exec-credential.ts'
 import type { RawKubeConfig } from './kube-config-file.ts'
-import { type SelectedConfig, selectContext } from './normalize-kube-config.ts'
+import { type Fields, impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
+import { openIdToken } from './openid-token.ts'
+import { proxyAgent } from './proxy-agent.ts'
 
 /** Where a credential came from; the word stands in `api.credential` unless it is a node's identity. */
 export type CredentialKind = 'kubeconfig' | 'admin' | 'kubelet' | 'in-cluster'
 
 /** What node:https needs to connect and to prove who asks. */
 export interface ConnectionOptions {
-  readonly ca?: RequestOptions['ca']
-  readonly cert?: RequestOptions['cert']
-  readonly key?: RequestOptions['key']
+  readonly ca?: Buffer
+  readonly cert?: Buffer | string
+  readonly key?: Buffer | string
   readonly servername?: string
   readonly rejectUnauthorized?: boolean
   readonly auth?: string
   readonly headers: Readonly<Record<string, string | string[]>>
-  /** client-node's agent, only where a proxy is configured: it is what knows how to pass through it. */
+  /** Only where the kubeconfig names a proxy: it knows how to pass through. */
   readonly agent?: HttpAgent
   /** False: the kubeconfig asks for plain answers. */
   readonly compression: boolean
@@ -28,134 +33,156 @@ export interface KubeCredentials {
   readonly kind: CredentialKind
   readonly context: string
   readonly server: string
+  /** Why anybody between could answer in the server's place (S34); absent: nobody can. */
+  readonly insecure?: Insecure
   /** Reads files and runs plugins anew: certificates rotate, tokens expire (N42, N43, N44). */
-  load(): Promise<ConnectionOptions>
+  load(signal?: AbortSignal): Promise<ConnectionOptions>
+  /** Looks whether the files that it names can be read. @throws VolctlError CredentialUnsafe, CredentialUnreadable */
+  checkFiles(): void
+}
+
+export interface CredentialOptions {
+  /** Reads the kubeconfig again, so that `load` sees a file replaced meanwhile. */
+  readonly read: () => RawKubeConfig
+  readonly source: string
+  readonly kind: CredentialKind
+  readonly context: string | undefined
+  /** By --kubeconfig or KUBECONFIG; else it was only found. */
+  readonly given: boolean
+  readonly pluginDeadlineMs?: number | undefined
 }
 
 /** A credential plugin that does not answer must not hang volctl. */
 const PLUGIN_DEADLINE_MS = 60_000
 
-/**
- * @param read reads the kubeconfig again, so that `load` sees a file replaced meanwhile
- */
-export function credentialsFrom(
-  read: () => RawKubeConfig,
-  source: string,
-  kind: CredentialKind,
-  context: string | undefined,
-): KubeCredentials {
-  const selected = selectContext(read(), source, context)
+/** @throws VolctlError for a kubeconfig that cannot be used, CredentialStartsProgram for one that was only found (S33) */
+export function credentialsFrom(options: CredentialOptions): KubeCredentials {
+  const { source, kind } = options
+  const select = (): SelectedConfig => {
+    const selected = selectContext(options.read(), source, options.context)
+    if (!options.given) refuseProgram(selected, source)
+    return selected
+  }
+  const { contextName, server, insecure } = select()
   return {
     source,
     kind,
-    context: selected.contextName,
-    server: selected.server,
-    load: () => connectionOptions(selectContext(read(), source, context), source),
-  }
-}
-
-async function connectionOptions(selected: SelectedConfig, source: string): Promise<ConnectionOptions> {
-  // The package's index would load every API of Kubernetes; scripts/esbuild-client-node.ts trims this further.
-  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
-  const kubeConfig = new KubeConfig()
-  const options: RequestOptions = {}
-  try {
-    kubeConfig.loadFromString(JSON.stringify(clientNodeDocument(selected)))
-    useIssuerUrl(kubeConfig.users)
-    await withDeadline(kubeConfig.applyToHTTPSOptions(options), PLUGIN_DEADLINE_MS)
-  } catch (error) {
-    throw credentialError(error, source, selected)
-  }
-  const proxied = typeof selected.cluster['proxy-url'] === 'string' && selected.cluster['proxy-url'] !== ''
-  return {
-    ...(options.ca !== undefined && { ca: options.ca }),
-    ...(options.cert !== undefined && { cert: options.cert }),
-    ...(options.key !== undefined && { key: options.key }),
-    ...(options.servername !== undefined && { servername: options.servername }),
-    ...(options.rejectUnauthorized !== undefined && { rejectUnauthorized: options.rejectUnauthorized }),
-    ...(typeof options.auth === 'string' && { auth: options.auth }),
-    headers: { ...trimmedHeaders(options.headers), ...selected.headers },
-    ...(proxied && { agent: options.agent as HttpAgent }),
-    compression: selected.cluster['disable-compression'] !== true,
-  }
-}
-
-function clientNodeDocument(selected: SelectedConfig): object {
-  return {
-    clusters: [{ name: 'cluster', cluster: selected.cluster }],
-    users: [{ name: 'user', user: selected.user }],
-    contexts: [{ name: 'context', context: { cluster: 'cluster', user: 'user' } }],
-    'current-context': 'context',
-  }
-}
-
-/** client-node 2.0.1 hands the issuer on as text, which openid-client 6 refuses: no token could ever be renewed. */
-function useIssuerUrl(users: readonly { authProvider?: { config?: Record<string, unknown> } }[]): void {
-  for (const { authProvider } of users) {
-    const issuer = authProvider?.config?.['idp-issuer-url']
-    if (authProvider?.config && typeof issuer === 'string') authProvider.config['idp-issuer-url'] = new URL(issuer)
-  }
-}
-
-/** A token file ends in a newline as often as not; a header must not. */
-function trimmedHeaders(headers: RequestOptions['headers']): Record<string, string> {
-  const result: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    if (value !== undefined && !Array.isArray(headers)) result[name] = String(value).trim()
-  }
-  return result
-}
-
-async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${ms / 1000} s`)), ms)
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** One line without a secret: what a plugin printed, or what a parser quotes, may hold a token. */
-function credentialError(error: unknown, source: string, selected: SelectedConfig): VolctlError {
-  const errno = errnoOf(error)
-  const path = (error as { path?: unknown }).path
-  const command = (selected.user.exec as { command?: unknown; installHint?: unknown } | undefined)?.command
-  if (typeof command === 'string' && (errno === undefined || path === command)) {
-    return pluginError(error, errno, command, selected)
-  }
-  if (errno !== undefined && typeof path === 'string') {
-    return new VolctlError('CredentialUnreadable', `${path}, which ${source} names, cannot be read (${errno}).`, {
-      hint: 'Run as root, or check the file.',
-    })
-  }
-  return new VolctlError(
-    'KubeconfigDamaged',
-    `The credential in ${source} (context ${selected.contextName}) is unusable.`,
-    {
-      hint: 'Check its certificates, keys, tokens and proxy-url.',
+    context: contextName,
+    server,
+    ...(insecure && { insecure }),
+    load: async (signal) => {
+      const selected = select()
+      // What the plan said of the server, and a person said yes to, holds to the end.
+      if (selected.server !== server || selected.insecure !== insecure) throw changed(source)
+      return await connectionOptions(selected, options, signal)
     },
+    checkFiles: () => void fromFiles(select(), source),
+  }
+}
+
+/** Whoever could put a kubeconfig where volctl looks for one would have root run his program. */
+function refuseProgram({ plugin }: SelectedConfig, source: string): void {
+  if (plugin === undefined) return
+  throw new VolctlError(
+    'CredentialStartsProgram',
+    `${source} starts a program (${plugin.command}), and was only found`,
+    { hint: `If that program may be run as root, give the file: volctl plan --kubeconfig ${source}` },
   )
 }
 
-/** EACCES: also where a directory of PATH may not be searched. */
-const NOT_RUN = new Map([
-  ['ENOENT', 'not found'],
-  ['EACCES', 'not found, or not allowed to run'],
-])
+function changed(source: string): VolctlError {
+  return new VolctlError(
+    'KubeconfigChanged',
+    `${source} names another server than when volctl began, or another way to be sure of it.`,
+    { hint: 'Begin again: volctl plan shows which server it is.' },
+  )
+}
 
-function pluginError(
-  error: unknown,
-  errno: string | undefined,
-  command: string,
+interface Login {
+  readonly ca?: Buffer
+  readonly cert?: Buffer | string
+  readonly key?: Buffer | string
+  readonly token?: string
+}
+
+/** What the kubeconfig and the files that it names say, without asking anybody. */
+function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
+  const ca = dataOrFile(cluster, 'certificate-authority', source)
+  const cert = dataOrFile(user, 'client-certificate', source)
+  const key = dataOrFile(user, 'client-key', source)
+  const token = tokenIn(user, source)
+  return {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(token !== undefined && { token }),
+  }
+}
+
+/** A token file is before a token, as with client-go (N44). */
+function tokenIn(user: Fields, source: string): string | undefined {
+  const provider = providerOf(user)
+  const ofProvider = provider?.name === 'oidc' ? undefined : provider?.config.tokenFile
+  const file = [user.tokenFile, ofProvider].find((path) => typeof path === 'string' && path !== '')
+  // It ends in a newline as often as not; a header must not.
+  if (typeof file === 'string') return readCredentialFile(file, source).toString('utf8').trim()
+  const { token } = user
+  return token === undefined || token === null || token === '' ? undefined : String(token).trim()
+}
+
+async function connectionOptions(
   selected: SelectedConfig,
-): VolctlError {
-  const hint = (selected.user.exec as { installHint?: unknown }).installHint
-  const message =
-    error instanceof SyntaxError || error instanceof TypeError ? 'its output is no ExecCredential' : undefined
-  const firstLine = error instanceof Error ? (error.message.trim().split('\n')[0] ?? '').slice(0, 200) : ''
-  const why = NOT_RUN.get(errno ?? '') ?? errno ?? message ?? (firstLine || 'it failed')
-  return new VolctlError('CredentialPlugin', `The credential plugin ${command} gave no credential: ${why}.`, {
-    hint: typeof hint === 'string' ? (hint.trim().split('\n')[0] ?? '') : 'Run it by hand, or use another credential.',
+  { source, pluginDeadlineMs = PLUGIN_DEADLINE_MS }: CredentialOptions,
+  signal: AbortSignal | undefined,
+): Promise<ConnectionOptions> {
+  const { cluster, user, plugin } = selected
+  const written = fromFiles(selected, source)
+  let login = written
+  if (plugin !== undefined) {
+    const about = clusterFor(cluster, written.ca)
+    login = { ...written, ...(await runExecPlugin(plugin, { cluster: about, deadlineMs: pluginDeadlineMs, signal })) }
+  }
+  const provider = providerOf(user)
+  if (provider?.name === 'oidc') login = { ...login, token: await openIdToken(provider.config, source, signal) }
+  const { ca, cert, key } = login
+  const token = written.token ?? login.token
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, source, 'Its token is no token.')
+  const { 'tls-server-name': servername, 'proxy-url': proxy } = cluster
+  const { username, password } = user
+  const connection: ConnectionOptions = {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(typeof servername === 'string' && servername !== '' && { servername }),
+    ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
+    ...(username ? { auth: `${String(username)}:${String(password ?? '')}` } : {}),
+    headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...impersonation(user) },
+    compression: cluster['disable-compression'] !== true,
+  }
+  if (typeof proxy !== 'string' || proxy === '') return connection
+  try {
+    return { ...connection, agent: await proxyAgent(cluster, connection) }
+  } catch {
+    throw unusable(selected, source, 'Check its proxy-url.')
+  }
+}
+
+/** In the form of ExecCredential's `spec.cluster`, which is not a kubeconfig's. */
+function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
+  const fields = ['server', 'tls-server-name', 'insecure-skip-tls-verify', 'proxy-url', 'disable-compression']
+  const same = fields.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]]]))
+  const extensions = Array.isArray(cluster.extensions) ? (cluster.extensions as (Fields | null)[]) : []
+  const config = extensions.find((each) => each?.name === 'client.authentication.k8s.io/exec')?.extension
+  return {
+    ...Object.fromEntries(same),
+    ...(ca && { 'certificate-authority-data': ca.toString('base64') }),
+    ...(config !== undefined && { config }),
+  }
+}
+
+/** One line without a secret. */
+function unusable({ contextName }: SelectedConfig, source: string, hint: string): VolctlError {
+  return new VolctlError('KubeconfigDamaged', `The credential in ${source} (context ${contextName}) is unusable.`, {
+    hint,
   })
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SafetyRefusal } from '../errors.ts'
 import type { Node, Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
+import type { Budget } from '../trust/bytes.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient, ObjectList } from './kube-client.ts'
 import { getObject, listObjects } from './objects.ts'
@@ -16,11 +17,13 @@ export async function listNodePods(
   client: KubeClient,
   nodeName: string,
   signal?: AbortSignal,
+  kept?: Budget,
 ): Promise<ObjectList<Pod>> {
   const query = { fieldSelector: `spec.nodeName=${nodeName}` }
-  const list = await listObjects(client, PODS, { query, signal })
+  const list = await listObjects(client, PODS, { query, signal, kept })
   for (const pod of list.items) {
-    if (!pod.metadata?.uid || pod.spec?.nodeName !== nodeName) {
+    const { uid } = pod.metadata
+    if (typeof uid !== 'string' || uid === '' || pod.spec?.nodeName !== nodeName) {
       throw new ApiError(
         'BadAnswer',
         `${client.server}: the list of ${nodeName}'s pods has one of another node or without a UID.`,
@@ -31,7 +34,6 @@ export async function listNodePods(
         },
       )
     }
-    reduced(pod)
   }
   return list
 }
@@ -73,7 +75,7 @@ export async function checkedPods(
   let [mine, its] = first
   for (let tries = 1; ; tries++) {
     const difference = differingUids(mine.items, its.items)
-    if (difference.length === 0) return { list: mine, check: { source: kubelet.source } }
+    if (difference.length === 0) return { list: mine, check: checkBy(kubelet) }
     if (tries === TRIES) {
       throw new SafetyRefusal(
         'S2',
@@ -87,6 +89,11 @@ export async function checkedPods(
     await sleep(PAUSE_MS, undefined, { ...(signal && { signal }) })
     ;[mine, its] = await Promise.all([listNodePods(client, nodeName, signal), listNodePods(kubelet, nodeName, signal)])
   }
+}
+
+/** What is said of a second look: with which credential, and whether anybody between could have answered it. */
+export function checkBy({ source, insecure }: KubeClient): NonNullable<ApiSnapshot['podListCheck']> {
+  return { source, ...(insecure && { insecure }) }
 }
 
 function differingUids(a: readonly Pod[], b: readonly Pod[]): string[] {

@@ -1,23 +1,23 @@
 import { VolctlError } from '../errors.ts'
+import type { Insecure } from '../model/snapshot.ts'
+import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
 import type { RawKubeConfig } from './kube-config-file.ts'
 
-type Fields = Record<string, unknown>
+export type Fields = Readonly<Record<string, unknown>>
 
-/** The cluster, user and context that will be used, in client-go's meaning rather than client-node's. */
+/** The cluster, user and context that will be used, in client-go's meaning. */
 export interface SelectedConfig {
   readonly contextName: string
   readonly server: string
   readonly cluster: Fields
   readonly user: Fields
-  /** Headers of impersonation that client-node does not send. */
-  readonly headers: Readonly<Record<string, string | string[]>>
+  /** The program that gives the credential (N43). */
+  readonly plugin?: ExecPlugin
+  /** Why anybody between could answer in the server's place (S34); absent: nobody can. */
+  readonly insecure?: Insecure
 }
 
-/**
- * Picks a context and evens out where client-node differs from client-go: data wins over files, `tokenFile` is read
- * and wins over `token` (N44), `as-groups` and its like are sent, plain http needs no TLS to be switched off, an exec
- * plugin is told what is asked of it (N43), a context without a user is anonymous.
- */
+/** Picks a context: which cluster, as which user. What they name (files, programs) is not looked at yet. */
 export function selectContext(config: RawKubeConfig, source: string, wanted: string | undefined): SelectedConfig {
   const names = config.contexts.map((context) => context.name)
   const known = names.length === 0 ? 'It has no contexts.' : `It has: ${names.join(', ')}.`
@@ -36,7 +36,8 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const context = (entry.context ?? {}) as Fields
   const cluster = named(config, 'clusters', context.cluster, 'cluster')
   const user = named(config, 'users', context.user, 'user')
-  if (!cluster || typeof cluster.server !== 'string' || !URL.canParse(cluster.server)) {
+  const server = cluster?.server
+  if (!cluster || typeof server !== 'string' || !isHttp(server)) {
     throw new VolctlError(
       'KubeconfigDamaged',
       `Context "${contextName}" of ${source} names no cluster with a server.`,
@@ -50,13 +51,17 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
       hint: 'Check the user that the context names.',
     })
   }
-  const evenCluster = normalizeCluster(cluster)
+  refuseForeignProviders(user ?? {}, contextName, source)
+  const plugin = execPluginOf(user?.exec)
+  const insecure = insecurity(server, cluster)
   return {
     contextName,
-    server: cluster.server.replace(/\/+$/, ''),
-    cluster: evenCluster,
-    user: normalizeUser(user ?? {}, evenCluster),
-    headers: impersonation(user ?? {}),
+    server: server.replace(/\/+$/, ''),
+    cluster,
+    // A context without a user is anonymous.
+    user: user ?? {},
+    ...(plugin && { plugin }),
+    ...(insecure && { insecure }),
   }
 }
 
@@ -65,44 +70,40 @@ function named(config: RawKubeConfig, list: 'clusters' | 'users', name: unknown,
   return entry ? ((entry[field] ?? {}) as Fields) : undefined
 }
 
-function normalizeCluster(fields: Fields): Fields {
-  const cluster = { ...fields }
-  if (cluster['certificate-authority-data']) delete cluster['certificate-authority']
-  if (String(cluster.server).startsWith('http:')) cluster['insecure-skip-tls-verify'] = true
-  return cluster
+function isHttp(server: string): boolean {
+  return /^https?:\/\//i.test(server) && URL.canParse(server)
 }
 
-function normalizeUser(fields: Fields, cluster: Fields): Fields {
-  const user = { ...fields }
-  if (user['client-certificate-data']) delete user['client-certificate']
-  if (user['client-key-data']) delete user['client-key']
-  if (typeof user.tokenFile === 'string' && user.tokenFile !== '') {
-    delete user.token
-    user['auth-provider'] = { name: 'tokenFile', config: { tokenFile: user.tokenFile } }
-  }
-  if (typeof user.exec === 'object' && user.exec !== null) user.exec = normalizeExec(user.exec as Fields, cluster)
-  return user
+function insecurity(server: string, cluster: Fields): Insecure | undefined {
+  if (new URL(server).protocol === 'http:') return 'PlainHttp'
+  return cluster['insecure-skip-tls-verify'] === true ? 'TlsNotVerified' : undefined
 }
 
-/** Adds what a plugin reads from its environment; volctl never gives it a terminal. */
-function normalizeExec(exec: Fields, cluster: Fields): Fields {
-  if (exec.interactiveMode === 'Always') {
-    throw new VolctlError('CredentialPlugin', `The credential plugin ${String(exec.command)} insists on a terminal.`, {
-      hint: 'Set interactiveMode to IfAvailable or Never, or use another credential.',
-    })
-  }
-  const info = {
-    apiVersion: exec.apiVersion,
-    kind: 'ExecCredential',
-    spec: { interactive: false, ...(exec.provideClusterInfo === true && { cluster }) },
-  }
-  const env = Array.isArray(exec.env) ? exec.env : []
-  return { ...exec, env: [...env, { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }] }
+/** The name of the `auth-provider`, if any; one with a token file is that file, whatever it is called. */
+export function providerOf(user: Fields): { readonly name: string; readonly config: Fields } | undefined {
+  const provider = user['auth-provider'] as Fields | null | undefined
+  if (typeof provider !== 'object' || provider === null) return undefined
+  return { name: String(provider.name), config: (provider.config ?? {}) as Fields }
 }
 
-/** client-node sends Impersonate-User alone; a lost group would change what the identity may see. */
-function impersonation(user: Fields): Record<string, string | string[]> {
+/** gcp and azure run a command through a shell; kubectl dropped them in 1.26, and never knew others but oidc. */
+function refuseForeignProviders(user: Fields, contextName: string, source: string): void {
+  const provider = providerOf(user)
+  if (provider === undefined || provider.name === 'oidc') return
+  const runs = provider.name === 'gcp' || provider.name === 'azure' || provider.config.exec !== undefined
+  if (!runs && typeof provider.config.tokenFile === 'string') return
+  const since = runs ? ', which kubectl dropped in 1.26' : ''
+  throw new VolctlError(
+    'AuthProviderUnsupported',
+    `Context "${contextName}" of ${source} logs in by the auth-provider "${provider.name}"${since}: volctl does not know it.`,
+    { hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.' },
+  )
+}
+
+/** A lost group would change what the identity may see. */
+export function impersonation(user: Fields): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
+  if (typeof user.as === 'string' && user.as !== '') headers['Impersonate-User'] = user.as
   if (typeof user['as-uid'] === 'string') headers['Impersonate-Uid'] = user['as-uid']
   const groups = user['as-groups']
   if (Array.isArray(groups) && groups.length > 0) headers['Impersonate-Group'] = groups.map(String)

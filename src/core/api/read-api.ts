@@ -1,11 +1,12 @@
 import { namedUids } from '../desired/pods.ts'
+import { SafetyRefusal, VolctlError } from '../errors.ts'
 import type { Node, Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names.ts'
-import { ApiError, unlessRefused } from './api-error.ts'
+import { unlessRefused } from './api-error.ts'
 import { credentialWord, mayI, whoAmI } from './identity.ts'
-import type { KubeClient, ObjectList } from './kube-client.ts'
-import { type CheckedPods, checkedPods, getNode, listNodePods } from './node-objects.ts'
+import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
+import { type CheckedPods, checkBy, checkedPods, getNode, listNodePods } from './node-objects.ts'
 import { ObjectReader } from './object-reader.ts'
 import { getObject } from './objects.ts'
 import { readVolumes } from './read-volumes.ts'
@@ -18,6 +19,8 @@ export interface ReadApiOptions {
   readonly nodeName: string
   /** With the kubelet's own credential, where that is readable and not the one in use: a second look (S2). */
   readonly kubeletClient?: KubeClient | undefined
+  /** In its place: a kubelet's credential that is there and is not used, and why. */
+  readonly kubeletUnused?: { readonly source: string; readonly problem: string } | undefined
   /** Where the pods are asked for before the disk has been read. */
   readonly disk?: DiskRead
   readonly signal?: AbortSignal | undefined
@@ -40,10 +43,11 @@ export interface DiskRead {
  */
 export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
   const { client, nodeName, signal } = options
-  const reader = new ObjectReader(client, signal)
+  const kept = keptBudget()
+  const reader = new ObjectReader(client, { signal, kept })
   const first = [
-    listNodePods(client, nodeName, signal),
-    options.kubeletClient ? listNodePods(options.kubeletClient, nodeName, signal) : undefined,
+    listNodePods(client, nodeName, signal, kept),
+    options.kubeletClient ? listNodePods(options.kubeletClient, nodeName, signal, kept) : undefined,
     getNode(client, nodeName, signal),
     whoAmI(client, signal),
     mayI(client, { verb: 'delete', group: 'storage.k8s.io', resource: 'volumeattachments' }, signal),
@@ -66,6 +70,7 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
   const renewTime = await first[6]
   return {
     server: client.server,
+    ...(client.insecure && { insecure: client.insecure }),
     credential: credentialWord(client, user),
     ...(user !== undefined && { user }),
     ...(list.resourceVersion !== undefined && { resourceVersion: list.resourceVersion }),
@@ -124,13 +129,16 @@ async function secondLook(
   pods: ObjectList<Pod>,
   kubeletPods: Promise<ObjectList<Pod>> | undefined,
 ): Promise<CheckedPods> {
-  const { client, kubeletClient, nodeName, signal } = options
-  if (!kubeletClient || !kubeletPods || user === `${NODE_USER}${nodeName}`) return { list: pods }
+  const { client, kubeletClient, kubeletUnused, nodeName, signal } = options
+  if (user === `${NODE_USER}${nodeName}`) return { list: pods }
+  if (kubeletUnused) return { list: pods, check: kubeletUnused }
+  if (!kubeletClient || !kubeletPods) return { list: pods }
   try {
     return await checkedPods(client, kubeletClient, nodeName, [pods, await kubeletPods], signal)
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return { list: pods, check: { source: kubeletClient.source, problem: error.message } }
+    // Also where its files are no longer what they were.
+    if (!(error instanceof VolctlError) || error instanceof SafetyRefusal) throw error
+    return { list: pods, check: { ...checkBy(kubeletClient), problem: error.message } }
   }
 }
 

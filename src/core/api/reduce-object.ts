@@ -3,6 +3,12 @@ import type { ApiObject, ConfigMap, ObjectMeta, Secret, SecretDigest } from '../
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
+/** Is it what every object of the API is? */
+export function hasMetadata(value: unknown): value is ApiObject {
+  const metadata = (value as { metadata?: unknown } | null)?.metadata
+  return typeof metadata === 'object' && metadata !== null
+}
+
 /** Without managedFields and kubectl's copy of the object (contract, "Snapshot"). Changes the object it is given. */
 export function reduced<T extends ApiObject>(object: T): T {
   const metadata = object.metadata as ObjectMeta & { managedFields?: unknown; annotations?: Record<string, string> }

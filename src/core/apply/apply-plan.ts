@@ -40,7 +40,7 @@ export async function applyPlan(
   const found = findAgain(plan, fresh)
   const willRun = found.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
   using journal = willRun ? openJournalOf(context, onEvent) : NO_JOURNAL
-  journal.write(beginning(id, plan, context, lock))
+  journal.write(beginning(id, plan, fresh, context, lock))
   const operations = found.map(({ operation }) => operation)
   const run = new ApplyRun(fresh, operations, context, journal, onEvent)
   settleBeforehand(found, run)
@@ -74,8 +74,15 @@ function openJournalOf(context: ApplyContext, onEvent: (event: ApplyEvent) => vo
   return openJournal(journalDir, { lazyDirectory: lazyDir })
 }
 
-function beginning(id: string, plan: ReviewedPlan, { guards, planFile }: ApplyContext, lock: Lock): JournalEntry {
+function beginning(
+  id: string,
+  plan: ReviewedPlan,
+  { inputs: { api } }: Plan,
+  { guards, planFile }: ApplyContext,
+  lock: Lock,
+): JournalEntry {
   const { node, rootDir, bootID, createdAt, volctlVersion } = plan
+  const insecureApi = api.insecure ?? api.secondLookInsecure
   return {
     type: 'begin',
     node,
@@ -87,6 +94,7 @@ function beginning(id: string, plan: ReviewedPlan, { guards, planFile }: ApplyCo
     by: invoker(),
     ...(planFile === undefined ? {} : { planFile }),
     ...(guards === undefined ? {} : { guards }),
+    ...(insecureApi === undefined ? {} : { insecureApi }),
     ...(lock.takenOverFrom === undefined ? {} : { tookOverFrom: lock.takenOverFrom }),
   }
 }

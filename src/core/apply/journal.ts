@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, lstatSync, readSync, renameSync } from 'node:fs'
 import { troubleText } from '../disk-trouble.ts'
 import { errnoOf, VolctlError } from '../errors.ts'
+import type { Insecure } from '../model/snapshot.ts'
 import { syncDirectory } from '../replace-file.ts'
 import { appendKept, makeTrustedDirectory, NotTrusted, nameIn, TRUST_HINT } from '../trust/files.ts'
 import { writeThrough } from '../trust/plain-files.ts'
@@ -32,6 +33,8 @@ export type JournalEntry =
       /** The file that the plan was read from. */
       readonly planFile?: string
       readonly guards?: unknown
+      /** The API server was not verified (S34), and this is how it was asked. */
+      readonly insecureApi?: Insecure
       /** The dead apply whose lock was taken over. */
       readonly tookOverFrom?: unknown
     }

@@ -92,8 +92,9 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
 }
 
 /** What the person lifted, for the journal (S31). */
-function guardsLifted({ driverGone, handles, forceUnmount, lazy, acceptOutage, orphans }: PlanOptions): unknown {
-  return { orphans, driverGone, handles, forceUnmount, lazy, acceptOutage }
+function guardsLifted(options: PlanOptions): unknown {
+  const { driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi, orphans } = options
+  return { orphans, driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi }
 }
 
 /**

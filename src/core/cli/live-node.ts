@@ -43,6 +43,7 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
       signal,
       client: before?.client,
       kubeletClient: before?.kubeletClient,
+      kubeletUnused: before?.kubeletUnused,
     })
   } catch (error) {
     if (!(error instanceof WrongNamespace) || before !== undefined || process.geteuid?.() !== 0) throw error

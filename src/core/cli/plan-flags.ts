@@ -78,6 +78,11 @@ export const planFlags = {
     helpValue: 'N',
     summary: 'Act though the API looks wiped or turned back; N is the number of gone pods that the plan shows.',
   }),
+  'accept-insecure-api': Flags.boolean({
+    helpGroup: 'GUARDS',
+    summary:
+      'Act though the kubeconfig does not verify the API server (insecure-skip-tls-verify, http://): anybody between could answer.',
+  }),
 }
 
 interface PlanFlagValues {
@@ -95,6 +100,7 @@ interface PlanFlagValues {
   readonly 'driver-gone'?: readonly string[] | undefined
   readonly handle?: readonly string[] | undefined
   readonly 'accept-outage'?: string | undefined
+  readonly 'accept-insecure-api'?: boolean | undefined
 }
 
 export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanOptions {
@@ -110,6 +116,7 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     ...(flags['accept-outage'] === undefined
       ? {}
       : { acceptOutage: parseCount(flags['accept-outage'], '--accept-outage', 0) }),
+    ...(flags['accept-insecure-api'] === true && { acceptInsecureApi: true }),
     ...(flags.only === undefined ? {} : { only: parseOperationKinds(flags.only, '--only') }),
     ...(flags.skip === undefined ? {} : { skip: parseOperationKinds(flags.skip, '--skip') }),
     ...(flags.pod === undefined ? {} : { pods: flags.pod.map(checkPod) }),

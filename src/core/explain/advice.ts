@@ -88,7 +88,7 @@ function scopes([first]: readonly Operation[]): NamedScope[] {
 
 /** The flags under which this is the answer; undefined where one is not to be written into a command. */
 function flagsText(options: PlanOptions): string | undefined {
-  const { orphans, remount, expand, driverGone, handles, forceUnmount, lazy, acceptOutage } = options
+  const { orphans, remount, expand, driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi } = options
   const values = [
     ...driverGone.map((each) => ['--driver-gone', each]),
     ...Object.entries(handles).map(([volume, handle]) => ['--handle', `${volume}=${handle}`]),
@@ -97,6 +97,9 @@ function flagsText(options: PlanOptions): string | undefined {
     ...(acceptOutage === undefined ? [] : [['--accept-outage', `${acceptOutage}`]]),
   ]
   if (values.some(([, value = '']) => !PLAIN.test(value))) return undefined
-  const switches = [orphans ? ' --orphans' : '', remount ? ' --remount' : '', expand ? ' --expand' : '']
+  const switches = [
+    ...[orphans ? ' --orphans' : '', remount ? ' --remount' : '', expand ? ' --expand' : ''],
+    acceptInsecureApi === true ? ' --accept-insecure-api' : '',
+  ]
   return [...switches, ...values.map(([flag, value]) => ` ${flag} ${value}`)].join('')
 }

@@ -28,6 +28,8 @@ export interface BeginLine extends Line {
   readonly by?: JournalUser
   readonly planFile?: string
   readonly guards?: unknown
+  /** Why anybody between could have answered in the API server's place. */
+  readonly insecureApi?: string
   /** Of the apply that died, whose lock it took over. */
   readonly tookOverFrom?: { readonly pid: number; readonly user: string; readonly since: string }
 }
@@ -115,6 +117,7 @@ export const LINES = {
     by: optional(object<JournalUser>({ pid: integer, uid: integer, user: text, sudoUser: optional(text) })),
     planFile: optional(text),
     guards: anything as never,
+    insecureApi: optional(text),
     tookOverFrom: optional(object<NonNullable<BeginLine['tookOverFrom']>>({ pid: integer, user: text, since: text })),
   }),
   intent: object<Line & { readonly operations: readonly Intent[] }>({ ...line, operations: list(intent) }),

@@ -31,8 +31,13 @@ export interface ApiReadError {
   readonly message: string
 }
 
+/** TlsNotVerified: insecure-skip-tls-verify. Either way anybody between could answer in the server's place (S34). */
+export type Insecure = 'TlsNotVerified' | 'PlainHttp'
+
 export interface ApiSnapshot {
   readonly server: string
+  /** Absent: the server is who it says. */
+  readonly insecure?: Insecure
   /** `kubelet` for a node identity (Node authorizer), else a word of the source's own, e.g. `admin`. */
   readonly credential: string
   /** The authenticated user's name, where the server told it. */
@@ -54,7 +59,7 @@ export interface ApiSnapshot {
   /** The API server's Date header minus the host's clock, in milliseconds (S28). */
   readonly clockSkewMs?: number
   /** The second look at the pod list with the kubelet's own credential (S2); `problem`: it could not be taken. */
-  readonly podListCheck?: { readonly source: string; readonly problem?: string }
+  readonly podListCheck?: { readonly source: string; readonly problem?: string; readonly insecure?: Insecure }
   /** What the API server answered when asked whether this identity may delete VolumeAttachments. */
   readonly mayDeleteVolumeAttachments?: boolean
 }

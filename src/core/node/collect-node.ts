@@ -43,6 +43,7 @@ export interface CollectOptions {
   /** From an earlier look at this node: its connections are used again. */
   readonly client?: KubeClient | undefined
   readonly kubeletClient?: KubeClient | undefined
+  readonly kubeletUnused?: CollectedNode['kubeletUnused']
 }
 
 /** The node's state, and what a later look or an apply needs to ask again. */
@@ -51,6 +52,8 @@ export interface CollectedNode extends NodeState {
   /** To be closed by the caller. */
   readonly client: KubeClient
   readonly kubeletClient: KubeClient | undefined
+  /** The kubelet's credential, where it is there and is not used, and why (S2). */
+  readonly kubeletUnused: { readonly source: string; readonly problem: string } | undefined
   /** The mount table anew. */
   readMounts(): MountTable
 }
@@ -97,7 +100,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   // All of them end before anything is thrown: no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
   const [tree, runtime, csiSockets, dead, kubelet] = await Promise.all(local)
-  const { api, client, kubeletClient } = await remote
+  const { api, client, kubeletClient, kubeletUnused } = await remote
   log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
@@ -108,6 +111,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const alive = new Set([...(processes ?? []), ...living(runtime)])
   const checked = await hostPaths(api, (uid) => alive.has(uid))
 
+  // A test's host has none of this machine's processes and ports, only files.
+  const doubts = allDoubts().filter(({ what }) => node.testHost === undefined || what.startsWith('/'))
   const snapshot: NodeSnapshot = {
     apiVersion: 'volctl.io/v1',
     kind: 'NodeSnapshot',
@@ -132,11 +137,11 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     selinux,
     ...(installed !== undefined && { flexDrivers: installed }),
     ...(checked.length > 0 && { hostPaths: checked }),
-    ...(allDoubts().length > 0 && { notBelieved: allDoubts() }),
+    ...(doubts.length > 0 && { notBelieved: doubts }),
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...(lazy.defect !== undefined && { lazyMemory: lazy.defect }),
   }
-  return { snapshot, mounts, node, client, kubeletClient, readMounts: () => readMountTable() }
+  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: () => readMountTable() }
 }
 
 /** Pods that the runtime shows to live. */
@@ -151,10 +156,8 @@ async function askDrivers(rootDir: string, isMountPoint: (path: string) => boole
   return discoverCsiSockets({ rootDir, isMountPoint })
 }
 
-interface Asked {
+interface Asked extends Pick<CollectedNode, 'client' | 'kubeletClient' | 'kubeletUnused'> {
   readonly api: ApiSnapshot
-  readonly client: KubeClient
-  readonly kubeletClient: KubeClient | undefined
 }
 
 async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead): Promise<Asked> {
@@ -169,19 +172,19 @@ async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead
     onAttempt: ({ source, problem }: { source: string; problem?: string }) =>
       log?.(`credential ${source}: ${problem ?? 'used'}`),
   }
-  let { client, kubeletClient } = options
+  let { client, kubeletClient, kubeletUnused } = options
   if (client === undefined) {
     const kubeconfig = options.kubeconfig ?? node.testHost?.kubeconfig
     const credentials = discoverKubeConfig({ ...places, kubeconfig, context: options.context })
     client = createKubeClient(credentials)
     // A test's host has no kubelet, and this machine's is of another cluster.
-    const second =
-      credentials.kind === 'kubelet' || node.testHost !== undefined ? undefined : discoverKubeletConfig(places)
-    if (second !== undefined) kubeletClient = createKubeClient(second)
+    const second = credentials.kind === 'kubelet' || node.testHost !== undefined ? {} : discoverKubeletConfig(places)
+    if (second.credentials !== undefined) kubeletClient = createKubeClient(second.credentials)
+    kubeletUnused = second.unused
   }
   try {
-    const api = await readApi({ client, nodeName: node.nodeName, kubeletClient, disk, signal })
-    return { api, client, kubeletClient }
+    const api = await readApi({ client, nodeName: node.nodeName, kubeletClient, kubeletUnused, disk, signal })
+    return { api, client, kubeletClient, kubeletUnused }
   } catch (error) {
     if (options.client === undefined) {
       client.close()

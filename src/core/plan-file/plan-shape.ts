@@ -108,6 +108,7 @@ const options = object<PlanOptions>({
   driverGone: list(text),
   handles: record(text),
   acceptOutage: optional(count),
+  acceptInsecureApi: optional(flag),
   forceUnmount: list(path),
   lazy: list(path),
   only: optional(list(kind)),

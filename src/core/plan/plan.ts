@@ -3,6 +3,8 @@
  * Fields are stable once released; new ones may come.
  */
 
+import type { Insecure } from '../model/snapshot.ts'
+
 export const OPERATION_KINDS = [
   'UnmountVolume',
   'UnmapVolume',
@@ -232,7 +234,15 @@ export interface Problem {
 }
 
 export interface PlanInputs {
-  readonly api: { readonly server: string; readonly user?: string; readonly resourceVersion?: string }
+  readonly api: {
+    readonly server: string
+    readonly user?: string
+    readonly resourceVersion?: string
+    /** S34: why anybody between could answer in the server's place. */
+    readonly insecure?: Insecure
+    /** The same of the second look, with the kubelet's own credential (S2). */
+    readonly secondLookInsecure?: Insecure
+  }
   readonly kubelet: { readonly state: 'running' | 'mayReturn' | 'stopped' | 'unknown'; readonly note?: string }
   readonly actual: { readonly mounts: number; readonly podDirs: number }
   readonly runtime: { readonly source: string; readonly pods: number }
@@ -297,6 +307,8 @@ export interface PlanOptions {
   /** Volume (spec name) to handle (S17). */
   readonly handles: Readonly<Record<string, string>>
   readonly acceptOutage?: number
+  /** S34: act on what a server says that is not shown to be the right one. */
+  readonly acceptInsecureApi?: boolean
   readonly forceUnmount: readonly string[]
   readonly lazy: readonly string[]
   readonly only?: readonly OperationKind[]

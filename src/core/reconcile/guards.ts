@@ -1,4 +1,4 @@
-/** Guards that refuse a plan as a whole (S1, S29). */
+/** Guards that refuse a plan as a whole (S1, S29), or its apply (S34). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
@@ -67,6 +67,26 @@ export function refuseOutage(
     code: 'OutageSuspected',
     message: suspicion,
     hint: `If these ${gonePods.length} pods are really gone, give --accept-outage ${gonePods.length}.`,
+  }
+}
+
+/**
+ * S34: whoever stands between could say that pods are gone. A plan says so in its header and goes on, since it changes
+ * nothing; an apply is refused.
+ */
+export function refuseInsecureApi(api: PlanInputs['api'], options: PlanOptions): Refusal | undefined {
+  const { server, insecure, secondLookInsecure } = api
+  const why = insecure ?? secondLookInsecure
+  if (why === undefined || options.acceptInsecureApi === true) return undefined
+  const asked = insecure === undefined ? `${server}, asked with the kubelet's own credential,` : server
+  return {
+    rule: 'S34',
+    code: 'InsecureApi',
+    message:
+      why === 'PlainHttp'
+        ? `${asked} is asked over plain http: anybody between could read the credential, and answer in its place`
+        : `${asked} is not verified (insecure-skip-tls-verify): anybody between could answer in its place`,
+    hint: 'Let the kubeconfig name https and the certificate-authority; or, if nobody can be between, give --accept-insecure-api.',
   }
 }
 

@@ -5,6 +5,7 @@
  * orphans. Unmounts come first, so that a volume is free before anyone else gets it; device unmounts come after every
  * mount is decided, so that none is undone that a pod is about to need (R403, R833).
  */
+import type { ApiSnapshot, Insecure } from '../model/snapshot.ts'
 import type { NodeState } from '../node-state.ts'
 import type { Operation, OperationKind, Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { withBasis } from './basis.ts'
@@ -14,7 +15,7 @@ import { blockDeadDrivers } from './dead-drivers.ts'
 import { detachVolumes } from './detach-volumes.ts'
 import { Findings, finishOperations } from './draft.ts'
 import { filterOperations } from './filter-operations.ts'
-import { machineOf, refuseOutage, refuseWrongMachine } from './guards.ts'
+import { machineOf, refuseInsecureApi, refuseOutage, refuseWrongMachine } from './guards.ts'
 import { blockLazilyDetached } from './lazily-detached.ts'
 import { mountOrAttachVolumes } from './mount-volumes.ts'
 import { makeContext } from './plan-context.ts'
@@ -59,6 +60,7 @@ export function decideNode(
     findings.leave(() => ({ path: inputs.rootDir, rule: 'S3', why: `nothing is decided here: ${why}` }))
   }
   reportProblems(context, findings)
+  reportInsecureApi(context, findings)
   if (look === 'first') reportUnmatchedNames(context, findings)
 
   const machine = machineOf(inputs)
@@ -157,11 +159,7 @@ function describeInputs(context: PlanContext, machine: PlanInputs['machine']): P
   const { inputs, classes } = context
   const { snapshot } = inputs
   return {
-    api: {
-      server: snapshot.api?.server ?? '',
-      ...(snapshot.api?.user === undefined ? {} : { user: snapshot.api.user }),
-      ...(snapshot.api?.resourceVersion === undefined ? {} : { resourceVersion: snapshot.api.resourceVersion }),
-    },
+    api: describeApi(snapshot.api),
     kubelet: context.kubelet,
     actual: { mounts: inputs.mounts.size, podDirs: inputs.tree.childDirs('pods').length },
     runtime: { source: snapshot.runtime?.source ?? 'none', pods: snapshot.runtime?.pods.length ?? 0 },
@@ -173,6 +171,25 @@ function describeInputs(context: PlanContext, machine: PlanInputs['machine']): P
     },
     unjudged: unjudgedGuards(context),
   }
+}
+
+function describeApi(api: ApiSnapshot | undefined): PlanInputs['api'] {
+  // A word that this version does not know says no less.
+  const known = (word: Insecure): Insecure => (word === 'PlainHttp' ? word : 'TlsNotVerified')
+  const { server = '', user, resourceVersion, insecure, podListCheck } = { ...api }
+  return {
+    server,
+    ...(user === undefined ? {} : { user }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(insecure === undefined ? {} : { insecure: known(insecure) }),
+    ...(podListCheck?.insecure === undefined ? {} : { secondLookInsecure: known(podListCheck.insecure) }),
+  }
+}
+
+/** Said by a plan; an apply is refused for it. */
+function reportInsecureApi({ inputs, options }: PlanContext, findings: Findings): void {
+  const refusal = refuseInsecureApi(describeApi(inputs.snapshot.api), options)
+  if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, {}, refusal.hint)
 }
 
 function unjudgedGuards(context: PlanContext): PlanInputs['unjudged'] {

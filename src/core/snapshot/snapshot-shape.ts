@@ -13,7 +13,7 @@ import {
   secretDigestShape,
   volumeShape,
 } from '../model/object-shapes.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../model/snapshot.ts'
+import type { ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
 import { plainPath } from '../path-within.ts'
 import {
   anything,
@@ -43,8 +43,11 @@ const rootDirectory: Shape<string> = (value, at) => {
 /** Other tools write a line of text for each (`readFailures`). */
 const readError = ((value, at) => (typeof value === 'string' ? value : keptRecord(anything)(value, at))) as Shape<never>
 
+const insecure = oneOf<Insecure>('TlsNotVerified', 'PlainHttp')
+
 const apiShape = kept<ApiSnapshot>({
   server: unneeded(text),
+  insecure,
   credential: unneeded(text),
   user: text,
   resourceVersion: text,
@@ -60,7 +63,7 @@ const apiShape = kept<ApiSnapshot>({
   errors: needed(keptList(readError)),
   leaseRenewTime: text,
   clockSkewMs: number,
-  podListCheck: kept({ source: unneeded(text), problem: text }),
+  podListCheck: kept({ source: unneeded(text), problem: text, insecure }),
   mayDeleteVolumeAttachments: flag,
 })
 

@@ -15,10 +15,10 @@ export class Budget {
     this.#most = most
   }
 
-  /** @throws TooLarge */
+  /** @throws TooLarge, and takes nothing then */
   take(bytes: number): void {
+    if (this.#used + bytes > this.#most) throw new TooLarge(`it and others are more than ${this.#most} bytes at once`)
     this.#used += bytes
-    if (this.#used > this.#most) throw new TooLarge(`more than ${this.#most} bytes at once`)
   }
 
   giveBack(bytes: number): void {
@@ -43,7 +43,7 @@ export interface Bounds {
  * @throws TooLarge, the signal's reason, or what the stream or its packing has wrong
  */
 export async function collect(stream: Readable, { maxBytes, budget, encoding, signal }: Bounds): Promise<Buffer> {
-  const chunks: Buffer[] = []
+  const gathered = new Gathered()
   let held = 0
   let received = 0
   const source = encoding === 'gzip' ? stream.pipe(createGunzip()) : stream
@@ -65,15 +65,46 @@ export async function collect(stream: Readable, { maxBytes, budget, encoding, si
       budget?.take(chunk.length)
       held += chunk.length
       if (held > maxBytes) throw tooLarge(maxBytes)
-      chunks.push(chunk)
+      gathered.add(chunk)
     }
     signal?.throwIfAborted()
-    return Buffer.concat(chunks, held)
+    return gathered.all()
   } finally {
     signal?.removeEventListener('abort', giveUp)
     budget?.giveBack(held)
     stream.destroy()
     if (source !== stream) source.destroy()
+  }
+}
+
+/** Most answers are small. */
+const FIRST_BLOCK = 16 * 1024
+const BLOCK = 256 * 1024
+
+/**
+ * Bytes that come in pieces of any size, in blocks. A sender may cut them as small as he likes, and each piece, kept, would
+ * cost a hundred times what it holds, and the whole buffer that it was received in.
+ */
+class Gathered {
+  readonly #full: Buffer[] = []
+  #block = Buffer.allocUnsafeSlow(FIRST_BLOCK)
+  #used = 0
+
+  add(piece: Buffer): void {
+    for (let done = 0; done < piece.length; ) {
+      if (this.#used === this.#block.length) {
+        this.#full.push(this.#block)
+        this.#block = Buffer.allocUnsafeSlow(BLOCK)
+        this.#used = 0
+      }
+      const copied = piece.copy(this.#block, this.#used, done)
+      this.#used += copied
+      done += copied
+    }
+  }
+
+  all(): Buffer {
+    return Buffer.concat([...this.#full, this.#block.subarray(0, this.#used)])
   }
 }
 

@@ -49,13 +49,14 @@ function tally(operations: readonly PastOperation[]): string {
   return [...states].map(([state, list]) => `${list.length} ${state}`).join(', ')
 }
 
-function applyDetails({ planFile, plannedAt, rootDir, bootID, volctlVersion, guards }: PastApply): string {
+function applyDetails({ planFile, plannedAt, rootDir, bootID, volctlVersion, guards, insecureApi }: PastApply): string {
   const details = [
     ['root', rootDir],
     ['boot', bootID],
     ['planned at', plannedAt],
     ['plan file', planFile],
     ['volctl', volctlVersion],
+    ['insecure API', insecureApi],
     ['flags', guards === undefined ? undefined : JSON.stringify(guards)],
   ]
   return details.map(([label, text]) => (text === undefined ? '' : `  ${label}: ${terminalSafe(text)}\n`)).join('')

@@ -12,7 +12,7 @@ export function planHeader(plan: Plan, paint: Palette): string {
   const rows: [string, string][] = [
     ['Node', nodeText(plan, paint)],
     ['Root', `${terminalSafe(plan.rootDir)} (${count(inputs.actual.mounts, 'mount')} in the mount table)`],
-    ['API', apiText(inputs.api)],
+    ['API', apiText(inputs.api, paint)],
     ['Kubelet', kubeletText(inputs.kubelet, paint)],
     ['Runtime', `${terminalSafe(inputs.runtime.source)}, ${count(inputs.runtime.pods, 'pod')}`],
     ['Pods', podsText(inputs, paint)],
@@ -32,11 +32,22 @@ function nodeText({ node, bootID, inputs: { machine } }: Plan, paint: Palette): 
   return `${terminalSafe(node)} (${matches}${boot === undefined ? '' : `; boot ${terminalSafe(boot)}`})`
 }
 
-function apiText(api: PlanInputs['api']): string {
+function apiText(api: PlanInputs['api'], paint: Palette): string {
   const user = api.user === undefined ? '' : ` as ${api.user}`
   const version = api.resourceVersion === undefined ? '' : `, pods at resource version ${api.resourceVersion}`
-  return terminalSafe(`${api.server === '' ? 'not read' : api.server}${user}${version}`)
+  const server = terminalSafe(`${api.server === '' ? 'not read' : api.server}${user}${version}`)
+  const { insecure, secondLookInsecure } = api
+  const doubts = [
+    insecure === undefined ? [] : INSECURE[insecure],
+    secondLookInsecure === undefined ? [] : `with the kubelet's credential: ${INSECURE[secondLookInsecure]}`,
+  ].flat()
+  return doubts.length === 0 ? server : `${server} ${paint.bad(`(${doubts.join('; ')})`)}`
 }
+
+const INSECURE = {
+  TlsNotVerified: 'certificate not verified: anybody between could answer',
+  PlainHttp: 'plain http: anybody between could read the credential, and answer',
+} as const
 
 const KUBELET = {
   running: 'runs',

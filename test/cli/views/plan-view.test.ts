@@ -129,6 +129,22 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
     "
   `))
 
+it.each([
+  { api: { insecure: 'TlsNotVerified' }, says: '(certificate not verified: anybody between could answer)' },
+  { api: { insecure: 'PlainHttp' }, says: '(plain http: anybody between could read the credential, and answer)' },
+  {
+    api: { secondLookInsecure: 'TlsNotVerified' },
+    says: "(with the kubelet's credential: certificate not verified: anybody between could answer)",
+  },
+] as const)('S34: the header says that the API server is not verified: $api', ({ api, says }) => {
+  const { inputs } = aPlan()
+  const plan = aPlan({ inputs: { ...inputs, api: { ...inputs.api, ...api } } })
+  for (const detail of ['table', 'confirm', 'wide'] as const)
+    expect(renderPlan(plan, PLAIN, detail)).toContain(
+      `API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource version 4711 ${says}\n`,
+    )
+})
+
 it('nothing to do', () =>
   expect(renderPlan(aPlan(), PLAIN, 'table').split('\n').at(-2)).toBe(
     'Nothing to do: every volume on this node is as it should be.',

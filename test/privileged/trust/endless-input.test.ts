@@ -10,7 +10,8 @@ const ONE_LINE = { status: 1, ended: 'itself', said: 'one line' }
 
 function expectBounded(found: Readonly<Record<string, Bounded>>): void {
   for (const [name, { seconds, peakMiB, code, ...rest }] of Object.entries(found)) {
-    expect.soft(rest, name).toEqual(ONE_LINE)
+    // Without the Node nobody knows whether this is its machine (S1).
+    expect.soft(rest, name).toEqual({ ...ONE_LINE, status: name.endsWith('of the Node') ? 4 : 1 })
     expect.soft(code, name).not.toBe(undefined)
     expect.soft(seconds, name).toBeLessThan(DEADLINE_MS / 1000)
     expect.soft(peakMiB, name).toBeLessThan(LIMIT_MIB)

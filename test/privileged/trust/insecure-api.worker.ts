@@ -50,7 +50,7 @@ async function report(node: TrustNode, text: string): Promise<Report> {
 
 function journalOf(): string {
   try {
-    return readFileSync('/var/log/volctl/journal.jsonl', 'utf8')
+    return readFileSync('/var/lib/volctl/journal.jsonl', 'utf8')
   } catch {
     return ''
   }

@@ -94,7 +94,7 @@ function coverMachine(directory: string): void {
     mkdirSync(`${etc}/${path}`, { recursive: true })
   }
   sh('mount', '--bind', etc, '/etc')
-  for (const path of ['/run', '/var/log']) sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', path)
+  for (const path of ['/run', '/var/lib']) sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', path)
   // As systemd makes it: what is unmounted here goes in the namespaces of containers as well.
   sh('mount', '--make-rshared', '/')
 }

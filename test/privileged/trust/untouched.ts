@@ -5,12 +5,12 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 /** Larger files are told by their size and times. */
 const HASHED = 1 << 20
 
-/** Everything at and below a path but times of reading, in a text: names, kinds, owners, modes, links, sizes, times, content. */
+/** Everything at and below a path but times of reading, in a text: names, kinds, owners, modes, sizes, times, content. */
 export function picture(path: string): string {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return `${path}: nothing\n`
-  const { mode, uid, gid, ino, nlink, mtimeMs } = stat
-  const line = `${path}: ${mode.toString(8)} ${uid}:${gid} inode ${ino} links ${nlink} ${mtimeMs} ${inside(path)}\n`
+  const { mode, uid, gid, ino, mtimeMs } = stat
+  const line = `${path}: ${mode.toString(8)} ${uid}:${gid} inode ${ino} ${mtimeMs} ${inside(path)}\n`
   if (!stat.isDirectory()) return line
   return readdirSync(path)
     .sort()

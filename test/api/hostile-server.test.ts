@@ -1,0 +1,138 @@
+/** S34: whatever answers in the API server's place, a request ends, in bytes and in time, with one clear line. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ApiError } from '../../src/core/api/api-error.ts'
+import { createKubeClient, type KubeClient, type KubeClientOptions } from '../../src/core/api/kube-client.ts'
+import { discoverKubeConfig } from '../../src/core/api/kube-config.ts'
+import { Budget } from '../../src/core/trust/bytes.ts'
+import { type HostileServer, startHostileServer } from '../helpers/hostile-server/start.ts'
+import type { TrickName } from '../helpers/hostile-server/tricks.ts'
+import { failureOf } from './connect.ts'
+
+const MEBIBYTE = 1024 * 1024
+const PODS = '/api/v1/pods'
+
+let server: HostileServer | undefined
+let client: KubeClient | undefined
+
+async function meet(trick: TrickName, options: KubeClientOptions = {}): Promise<KubeClient> {
+  server = await startHostileServer(trick)
+  client = createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig }), options)
+  return client
+}
+
+/** KiB that this process has ever had. */
+let before = 0
+beforeEach(() => {
+  before = process.resourceUsage().maxRSS
+})
+
+afterEach(async () => {
+  client?.close()
+  await server?.[Symbol.asyncDispose]()
+})
+
+/** Nothing of the request goes on once it has failed: the connection is gone too. */
+async function expectSilence(): Promise<void> {
+  await expect.poll(() => server?.connections()).toBe(0)
+}
+
+describe('a request to what is no API server ends', () => {
+  it.each<{ trick: TrickName; code: string; says: RegExp; stays?: true }>([
+    {
+      trick: 'a list without end',
+      code: 'AnswerTooLarge',
+      says: /GET \/api\/v1\/pods is larger than 4194304 bytes/,
+    },
+    { trick: 'a few bytes that unpack without end', code: 'AnswerTooLarge', says: /larger than 4194304 bytes/ },
+    // Whichever comes first.
+    { trick: 'pieces of one byte', code: 'AnswerTooLarge|Timeout', says: /larger than 4194304 bytes|did not answer/ },
+    { trick: 'a byte now and then', code: 'Timeout', says: /did not answer within 1\.5 s/ },
+    { trick: 'a packed byte now and then', code: 'Timeout', says: /did not answer within 1\.5 s/ },
+    { trick: 'hints without end', code: 'Timeout', says: /did not answer within 1\.5 s/ },
+    { trick: 'a head without end', code: 'ApiUnreachable', says: /Header overflow/ },
+    { trick: 'a trailer without end', code: 'ApiUnreachable', says: /Header overflow|aborted/ },
+    { trick: 'a failure without end', code: 'Forbidden', says: /answered with HTTP 403/ },
+    { trick: 'a way to elsewhere', code: 'ApiRefused', says: /answered with HTTP 302/, stays: true },
+    { trick: 'another protocol', code: 'ApiUnreachable', says: /closed without an answer/ },
+    { trick: 'a list of nothing', code: 'BadAnswer', says: /something else than objects/, stays: true },
+  ])('$trick: $code', async ({ trick, code, says, stays = false }) => {
+    const limits = { answerBytes: 4 * MEBIBYTE }
+    const asking = await meet(trick, { deadlineMs: 1500, limits })
+    const began = performance.now()
+    const error = (await failureOf(asking.list(PODS))) as ApiError
+    expect(error).toMatchObject({ exit: 1, hint: expect.stringMatching(/\w/) })
+    expect(error.code).toMatch(new RegExp(`^(${code})$`))
+    expect(error.message).toMatch(says)
+    expect(error.message).not.toContain('\n')
+    expect(performance.now() - began).toBeLessThan(20_000)
+    expect(process.resourceUsage().maxRSS - before).toBeLessThan(150 * 1024)
+    // A whole answer leaves its connection for the next.
+    if (stays) asking.close()
+    await expectSilence()
+  })
+
+  it('an answer that is too large is not asked for again', async () => {
+    const asking = await meet('a list without end', { limits: { answerBytes: MEBIBYTE } })
+    const began = performance.now()
+    expect(await failureOf(asking.get(PODS))).toMatchObject({ code: 'AnswerTooLarge' })
+    expect(performance.now() - began).toBeLessThan(5000)
+  })
+
+  it('JSON that is nothing but brackets', async () => {
+    const asking = await meet('brackets without end')
+    expect(await failureOf(asking.get(PODS))).toMatchObject({ code: expect.stringMatching(/AnswerTooLarge|BadAnswer/) })
+  })
+
+  it('stops at once when interrupted in the middle of an answer', async () => {
+    const asking = await meet('a byte now and then')
+    const controller = new AbortController()
+    const work = asking.list(PODS, { signal: controller.signal })
+    setTimeout(() => controller.abort(new Error('interrupted')), 300)
+    await expect(work).rejects.toThrow('interrupted')
+    await expectSilence()
+  })
+})
+
+describe('a list without end', () => {
+  it.each<{ name: string; trick: TrickName; limits: KubeClientOptions['limits']; code: string; says: RegExp }>([
+    {
+      name: 'of pages',
+      trick: 'ever new pages',
+      limits: { listPages: 50 },
+      code: 'AnswerTooLarge',
+      says: /more than 50 pages/,
+    },
+    {
+      name: 'of bytes',
+      trick: 'ever new pages, each large',
+      limits: { listBytes: 8 * MEBIBYTE },
+      code: 'AnswerTooLarge',
+      says: /more than 8388608 bytes in \d pages/,
+    },
+    {
+      name: 'in time',
+      trick: 'ever new pages',
+      limits: { listMs: 1000, listPages: 1_000_000 },
+      code: 'Timeout',
+      says: /all pages of GET \/api\/v1\/pods within 1 s/,
+    },
+  ])('$name is one clear line', async ({ trick, limits, code, says }) => {
+    const asking = await meet(trick, limits === undefined ? {} : { limits })
+    const error = await failureOf(asking.list(PODS))
+    expect(error).toMatchObject({ code, exit: 1, hint: expect.stringMatching(/\w/) })
+    expect(error.message).toMatch(says)
+  })
+})
+
+it('answers that are received at once share one limit', async () => {
+  const budget = new Budget(3 * MEBIBYTE)
+  const asking = await meet('a list without end', { budget, limits: { answerBytes: 2 * MEBIBYTE } })
+  // What another answer holds just now.
+  budget.take(2 * MEBIBYTE)
+  const error = await failureOf(asking.get(PODS))
+  expect(error).toMatchObject({ code: 'AnswerTooLarge' })
+  expect(error.message).toContain('and others are more than 3145728 bytes at once')
+  budget.giveBack(2 * MEBIBYTE)
+  // And what this one has held is the next one's.
+  expect((await failureOf(asking.get(PODS))).message).toContain('larger than 2097152 bytes')
+})

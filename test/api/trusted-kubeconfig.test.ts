@@ -1,0 +1,379 @@
+/** S33: which kubeconfigs, and which files that they name, volctl takes the word of. */
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  linkSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  ADMIN_FILES,
+  type DiscoverOptions,
+  discoverKubeConfig,
+  discoverKubeletConfig,
+  type KubeConfigAttempt,
+} from '../../src/core/api/kube-config.ts'
+import { allDoubts, type Doubt } from '../../src/core/trust/doubts.ts'
+import { TRUST_HINT } from '../../src/core/trust/files.ts'
+import { type Directory, failureOf, temporaryDirectory, thrownBy } from './connect.ts'
+
+const NOBODY = 65534
+const NOWHERE = { HOME: '/nonexistent' }
+const isRoot = process.geteuid?.() === 0
+
+/** A kubeconfig whose server has this name. */
+function config(name: string, user: object = { token: 'secret' }, cluster: object = {}): object {
+  return {
+    kind: 'Config',
+    clusters: [{ name, cluster: { server: `https://${name}.example:6443`, ...cluster } }],
+    users: [{ name, user }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  }
+}
+
+/** What makes a file, or the way to it, another's word; `says` what is told of it. */
+interface Trick {
+  readonly name: string
+  readonly needsRoot?: true
+  readonly says: RegExp
+  play(path: string): void
+}
+
+const TRICKS: readonly Trick[] = [
+  {
+    name: 'belongs to another user',
+    needsRoot: true,
+    says: /belongs to uid 65534/,
+    play: (path) => chownSync(path, NOBODY, NOBODY),
+  },
+  { name: 'a group may write', says: /can be written by others/, play: (path) => chmodSync(path, 0o660) },
+  { name: 'anybody may write', says: /can be written by others/, play: (path) => chmodSync(path, 0o606) },
+  {
+    name: 'is in a directory of another user',
+    needsRoot: true,
+    says: /belongs to uid 65534/,
+    play: (path) => chownSync(dirname(path), NOBODY, NOBODY),
+  },
+  {
+    name: 'is in a directory that others may write',
+    says: /can be written by others/,
+    play: (path) => chmodSync(dirname(path), 0o770),
+  },
+  {
+    name: 'is behind a link of another user',
+    needsRoot: true,
+    says: /is a link of uid 65534/,
+    play: (path) => {
+      const real = `${path}.real`
+      execFileSync('mv', [path, real])
+      symlinkSync(real, path)
+      lchownSync(path, NOBODY, NOBODY)
+    },
+  },
+  {
+    name: 'has a second name where anybody may make one',
+    says: /second name \(hard link\)/,
+    play: (path) => {
+      chmodSync(dirname(path), 0o1777)
+      linkSync(path, `${path}.second`)
+    },
+  },
+]
+
+function attemptsOf(options: DiscoverOptions): {
+  readonly attempts: KubeConfigAttempt[]
+  readonly options: DiscoverOptions
+} {
+  const attempts: KubeConfigAttempt[] = []
+  return { attempts, options: { ...options, onAttempt: (attempt) => attempts.push(attempt) } }
+}
+
+const doubtOn = (path: string): Doubt | undefined => allDoubts().find(({ what }) => what === path)
+
+describe('S33: a kubeconfig that somebody else could have written', () => {
+  for (const { name, needsRoot, play, says } of TRICKS) {
+    const title = needsRoot ? `${name} (needs root)` : name
+    describe.skipIf(needsRoot === true && !isRoot)(title, () => fileTests(play, says))
+  }
+
+  function fileTests(play: Trick['play'], says: RegExp): void {
+    it.each([
+      { how: '--kubeconfig', given: (path: string) => ({ kubeconfig: path }) },
+      { how: 'KUBECONFIG', given: (path: string) => ({ env: { KUBECONFIG: `/nonexistent:${path}` } }) },
+    ])('by $how: an error', ({ given }) => {
+      using directory = temporaryDirectory()
+      const path = directory.write('etc/config', config('theirs'))
+      play(path)
+      const error = thrownBy(() => discoverKubeConfig(given(path)))
+      expect(error).toMatchObject({ code: 'KubeconfigUnsafe', exit: 1, hint: TRUST_HINT })
+      expect(error.message).toContain(`The kubeconfig ${path} is not used: `)
+      expect(error.message).toMatch(says)
+    })
+
+    it("~/.kube/config: passed over for the node's, and said", () => {
+      using directory = temporaryDirectory()
+      const path = directory.write('home/.kube/config', config('theirs'))
+      directory.write('etc/kubernetes/admin.conf', config('admin'))
+      play(path)
+      const { attempts, options } = attemptsOf({
+        env: { HOME: join(directory.path, 'home') },
+        hostRoot: directory.path,
+      })
+      expect(discoverKubeConfig(options)).toMatchObject({ server: 'https://admin.example:6443' })
+      expect(attempts[0]).toMatchObject({ source: path, problem: expect.stringMatching(says) })
+      expect(doubtOn(path)).toMatchObject({
+        why: expect.stringMatching(says),
+        hint: expect.stringContaining('--kubeconfig'),
+      })
+    })
+
+    it('a usual place on a node: passed over for the next, and said', () => {
+      using directory = temporaryDirectory()
+      const path = directory.write('etc/kubernetes/admin/admin.conf', config('theirs'))
+      directory.write('var/lib/kubelet/kubeconfig', config('node'))
+      play(path)
+      const { attempts, options } = attemptsOf({ env: NOWHERE, hostRoot: directory.path, kubeletKubeconfig: path })
+      expect(discoverKubeConfig(options)).toMatchObject({ server: 'https://node.example:6443', kind: 'kubelet' })
+      expect(attempts).toContainEqual({ source: path, problem: expect.stringMatching(says) })
+      expect(doubtOn(path)).toMatchObject({ why: expect.stringMatching(says), hint: TRUST_HINT })
+    })
+
+    it('the only one: the error names it', () => {
+      using directory = temporaryDirectory()
+      const path = directory.write('etc/kubernetes/own/kubelet.conf', config('theirs'))
+      play(path)
+      const error = thrownBy(() =>
+        discoverKubeConfig({ env: NOWHERE, hostRoot: directory.path, kubeletKubeconfig: path }),
+      )
+      expect(error).toMatchObject({ code: 'NoKubeconfig', hint: TRUST_HINT })
+      expect(error.message).toMatch(says)
+    })
+
+    it("the kubelet's: no second look, which is said", () => {
+      using directory = temporaryDirectory()
+      const path = directory.write('etc/kubernetes/own/kubelet.conf', config('theirs'))
+      play(path)
+      const { credentials, unused } = discoverKubeletConfig({ hostRoot: directory.path, kubeletKubeconfig: path })
+      expect(credentials).toBeUndefined()
+      expect(unused).toEqual({ source: path, problem: expect.stringMatching(says) })
+      expect(doubtOn(path)).toMatchObject({ why: expect.stringMatching(says) })
+    })
+
+    it.each([
+      { what: 'certificate-authority', cluster: (path: string) => ({ 'certificate-authority': path }) },
+      { what: 'client-certificate', user: (path: string) => ({ 'client-certificate': path }) },
+      { what: 'client-key', user: (path: string) => ({ 'client-key': path }) },
+      { what: 'tokenFile', user: (path: string) => ({ tokenFile: path }) },
+      {
+        what: "the auth-provider's tokenFile",
+        user: (path: string) => ({ 'auth-provider': { name: 'tokenFile', config: { tokenFile: path } } }),
+      },
+      {
+        what: 'idp-certificate-authority',
+        user: (path: string) => ({
+          'auth-provider': {
+            name: 'oidc',
+            config: {
+              ...{ 'client-id': 'x', 'refresh-token': 'x', 'idp-issuer-url': 'https://127.0.0.1:1' },
+              'idp-certificate-authority': path,
+            },
+          },
+        }),
+      },
+    ])('its $what: an error', async ({ cluster, user }) => {
+      using directory = temporaryDirectory()
+      const path = directory.write('pki/secret', 'x')
+      const kubeconfig = directory.write('config', config('x', user?.('pki/secret'), cluster?.('pki/secret')))
+      play(path)
+      const error = await failureOf(discoverKubeConfig({ kubeconfig }).load())
+      expect(error).toMatchObject({ code: 'CredentialUnsafe', exit: 1, hint: TRUST_HINT })
+      expect(error.message).toContain(`${path}, which ${kubeconfig} names, is not used: `)
+      expect(error.message).toMatch(says)
+    })
+  }
+
+  it.each([
+    { kind: 'a FIFO', make: (path: string) => execFileSync('mkfifo', [path]) },
+    { kind: 'a directory', make: (path: string) => mkdirSync(path) },
+  ])('$kind is read from nowhere, and nobody waits for it', async ({ kind, make }) => {
+    using directory = temporaryDirectory()
+    const path = join(directory.path, 'thing')
+    make(path)
+    expect(thrownBy(() => discoverKubeConfig({ kubeconfig: path }))).toMatchObject({
+      code: 'KubeconfigUnreadable',
+      message: `The kubeconfig ${path} is ${kind}, not a file.`,
+    })
+    const kubeconfig = directory.write('config', config('x', { tokenFile: path }))
+    const error = await failureOf(discoverKubeConfig({ kubeconfig }).load())
+    expect(error).toMatchObject({ code: 'CredentialUnreadable' })
+    expect(error.message).toContain(`${path} is ${kind}`)
+  })
+
+  it('a device is no kubeconfig', () => {
+    expect(thrownBy(() => discoverKubeConfig({ kubeconfig: '/dev/zero' })).code).toMatch(
+      /^Kubeconfig(Unsafe|Unreadable)$/,
+    )
+  })
+
+  it('one of more than 4 MiB is not read', () => {
+    using directory = temporaryDirectory()
+    const kubeconfig = directory.write('config', `#${'x'.repeat(4 * 1024 * 1024)}`)
+    expect(thrownBy(() => discoverKubeConfig({ kubeconfig }))).toMatchObject({ code: 'KubeconfigUnreadable' })
+  })
+
+  it("a service account's files are the kubelet's, as it mounts them: sticky, setgid, behind ..data", async () => {
+    using root = temporaryDirectory()
+    const account = join(root.path, 'var/run/secrets/kubernetes.io/serviceaccount')
+    for (const mode of [0o1777, 0o3777]) {
+      rmSync(account, { recursive: true, force: true })
+      mkdirSync(join(account, '..2025_01_01'), { recursive: true })
+      writeFileSync(join(account, '..2025_01_01/token'), 'secret\n', { mode: 0o640 })
+      writeFileSync(join(account, '..2025_01_01/ca.crt'), 'x', { mode: 0o644 })
+      chmodSync(join(account, '..2025_01_01'), mode & 0o2000 ? 0o2755 : 0o755)
+      symlinkSync('..2025_01_01', join(account, '..data'))
+      for (const name of ['token', 'ca.crt']) symlinkSync(`..data/${name}`, join(account, name))
+      chmodSync(account, mode)
+      const env = { ...NOWHERE, KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' }
+      const found = discoverKubeConfig({ env, hostRoot: root.path })
+      expect((await found.load()).headers.Authorization).toBe('Bearer secret')
+    }
+  })
+
+  it('of another process: its absolute paths are of that file system too', async () => {
+    using directory = temporaryDirectory()
+    const root = `/proc/${process.pid}/root`
+    const path = directory.write('config', config('x', { tokenFile: '/nonexistent/token' }))
+    const error = await failureOf(discoverKubeConfig({ kubeconfig: `${root}${path}` }).load())
+    expect(error.message).toContain(`${root}/nonexistent/token, which ${root}${path} names`)
+  })
+})
+
+describe('S33: a credential that was only found starts no program', () => {
+  const exec = { command: '/bin/echo', args: ['x'], apiVersion: 'client.authentication.k8s.io/v1' }
+
+  function programAt(directory: Directory, place: string): { readonly path: string; readonly ran: () => boolean } {
+    const marker = join(directory.path, 'ran')
+    const command = directory.write('plugin', `#!/bin/sh\ntouch ${marker}\n`, 0o700)
+    const path = directory.write(place, config('exec', { exec: { ...exec, command } }))
+    return { path, ran: () => existsSync(marker) }
+  }
+
+  it.each([
+    { place: 'home/.kube/config', kind: "a person's own" },
+    { place: ADMIN_FILES[0].slice(1), kind: "an administrator's" },
+    { place: 'etc/kubernetes/kubelet.conf', kind: "the kubelet's" },
+  ])('$kind: passed over, and the error says how to give it', ({ place }) => {
+    using directory = temporaryDirectory()
+    const { path, ran } = programAt(directory, place)
+    const { attempts, options } = attemptsOf({ env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path })
+    const error = thrownBy(() => discoverKubeConfig(options))
+    const problem = `it starts a program (${join(directory.path, 'plugin')}), and was only found: give it with --kubeconfig ${path}`
+    expect(attempts).toContainEqual({ source: path, problem })
+    expect(error).toMatchObject({ code: 'NoKubeconfig', exit: 1 })
+    expect(error.message).toContain(`${path}: ${problem}.`)
+    expect(error.hint).toContain(`volctl plan --kubeconfig ${path}`)
+    expect(ran()).toBe(false)
+  })
+
+  it('another one is used instead, and that is said', () => {
+    using directory = temporaryDirectory()
+    const { path } = programAt(directory, 'home/.kube/config')
+    directory.write('etc/kubernetes/admin.conf', config('admin'))
+    const found = discoverKubeConfig({ env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path })
+    expect(found).toMatchObject({ server: 'https://admin.example:6443' })
+    expect(doubtOn(path)).toMatchObject({
+      why: expect.stringMatching(/^it starts a program \(.*\), and was only found$/),
+      hint: expect.stringContaining(`--kubeconfig ${path}`),
+    })
+  })
+
+  it("the kubelet's, for the second look: not made, and no other one's in its place", () => {
+    using directory = temporaryDirectory()
+    const { path, ran } = programAt(directory, 'own/kubelet.conf')
+    directory.write('etc/kubernetes/kubelet.conf', config('stale'))
+    expect(discoverKubeletConfig({ hostRoot: directory.path, kubeletKubeconfig: path })).toEqual({
+      unused: { source: path, problem: expect.stringMatching(/starts a program \(.*\), and was only found$/) },
+    })
+    expect(ran()).toBe(false)
+  })
+
+  it.each([
+    { how: '--kubeconfig', given: (path: string) => ({ kubeconfig: path }) },
+    { how: 'KUBECONFIG', given: (path: string) => ({ env: { KUBECONFIG: path } }) },
+  ])('given by $how it does', async ({ given }) => {
+    using directory = temporaryDirectory()
+    const { path, ran } = programAt(directory, 'config')
+    expect(await failureOf(discoverKubeConfig(given(path)).load())).toMatchObject({ code: 'CredentialPlugin' })
+    expect(ran()).toBe(true)
+  })
+
+  it('one that begins to start a program after it was found does not', async () => {
+    using directory = temporaryDirectory()
+    const path = directory.write('etc/kubernetes/admin.conf', config('x'))
+    const found = discoverKubeConfig({ env: NOWHERE, hostRoot: directory.path })
+    directory.write('etc/kubernetes/admin.conf', config('x', { exec }))
+    const error = await failureOf(found.load())
+    expect(error).toMatchObject({ code: 'CredentialStartsProgram' })
+    expect(error.message).toContain(path)
+  })
+
+  it.each(['gcp', 'azure'])('the auth-provider %s, which runs a command, never does', (name) => {
+    using directory = temporaryDirectory()
+    const user = { 'auth-provider': { name, config: { 'cmd-path': '/bin/touch', 'cmd-args': '/x' } } }
+    const kubeconfig = directory.write('home/.kube/config', config('x', user))
+    const error = thrownBy(() => discoverKubeConfig({ kubeconfig }))
+    expect(error).toMatchObject({ code: 'AuthProviderUnsupported', hint: expect.stringContaining('exec') })
+    expect(error.message).toContain(`"${name}", which kubectl dropped in 1.26`)
+    const env = { HOME: join(directory.path, 'home') }
+    expect(thrownBy(() => discoverKubeConfig({ env, hostRoot: directory.path })).message).toContain(`"${name}"`)
+  })
+
+  it('nor does any other that has an exec of its own, or that nobody knows', () => {
+    using directory = temporaryDirectory()
+    for (const config_ of [{ exec }, {}]) {
+      const kubeconfig = directory.write('config', config('x', { 'auth-provider': { name: 'x', config: config_ } }))
+      expect(thrownBy(() => discoverKubeConfig({ kubeconfig }))).toMatchObject({ code: 'AuthProviderUnsupported' })
+    }
+  })
+})
+
+describe('what a kubeconfig said when volctl began', () => {
+  it.each([
+    { name: 'another server', later: config('y') },
+    { name: 'no verification', later: config('x', {}, { 'insecure-skip-tls-verify': true }) },
+    { name: 'plain http', later: config('x', {}, { server: 'http://x.example' }) },
+  ])('holds to the end: $name is an error', async ({ later }) => {
+    using directory = temporaryDirectory()
+    const kubeconfig = directory.write('config', config('x'))
+    const found = discoverKubeConfig({ kubeconfig })
+    directory.write('config', later)
+    expect(await failureOf(found.load())).toMatchObject({ code: 'KubeconfigChanged', exit: 1 })
+  })
+
+  it.each([
+    { name: 'https', cluster: {}, insecure: undefined },
+    { name: 'insecure-skip-tls-verify', cluster: { 'insecure-skip-tls-verify': true }, insecure: 'TlsNotVerified' },
+    { name: 'http', cluster: { server: 'http://x.example' }, insecure: 'PlainHttp' },
+    { name: 'HTTP', cluster: { server: 'HTTP://x.example' }, insecure: 'PlainHttp' },
+  ])('S34: $name is $insecure', ({ cluster, insecure }) => {
+    using directory = temporaryDirectory()
+    const kubeconfig = directory.write('config', config('x', {}, cluster))
+    expect(discoverKubeConfig({ kubeconfig }).insecure).toBe(insecure)
+  })
+})
+
+it('a file that is not there and that a kubelet kubeconfig names: no second look, which is said', () => {
+  using directory = temporaryDirectory()
+  const path = directory.write('etc/kubernetes/kubelet.conf', config('x', { 'client-certificate': 'gone.pem' }))
+  expect(discoverKubeletConfig({ hostRoot: directory.path })).toEqual({
+    unused: { source: path, problem: expect.stringMatching(/gone\.pem, which .* names, cannot be read \(ENOENT\)/) },
+  })
+})

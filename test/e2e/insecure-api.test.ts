@@ -1,0 +1,39 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { noMounts } from '../helpers/namespace.ts'
+import { runScenario } from './run-scenario.ts'
+import type { InsecureApiReport } from './scenarios/insecure-api.ts'
+
+const HEADER = /^API: .* \(certificate not verified: anybody between could answer\)$/m
+
+describe.skipIf(noMounts !== undefined)('S34: an API server that the kubeconfig does not verify', () => {
+  let report: InsecureApiReport
+  beforeAll(async () => {
+    report = await runScenario('insecure-api')
+  })
+
+  it('a plan says so, in its header and to scripts, and goes on', () => {
+    const { plan, json } = report
+    expect(plan.status).toBe(0)
+    expect(plan.stdout).toMatch(HEADER)
+    expect(plan.stdout).toContain('--accept-insecure-api')
+    expect(json.plan.inputs.api.insecure).toBe('TlsNotVerified')
+    expect(json.plan.operations.length).toBeGreaterThan(0)
+    expect(json.plan.refused).toBeUndefined()
+  })
+
+  it.each(['refused', 'savedRefused'] as const)('an apply without its flag changes nothing: %s', (which) => {
+    const { status, stderr } = report[which]
+    expect({ status, unchanged: report.unchanged }).toEqual({ status: 4, unchanged: true })
+    expect(stderr).toMatch(HEADER)
+    expect(stderr).toMatch(/^volctl: refused by S34: https:.* is not verified.*\n {8}.*--accept-insecure-api\.\n$/m)
+  })
+
+  it('with it, kept in a saved plan, an apply does its work, and question and journal say on what', () => {
+    const { accepted, journal, after } = report
+    expect(accepted.status).toBe(0)
+    expect(accepted.stderr).toMatch(HEADER)
+    expect(journal.stdout).toContain('insecure API: TlsNotVerified')
+    expect(journal.stdout).toContain('"acceptInsecureApi":true')
+    expect(after.plan.operations).toEqual([])
+  })
+})

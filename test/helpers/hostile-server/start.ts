@@ -1,0 +1,34 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { get } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { startProgram } from '../start-program.ts'
+import type { TrickName } from './tricks.ts'
+
+export interface HostileServer extends AsyncDisposable {
+  readonly kubeconfig: string
+  /** That it has just now. */
+  connections(): Promise<number>
+}
+
+/** Starts a server that answers everything in this one way; 0.0.0.0 reaches it without being a loopback address. */
+export async function startHostileServer(trick: TrickName, host = '127.0.0.1'): Promise<HostileServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'volctl-hostile-'))
+  const program = await startProgram(join(import.meta.dirname, 'main.ts'), [directory, trick, host])
+  const kubeconfig = join(directory, 'config')
+  const { cluster } = JSON.parse(readFileSync(kubeconfig, 'utf8')).clusters[0]
+  const ca = Buffer.from(cluster['certificate-authority-data'], 'base64')
+  return {
+    kubeconfig,
+    connections: async () => {
+      const answer = Promise.withResolvers<Parameters<typeof text>[0]>()
+      get(`${cluster.server}/open`, { ca, agent: false }, answer.resolve).on('error', answer.reject)
+      return Number(await text(await answer.promise))
+    },
+    [Symbol.asyncDispose]: async () => {
+      await program.end('SIGKILL')
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
