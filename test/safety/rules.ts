@@ -47,6 +47,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('api/kube-client', 'takes a 404 without a Status for no absence (S3)'),
     ...planner('S3 only absence is evidence'),
+    ...shown('api/objects', 'of anything else: it is unknown (S3)'),
   ],
   S4: [
     ...broken('S4: a volume of a living pod that cannot be read holds back every unstage and detach'),
@@ -302,6 +303,8 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing',
     ),
     ...shown('node/host-facts', 'S34: is refused on the root directory of a real kubelet'),
+    ...shown('snapshot/memory', 'S34: to read a snapshot takes less than 500 MB'),
+    ...shown('trust/parse-json', 'S34: depth', 'S34: values', 'S34: bytes'),
     ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
     ...UNTRUSTED,
   ],
