@@ -258,6 +258,54 @@ describe('S10 static pods', () => {
   })
 })
 
+describe("S10: a mirror pod's annotation is the word of whoever may create pods", () => {
+  const memory = [{ name: 'm', emptyDir: { medium: 'Memory' } }] as const
+  const mirror = (annotation: string, built = node()): NodeBuilder => {
+    built.pod(uid(7), 'a-node-1', memory)
+    const pod = built.pods.at(-1)
+    Object.assign(pod?.metadata ?? {}, { annotations: { 'kubernetes.io/config.mirror': annotation } })
+    return built
+  }
+  const manifests = {
+    staticPods: { path: '/m', readable: true, manifests: [{ file: '/m/a', namespace: 'default', name: 'a' }] },
+  }
+
+  it('nothing is mounted for one whose manifest was not read here', () => {
+    const built = mirror('0123456789abcdef0123456789abcdef')
+    expect(kinds(plan(built))).toEqual([])
+    built.override = { staticPods: { path: '/m', readable: false, manifests: [] } }
+    expect(kinds(plan(built))).toEqual([])
+  })
+
+  it('control: where it was read its volumes are mounted', () => {
+    const built = mirror('0123456789abcdef0123456789abcdef')
+    built.override = manifests
+    expect(kinds(plan(built))).toEqual(['MountVolume'])
+  })
+
+  it.each(['../../outside', '..', 'a/b', 'a\nb'])('%j becomes no path', (annotation) => {
+    const built = mirror(annotation)
+    built.override = manifests
+    const paths = plan(built).operations.flatMap(({ paths, steps }) => [...paths, ...steps.map(({ target }) => target)])
+    expect(paths.filter((path) => !path.startsWith(`${ROOT}/pods/${uid(7)}/`))).toEqual([])
+  })
+
+  it("another pod's own UID stays that pod's", () => {
+    for (const first of [true, false]) {
+      const built = node()
+      if (first) mirror(uid(2), built)
+      built.livingPod(uid(2), 'app', memory)
+      if (!first) mirror(uid(2), built)
+      expect(plan(built).operations).toMatchObject([{ kind: 'MountVolume', pod: { uid: uid(2), name: 'app' } }])
+    }
+  })
+
+  it('a name that leads elsewhere blocks what is made of it', () => {
+    const built = node().livingPod(uid(2), 'app', [{ name: '../../../outside', emptyDir: { medium: 'Memory' } }])
+    expect(blocks(plan(built))).toEqual(['InvalidPath'])
+  })
+})
+
 describe('S11 a kubelet that runs or may come back', () => {
   const full = (): NodeBuilder =>
     orphan()

@@ -69,7 +69,6 @@ export class ObjectReader {
   async list<T extends ApiObject>(resource: Resource<T>): Promise<T[] | ApiError> {
     try {
       const { items } = await this.#inTime((settings) => listObjects(this.#client, resource, settings))
-      for (const item of items) reduced(item)
       return items
     } catch (error) {
       if (error instanceof ApiError) return error

@@ -31,7 +31,7 @@ import {
   unneeded,
 } from '../shape.ts'
 
-/** Where it is, an empty one tells nothing. */
+/** An empty one tells no more than none. */
 const filled: Shape<string> = (value, at) => (value === '' ? fail(at, 'there', undefined) : text(value, at))
 
 const rootDirectory: Shape<string> = (value, at) => {
