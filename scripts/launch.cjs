@@ -6,18 +6,94 @@ if (Number(process.versions.node.split('.')[0]) < 22) {
   process.exit(1)
 }
 
-const { lstatSync, readFileSync } = require('node:fs')
-const { join } = require('node:path')
-const { loadBundle } = require('./load-bundle.cjs')
+const { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync } = require('node:fs')
+const { dirname, join } = require('node:path')
 
-/** V8 does not verify cached code: a root tool must not run what somebody else could have put there. */
-function onlyOursCanWrite(path) {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  if (stats === undefined || stats.isSymbolicLink()) return false
-  const owned = stats.uid === 0 || stats.uid === process.geteuid()
-  return owned && (stats.mode & 0o022) === 0
+const BUNDLE = 'volctl.cjs'
+/** Whom the files of the machine's users belong to, as seen in a user namespace that has no ids for them. */
+const OVERFLOW_UID = 65534
+/** What a user namespace's uid_map says where every id is itself. */
+const EVERY_ID = /^\s*0\s+0\s+4294967295\s*$/
+
+const isRoot = process.geteuid() === 0
+const trusted = isRoot ? [0, ...callersUid(), ...overflowUid()] : [0, process.geteuid()]
+
+// bin/volctl has looked at all of this, but need not have been there: this file can be started by hand. A plain user runs
+// with no more rights than he has; root must not run what somebody else can change (S33).
+if (isRoot) orEnd(() => requireOurDirectories())
+if (isRoot) for (const name of ['kept-environment.cjs', 'load-bundle.cjs']) orEnd(() => readOurs(name))
+keepEnvironment(require('./kept-environment.cjs'))
+const bundle = isRoot ? orEnd(() => readOurs(BUNDLE)) : readFileSync(join(__dirname, BUNDLE))
+require('./load-bundle.cjs').loadBundle(bundle.toString('utf8'), codeCache())
+
+/** V8 does not verify cached code: nobody must run what somebody else could have put there. */
+function codeCache() {
+  try {
+    requireOurDirectories()
+    return readOurs('code-cache')
+  } catch (_) {
+    return undefined
+  }
 }
 
-const cache = join(__dirname, 'code-cache')
-const trusted = onlyOursCanWrite(__dirname) && onlyOursCanWrite(cache)
-loadBundle(trusted ? readFileSync(cache) : undefined)
+/** One open file: what is read is what was looked at. Opening a FIFO or a device must not wait for anything. */
+function readOurs(name) {
+  const path = join(__dirname, name)
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(fd)
+    if (!stats.isFile()) throw new Error(`${path} is not a plain file`)
+    requireOurs(path, stats)
+    return readFileSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Whoever can write to a directory above can put another one in its place. Node.js has resolved the links on the way. */
+function requireOurDirectories() {
+  for (let path = __dirname; ; path = dirname(path)) {
+    // After a re-entry: the root directory of the process that has started this one (src/core/node/reenter.ts).
+    const stats = /\/proc\/\d+\/root$/.test(path) ? statSync(path) : lstatSync(path)
+    if (!stats.isDirectory()) throw new Error(`${path} is not a directory`)
+    requireOurs(path, stats)
+    if (path === '/') return
+  }
+}
+
+function requireOurs(path, stats) {
+  if (!trusted.includes(stats.uid)) throw new Error(`${path} is not safe, it belongs to another user`)
+  // In a sticky directory, such as /tmp, nobody can replace what is another's.
+  const isSticky = stats.isDirectory() && (stats.mode & 0o1000) !== 0
+  if ((stats.mode & 0o022) !== 0 && !isSticky) throw new Error(`${path} is not safe, others may write to it`)
+}
+
+function orEnd(look) {
+  try {
+    return look()
+  } catch (error) {
+    const advice = 'Install volctl where only root may write, such as /opt.'
+    console.error(`volctl: not run as root: ${error.message}. ${advice}`)
+    process.exit(1)
+  }
+}
+
+/** Of the person who called through sudo(8), who is root already. */
+function callersUid() {
+  const { SUDO_UID: uid } = process.env
+  return /^\d+$/.test(uid) ? [Number(uid)] : []
+}
+
+function overflowUid() {
+  try {
+    return EVERY_ID.test(readFileSync('/proc/self/uid_map', 'utf8')) ? [] : [OVERFLOW_UID]
+  } catch (_) {
+    return []
+  }
+}
+
+function keepEnvironment({ KEPT, PATH }) {
+  const kept = new Set(KEPT)
+  for (const name of Object.keys(process.env)) if (!kept.has(name)) delete process.env[name]
+  process.env.PATH = PATH
+}

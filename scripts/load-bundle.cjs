@@ -1,29 +1,40 @@
 // Copied to dist/: loads the bundle with V8's code cache. Kept apart from the launcher, since the build makes the
 // cache with the same function: after a whole plan has run, so that it holds what a plan needs and not only what is
 // compiled at load.
-const { readFileSync } = require('node:fs')
 const Module = require('node:module')
 const { join } = require('node:path')
 const vm = require('node:vm')
 
 /**
+ * @param {string} source of the bundle
  * @param {Buffer | undefined} cachedData made from the same bundle by the same Node.js; V8 drops any other
  * @returns {vm.Script} which has run
  */
-exports.loadBundle = (cachedData) => {
+exports.loadBundle = (source, cachedData) => {
   // A root tool does not read a user's theme. The launcher has looked at the version of Node.js.
   process.env.VOLCTL_DISABLE_THEME = '1'
   process.env.OCLIF_DISABLE_ENGINE_WARNING = '1'
   const filename = join(__dirname, 'volctl.cjs')
-  const script = new vm.Script(Module.wrap(readFileSync(filename, 'utf8')), {
+  const script = new vm.Script(Module.wrap(source), {
     filename,
     cachedData,
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   })
   const bundle = new Module(filename, module)
   bundle.filename = filename
-  script
-    .runInThisContext()
-    .call(bundle.exports, bundle.exports, Module.createRequire(filename), bundle, filename, __dirname)
+  script.runInThisContext().call(bundle.exports, bundle.exports, requireBuiltin, bundle, filename, __dirname)
   return script
+}
+
+/**
+ * All else is in the bundle. Node.js would look for a package in node_modules of every directory above, /tmp among them
+ * for a copy below it, and in HOME (S33).
+ */
+function requireBuiltin(name) {
+  if (Module.isBuiltin(name)) return require(name)
+  throw Object.assign(new Error(`${name} is not in the bundle`), { code: 'MODULE_NOT_FOUND' })
+}
+requireBuiltin.resolve = (name) => {
+  requireBuiltin(name)
+  return name
 }

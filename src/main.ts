@@ -9,6 +9,8 @@ import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
 import { askedChild, type OwnChild } from './core/own-child.ts'
+import { acceptCaller } from './core/trust/caller.ts'
+import { environment } from './core/trust/environment.ts'
 import { palette } from './core/views/palette.ts'
 
 /** Literal imports, which the bundler keeps lazy. */
@@ -35,7 +37,7 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
   const output = standardOutput()
   process.stderr.on('error', () => undefined)
   try {
-    const args = process.argv.slice(2)
+    const args = acceptCaller(process.argv.slice(2))
     const child = askedChild(args)
     if (child !== undefined) {
       await CHILDREN[child]()
@@ -72,7 +74,7 @@ async function report(error: unknown): Promise<void> {
     return
   }
   const explained = explainError(error, undefined)
-  const colour = process.stderr.isTTY === true && !process.env.NO_COLOR && !process.argv.includes('--no-color')
+  const colour = process.stderr.isTTY === true && !environment().NO_COLOR && !process.argv.includes('--no-color')
   messages.write(errorText(explained, false, await palette(colour)))
   process.exitCode = explained.exit
 }

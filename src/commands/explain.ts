@@ -1,5 +1,4 @@
 import { Args } from '@oclif/core'
-import { typedPath } from '../core/cli/caller-path.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -13,6 +12,7 @@ import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
 import { isInInitialPidNamespace } from '../core/node/standing.ts'
 import { ownCommand } from '../core/own-child.ts'
+import { typedPath } from '../core/trust/caller.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/volctl-command.ts'
 

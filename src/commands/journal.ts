@@ -2,13 +2,16 @@ import { Flags } from '@oclif/core'
 import { DEFAULT_JOURNAL_DIR } from '../core/apply/lazy-memory.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { parseCount } from '../core/cli/plan-flags.ts'
-import type { PastApplies } from '../core/journal/past-applies.ts'
 import { readJournal } from '../core/journal/read-journal.ts'
 import { readTestHost } from '../core/node/test-host.ts'
 import { renderJournal } from '../core/views/journal-view.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/volctl-command.ts'
 
 const DEFAULT_LAST = '20'
+
+const MIB = 1024 * 1024
+/** Of the journal, what is held at once, so that less than 500 MB are used: an apply of 100,000 operations as a table. */
+const MAX_KEPT = { table: 200 * MIB, wide: 80 * MIB, json: 48 * MIB, yaml: 20 * MIB } as const
 
 export default class Journal extends VolctlCommand {
   static override summary = 'Print past applies on this node, operation by operation. Changes nothing.'
@@ -41,20 +44,13 @@ export default class Journal extends VolctlCommand {
     const { flags } = await this.parse(Journal)
     const directory = journalDirectory(flags.journal) ?? readTestHost()?.journalDir ?? DEFAULT_JOURNAL_DIR
     const last = parseCount(flags.last ?? DEFAULT_LAST, '--last', 0)
-    const found = readJournal(directory)
-    this.detail(`${directory}: ${found.applies.length} applies`)
-    const chosen: PastApplies = { ...found, applies: choose(found, flags.plan, flags.operation).slice(-last) }
+    const { plan = '', operation = '', output } = flags
+    const chosen = readJournal(directory, { last, plan, operation, maxKept: MAX_KEPT[output as keyof typeof MAX_KEPT] })
+    this.detail(`${directory}: ${chosen.applies.length} applies`)
     await this.answer(
       { apiVersion: 'volctl.io/v1', kind: 'Journal', ...chosen },
-      flags.output as OutputFormat,
+      output as OutputFormat,
       (wide, paint) => renderJournal(chosen, wide, paint),
     )
   }
-}
-
-function choose({ applies }: PastApplies, plan = '', operation = ''): PastApplies['applies'] {
-  return applies
-    .filter((apply) => (apply.plan ?? '').startsWith(plan))
-    .map((apply) => ({ ...apply, operations: apply.operations.filter(({ id }) => id.startsWith(operation)) }))
-    .filter(({ operations }) => operation === '' || operations.length > 0)
 }

@@ -1,10 +1,10 @@
-import { statSync, writeFileSync } from 'node:fs'
 import { Flags } from '@oclif/core'
-import { callerPath } from '../core/cli/caller-path.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
-import { snapshotText, writeSnapshot } from '../core/snapshot/write-snapshot.ts'
-import { terminalSafeJson } from '../core/views/terminal-safe.ts'
+import { type Destination, destinationOf, writeToDescriptor } from '../core/cli/write-out.ts'
+import { VolctlError } from '../core/errors.ts'
+import type { NodeState } from '../core/node-state.ts'
+import { snapshotNotWritten, snapshotText, writeSnapshot } from '../core/snapshot/write-snapshot.ts'
 import { VolctlCommand } from '../core/volctl-command.ts'
 
 export default class Snapshot extends VolctlCommand {
@@ -30,26 +30,31 @@ export default class Snapshot extends VolctlCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Snapshot)
+    const name = flags.output ?? '-'
+    const destination = this.#destination(name)
     const node = await lookAtNode(nodeChoice(flags), { attributes: 'all', log: (line) => this.detail(line) })
     leaveNode(node)
-    const { output } = flags
-    if (output === undefined || output === '-') {
-      const text = snapshotText(node.snapshot)
-      this.output.write(process.stdout.isTTY === true ? terminalSafeJson(text) : text)
-      await this.output.flush()
-    } else if (isSpecial(callerPath(output))) {
-      // A device or a pipe (/dev/null, /dev/stdout) is written to, never replaced.
-      writeFileSync(callerPath(output), snapshotText(node.snapshot))
-    } else {
-      writeSnapshot(node.snapshot, callerPath(output))
-      this.say(
-        `wrote ${output}: ${node.snapshot.nodeName}, ${node.snapshot.api?.pods.length ?? 0} pods, ${node.mounts.size} mounts`,
-      )
+    await this.#write(node, destination, name)
+  }
+
+  #destination(name: string): Destination {
+    try {
+      return destinationOf(name)
+    } catch (error) {
+      throw snapshotNotWritten(name, error)
     }
   }
-}
 
-function isSpecial(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  return stats !== undefined && !stats.isFile() && !stats.isDirectory()
+  async #write({ snapshot, mounts }: NodeState, destination: Destination, name: string): Promise<void> {
+    if (destination.kind === 'file') {
+      writeSnapshot(snapshot, destination.path, name)
+      this.say(`wrote ${name}: ${snapshot.nodeName}, ${snapshot.api?.pods.length ?? 0} pods, ${mounts.size} mounts`)
+    } else if (destination.kind === 'descriptor') {
+      try {
+        await writeToDescriptor(destination.fd, snapshotText(snapshot), this.output)
+      } catch (error) {
+        throw error instanceof VolctlError ? error : snapshotNotWritten(name, error)
+      }
+    }
+  }
 }

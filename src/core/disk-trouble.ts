@@ -38,5 +38,10 @@ export function diskTrouble(error: unknown): DiskTrouble | undefined {
 /** What a system call threw, for the end of a sentence: in the words above where they fit, else in the system's own. */
 export function troubleText(error: unknown): string {
   const trouble = diskTrouble(error)
-  return trouble === undefined ? errorMessage(error) : `${trouble.words} (${errnoOf(error)})`
+  return trouble === undefined ? withoutDescriptor(errorMessage(error)) : `${trouble.words} (${errnoOf(error)})`
+}
+
+/** A path through a descriptor says nothing to a person, and the sentence has named the file. */
+function withoutDescriptor(message: string): string {
+  return message.replace(/, \w+ '\/proc\/self\/fd\/.*$/s, '')
 }

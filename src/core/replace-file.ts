@@ -1,44 +1,52 @@
 import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { posix } from 'node:path'
+import { closeSync, fchmodSync, fsyncSync, renameSync, unlinkSync } from 'node:fs'
+import { NotAFile, nameIn, openDirectoryOf, whatElseIsAt } from './trust/files.ts'
+import { createNew, openOwnDirectory, writeThrough } from './trust/plain-files.ts'
 
 /** What volctl writes names claims, servers and volume handles. */
 const OWNER_ONLY = 0o600
 
 /**
  * Writes a file whole or not at all, for its owner alone: under a name beside it that must not exist, with mode 0600
- * whatever the umask, on the disk, and then renamed over the wanted name. No link under that name is ever followed.
+ * whatever the umask, on the disk, and then renamed over the wanted name, in a directory that is held by a descriptor.
  *
- * @throws whatever the file system says; of the draft nothing is left that can be removed
+ * What is there already is replaced, if it is a plain file, and never written to: of a hard link the other name stays as it
+ * is. Nothing else is replaced or written to, whosesoever (S33), and no link that somebody else could change is followed on
+ * the way there.
+ *
+ * @throws NotTrusted, NotAFile, or whatever the file system says; of the draft nothing is left that can be removed
  */
 export function replaceFile(path: string, content: string | Uint8Array): void {
-  const draft = `${path}.${randomUUID()}`
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, OWNER_ONLY)
+  const { fd: directory, name } = openDirectoryOf(path)
   try {
+    const file = nameIn(directory, name)
+    const odd = whatElseIsAt(file)
+    if (odd !== undefined) throw new NotAFile(odd)
+    const draft = `${file}.${randomUUID()}`
+    writeDraft(draft, content)
     try {
-      fchmodSync(fd, OWNER_ONLY)
-      writeFileSync(fd, content)
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
+      renameSync(draft, file)
+    } catch (error) {
+      removeDraft(draft)
+      throw error
     }
-    renameSync(draft, path)
+    syncDirectory(nameIn(directory, '.'))
+  } finally {
+    closeSync(directory)
+  }
+}
+
+function writeDraft(draft: string, content: string | Uint8Array): void {
+  const fd = createNew(draft, OWNER_ONLY)
+  try {
+    fchmodSync(fd, OWNER_ONLY)
+    writeThrough(fd, content)
   } catch (error) {
     removeDraft(draft)
     throw error
+  } finally {
+    closeSync(fd)
   }
-  syncDirectory(posix.dirname(path))
 }
 
 /** Where the disk fails this may as well: why the file could not be written is what is told. */
@@ -50,17 +58,9 @@ function removeDraft(path: string): void {
   }
 }
 
-/** What there is under a name that must not be replaced, in words: anything but a plain file. */
-export function irreplaceable(path: string): string | undefined {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found === undefined || found.isFile()) return undefined
-  if (found.isDirectory()) return 'it is a directory'
-  return found.isSymbolicLink() ? 'it is a symbolic link' : 'it is not a plain file'
-}
-
 /** A name is on the disk only when its directory is; some file systems cannot say so, and lose nothing by it. */
 export function syncDirectory(path: string): void {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  const fd = openOwnDirectory(path)
   try {
     fsyncSync(fd)
   } catch {

@@ -6,6 +6,7 @@ import { standardOutput } from './cli/output.ts'
 import { errorText } from './cli/report-error.ts'
 import { explainError } from './cli/usage-error.ts'
 import type { ExitStatus } from './exit-status.ts'
+import { environment } from './trust/environment.ts'
 import { type Palette, palette } from './views/palette.ts'
 import { toJson, toYaml } from './views/structured.ts'
 import { terminalSafe } from './views/terminal-safe.ts'
@@ -92,7 +93,7 @@ export abstract class VolctlCommand extends Command {
   }
 
   #colourful(stream: NodeJS.WriteStream): boolean {
-    const wanted = !this.argv.includes('--no-color') && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
+    const wanted = !this.argv.includes('--no-color') && !environment().NO_COLOR && environment().TERM !== 'dumb'
     return wanted && stream.isTTY === true
   }
 

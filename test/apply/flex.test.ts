@@ -1,8 +1,22 @@
 /** The calls of flexVolume drivers (P87, P88). */
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { linuxHost } from '../../src/core/apply/linux-host.ts'
 import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
+import { giveAway, NOBODY, noOthersFiles } from '../helpers/others-files.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
 
 const DRIVER = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/v~d/d'
 const DIR = `${ROOT}/pods/${POD}/volumes/v~d/f`
@@ -106,3 +120,66 @@ it('unmount is called also where nothing is mounted, unmountdevice is not (P88)'
 it('a volume whose directory is gone is done', async () => {
   expect((await run('flexUnmount', DIR, 0)).log).toEqual([`rmdir ${DIR}`])
 })
+
+describe('a driver on the disk', () => {
+  const made = (): string => {
+    const path = `${temporaryDirectory()}/v~d/d`
+    mkdirSync(dirname(path))
+    writeFileSync(path, `#!/bin/sh\necho "$@" >>"$0.called"\necho '{"status":"Success"}'\n`, { mode: 0o755 })
+    return path
+  }
+  const called = async (program: string) => {
+    fixture.host.run = (name, args, ms, input) => linuxHost.run(name, args, ms, input)
+    const layer = fixture.host.mount(DIR, { dev: '8:1', fsType: 'ext4' })
+    const steps = [step('flexUnmount', DIR, program), step('rmdir', DIR)]
+    const result = await fixture.apply(planOf([operation('a', { volume, steps, expects: [layer] })]))
+    return { outcome: result.outcomes[0], log: fixture.host.log, ran: existsSync(`${program}.called`) }
+  }
+
+  it("of root's is run", async () => {
+    expect(await called(made())).toMatchObject({ outcome: { code: 'DriverLeftMount' }, ran: true })
+  })
+
+  it.skipIf(noOthersFiles !== undefined).each([
+    { name: 'of another user', spoil: (path: string) => chownSync(path, NOBODY, NOBODY), says: 'DRIVER belongs to' },
+    { name: 'that others may write', spoil: (path: string) => chmodSync(path, 0o777), says: 'DRIVER can be written' },
+    {
+      name: 'in a directory of another user',
+      spoil: (path: string) => giveAway(dirname(path), 'owner'),
+      says: 'DIR bel',
+    },
+    { name: 'behind a link of another user', spoil: foreignLink, says: 'DRIVER is a link of uid' },
+  ])('$name is not run, and nothing else is done in its place', async ({ spoil, says }) => {
+    const path = made()
+    spoil(path)
+    const { outcome, log, ran } = await called(path)
+    expect({ log, ran }).toEqual({ log: [], ran: false })
+    expect(outcome).toMatchObject({
+      state: 'failed',
+      code: 'ProgramNotTrusted',
+      message: expect.stringContaining(
+        `${path} is not run as root: ${says.replace('DRIVER', path).replace('DIR', dirname(path))}`,
+      ),
+      hint: expect.stringContaining('chown root'),
+    })
+    expect(outcome?.message).not.toContain('\n')
+  })
+
+  it('that talks without an end is ended, and nothing is removed', async () => {
+    const path = made()
+    writeFileSync(path, '#!/bin/sh\nexec cat /dev/zero\n')
+    const { outcome, log } = await called(path)
+    expect(log).toEqual([])
+    expect(outcome).toMatchObject({
+      state: 'failed',
+      code: 'CommandFailed',
+      message: `${path} unmount ${DIR} said more than is read, and was ended`,
+    })
+  })
+})
+
+function foreignLink(path: string): void {
+  renameSync(path, `${path}.real`)
+  symlinkSync(`${path}.real`, path)
+  lchownSync(path, NOBODY, NOBODY)
+}

@@ -1,17 +1,25 @@
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { JOURNAL_FILE, type JournalEntry, KEPT_FILES, openJournal } from '../../src/core/apply/journal.ts'
+import {
+  JOURNAL_FILE,
+  type JournalEntry,
+  KEPT_FILES,
+  openJournal,
+  spokenJournal,
+} from '../../src/core/apply/journal.ts'
 import { readJournal } from '../../src/core/journal/read-journal.ts'
+import { giveAway, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const BEGIN: JournalEntry = {
@@ -56,16 +64,45 @@ it('closes a line that a crash cut off', () => {
   expect(JSON.parse(lines[2] ?? '')).toMatchObject({ type: 'begin' })
 })
 
-it.each([
-  { name: 'a link', make: (victim: string) => symlinkSync(victim, path()) },
-  { name: 'a directory', make: () => mkdirSync(path()) },
-])('is not written through $name', ({ make }) => {
+it.for(TRICKS)('is not written where $name lies in its place, and nothing waits', (trick, context) => {
+  const { make, says, skip } = trick
+  context.skip(skip !== undefined, skip)
   mkdirSync(directory)
   const victim = `${directory}/victim`
   writeFileSync(victim, 'precious')
-  make(victim)
-  expect(() => openJournal(directory)).toThrow(expect.objectContaining({ code: 'JournalFailed' }))
+  make(path(), victim)
+  expect(() => openJournal(directory)).toThrow(
+    expect.objectContaining({
+      code: 'JournalFailed',
+      message: expect.stringMatching(new RegExp(`^the journal ${path()} cannot be written: it [^\\n]*${says}\\)?$`)),
+    }),
+  )
   expect(readFileSync(victim, 'utf8')).toBe('precious')
+})
+
+it.skipIf(noOthersFiles !== undefined).each([
+  { name: 'its directory is of another user', how: 'owner', levels: 1 },
+  { name: 'others may write to its directory', how: 'mode', levels: 1 },
+  { name: 'others may write to a directory above', how: 'mode', levels: 2 },
+  { name: 'a directory above is of another user, and it is to be made', how: 'owner', levels: 3 },
+] as const)('is not written where $name', ({ how, levels }) => {
+  const given = levels === 1 ? directory : dirname(directory)
+  if (levels < 3) mkdirSync(directory)
+  giveAway(given, how)
+  expect(() => openJournal(directory)).toThrow(
+    expect.objectContaining({ code: 'JournalFailed', message: expect.stringContaining(`: ${given} `) }),
+  )
+  expect(existsSync(path())).toBe(false)
+})
+
+it('does without a journal, and still remembers nothing where others may write', () => {
+  mkdirSync(directory)
+  chmodSync(directory, 0o777)
+  using journal = spokenJournal(directory, () => undefined)
+  const lazy = { type: 'lazy', operation: 'o', bootID: 'b', path: '/p', dev: '0:1', fsType: 'nfs' } as const
+  expect(() => journal.write(lazy)).toThrow(
+    expect.objectContaining({ code: 'JournalFailed', hint: expect.stringContaining('chown root') }),
+  )
 })
 
 it('with a second name, which somebody else may read, is not written to', () => {

@@ -1,10 +1,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { defaultLockFile, takeLock } from '../../src/core/apply/lock.ts'
 import { inNamespace, noRoot } from '../helpers/namespace.ts'
+import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const HOLDER = fileURLToPath(new URL('./workers/lock-holder.ts', import.meta.url))
@@ -81,13 +83,45 @@ describe('the lock', () => {
     await Promise.all(holders.map((holder) => end(holder)))
   })
 
-  it('is never taken through a link', () => {
-    takeLock(path)[Symbol.dispose]()
+  it.for(TRICKS)('is not taken where $name lies in its place: one line, and nothing waits', (trick, context) => {
+    const { make, says, skip } = trick
+    context.skip(skip !== undefined, skip)
+    mkdirSync(dirname(path), { recursive: true })
     const victim = `${path}.victim`
     writeFileSync(victim, 'precious')
-    symlinkSync(victim, path)
-    expect(() => takeLock(path)).toThrow(expect.objectContaining({ code: 'LockFailed' }))
+    make(path, victim)
+    const before = lstatSync(path)
+    expect(() => takeLock(path)).toThrow(
+      expect.objectContaining({
+        code: 'LockFailed',
+        message: expect.stringMatching(new RegExp(`^the lock file ${path} could not be made: it [^\n]*${says}$`)),
+        hint: expect.any(String),
+      }),
+    )
     expect(readFileSync(victim, 'utf8')).toBe('precious')
+    expect(lstatSync(path)).toEqual(before)
+    expect(readdirSync(dirname(path))).toHaveLength(2)
+  })
+
+  it.skipIf(noOthersFiles !== undefined).each([
+    { name: 'its directory is of another user', how: 'owner', levels: 1, says: `belongs to uid ${NOBODY}` },
+    { name: 'others may write to its directory', how: 'mode', levels: 1, says: 'can be written by others' },
+    { name: 'a directory above is of another user', how: 'owner', levels: 2, says: `belongs to uid ${NOBODY}` },
+  ] as const)('is not taken where $name', ({ how, levels, says }) => {
+    mkdirSync(dirname(path), { recursive: true })
+    const given = levels === 1 ? dirname(path) : dirname(dirname(path))
+    giveAway(given, how)
+    expect(() => takeLock(path)).toThrow(
+      expect.objectContaining({ code: 'LockFailed', message: expect.stringContaining(`${given} ${says}`) }),
+    )
+    expect(readdirSync(dirname(path))).toEqual([])
+  })
+
+  it('does not become part of a path by what a lock file says', () => {
+    takeLock(path)[Symbol.dispose]()
+    writeFileSync(path, JSON.stringify({ pid: 1, startTime: '/../../../evil', bootID: 'x', user: 'x', since: 'x' }))
+    using lock = takeLock(path)
+    expect(lock.takenOverFrom).toBeUndefined()
   })
 
   it('is one file for a root directory, by whatever path it is reached', () => {

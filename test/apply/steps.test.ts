@@ -198,7 +198,7 @@ describe('umount', () => {
       mounts: parseMountinfo(''),
       isSuperblockGone: () => false,
     })
-    expect(remembered).toMatchObject([{ path: DIR }])
+    expect(remembered).toMatchObject({ detached: [{ path: DIR }] })
   })
 })
 

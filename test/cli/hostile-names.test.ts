@@ -9,9 +9,9 @@ import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { CAPTURES, volctl } from './run-volctl.ts'
 
 /** A title, a colour with 8-bit CSI, bells, lines, directions turned, what is not seen. */
-const HOSTILE = '\u001b]0;owned\u0007\u009b31m\u0007\r\nrm -rf /\u202ecod\u2066\u200b\u2028\ufeff\u0085'
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
-const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/
+const HOSTILE =
+  '\u001b]0;owned\u0007\u009b31m\u0007\r\nrm -rf /\u202ecod\u2066\u200b\u2028\ufeff\u0085\u206a\ufff9\u3164\u{e0001}'
+const CONTROL = /[[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}]--[ \n]]/v
 
 let directory: string
 let snapshot: string

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { callerPath } from '../../src/core/cli/caller-path.ts'
+import { acceptCaller, callerPath } from '../../src/core/trust/caller.ts'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { CAPTURES, volctl } from './run-volctl.ts'
 
@@ -55,10 +55,19 @@ describe('apply FILE', () => {
   })
 })
 
+const CALLER = { pid: 12, depth: 1, directory: '/home/me' }
+
 it.each([
   { path: '/a/b', caller: undefined, want: '/a/b' },
   { path: 'b', caller: undefined, want: join(process.cwd(), 'b') },
-  { path: '/a/b', caller: '/proc/12', want: '/proc/12/root/a/b' },
-  { path: 'b', caller: '/proc/12', want: '/proc/12/cwd/b' },
-  { path: '/a/b', caller: '/etc', want: '/a/b' },
-])('$path, started by $caller, is $want', ({ path, caller, want }) => expect(callerPath(path, caller)).toBe(want))
+  { path: '/a/b', caller: CALLER, want: '/proc/12/root/a/b' },
+  { path: 'b', caller: CALLER, want: '/proc/12/root/home/me/b' },
+  { path: '../b', caller: CALLER, want: '/proc/12/root/home/b' },
+])('$path, started by $caller.pid, is $want', ({ path, caller, want }) => expect(callerPath(path, caller)).toBe(want))
+
+it.each([
+  { name: 'of a process that is not the parent', word: '--internal-reentered=1:1' },
+  { name: 'that is none', word: '--internal-reentered=3' },
+])('S34: a word $name is an unknown flag', ({ word }) => {
+  expect(acceptCaller([word, 'plan'])).toEqual([word, 'plan'])
+})

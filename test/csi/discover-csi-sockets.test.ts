@@ -81,6 +81,26 @@ const FOUND = {
   capabilities: ['STAGE_UNSTAGE_VOLUME'],
 }
 
+test('of very many sockets the first are asked, and that there are more is said (S34)', async () => {
+  const directory = join(rootDir, 'plugins_registry')
+  mkdirSync(directory)
+  const servers = await Promise.all(
+    Array.from({ length: 300 }, async (_, index) => {
+      const server = createServer((socket) => socket.end())
+      await new Promise<void>((resolve) => server.listen(join(directory, `${index}.sock`), resolve))
+      return server
+    }),
+  )
+  cleanUps.push(() => servers.forEach((server) => void server.close()))
+  const found = await discoverCsiSockets({ rootDir })
+  expect(found.filter(({ path }) => path.endsWith('.sock'))).toHaveLength(256)
+  expect(found).toContainEqual({
+    path: 'plugins_registry',
+    registered: false,
+    error: '300 sockets: only the first 256 are asked',
+  })
+})
+
 test('no directory: no driver', async () => {
   await expect(discover()).resolves.toEqual([])
 })

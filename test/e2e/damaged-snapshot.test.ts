@@ -31,16 +31,16 @@ describe('no plan, one clear line', () => {
       damage: (snapshot) => ({ ...snapshot, mountinfo: snapshot.mountinfo?.slice(0, -100) }),
       says: 'mount table, line 118: the line ends before its mount options',
     },
-    { name: 'a tree that is none', damage: (snapshot) => ({ ...snapshot, tree: 'x' }), says: 'tree is no list' },
+    { name: 'a tree that is none', damage: (snapshot) => ({ ...snapshot, tree: 'x' }), says: 'tree is not a list' },
     {
       name: 'no list of pods',
       damage: (snapshot) => ({ ...snapshot, api: { ...snapshot.api, pods: null } }),
-      says: 'api.pods is missing',
+      says: 'api.pods is not a list',
     },
     {
       name: 'a pod without a name',
       damage: (snapshot) => ({ ...snapshot, api: { ...snapshot.api, pods: [{ metadata: {} }] } }),
-      says: 'api.pods[0] has no metadata.name',
+      says: 'api.pods[0].metadata.name is missing',
     },
   ])('$name', async ({ damage, says }) => {
     const run = await plan(damage)

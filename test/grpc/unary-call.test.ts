@@ -1,14 +1,20 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttp2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { deadlineIn } from '../../src/core/grpc/deadline.ts'
 import { Node } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
+import { encodeFrame } from '../../src/core/grpc/grpc-frame.ts'
 import { unaryCall } from '../../src/core/grpc/unary-call.ts'
+import { Budget } from '../../src/core/trust/bytes.ts'
 import { addService, type Handler, listen, Server, StatusError } from '../helpers/grpc/serve.ts'
+import { nodeProgram } from '../helpers/programs.ts'
+import type { Flood, Flooded } from './workers/flood.ts'
 
 let directory = ''
 let socketPath = ''
@@ -308,3 +314,58 @@ describe('nobody, or nobody sane, behind the socket', () => {
 function hex(text: string): string {
   return Buffer.from(text).toString('hex')
 }
+
+describe('a server that does not stop (S34)', () => {
+  const floods: readonly Flood[] = [
+    ...(['settings', 'pings', 'continuations', 'early hints', 'pushed streams', 'other services'] as const),
+    ...(['windows', 'resets', 'empty pieces', 'padding', 'single bytes'] as const),
+  ]
+  test.each(floods)('%s: it is over by the deadline, in little memory', async (kind) => {
+    const worker = new URL('./workers/flood.ts', import.meta.url)
+    const { stdout } = await promisify(execFile)(...nodeProgram(worker, [kind, socketPath]))
+    const { code, ms, megabytes } = JSON.parse(stdout) as Flooded
+    expect(['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED', 'INTERNAL']).toContain(code)
+    expect(ms).toBeLessThan(5000)
+    expect(megabytes).toBeLessThan(180)
+  })
+})
+
+describe('an answer that is larger than it looks (S34)', () => {
+  const repeated = (bytes: readonly number[], length: number): Buffer =>
+    Buffer.alloc(length - (length % bytes.length)).fill(Buffer.from(bytes))
+
+  const asked = { deadline: deadlineIn(60_000) }
+  const capabilities = () => unaryCall(socketPath, Node.method.nodeGetCapabilities, {}, asked)
+  test.each([
+    { name: 'two million empty capabilities', ask: capabilities, bytes: [0x0a, 0] },
+    { name: 'capabilities in which there are some', ask: capabilities, bytes: [0x0a, 2, 0x0a, 0] },
+    {
+      name: 'two million fields that nobody knows',
+      ask: () => unaryCall(socketPath, UNPUBLISH, REQUEST, asked),
+      bytes: [0x78, 0],
+    },
+  ])('$name', async ({ ask, bytes }) => {
+    const message = repeated(bytes, 4 * 1024 * 1024 - 8)
+    await serveHttp2((stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+      stream.end(encodeFrame(message))
+    })
+    const begun = performance.now()
+    const error = await failure(ask())
+    expect([error.code, error.details]).toEqual([
+      'RESOURCE_EXHAUSTED',
+      'the answer unpacks to too much: more than 16777216 bytes',
+    ])
+    expect(performance.now() - begun).toBeLessThan(10_000)
+  })
+
+  test('several that are kept share what there is', async () => {
+    await serve(() => ({ nodeId: 'x'.repeat(1024 * 1024) }))
+    const options = { deadline: deadlineIn(30_000), budget: new Budget(2.5 * 1024 * 1024) }
+    const ask = () => unaryCall(socketPath, Node.method.nodeGetInfo, {}, options)
+    await ask()
+    await ask()
+    expect(await failure(ask())).toMatchObject({ code: 'RESOURCE_EXHAUSTED' })
+  })
+})

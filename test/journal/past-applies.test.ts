@@ -1,11 +1,13 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, linkSync, openSync, truncateSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { JOURNAL_FILE } from '../../src/core/apply/journal.ts'
-import { pastApplies } from '../../src/core/journal/past-applies.ts'
+import { EVERYTHING, pastApplies } from '../../src/core/journal/past-applies.ts'
 import { readJournal } from '../../src/core/journal/read-journal.ts'
+import { readLines } from '../../src/core/journal/read-lines.ts'
 import { renderJournal } from '../../src/core/views/journal-view.ts'
 import { PLAIN } from '../../src/core/views/palette.ts'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { giveAway, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 
 const at = (second: number): string => `2026-11-21T12:00:${String(second).padStart(2, '0')}.000Z`
 const line = (second: number, entry: object): string => JSON.stringify({ time: at(second), run: 'r1', ...entry })
@@ -38,7 +40,10 @@ const OUTCOME = line(3, {
   ],
 })
 const END = line(4, { type: 'end', exit: 3, interrupted: false })
-const read = (...lines: string[]) => pastApplies([{ name: 'j', text: lines.join('\n') }])
+/** The last one has no end. */
+const read = (...lines: string[]) => pastApplies([{ name: 'j', lines: linesOf(lines) }])
+const linesOf = (lines: string[]): string[] =>
+  lines.map((text, index) => (index === lines.length - 1 ? text : `${text}\n`))
 
 describe('what a journal tells', () => {
   it('an apply with what was done, what was refused, and what it did not come back from', () => {
@@ -129,19 +134,111 @@ describe('what a journal tells', () => {
 describe('the files', () => {
   it('none: no apply', () => expect(readJournal('/nonexistent')).toEqual({ applies: [], damaged: [] }))
 
-  it.each([
-    { name: 'a directory', make: (path: string) => mkdirSync(path) },
-    { name: 'a link', make: (path: string) => symlinkSync('/etc/passwd', path) },
-  ])('$name in its place is not read', ({ make }) => {
+  it.for(TRICKS)('$name in its place is not read, and nothing waits', ({ make, says, skip }, context) => {
+    context.skip(skip !== undefined, skip)
     const directory = temporaryDirectory()
-    make(`${directory}/${JOURNAL_FILE}`)
-    expect(() => readJournal(directory)).toThrow(expect.objectContaining({ code: 'JournalUnreadable' }))
+    writeFileSync(`${directory}/victim`, `${BEGIN}\n`)
+    make(`${directory}/${JOURNAL_FILE}`, `${directory}/victim`)
+    expect(() => readJournal(directory)).toThrow(
+      expect.objectContaining({
+        code: 'JournalUnreadable',
+        message: expect.stringMatching(
+          new RegExp(`^the journal ${directory}/${JOURNAL_FILE} cannot be read: it [^\\n]*${says}$`),
+        ),
+        hint: expect.any(String),
+      }),
+    )
   })
+
+  it('larger than any that apply writes are not read', () => {
+    const directory = temporaryDirectory()
+    writeFileSync(`${directory}/${JOURNAL_FILE}.1`, '')
+    truncateSync(`${directory}/${JOURNAL_FILE}.1`, 2 ** 40)
+    expect(() => readJournal(directory)).toThrow(/jsonl\.1 cannot be read: it is larger than \d+ bytes$/)
+  })
+
+  it('with a second name, under which somebody may have written, they are not read', () => {
+    const directory = temporaryDirectory()
+    writeFileSync(`${directory}/mine`, `${BEGIN}\n`)
+    linkSync(`${directory}/mine`, `${directory}/${JOURNAL_FILE}.3`)
+    expect(() => readJournal(directory)).toThrow(
+      expect.objectContaining({
+        code: 'JournalUnreadable',
+        message: expect.stringContaining('.3 cannot be read: it has'),
+      }),
+    )
+  })
+
+  it.skipIf(noOthersFiles !== undefined).each(['owner', 'mode'] as const)(
+    'in a directory that others may write to are not read (%s), not even none of them',
+    (how) => {
+      const directory = temporaryDirectory()
+      giveAway(directory, how)
+      expect(() => readJournal(directory)).toThrow(
+        expect.objectContaining({ code: 'JournalUnreadable', message: expect.stringContaining(`: ${directory} `) }),
+      )
+    },
+  )
 
   it('what was put aside comes first', () => {
     const directory = temporaryDirectory()
     writeFileSync(`${directory}/${JOURNAL_FILE}.1`, `${BEGIN}\n`)
     writeFileSync(`${directory}/${JOURNAL_FILE}`, `${BEGIN.replace('"r1"', '"r2"')}\n`)
     expect(readJournal(directory).applies.map(({ run }) => run)).toEqual(['r1', 'r2'])
+  })
+})
+
+describe('what is asked for', () => {
+  const apply = (number: number): string[] =>
+    [BEGIN.replace('p1', `p${number}`), INTENT, OUTCOME, END].map((text) => `${text.replace('r1', `r${number}`)}\n`)
+  const lines = [1, 2, 3, 12].flatMap(apply)
+  const plans = (wanted: object) =>
+    pastApplies([{ name: 'j', lines }], { ...EVERYTHING, ...wanted }).applies.map(({ plan }) => plan)
+
+  it.each([
+    { name: 'the newest', wanted: { last: 2 }, want: ['p3', 'p12'] },
+    { name: 'all', wanted: { last: 0 }, want: ['p1', 'p2', 'p3', 'p12'] },
+    { name: 'those of a plan', wanted: { plan: 'p1' }, want: ['p1', 'p12'] },
+    { name: 'the newest of a plan', wanted: { plan: 'p1', last: 1 }, want: ['p12'] },
+    { name: 'those with an operation', wanted: { operation: 'a', last: 3 }, want: ['p2', 'p3', 'p12'] },
+    { name: 'none with it', wanted: { operation: 'x' }, want: [] },
+  ])('$name', ({ wanted, want }) => expect(plans(wanted)).toEqual(want))
+
+  it('of an apply only the operation', () => {
+    const { applies } = pastApplies([{ name: 'j', lines }], { ...EVERYTHING, operation: 'b', last: 1 })
+    expect(applies.map(({ operations }) => operations.map(({ id }) => id))).toEqual([['b']])
+  })
+
+  it('is not held beyond a limit, which what is not asked for does not reach', () => {
+    const size = apply(1).join('').length
+    expect(() => plans({ maxKept: 3 * size })).toThrow()
+    expect(plans({ maxKept: 3 * size, last: 2 })).toEqual(['p3', 'p12'])
+    expect(plans({ maxKept: 3 * size, plan: 'p2' })).toEqual(['p2'])
+    expect(plans({ maxKept: 3 * size, operation: 'c' })).toHaveLength(4)
+  })
+})
+
+describe('lines of a file', () => {
+  const read = (content: string, max = 100) => {
+    const path = `${temporaryDirectory()}/lines`
+    writeFileSync(path, content)
+    const fd = openSync(path, 'r')
+    try {
+      return [...readLines(fd, max)]
+    } finally {
+      closeSync(fd)
+    }
+  }
+  it.each([
+    { name: 'none', content: '', want: [] },
+    { name: 'one without an end', content: 'a', want: ['a'] },
+    { name: 'empty ones', content: '\n\na\n', want: ['\n', '\n', 'a\n'] },
+    { name: 'one that is too long', content: `${'x'.repeat(100)}\nb\n`, want: [undefined, 'b\n'] },
+    { name: 'a last one that is too long', content: `b\n${'x'.repeat(101)}`, want: ['b\n', undefined] },
+  ])('$name', ({ content, want }) => expect(read(content)).toEqual(want))
+
+  it('across the pieces that are read', () => {
+    const long = `${'ä'.repeat(700_000)}\n`
+    expect(read(`a\n${long}${long}b`, 2_000_000)).toEqual(['a\n', long, long, 'b'])
   })
 })

@@ -113,15 +113,20 @@ describe('splitWords', () => {
 
 describe('S8: several kubelets', () => {
   const processes = [
-    { pid: 10, comm: 'kubelet', args: ['/usr/bin/kubelet', '--kubeconfig=/k', '--hostname-override=a'] },
+    {
+      pid: 10,
+      workingDirectory: '/',
+      comm: 'kubelet',
+      args: ['/usr/bin/kubelet', '--kubeconfig=/k', '--hostname-override=a'],
+    },
     {
       pid: 20,
+      workingDirectory: '/',
       comm: 'k3s-server',
       args: ['/usr/local/bin/k3s', 'server', '--kubelet-arg', 'root-dir=/data/k3s', '--node-name=b'],
     },
   ]
-  using proc = fixture()
-  const running = runningKubelets(processes, proc.path)
+  const running = runningKubelets(processes)
 
   it('are refused until one is named', () => {
     expect(() => findKubelet(running, {})).toThrow(SafetyRefusal)
@@ -132,16 +137,16 @@ describe('S8: several kubelets', () => {
   })
 
   it('on one root directory stay refused', () => {
-    const twice = runningKubelets(
-      [...processes.slice(0, 1), { pid: 11, comm: 'kubelet', args: ['kubelet', '--hostname-override=a'] }],
-      proc.path,
-    )
+    const second = { pid: 11, workingDirectory: '/', comm: 'kubelet', args: ['kubelet', '--hostname-override=a'] }
+    const twice = runningKubelets([...processes.slice(0, 1), second])
     expect(() => findKubelet(twice, { rootDir: '/var/lib/kubelet', nodeName: 'a' })).toThrow(/2 kubelets/)
   })
 })
 
 describe('runningKubelets', () => {
-  using proc = fixture()
+  const of = (comm: string, args: readonly string[], workingDirectory = '/') =>
+    runningKubelets([{ pid: 7, comm, args, workingDirectory }])
+
   it.each([
     {
       name: 'a plain one',
@@ -164,26 +169,23 @@ describe('runningKubelets', () => {
       want: { rootDir: '/var/lib/kubelet' },
     },
   ])('knows $name', ({ comm, args, want }) => {
-    expect(runningKubelets([{ pid: 7, comm, args }], proc.path)).toMatchObject([{ pid: 7, ...want }])
+    expect(of(comm, args)).toMatchObject([{ pid: 7, ...want }])
   })
 
   it.each([
     { name: 'a helper of k3s', comm: 'k3s', args: ['k3s', 'kubectl'] },
     { name: 'hyperkube as something else', comm: 'hyperkube', args: ['hyperkube', 'apiserver'] },
     { name: 'a program named alike', comm: 'kubelet-helper', args: ['/usr/bin/kubelet-helper'] },
-  ])('leaves out $name', ({ comm, args }) => expect(runningKubelets([{ pid: 7, comm, args }], proc.path)).toEqual([]))
+  ])('leaves out $name', ({ comm, args }) => expect(of(comm, args)).toEqual([]))
 
   it('takes the host name in lower case', () => {
-    expect(runningKubelets([{ pid: 7, comm: 'kubelet', args: ['kubelet'] }], proc.path)[0]?.nodeName).toBe(
-      hostname().toLowerCase(),
-    )
+    expect(of('kubelet', ['kubelet'])[0]?.nodeName).toBe(hostname().toLowerCase())
   })
 
-  it('leaves out one of another PID namespace', () => {
-    using other = fixture({ '7/ns/x': '', 'self/ns/x': '' })
-    symlinkSync('pid:[1]', join(other.path, 'self/ns/pid'))
-    symlinkSync('pid:[2]', join(other.path, '7/ns/pid'))
-    expect(runningKubelets([{ pid: 7, comm: 'kubelet', args: ['kubelet'] }], other.path)).toEqual([])
+  it('takes its paths as relative to its own working directory', () => {
+    expect(of('kubelet', ['kubelet', '--root-dir=k', '--kubeconfig=../conf'], '/srv/node')).toMatchObject([
+      { rootDir: '/srv/node/k', kubeconfig: '/srv/conf' },
+    ])
   })
 })
 

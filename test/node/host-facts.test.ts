@@ -1,4 +1,6 @@
-import { mkdirSync, symlinkSync, utimesSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readlinkSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SafetyRefusal, VolctlError } from '../../src/core/errors.ts'
@@ -11,6 +13,8 @@ import { hostReentry, namespaceReentry, reentryCommand } from '../../src/core/no
 import { type StandingFacts, standingObstacles } from '../../src/core/node/standing.ts'
 import { readStaticPods } from '../../src/core/node/static-pods.ts'
 import { allowTestHost, readTestHost } from '../../src/core/node/test-host.ts'
+import { PinnedProcess } from '../../src/core/trust/processes.ts'
+import { noMounts, unshareArguments } from '../helpers/namespace.ts'
 import { fixture } from './helpers/fixture.ts'
 
 describe('hostIdentity', () => {
@@ -166,6 +170,15 @@ describe('S27: stableRead', () => {
   })
 })
 
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
 describe('S6: checkMountNamespace', () => {
   const line = (id: number, path: string, dev = '0:9') => `${id} 1 ${dev} / ${path} rw - tmpfs t rw\n`
   const world = (namespaces: Record<string, string>, tables: Record<string, string> = {}) => {
@@ -179,35 +192,34 @@ describe('S6: checkMountNamespace', () => {
 
   it('is content where all stand in one', () => {
     using proc = world({ self: '1', 1: '1', 50: '1' })
-    expect(() => checkMountNamespace({ runtimes: [50], rootDir: '/k' }, proc.path)).not.toThrow()
-    expect(() => checkMountNamespace({ kubelet: 50, runtimes: [], rootDir: '/k' }, proc.path)).not.toThrow()
+    using kubelet = new PinnedProcess(50, proc.path)
+    expect(() => checkMountNamespace({ runtimes: [kubelet], rootDir: '/k' }, proc.path)).not.toThrow()
+    expect(() => checkMountNamespace({ kubelet, runtimes: [], rootDir: '/k' }, proc.path)).not.toThrow()
   })
 
-  it("names the kubelet's, or PID 1's, where we stand elsewhere", () => {
-    using proc = world({ self: '2', 1: '1', 50: '3' })
-    for (const [kubelet, pid] of [
-      [50, 50],
-      [undefined, 1],
-    ] as const) {
-      const failure = (() => {
-        try {
-          checkMountNamespace({ kubelet, runtimes: [], rootDir: '/k' }, proc.path)
-        } catch (error) {
-          return error
-        }
-        return undefined
-      })()
+  it.skipIf(noMounts !== undefined)("names the kubelet's, and holds it by a descriptor", async () => {
+    const child = spawn('unshare', [...unshareArguments, 'sh', '-c', 'echo ready; read -r line'])
+    try {
+      await once(child.stdout, 'data')
+      using kubelet = new PinnedProcess(Number(child.pid))
+      const failure = thrownBy(() => checkMountNamespace({ kubelet, runtimes: [], rootDir: '/k' }))
       expect(failure).toBeInstanceOf(WrongNamespace)
-      expect(failure).toMatchObject({ rule: 'S6', exit: 4, namespace: `/proc/${pid}/ns/mnt` })
+      expect(failure).toMatchObject({ rule: 'S6', exit: 4 })
+      const { namespace } = failure as WrongNamespace
+      expect(readlinkSync(`/proc/self/fd/${namespace}`)).toBe(readlinkSync(`/proc/${child.pid}/ns/mnt`))
+    } finally {
+      child.kill('SIGKILL')
     }
   })
 
   it('compares what the runtime sees under the root, while no kubelet runs', () => {
     const same = { self: line(5, '/k/a') + line(6, '/x'), 50: line(77, '/k/a') }
     using agreeing = world({ self: '1', 1: '1', 50: '2' }, same)
-    expect(() => checkMountNamespace({ runtimes: [50], rootDir: '/k' }, agreeing.path)).not.toThrow()
+    using one = new PinnedProcess(50, agreeing.path)
+    expect(() => checkMountNamespace({ runtimes: [one], rootDir: '/k' }, agreeing.path)).not.toThrow()
     using lacking = world({ self: '1', 1: '1', 50: '2' }, { ...same, 50: line(77, '/k/a') + line(78, '/k/b') })
-    expect(() => checkMountNamespace({ runtimes: [50], rootDir: '/k' }, lacking.path)).toThrow(
+    using other = new PinnedProcess(50, lacking.path)
+    expect(() => checkMountNamespace({ runtimes: [other], rootDir: '/k' }, lacking.path)).toThrow(
       /do not see the same mounts.*\/k\/b/,
     )
   })
@@ -226,19 +238,18 @@ describe('reentry', () => {
     argv: ['/opt/volctl/bin/volctl', 'plan', '-o', 'json'],
   }
   it('reaches the program through /proc', () => {
-    expect(reentryCommand({ mountNamespace: '/proc/812/ns/mnt', pid: 4711 }, program)).toEqual([
-      '--mount=/proc/812/ns/mnt',
-      '--',
+    expect(reentryCommand(4711, program, '--internal-reentered=1:4711')).toEqual([
       '/proc/4711/exe',
       '--preserve-symlinks',
       '--preserve-symlinks-main',
       '--no-warnings',
       '/proc/4711/root/opt/volctl/bin/volctl',
+      '--internal-reentered=1:4711',
       'plan',
       '-o',
       'json',
     ])
-    expect(namespaceReentry('/proc/812/ns/mnt').pid).toBe(process.pid)
+    expect(namespaceReentry(3).pid).toBe(process.pid)
   })
 
   it("says when the host's processes are not there", () => {
@@ -256,12 +267,36 @@ describe('the fake host of tests', () => {
     expect(readTestHost({})).toBeUndefined()
   })
 
-  it('S7: is refused on the root directory of a real kubelet', () => {
+  it('S34: is refused on the root directory of a real kubelet', () => {
     using dir = fixture({ 'k/x': '' })
     symlinkSync(join(dir.path, 'k'), join(dir.path, 'link'))
+    const kubelet = (name: string) => [{ rootDir: join(dir.path, name) }]
     expect(() => allowTestHost('/var/lib/kubelet', [])).toThrow(SafetyRefusal)
-    expect(() => allowTestHost(join(dir.path, 'k'), [join(dir.path, 'link')])).toThrow(/real kubelet/)
-    expect(() => allowTestHost(join(dir.path, 'k'), [join(dir.path, 'other')])).not.toThrow()
+    expect(() => allowTestHost(join(dir.path, 'k'), kubelet('link'))).toThrow(/real kubelet/)
+    expect(() => allowTestHost(join(dir.path, 'k'), kubelet('other'))).not.toThrow()
+  })
+
+  it.each([
+    {
+      name: "as root in the host's mount namespace",
+      isRoot: true,
+      besideProcessOne: true,
+      root: '/tmp/x/k',
+      ok: false,
+    },
+    { name: 'as root, where people keep data', isRoot: true, besideProcessOne: false, root: '/srv/k', ok: false },
+    { name: 'as root in a namespace of its own', isRoot: true, besideProcessOne: false, root: '/tmp/x/k', ok: true },
+    {
+      name: 'as a plain user, who can change nothing',
+      isRoot: false,
+      besideProcessOne: true,
+      root: '/srv/k',
+      ok: true,
+    },
+  ])('S34: $name: $ok', ({ isRoot, besideProcessOne, root, ok }) => {
+    const allow = (): void => allowTestHost(root, [], { isRoot, besideProcessOne })
+    if (ok) expect(allow).not.toThrow()
+    else expect(allow).toThrow(expect.objectContaining({ rule: 'S34', code: 'TestHostOnRealNode', exit: 4 }))
   })
 })
 

@@ -1,10 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  lchownSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LAZY_FILE, type LazyRecord, rememberLazy } from '../../src/core/apply/lazy-memory.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readLazilyDetached } from '../../src/core/node/lazily-detached.ts'
+import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 
 const record: LazyRecord = { bootID: 'b1', path: '/r/pods/u/v', dev: '0:50', fsType: 'nfs', volume: 'nfs/x' }
 const stillThere = '50 1 0:50 / /r/pods/u/v rw - nfs server:/x rw\n'
@@ -28,17 +39,81 @@ describe('what was detached lazily (S20)', () => {
     { name: 'counts beside a new mount on its place', given: { mountinfo: anotherThere }, want: [{ dev: '0:50' }] },
   ])('$name', ({ given, want }) => {
     rememberLazy(directory, record)
-    expect(read(given)).toMatchObject(want)
-    expect(read(given)).toHaveLength(want.length)
+    expect(read(given)).toMatchObject({ detached: want })
+    expect(read(given).detached).toHaveLength(want.length)
+    expect(read(given).defect).toBeUndefined()
   })
 
   it('is read past a line that a crash cut off', () => {
     writeFileSync(join(directory, LAZY_FILE), '{"bootID":"b1","pa')
     rememberLazy(directory, record)
-    expect(read()).toHaveLength(1)
+    expect(read()).toMatchObject({ detached: [record].map(({ path }) => ({ path })) })
   })
 
-  it('is nothing where there is no such file', () => {
-    expect(read()).toEqual([])
+  it.each([
+    { name: 'no such file', at: () => directory },
+    { name: 'no such directory', at: () => join(directory, 'missing/volctl') },
+  ])('is nothing where there is $name', ({ at }) => {
+    const mounts = parseMountinfo('')
+    const question = { directory: at(), bootID: 'b1', mounts, isSuperblockGone: () => false }
+    expect(readLazilyDetached(question)).toEqual({ detached: [] })
+  })
+})
+
+describe('what is there and cannot be believed is not "nothing" (S20, S33)', () => {
+  const path = () => join(directory, LAZY_FILE)
+  const defect = (why: string | RegExp) => ({
+    detached: [],
+    defect: { path: path(), why: typeof why === 'string' ? expect.stringContaining(why) : expect.stringMatching(why) },
+  })
+
+  it.for(TRICKS)('$name in its place, and nothing waits', ({ make, says, skip }, context) => {
+    context.skip(skip !== undefined, skip)
+    writeFileSync(join(directory, 'victim'), 'precious')
+    make(path(), join(directory, 'victim'))
+    expect(read()).toEqual(defect(says))
+    expect(() => rememberLazy(directory, record)).toThrow(says)
+    expect(readFileSync(join(directory, 'victim'), 'utf8')).toBe('precious')
+  })
+
+  it('a second name, which somebody may have made to have us write elsewhere', () => {
+    rememberLazy(directory, record)
+    linkSync(path(), join(directory, 'second'))
+    expect(read()).toEqual(defect('a second name'))
+    expect(() => rememberLazy(directory, record)).toThrow('a second name')
+  })
+
+  it.each([
+    { name: 'a line that is no record', line: '{"bootID":"b1"}' },
+    { name: 'a line that is no object', line: '7' },
+  ])('$name', ({ line }) => {
+    rememberLazy(directory, record)
+    appendFileSync(path(), `${line}\n`)
+    expect(read()).toEqual(defect(`it has a line that is no record: ${line}`))
+  })
+
+  it('more of it than volctl writes', () => {
+    rememberLazy(directory, record)
+    truncateSync(path(), 2 ** 40)
+    expect(read()).toEqual(defect(/^it is larger than \d+ bytes$/))
+  })
+
+  it.skipIf(noOthersFiles !== undefined).each([
+    { name: 'a directory of another user', how: 'owner', says: `belongs to uid ${NOBODY}` },
+    { name: 'a directory that others may write to', how: 'mode', says: 'can be written by others' },
+  ] as const)('$name, with or without a file in it', ({ how, says }) => {
+    giveAway(directory, how)
+    expect(read()).toEqual(defect(`${directory} ${says}`))
+    expect(() => rememberLazy(directory, record)).toThrow(says)
+  })
+
+  it.skipIf(noOthersFiles !== undefined)('a link of another user on the way', () => {
+    const link = join(mkdtempSync(join(tmpdir(), 'volctl-lazy-')), 'link')
+    symlinkSync(directory, link)
+    lchownSync(link, NOBODY, NOBODY)
+    const mounts = parseMountinfo('')
+    const found = readLazilyDetached({ directory: link, bootID: 'b1', mounts, isSuperblockGone: () => false })
+    expect(found.defect?.why).toBe(`${link} is a link of uid ${NOBODY}`)
+    rmSync(join(link, '..'), { recursive: true })
   })
 })

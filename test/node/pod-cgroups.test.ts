@@ -70,16 +70,32 @@ describe('S9: podUidsOfCgroup', () => {
   ])('$name', ({ text, want }) => expect(podUidsOfCgroup(text)).toEqual(want))
 })
 
+const ROOTS = 'Uid:\t0\t0\t0\t0\nNSpid:\t812\n'
+
 describe('scanProcesses', () => {
-  it('unites the pods of all processes, and picks kubelets and runtimes', () => {
+  it("unites the pods of all processes, and picks root's own kubelets and runtimes (S32)", () => {
     using proc = fixture({
       '1/cgroup': '0::/init.scope\n',
       '1/comm': 'systemd\n',
       '812/cgroup': '0::/system.slice/kubelet.service\n',
       '812/comm': 'kubelet\n',
       '812/cmdline': '/usr/bin/kubelet\0--root-dir=/srv/k\0',
+      '812/status': ROOTS,
+      '813/comm': 'kubelet\n',
+      '813/cmdline': '/tmp/kubelet\0',
+      '813/status': 'Uid:\t0\t65534\t0\t0\nNSpid:\t813\n',
+      // A pod of uid 0 with hostPID.
+      '814/comm': 'kubelet\n',
+      '814/cmdline': 'kubelet\0',
+      '814/status': ROOTS,
+      '814/cgroup': `0::/kubepods/pod${UID}/${ID}\n`,
       '820/comm': 'containerd\n',
+      '820/cgroup': '0::/system.slice/containerd.service\n',
       '820/cmdline': '/usr/bin/containerd\0',
+      '820/status': ROOTS,
+      '821/comm': 'containerd\n',
+      '821/cmdline': 'containerd\0',
+      '821/status': 'Uid:\t0\t0\t0\t0\nNSpid:\t821\t7\n',
       '900/cgroup': `0::/kubepods/pod${UID}/${ID}\n`,
       '900/comm': 'pause\n',
       '901/cgroup': `0::/kubepods/pod${UID}/${ID}\n`,
@@ -88,11 +104,12 @@ describe('scanProcesses', () => {
       '903/cmdline': '',
       'self/comm': 'kubelet\n',
     })
-    expect(scanProcesses(proc.path)).toEqual({
-      podUids: [STATIC, UID],
-      kubelets: [{ pid: 812, comm: 'kubelet', args: ['/usr/bin/kubelet', '--root-dir=/srv/k'] }],
-      runtimes: [{ pid: 820, comm: 'containerd', args: ['/usr/bin/containerd'] }],
-    })
+    using scan = scanProcesses(proc.path)
+    expect(scan.podUids).toEqual([STATIC, UID])
+    const { kubelets, runtimes } = scan
+    expect(kubelets).toMatchObject([{ pid: 812, comm: 'kubelet', args: ['/usr/bin/kubelet', '--root-dir=/srv/k'] }])
+    expect(runtimes).toMatchObject([{ pid: 820, comm: 'containerd', args: ['/usr/bin/containerd'] }])
+    expect([kubelets.length, runtimes.length]).toEqual([1, 1])
   })
 
   it('says when nothing could be seen', () => {

@@ -22,22 +22,17 @@ describe.skipIf(noRoot !== undefined)(`S6: reenter${noRoot === undefined ? '' : 
     ])
     try {
       await once(holder.stdout, 'data')
-      const namespace = `/proc/${holder.pid}/ns/mnt`
-      const { status, stdout, stderr } = spawnSync(process.execPath, [PRINT, namespace, 'plan', '-o', 'json'], {
-        encoding: 'utf8',
-        timeout: 20_000,
-      })
+      const run = (...args: readonly string[]) =>
+        spawnSync(process.execPath, [PRINT, String(holder.pid), ...args], { encoding: 'utf8', timeout: 20_000 })
+      const { pid, status, stdout, stderr } = run('plan', '-o', 'json')
       expect(stderr).toBe('')
       expect(status).toBe(7)
       expect(JSON.parse(stdout)).toEqual({
-        namespace: readlinkSync(namespace),
+        namespace: readlinkSync(`/proc/${holder.pid}/ns/mnt`),
         rest: ['plan', '-o', 'json'],
-        depth: '1',
+        caller: { pid, depth: 1, directory: process.cwd() },
       })
-      const again = spawnSync(process.execPath, [PRINT, namespace], {
-        encoding: 'utf8',
-        env: { ...process.env, VOLCTL_REENTERED: '2' },
-      })
+      const again = run('again')
       expect(again.status).not.toBe(0)
       expect(again.stderr).toContain('could not get into the mount namespace')
     } finally {

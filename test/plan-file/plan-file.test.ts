@@ -1,16 +1,20 @@
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   existsSync,
+  lchownSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
@@ -22,6 +26,7 @@ import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const VERSION = '0.0.0-test'
@@ -253,21 +258,21 @@ describe('the file', () => {
     expect(readPlanFile(path, VERSION).operations).toEqual(plan.operations)
   })
 
-  it.each([
-    { name: 'a directory', make: (path: string) => mkdirSync(path), why: 'it is a directory' },
-    { name: 'a pipe', make: (path: string) => execFileSync('mkfifo', [path]), why: 'it is not a plain file' },
-    { name: 'a link', make: (path: string) => symlinkSync(`${path}.victim`, path), why: 'it is a symbolic link' },
-  ])('$name is never replaced or written to', ({ make, why }) => {
-    const path = join(directory, 'node.plan')
-    writeFileSync(`${path}.victim`, 'precious')
-    make(path)
-    const before = readdirSync(directory)
-    expect(() => writePlanFile(plan, OPTIONS, path)).toThrow(
-      expect.objectContaining({ code: 'PlanNotWritten', message: expect.stringContaining(why) }),
-    )
-    expect(readFileSync(`${path}.victim`, 'utf8')).toBe('precious')
-    expect(readdirSync(directory)).toEqual(before)
-  })
+  it.for(TRICKS.filter(({ name }) => name !== 'a file of another user'))(
+    '$name is never replaced or written to, and nothing waits',
+    ({ make, says, skip }, context) => {
+      context.skip(skip !== undefined, skip)
+      const path = join(directory, 'node.plan')
+      writeFileSync(`${path}.victim`, 'precious')
+      make(path, `${path}.victim`)
+      const before = readdirSync(directory)
+      expect(() => writePlanFile(plan, OPTIONS, path, 'node.plan')).toThrow(
+        expect.objectContaining({ code: 'PlanNotWritten', message: `plan file node.plan: it is ${says}` }),
+      )
+      expect(readFileSync(`${path}.victim`, 'utf8')).toBe('precious')
+      expect(readdirSync(directory)).toEqual(before)
+    },
+  )
 
   it('that no apply could read is not written', () => {
     const path = join(directory, 'node.plan')
@@ -310,5 +315,73 @@ describe('the file', () => {
     const path = join(directory, 'node.plan')
     make(path)
     expect(() => readPlanFile(path, VERSION)).toThrow(expect.objectContaining({ code }))
+  })
+
+  it.skipIf(noOthersFiles !== undefined).each([
+    {
+      name: 'of another user',
+      spoil: (path: string) => chownSync(path, NOBODY, NOBODY),
+      says: `: PATH belongs to uid ${NOBODY}, and whoever`,
+    },
+    {
+      name: 'in a directory of another user',
+      spoil: (path: string) => giveAway(dirname(path), 'owner'),
+      says: `: DIR belongs to uid ${NOBODY}, and whoever`,
+    },
+    {
+      name: 'in a directory that others may write to',
+      spoil: (path: string) => giveAway(dirname(path), 'mode'),
+      says: ': DIR can be written by others, and whoever',
+    },
+    {
+      name: 'below a directory of another user',
+      spoil: (path: string) => giveAway(dirname(dirname(path)), 'owner'),
+      says: `: ABOVE belongs to uid ${NOBODY}, and whoever`,
+    },
+    {
+      name: 'behind a link of another user',
+      spoil: (path: string) => {
+        renameSync(path, `${path}.real`)
+        symlinkSync(`${path}.real`, path)
+        lchownSync(path, NOBODY, NOBODY)
+      },
+      says: `: PATH is a link of uid ${NOBODY}, and whoever`,
+    },
+    {
+      name: 'under a second name where anybody may make one',
+      spoil: (path: string) => {
+        chmodSync(dirname(path), 0o1777)
+        linkSync(path, `${path}.second`)
+      },
+      says: ': PATH has a second name (hard link), in a directory where anybody may make one, and whoever',
+    },
+  ])('one $name is not obeyed', ({ spoil, says }) => {
+    const path = join(directory, 'below/node.plan')
+    mkdirSync(dirname(path))
+    writePlanFile(plan, OPTIONS, path)
+    expect(readPlanFile(path, VERSION).operations).toHaveLength(1)
+    spoil(path)
+    const why = says.replace('PATH', path).replace('DIR', dirname(path)).replace('ABOVE', directory)
+    expect(() => readPlanFile(path, VERSION, 'node.plan')).toThrow(
+      expect.objectContaining({
+        code: 'PlanFileUnsafe',
+        message: expect.stringContaining(`plan file node.plan${why}`),
+        hint: expect.stringContaining('chown root'),
+      }),
+    )
+  })
+
+  it("is found through root's own links, and by the root and the working directory of another process", () => {
+    const path = join(directory, 'node.plan')
+    writePlanFile(plan, OPTIONS, path)
+    symlinkSync('node.plan', join(directory, 'link'))
+    const before = process.cwd()
+    process.chdir(directory)
+    try {
+      for (const way of [join(directory, 'link'), `/proc/${process.pid}/root${path}`, `/proc/${process.pid}/cwd/link`])
+        expect(readPlanFile(way, VERSION).operations).toHaveLength(1)
+    } finally {
+      process.chdir(before)
+    }
   })
 })

@@ -414,6 +414,13 @@ describe('O22: raw block', () => {
     const built = block(block(node(), GONE), uid(1))
     expect(kinds(plan(built))).toEqual(['UnmapVolume'])
   })
+  it('S20: where nobody can say what was detached lazily, it stays mapped', () => {
+    const built = block(node(), GONE)
+    built.override = { lazyMemory: { path: '/var/lib/volctl/lazy.jsonl', why: 'it is a FIFO' } }
+    const made = plan(built, { orphans: true })
+    expect(kinds(made)).toEqual([])
+    expect(blocks(made)).toEqual(['LazyMemoryUnusable', 'LazyMemoryUnusable'])
+  })
 })
 
 it('O30: one of two pods of a shared volume gone', () => {

@@ -542,6 +542,39 @@ describe('S20: of a volume that was detached lazily', () => {
   })
 })
 
+describe('S20: where nobody can say what was detached lazily', () => {
+  const lazyMemory = { path: '/var/lib/volctl/lazy.jsonl', why: 'it is a FIFO' }
+  const made = (state: NodeBuilder) => {
+    state.override = { ...state.override, lazyMemory }
+    return plan(state, { orphans: true })
+  }
+
+  it('what is mounted is unmounted, and no device is unstaged or detached', () => {
+    const state = node()
+      .published(GONE, 'pv-1', '7:1', { handle: 'vol-1' })
+      .staged('vol-1', '7:1')
+      .persistentVolume('pv-1', { handle: 'vol-1' })
+    expect(kinds(plan(state))).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
+    const blind = made(state)
+    expect(kinds(blind)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(blind.operations.filter(({ blocked }) => blocked !== undefined)).toMatchObject([
+      { kind: 'UnmountDevice', blocked: { code: 'LazyMemoryUnusable', message: expect.stringContaining('a FIFO') } },
+      { kind: 'DetachVolume', blocked: { code: 'LazyMemoryUnusable' } },
+    ])
+    expect(blind.complete).toBe(false)
+    expect(blind.problems).toContainEqual(
+      expect.objectContaining({ severity: 'error', code: 'LazyMemoryUnusable', about: { path: lazyMemory.path } }),
+    )
+  })
+
+  it('no driver is asked to let go of what is not mounted, and no record of it is removed', () => {
+    const state = node().published(GONE, 'pv-1', '7:1', { handle: 'vol-1' })
+    state.mounts.pop()
+    expect(kinds(plan(state))).toEqual(['UnmountVolume'])
+    expect(kinds(made(state))).toEqual([])
+  })
+})
+
 describe('S21 detach', () => {
   const attached = (): NodeBuilder => node().persistentVolume('pv-1', { handle: 'vol-1' })
   it('what no pod wants and nothing uses is detached', () => {

@@ -6,13 +6,17 @@ import { type Shown, shown } from '../helpers/titles.ts'
 
 const broken = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/rules', ...titles)
 const planner = (...titles: readonly string[]): readonly Shown[] => shown('reconcile/safety', ...titles)
+const trust = (file: string, ...titles: readonly string[]): readonly Shown[] =>
+  shown(`privileged/trust/${file}`, ...titles)
+/** Each thing that volctl looks at with each trick. */
+const UNTRUSTED = trust('untrusted', 'S33, S34: has no effect: %s')
 const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
 
 const LAZILY_DETACHED =
   'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'
 
 /** How many rules safety.md has. */
-export const LAST_RULE = 31
+export const LAST_RULE = 34
 
 export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S1: [
@@ -62,7 +66,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S7: [
     ...standing('S7: nothing is done in a chroot, a user namespace or another PID namespace'),
-    ...shown('node/host-facts', 'S7: standingObstacles', 'S7: is refused on the root directory of a real kubelet'),
+    ...shown('node/host-facts', 'S7: standingObstacles'),
   ],
   S8: [
     ...standing('S8: two kubelets, or one without an API server, are refused'),
@@ -228,5 +232,77 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S31: [
     ...broken('S31: before the question stand cluster, machine, kubelet, guards, volumes and bytes'),
     ...shown('cli/views/plan-view', 'wide: everything that is known, before anyone says yes (S31)'),
+  ],
+  S32: [
+    ...trust(
+      'fake-kubelet',
+      'S32: changes nothing while the kubelet is stopped, with %s',
+      'S32: changes nothing beside the kubelet, with %s',
+    ),
+    ...trust(
+      'fake-runtime',
+      'S32: refuses nothing: %s',
+      "S32: one of another user does not make volctl's PID namespace the node's (S7)",
+    ),
+    ...shown(
+      'trust/processes',
+      'does not believe another user',
+      'does not believe one of a user, not even with a process of root in it',
+    ),
+  ],
+  S33: [
+    ...shown('trust/files', '$name', 'never opens a FIFO, a device or a directory'),
+    ...shown('trust/gates', 'no file outside of them $what'),
+    ...trust('strace', 'each has an absolute path'),
+    ...trust(
+      'kubeconfig-owner',
+      'S33: is refused in one line: %s',
+      'S33: is refused for what it names: %s',
+      'S33: is passed over in a home that is %s',
+      'S33: starts no program where it was only found: %s',
+      'S33: starts no program for the second look at the pods (S2)',
+    ),
+    ...trust(
+      'output-files',
+      'S33: $command writes nothing to $name',
+      'S33: $command does not write into $name',
+      'S33: $command leaves what has another name alone: $name',
+      'S33: $command writes nothing into $name',
+    ),
+    ...trust(
+      'journal-files',
+      'S33: apply does nothing where $where is $trick',
+      'S33: a plan says that it does not believe what is remembered where $where is $trick',
+      'S33: what is remembered is not believed: $where, $trick',
+      'S33: apply does nothing where $where of the lock is $trick',
+      'S33: nobody waits for a lock that is $trick',
+      'S33: is not written through %s',
+    ),
+    ...trust('environment', 'S33: runs nothing and loads nothing; kubelet: %s', 'S33: finds no credential plugin'),
+    ...trust(
+      're-entry',
+      'S33: what was typed are files of the place where it was typed',
+      "S33: the kubelet's relative --kubeconfig is that of its own directory (%s)",
+    ),
+    ...UNTRUSTED,
+  ],
+  S34: [
+    ...trust(
+      'endless-input',
+      "S34: an API server's answer is one line",
+      'S34: a snapshot is one line',
+      "S34: a credential plugin's output is one line",
+      'S34: a credential plugin is told what the kubeconfig says, and nothing of the caller',
+    ),
+    ...trust('insecure-api', 'S34: %s: plan, journal and refusal say so, and apply wants a flag'),
+    ...trust('environment', 'S34: makes no server believed that the kubeconfig does not vouch for'),
+    ...trust(
+      'test-switches',
+      "S34: VOLCTL_TEST_HOST is refused on the root directory of a kubelet's unit",
+      'S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing',
+    ),
+    ...shown('node/host-facts', 'S34: is refused on the root directory of a real kubelet'),
+    ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
+    ...UNTRUSTED,
   ],
 }

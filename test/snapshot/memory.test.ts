@@ -15,8 +15,11 @@ const directory = temporaryDirectory()
 const file = join(directory, 'node.json')
 afterEach(() => rmSync(file, { force: true }))
 
-/** What makes the longest table of the shortest lines, and what fills the rest. */
-const table = (bytes: number): string => `"mountinfo":"${'1 1 7:1 / / r - a b r\\n'.repeat(Math.floor(bytes / 24))}"`
+/** The most lines, of which some are long. */
+function table(bytes: number): string {
+  const line = `1 1 7:1 / /${'x'.repeat(Math.floor(bytes / 4e5) - 24)} r - a b r\\n`
+  return `"mountinfo":"${line.repeat(399_999)}"`
+}
 const list = (values: number, value: string): string => `"x":[${`${value},`.repeat(values)}0]`
 const filled = (document: string, bytes: number, text = 'x'): string =>
   `${document},"z":"${text}${'x'.repeat(Math.max(0, bytes - document.length))}"}`
@@ -27,24 +30,24 @@ function newNames(count: number): string {
   return `"x":[${objects}]`
 }
 
-it.each<{ name: string; document: () => string; packed?: boolean; outcome: string }>([
+it.each<{ name: string; document: () => string; how?: 'packed' | 'pipe'; outcome: string }>([
   { name: 'one long text', document: () => filled(HEAD, ROOM), outcome: 'read' },
-  { name: 'one long text, packed', document: () => filled(HEAD, ROOM), packed: true, outcome: 'read' },
+  { name: 'one long text, packed', document: () => filled(HEAD, ROOM), how: 'packed', outcome: 'read' },
   {
     name: 'the same with two bytes a character',
     document: () => filled(HEAD, ROOM, '数'),
     outcome: 'SnapshotTooLarge',
   },
-  { name: 'as much of that as may be', document: () => filled(HEAD, 75_900_000, '数'), outcome: 'read' },
-  { name: 'the longest mount table', document: () => filled(`${HEAD},${table(64 * 2 ** 20)}`, ROOM), outcome: 'read' },
+  { name: 'as much of that as may be', document: () => filled(HEAD, 67_900_000, '数'), outcome: 'read' },
+  { name: 'the longest mount table', document: () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM), outcome: 'read' },
   {
     name: 'a shorter one',
     document: () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM),
-    packed: true,
+    how: 'packed',
     outcome: 'read',
   },
   { name: 'empty lists', document: () => `${HEAD},${list(1_499_900, '[]')}}`, outcome: 'read' },
-  { name: 'empty lists and text', document: () => filled(`${HEAD},${list(1_000_000, '[]')}`, 78e6), outcome: 'read' },
+  { name: 'empty lists and text', document: () => filled(`${HEAD},${list(1_000_000, '[]')}`, 65e6), outcome: 'read' },
   { name: 'numbers', document: () => `${HEAD},${list(2_999_900, '1.5')}}`, outcome: 'read' },
   { name: 'objects with an index', document: () => `${HEAD},${list(590_000, '{"9":0}')}}`, outcome: 'read' },
   {
@@ -54,12 +57,21 @@ it.each<{ name: string; document: () => string; packed?: boolean; outcome: strin
   },
   { name: 'new names', document: () => `${HEAD},${newNames(270_000)}}`, outcome: 'read' },
   { name: 'more new names', document: () => `${HEAD},${newNames(280_000)}}`, outcome: 'SnapshotTooLarge' },
-])('$name', ({ document, packed = false, outcome }) => {
+  {
+    name: 'as long a mount table, through a pipe',
+    document: () => filled(`${HEAD},${table(48 * 2 ** 20)}`, 79_900_000),
+    how: 'pipe',
+    outcome: 'read',
+  },
+  { name: 'more through a pipe', document: () => filled(HEAD, 80_100_000), how: 'pipe', outcome: 'SnapshotTooLarge' },
+])('$name', ({ document, how, outcome }) => {
   const text = Buffer.from(document())
-  writeFileSync(file, packed ? gzipSync(text, { level: 1 }) : text)
+  const input = how === 'packed' ? gzipSync(text, { level: 1 }) : text
+  if (how !== 'pipe') writeFileSync(file, input)
   const worker = new URL('./memory.worker.ts', import.meta.url).pathname
   // As bin/volctl starts it.
-  const said = execFileSync(process.execPath, ['--min-semi-space-size=16', worker, file], { encoding: 'utf8' })
+  const args = ['--min-semi-space-size=16', worker, how === 'pipe' ? '-' : file]
+  const said = execFileSync(process.execPath, args, { encoding: 'utf8', ...(how === 'pipe' && { input }) })
   const { outcome: found, maxRss } = JSON.parse(said)
   expect(found).toBe(outcome)
   expect(maxRss * 1024).toBeLessThan(MOST)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { snapshotDefect } from '../../src/core/snapshot/snapshot-defect.ts'
+import { ShapeError } from '../../src/core/shape.ts'
+import { snapshotShape } from '../../src/core/snapshot/snapshot-shape.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 
 /** A healthy node's snapshot as JSON, with one part of it changed. */
@@ -16,40 +17,74 @@ function changed(path: string, value: unknown): object {
   return JSON.parse(JSON.stringify(document))
 }
 
+/** In one line, or undefined. */
+function snapshotDefect(document: object): string | undefined {
+  try {
+    expect(snapshotShape(document, '')).toBe(document)
+    return undefined
+  } catch (error) {
+    if (error instanceof ShapeError) return error.message
+    throw error
+  }
+}
+
 it('a whole snapshot has no defect', () => expect(snapshotDefect(changed('bootID', 'x'))).toBeUndefined())
 
 describe('what the planner relies on', () => {
   it.each<[path: string, value: unknown, says: string]>([
-    ['rootDir', '/', 'rootDir is no directory of its own'],
+    ['rootDir', '/', 'rootDir is not a directory of its own'],
     ['runtime.pods.0.containers', undefined, 'runtime.pods[0].containers is missing'],
-    ['runtime.pods.0.containers', { c: 1 }, 'runtime.pods[0].containers is no list'],
-    ['runtime.pods.0.containers.0', null, 'runtime.pods[0].containers[0] is missing'],
+    ['runtime.pods.0.containers', { c: 1 }, 'runtime.pods[0].containers is not a list'],
+    ['runtime.pods.0.containers.0', null, 'runtime.pods[0].containers[0] is not an object'],
     ['runtime.pods.0.state', undefined, 'runtime.pods[0].state is missing'],
     ['runtime.pods.1.uid', undefined, 'runtime.pods[1].uid is missing'],
-    ['runtime.pods.0', 'x', 'runtime.pods[0] is no object'],
-    ['tree.0.content', {}, 'tree[0].content is no text'],
-    ['tree.0.error', null, 'tree[0].error is no text'],
-    ['api.errors', [null], 'api.errors[0] tells nothing'],
-    ['processes.0', 7, 'processes[0] is no text'],
+    ['runtime.pods.0', 'x', 'runtime.pods[0] is not an object'],
+    ['tree.0.content', {}, 'tree[0].content is not text'],
+    ['tree.0.error', null, 'tree[0].error is not text'],
+    ['api.errors', [null], 'api.errors[0] is not an object'],
+    ['processes.0', 7, 'processes[0] is not text'],
     ['kubelet', {}, 'kubelet.running is missing'],
-    ['kubelet.mayReturn', 'no', 'kubelet.mayReturn is no flag'],
+    ['kubelet.mayReturn', 'no', 'kubelet.mayReturn is not true or false'],
     ['staticPods', { manifests: [] }, 'staticPods.readable is missing'],
-    ['api.node', 'node-1', 'api.node is no object'],
+    ['api.node', 'node-1', 'api.node is not an object'],
     ['api.node.metadata', undefined, 'api.node.metadata is missing'],
-    ['api.node.status', null, 'api.node.status is missing'],
+    ['api.node.status', null, 'api.node.status is not an object'],
     ['api.csiNode', { metadata: { name: 'node-1' } }, 'api.csiNode.spec is missing'],
     ['api.volumeAttachments.0.spec', undefined, 'api.volumeAttachments[0].spec is missing'],
     ['api.volumeAttachments.0.spec.source', undefined, 'api.volumeAttachments[0].spec.source is missing'],
-    ['api.persistentVolumes.0.spec.csi.volumeHandle', 7, 'api.persistentVolumes[0].spec.csi.volumeHandle is no text'],
+    ['api.persistentVolumes.0.spec.csi.volumeHandle', 7, 'api.persistentVolumes[0].spec.csi.volumeHandle is not text'],
     ['api.pods.0.metadata.uid', undefined, 'api.pods[0].metadata.uid is missing'],
-    ['api.pods.1.spec.volumes', {}, 'api.pods[1].spec.volumes is no list'],
-    ['api.pods.1.spec.initContainers', 'x', 'api.pods[1].spec.initContainers is no list'],
-    ['api.pods.1.spec.containers.0.volumeMounts.0', null, 'api.pods[1].spec.containers[0].volumeMounts[0] is missing'],
-    ['hostPaths', {}, 'hostPaths is no list'],
-    ['hostPaths', [null], 'hostPaths[0] is missing'],
+    ['api.pods.1.spec.volumes', {}, 'api.pods[1].spec.volumes is not a list'],
+    ['api.pods.1.spec.initContainers', 'x', 'api.pods[1].spec.initContainers is not a list'],
+    [
+      'api.pods.1.spec.containers.0.volumeMounts.0',
+      null,
+      'api.pods[1].spec.containers[0].volumeMounts[0] is not an object',
+    ],
+    ['hostPaths', {}, 'hostPaths is not a list'],
+    ['hostPaths', [null], 'hostPaths[0] is not an object'],
     ['hostPaths', [{ type: 'dir' }], 'hostPaths[0].path is missing'],
-    ['hostPaths', [{ path: '/x', type: 7 }], 'hostPaths[0].type is no text'],
-    ['api.pods.0.status.containerStatuses', {}, 'api.pods[0].status.containerStatuses is no list'],
+    ['hostPaths', [{ path: '/x', type: 7 }], 'hostPaths[0].type is not text'],
+    ['lazyMemory', 'x', 'lazyMemory is not an object'],
+    ['lazyMemory', { path: '/x' }, 'lazyMemory.why is missing'],
+    ['lazyMemory', { path: 7, why: 'x' }, 'lazyMemory.path is not text'],
+    ['notBelieved', [{ what: '/x', why: 'x' }], 'notBelieved[0].hint is missing'],
+    ['api.pods.0.metadata.labels', { app: 7 }, 'api.pods[0].metadata.labels.app is not text'],
+    ['api.pods.0.metadata.annotations', { a: null }, 'api.pods[0].metadata.annotations.a is not text'],
+    [
+      'api.pods.1.spec.securityContext',
+      { fsGroup: '7' },
+      'api.pods[1].spec.securityContext.fsGroup is not a whole number',
+    ],
+    [
+      'api.persistentVolumes.0.spec.capacity',
+      { storage: 7 },
+      'api.persistentVolumes[0].spec.capacity.storage is not text',
+    ],
+    ['api.persistentVolumeClaims.0.status', 'Bound', 'api.persistentVolumeClaims[0].status is not an object'],
+    ['tree.0.mtime', '7', 'tree[0].mtime is not a number'],
+    ['api.clockSkewMs', null, 'api.clockSkewMs is not a number'],
+    ['api.pods.0.status.containerStatuses', {}, 'api.pods[0].status.containerStatuses is not a list'],
   ])('%s = %j: %s', (path, value, says) => expect(snapshotDefect(changed(path, value))).toBe(says))
 })
 
@@ -60,6 +95,13 @@ describe('what a source may leave out', () => {
     ['api.csiNode', undefined],
     ['api.csiNode.spec.drivers', null],
     ['api.node.status.volumesInUse', null],
+    // Go writes what is empty, or a time that is none, as null where it does not leave it out.
+    ['api.pods.0.spec.containers', null],
+    ['api.pods.1.spec.volumes', [{ name: 'v', projected: { sources: null } }]],
+    ['api.pods.0.status.conditions', [{ type: 'Ready', status: 'True', lastTransitionTime: null }]],
+    ['api.pods.0.metadata.creationTimestamp', null],
+    ['api.pods.0.unknown', { of: [null, 7] }],
+    ['api.errors', ['pods could not be read']],
     ['api.pods.0.status', undefined],
     ['runtime', undefined],
     ['runtime.pods.0.containers', []],

@@ -1,12 +1,31 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  chownSync,
+  closeSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors.ts'
 import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { readSource } from '../../src/core/snapshot/read-source.ts'
 import { writeSnapshot } from '../../src/core/snapshot/write-snapshot.ts'
+import { TooLarge } from '../../src/core/trust/plain-files.ts'
+import { NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'volctl-snapshot-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -47,14 +66,98 @@ describe('writeSnapshot', () => {
     }
   })
 
-  it('replaces a link, and leaves what it pointed at', () => {
-    const victim = join(directory, 'victim')
-    writeFileSync(victim, 'precious')
-    const path = join(directory, 'link.json')
-    symlinkSync(victim, path)
+  it.for(TRICKS.filter(({ name }) => name !== 'a file of another user'))(
+    'neither replaces nor writes to $name, and nothing waits',
+    ({ make, says, skip }, context) => {
+      context.skip(skip !== undefined, skip)
+      const path = join(mkdtempSync(join(directory, 'odd-')), 'odd.json')
+      writeFileSync(`${path}.victim`, 'precious')
+      make(path, `${path}.victim`)
+      const before = lstatSync(path)
+      expect(() => writeSnapshot(SNAPSHOT, path, 'odd.json')).toThrow(
+        expect.objectContaining({
+          code: 'SnapshotNotWritten',
+          message: `snapshot odd.json: it is ${says}`,
+          hint: expect.any(String),
+        }),
+      )
+      expect(readFileSync(`${path}.victim`, 'utf8')).toBe('precious')
+      expect(lstatSync(path)).toEqual(before)
+      expect(readdirSync(dirname(path))).toHaveLength(2)
+    },
+  )
+
+  it.skipIf(noOthersFiles !== undefined)('does not write into a disk', () => {
+    const path = join(directory, 'disk')
+    execFileSync('mknod', [path, 'b', '7', '255'])
+    expect(() => writeSnapshot(SNAPSHOT, path)).toThrow('it is a device')
+  })
+
+  it('replaces one of two names of a file, and leaves the other as it was', () => {
+    const path = join(directory, 'second.json')
+    writeFileSync(`${path}.first`, 'precious')
+    linkSync(`${path}.first`, path)
     writeSnapshot(SNAPSHOT, path)
-    expect(readFileSync(victim, 'utf8')).toBe('precious')
+    expect(readFileSync(`${path}.first`, 'utf8')).toBe('precious')
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(SNAPSHOT)
+  })
+
+  it.skipIf(noOthersFiles !== undefined)('replaces the file of another user, and writes nothing into it', () => {
+    const path = join(directory, 'others.json')
+    writeFileSync(path, 'his own')
+    chownSync(path, NOBODY, NOBODY)
+    const his = openSync(path, 'r')
+    try {
+      writeSnapshot(SNAPSHOT, path)
+      expect(readFileSync(his, 'utf8')).toBe('his own')
+      expect(statSync(path)).toMatchObject({ uid: 0 })
+    } finally {
+      closeSync(his)
+    }
+  })
+
+  it('goes through links of root on the way', () => {
+    mkdirSync(join(directory, 'real'))
+    symlinkSync('real', join(directory, 'to-real'))
+    writeSnapshot(SNAPSHOT, join(directory, 'to-real/../to-real/x.json'))
+    expect(readdirSync(join(directory, 'real'))).toEqual(['x.json'])
+  })
+
+  it.skipIf(noOthersFiles !== undefined).each([
+    { name: 'a link of another user', foreign: 'link', says: /: \/.*\/link is a link of uid 65534$/ },
+    { name: 'a link in a directory of another user', foreign: 'directory', says: /: \/.* belongs to uid 65534$/ },
+  ])('does not go through $name', ({ foreign, says }) => {
+    const above = mkdtempSync(join(directory, 'above-'))
+    mkdirSync(join(above, 'precious'))
+    symlinkSync('precious', join(above, 'link'))
+    if (foreign === 'link') lchownSync(join(above, 'link'), NOBODY, NOBODY)
+    else chownSync(above, NOBODY, NOBODY)
+    expect(() => writeSnapshot(SNAPSHOT, join(above, 'link/x.json'))).toThrow(
+      expect.objectContaining({ code: 'SnapshotNotWritten', message: expect.stringMatching(says) }),
+    )
+    expect(readdirSync(join(above, 'precious'))).toEqual([])
+  })
+
+  it.skipIf(noOthersFiles !== undefined)('writes into a directory of another user that is named', () => {
+    const his = mkdtempSync(join(directory, 'his-'))
+    chownSync(his, NOBODY, NOBODY)
+    writeSnapshot(SNAPSHOT, join(his, 'x.json'))
+    expect(statSync(join(his, 'x.json'))).toMatchObject({ uid: 0 })
+  })
+
+  it('finds a path of another process by its root and its working directory, as a caller in another namespace has it', () => {
+    const place = mkdtempSync(join(directory, 'place-'))
+    mkdirSync(join(place, 'below'))
+    const before = process.cwd()
+    process.chdir(join(place, 'below'))
+    try {
+      writeSnapshot(SNAPSHOT, `/proc/${process.pid}/root${place}/../${basename(place)}/a.json`)
+      writeSnapshot(SNAPSHOT, `/proc/${process.pid}/cwd/../b.json`)
+      writeSnapshot(SNAPSHOT, `/proc/${process.pid}/cwd/c.json`)
+    } finally {
+      process.chdir(before)
+    }
+    expect(readdirSync(place, { recursive: true }).toSorted()).toEqual(['a.json', 'b.json', 'below', 'below/c.json'])
   })
 
   it('says where it could not write, and leaves no draft', () => {
@@ -135,9 +238,15 @@ describe('readSnapshot', () => {
     },
     {
       name: 'a mount table of more than the kernel can have',
-      bytes: text.replace('25 0 254:0', 'x'.repeat(65 * 2 ** 20)),
+      bytes: text.replace('25 0 254:0', 'x'.repeat(49 * 2 ** 20)),
       code: 'SnapshotTooLarge',
-      says: 'its mount table is larger than 67108864 bytes',
+      says: 'its mount table is larger than 50331648 bytes',
+    },
+    {
+      name: 'a mount table of too many lines',
+      bytes: text.replace('25 0 254:0 / / rw - ext4 /dev/vda1 rw', '1 1 7:1 / / r - a b r\\n'.repeat(400_001)),
+      code: 'SnapshotTooLarge',
+      says: 'its mount table has more than 400000 lines',
     },
     { name: 'a damaged mount table', bytes: text.replace('254:0', '254'), code: 'MountinfoDamaged', says: 'line 1' },
     {
@@ -162,6 +271,68 @@ describe('readSnapshot', () => {
   it('says that a file is missing', async () => {
     await expect(readSnapshot(join(directory, 'nowhere'))).rejects.toThrow(/no such file/)
     await expect(readSnapshot(directory)).rejects.toThrow(/directory/)
+  })
+
+  it.skipIf(noOthersFiles !== undefined)(
+    'reads what is somebody else’s, and through his links: it is no order',
+    async () => {
+      const path = join(directory, 'his.json')
+      writeFileSync(path, text)
+      symlinkSync('his.json', join(directory, 'his-link.json'))
+      for (const each of [path, join(directory, 'his-link.json')]) lchownSync(each, NOBODY, NOBODY)
+      expect((await readSnapshot(join(directory, 'his-link.json'))).snapshot).toEqual(SNAPSHOT)
+    },
+  )
+
+  it.each(['/dev/zero', '/dev/null', '/dev/tty'])('opens no device: %s', async (path) => {
+    await expect(readSnapshot(path)).rejects.toMatchObject({
+      code: 'SnapshotUnreadable',
+      message: `snapshot ${path}: it is a device`,
+    })
+  })
+
+  it('does not wait for a writer that never comes, or that never ends', async () => {
+    const path = join(directory, 'fifo')
+    execFileSync('mkfifo', [path])
+    const slow = (why: string) => ({
+      code: 'SnapshotUnreadable',
+      message: `snapshot ${path}: ${why} within 0.3 s`,
+      hint: 'Save it to a file first, and give that.',
+    })
+    await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('nobody has written to it'))
+    const writer = spawn('sh', ['-c', 'exec >"$0"; printf "{"; sleep 1000', path], { stdio: 'ignore' })
+    try {
+      await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('it did not end'))
+    } finally {
+      writer.kill('SIGKILL')
+    }
+  })
+
+  it.each([
+    { name: 'a writer that comes later', script: 'sleep 0.2; cat "$1" >"$0"' },
+    {
+      name: 'a writer that stops in between',
+      script: 'exec >"$0"; sleep 0.2; head -c 50 "$1"; sleep 0.1; tail -c +51 "$1"',
+    },
+  ])('waits in time for $name', async ({ script }) => {
+    const path = join(mkdtempSync(join(directory, 'fifo-')), 'fifo')
+    execFileSync('mkfifo', [path])
+    const large = { ...SNAPSHOT, kernelVersion: 'x'.repeat(300_000) }
+    writeFileSync(`${path}.json`, JSON.stringify(large))
+    const writer = spawn('sh', ['-c', script, path, `${path}.json`], { stdio: 'ignore' })
+    expect((await readSnapshot(path, 20_000)).snapshot).toEqual(large)
+    writer.kill()
+  })
+
+  it('ends a pipe that never ends: by its bytes, or in time', async () => {
+    const path = join(directory, 'endless')
+    execFileSync('mkfifo', [path])
+    const writer = spawn('sh', ['-c', 'exec cat /dev/zero >"$0"', path], { stdio: 'ignore' })
+    try {
+      await expect(readSource(path, { maxBytes: 10_000_000, pipeMs: 20_000 })).rejects.toThrow(TooLarge)
+    } finally {
+      writer.kill('SIGKILL')
+    }
   })
 
   it('leaves absent what the snapshot lacks', async () => {

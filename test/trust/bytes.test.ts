@@ -1,68 +1,77 @@
-/** S34: what comes in as a stream has an end in bytes, raw and unpacked, and in time. */
+/** S34: every stream has an end, in bytes raw and unpacked, and in time. */
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { Budget, collect } from '../../src/core/trust/bytes.ts'
 import { TooLarge } from '../../src/core/trust/plain-files.ts'
 
-const MEBIBYTE = 1024 * 1024
-
-it('gives all bytes in their order, however they are cut', async () => {
-  const bytes = Buffer.from(Array.from({ length: 600_000 }, (_, index) => index % 251))
-  for (const size of [1000, 16_384, 65_536, 600_000]) {
-    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
-      bytes.subarray(n * size, (n + 1) * size),
-    )
-    expect((await collect(Readable.from(pieces), { maxBytes: MEBIBYTE })).equals(bytes)).toBe(true)
-  }
-})
-
-it('is not made to hold the buffers that small pieces were cut from', async () => {
-  function* pieces(): Generator<Buffer> {
-    for (let sent = 0; sent < 300_000; sent++) yield Buffer.alloc(8192).subarray(0, 1)
-  }
-  const before = process.resourceUsage().maxRSS
-  expect(await collect(Readable.from(pieces()), { maxBytes: MEBIBYTE })).toHaveLength(300_000)
-  // They would be 2.4 GB.
-  expect(process.resourceUsage().maxRSS - before).toBeLessThan(500 * 1024)
-})
-
-describe('a budget', () => {
-  it('is given back in full, also by what it was too small for', async () => {
-    const budget = new Budget(100)
-    const bounds = { maxBytes: MEBIBYTE, budget }
-    for (let tries = 0; tries < 5; tries++) {
-      await expect(collect(Readable.from([Buffer.alloc(60), Buffer.alloc(60)]), bounds)).rejects.toThrow(TooLarge)
-      await expect(collect(Readable.from([Buffer.alloc(60)]), { ...bounds, maxBytes: 50 })).rejects.toThrow(TooLarge)
-    }
-    expect(await collect(Readable.from([Buffer.alloc(100)]), bounds)).toHaveLength(100)
+const endless = (): Readable =>
+  new Readable({
+    read() {
+      this.push(Buffer.alloc(1024, 'x'))
+    },
   })
-})
+const silent = (): Readable => new Readable({ read() {} })
+const MEGABYTE = 1024 * 1024
 
-describe('packed', () => {
-  const packed = gzipSync(Buffer.alloc(MEBIBYTE, ' '))
-
-  it('is counted as it is unpacked', async () => {
-    const whole = collect(Readable.from([packed]), { maxBytes: MEBIBYTE, encoding: 'gzip' })
-    expect(await whole).toHaveLength(MEBIBYTE)
-    const more = collect(Readable.from([packed, packed]), { maxBytes: MEBIBYTE, encoding: 'gzip' })
-    await expect(more).rejects.toThrow(TooLarge)
+describe('collect', () => {
+  it('gives all of a stream', async () => {
+    expect((await collect(Readable.from([Buffer.from('a'), Buffer.from('b')]), { maxBytes: 2 })).toString()).toBe('ab')
   })
 
-  it('and is counted as it arrives', async () => {
-    const noise = Buffer.alloc(2000, 1)
-    await expect(collect(Readable.from([noise]), { maxBytes: 1000, encoding: 'gzip' })).rejects.toThrow()
+  it('unpacks', async () => {
+    const packed = Readable.from([gzipSync('content')])
+    expect((await collect(packed, { maxBytes: 100, encoding: 'gzip' })).toString()).toBe('content')
   })
 
-  it('fails where it is cut off', async () => {
-    const cut = Readable.from([packed.subarray(0, -4)])
-    await expect(collect(cut, { maxBytes: MEBIBYTE, encoding: 'gzip' })).rejects.toThrow()
+  it('ends one that never ends', async () => {
+    const stream = endless()
+    await expect(collect(stream, { maxBytes: MEGABYTE })).rejects.toThrow(TooLarge)
+    expect(stream.destroyed).toBe(true)
   })
-})
 
-it('ends with its signal, whatever the sender does', async () => {
-  const endless = new Readable({ read: () => undefined })
-  const work = collect(endless, { maxBytes: MEBIBYTE, signal: AbortSignal.timeout(50) })
-  await expect(work).rejects.toMatchObject({ name: 'TimeoutError' })
-  expect(endless.destroyed).toBe(true)
+  it('ends what unpacks to more, long before all is unpacked', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * MEGABYTE))
+    await expect(collect(Readable.from([bomb]), { maxBytes: MEGABYTE, encoding: 'gzip' })).rejects.toThrow(TooLarge)
+  })
+
+  it('ends what arrives without end and unpacks to nothing', async () => {
+    const empty = gzipSync('')
+    const stream = new Readable({
+      read() {
+        this.push(empty)
+      },
+    })
+    await expect(collect(stream, { maxBytes: MEGABYTE, encoding: 'gzip' })).rejects.toThrow(TooLarge)
+  })
+
+  it('ends one that says nothing, at the deadline', async () => {
+    const stream = silent()
+    await expect(collect(stream, { maxBytes: 1, signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    })
+    expect(stream.destroyed).toBe(true)
+  })
+
+  it('ends one that is packed and says nothing', async () => {
+    const signal = AbortSignal.timeout(20)
+    await expect(collect(silent(), { maxBytes: 1, encoding: 'gzip', signal })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    })
+  })
+
+  it.each(['cut off', 'none'])('says of packing that is %s that it is wrong', async (how) => {
+    const bytes = how === 'none' ? Buffer.from('no gzip') : gzipSync('content').subarray(0, 12)
+    await expect(collect(Readable.from([bytes]), { maxBytes: 100, encoding: 'gzip' })).rejects.toThrow()
+  })
+
+  it('shares a budget with others, and gives back what it took', async () => {
+    const budget = new Budget(3 * MEGABYTE)
+    const both = [endless(), endless()].map((stream) => collect(stream, { maxBytes: 2 * MEGABYTE, budget }))
+    const ended = await Promise.allSettled(both)
+    expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await expect(
+      collect(Readable.from([Buffer.alloc(MEGABYTE)]), { maxBytes: 2 * MEGABYTE, budget }),
+    ).resolves.toHaveLength(MEGABYTE)
+  })
 })

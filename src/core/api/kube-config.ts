@@ -9,6 +9,7 @@
 import { userInfo } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { VolctlError } from '../errors.ts'
+import { callerPath } from '../trust/caller.ts'
 import { addDoubt, type Doubt } from '../trust/doubts.ts'
 import { type Environment, environment } from '../trust/environment.ts'
 import { NotTrusted, TRUST_HINT, trustedTextIfAny } from '../trust/files.ts'
@@ -149,7 +150,7 @@ function doubtOf({ source, error }: PassedOver): Doubt {
 
 function listOf(value: string): string[] {
   const paths = value.split(delimiter).filter((path) => path !== '')
-  const existing = paths.map((path) => resolve(path)).filter(isThere)
+  const existing = paths.map((path) => callerPath(path)).filter(isThere)
   if (existing.length > 0) return existing
   throw new VolctlError('KubeconfigMissing', `KUBECONFIG names no file that exists: ${value}.`, {
     hint: 'Correct or unset KUBECONFIG, or give --kubeconfig.',
@@ -177,7 +178,7 @@ function fromFiles(paths: readonly string[], { kind, given, context, pluginDeadl
 function fromHome(env: Environment, options: DiscoverOptions, search: Search): KubeCredentials | undefined {
   const home = env.HOME || ownHome()
   if (home === undefined) return undefined
-  const path = resolve(home, '.kube', 'config')
+  const path = callerPath(resolve(home, '.kube', 'config'))
   try {
     const found = fromFiles([path], { ...options, kind: 'kubeconfig', given: false })
     search.note(path)

@@ -1,10 +1,8 @@
 /** Directories held by descriptors, and paths that go through them (openat(2) in Node's words). */
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, fstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { kernelText } from '../trust/kernel.ts'
+import { markDirectory, markEntry } from '../trust/plain-files.ts'
 import { StepFailed } from './operation-error.ts'
-
-/** Not among Node's constants: a descriptor that only marks a place. Opening one does not ask a FUSE server. */
-const O_PATH = 0o10000000
-const PLACE = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 export interface OpenDirectory {
   readonly fd: number
@@ -15,14 +13,14 @@ export interface OpenDirectory {
 
 /** Opens a directory by its whole path; links on the way, or another mount than expected, refuse it. */
 export function openDirectory(path: string, mountId: number): OpenDirectory {
-  return checked(openSync(path, PLACE), mountId, path, (fd) => {
+  return checked(markDirectory(path), mountId, path, (fd) => {
     const real = readlinkSync(`/proc/self/fd/${fd}`)
     if (real !== path) throw new StepFailed('Swapped', `${path} is really ${real}: a link is on the way`)
   })
 }
 
 export function openBelow(directory: OpenDirectory, name: Buffer): OpenDirectory {
-  return checked(openSync(entryPath(directory, name), PLACE), directory.mountId, name.toString())
+  return checked(markDirectory(entryPath(directory, name)), directory.mountId, name.toString())
 }
 
 /**
@@ -31,7 +29,7 @@ export function openBelow(directory: OpenDirectory, name: Buffer): OpenDirectory
  * @returns a descriptor that the caller closes
  */
 export function openEntry(directory: OpenDirectory, name: Buffer): number {
-  return openSync(entryPath(directory, name), O_PATH | constants.O_NOFOLLOW)
+  return markEntry(entryPath(directory, name))
 }
 
 /** A directory of which a descriptor is held already, if it is in the same mount as the one above. */
@@ -45,7 +43,7 @@ export function isInMount(fd: number, mountId: number): boolean {
 
 /** The directory above, which must be the one that the walk came from. */
 export function openParent(directory: OpenDirectory, identity: string): OpenDirectory {
-  const fd = openSync(`/proc/self/fd/${directory.fd}/..`, PLACE)
+  const fd = markDirectory(`/proc/self/fd/${directory.fd}/..`)
   return checked(fd, directory.mountId, '..', (_, found) => {
     if (found !== identity) throw new StepFailed('Swapped', 'a directory was moved while the walk was in it')
   })
@@ -88,7 +86,7 @@ function identityOf(fd: number): string {
 }
 
 function mountIdOf(fd: number): number {
-  const match = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))
+  const match = /^mnt_id:\s*(\d+)$/m.exec(kernelText(`/proc/self/fdinfo/${fd}`))
   if (match?.[1] === undefined)
     throw new StepFailed('ForeignMount', `the kernel does not tell the mount of descriptor ${fd}`)
   return Number(match[1])

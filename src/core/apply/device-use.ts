@@ -1,8 +1,9 @@
 /** What the kernel still has on a block device: a superblock, a holder, an opener (S21). */
-import { closeSync, constants, existsSync, lstatSync, openSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
+import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
-import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
+import { kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
+import { openDeviceAlone } from '../trust/plain-files.ts'
 
 export interface DeviceUse {
   /** False: no such block device (any more); nothing on it can be in use. */
@@ -29,10 +30,10 @@ export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
 
 /** An exclusive open fails as long as a mount, a mapping or another exclusive opener has the device. */
 function openExclusively(uevent: string): string | undefined {
-  const name = /^DEVNAME=(.+)$/m.exec(readFileSync(uevent, 'utf8'))?.[1]
+  const name = /^DEVNAME=(.+)$/m.exec(kernelText(uevent))?.[1]
   if (name === undefined) return 'a device without a name'
   try {
-    closeSync(openSync(`/dev/${name}`, constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK))
+    closeSync(openDeviceAlone(`/dev/${name}`))
     return undefined
   } catch (error) {
     const code = errnoOf(error)
@@ -86,7 +87,7 @@ export function readLoops(sys = '/sys'): { device: string; backingFile: string }
 
 export function readBackingFile(device: string, sys = '/sys'): string | undefined {
   try {
-    return readFileSync(`${sys}/block/${posix.basename(device)}/loop/backing_file`, 'utf8').trimEnd()
+    return kernelText(`${sys}/block/${posix.basename(device)}/loop/backing_file`).trimEnd()
   } catch {
     return undefined
   }

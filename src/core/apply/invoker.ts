@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os'
+import { environment } from '../trust/environment.ts'
 
 /** Who runs this process, for the lock and the journal. */
 export interface Invoker {
@@ -11,7 +12,7 @@ export interface Invoker {
 }
 
 export function invoker(): Invoker {
-  const { SUDO_USER: sudoUser } = process.env
+  const { SUDO_USER: sudoUser } = environment()
   const uid = process.geteuid?.() ?? 0
   return { pid: process.pid, uid, user: userName(uid), ...(sudoUser === undefined ? {} : { sudoUser }) }
 }

@@ -1,27 +1,18 @@
 /**
  * What apply was about to do, and what came of it: JSON lines, each on the disk before the next step (S14).
  * One file, only ever appended to, and put aside when it is large before an apply begins; a line cut off by a crash is
- * closed by the next writer.
+ * closed by the next writer. It is root's word on what happened, so that it lies where nobody else may write (S33).
  */
 import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  readSync,
-  renameSync,
-  writeSync,
-} from 'node:fs'
-import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { closeSync, fstatSync, lstatSync, readSync, renameSync } from 'node:fs'
+import { troubleText } from '../disk-trouble.ts'
+import { errnoOf, VolctlError } from '../errors.ts'
 import type { Insecure } from '../model/snapshot.ts'
 import { syncDirectory } from '../replace-file.ts'
-import { ensureDirectory } from './ensure-directory.ts'
+import { appendKept, makeTrustedDirectory, NotTrusted, nameIn, TRUST_HINT } from '../trust/files.ts'
+import { writeThrough } from '../trust/plain-files.ts'
 import type { Invoker } from './invoker.ts'
-import { type LazyRecord, rememberLazy } from './lazy-memory.ts'
+import { LAZY_FILE, type LazyRecord, rememberLazy } from './lazy-memory.ts'
 
 export const JOURNAL_FILE = 'journal.jsonl'
 /** A journal of this size is put aside as journal.jsonl.1, that one as .2, and so on; the oldest goes. */
@@ -78,35 +69,35 @@ export function openJournal(directory: string, options: JournalOptions = {}): Jo
   let isTorn = false
   const append = (line: string): void => {
     if (fd === undefined) throw new Error('closed')
-    const bytes = Buffer.from(isTorn ? `\n${line}` : line)
+    const text = isTorn ? `\n${line}` : line
     isTorn = true
-    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
+    writeThrough(fd, text)
     isTorn = false
-    fsyncSync(fd)
   }
   const close = (): void => {
     if (fd !== undefined) closeSync(fd)
     fd = undefined
   }
   guarded(path, () => {
-    ensureDirectory(directory, 0o700)
-    rotate(path, rotateBytes)
-    fd = openOwn(path)
+    const place = makeTrustedDirectory(directory, 0o700)
     try {
-      syncDirectory(directory)
+      rotate(nameIn(place, JOURNAL_FILE), rotateBytes)
+      fd = appendKept(place, JOURNAL_FILE)
+      syncDirectory(nameIn(place, '.'))
       const { size } = fstatSync(fd)
       if (size > 0 && lastByte(fd, size) !== '\n') append('\n')
     } catch (error) {
       close()
       throw error
+    } finally {
+      closeSync(place)
     }
   })
   return {
-    write: (entry) =>
-      guarded(path, () => {
-        append(`${JSON.stringify({ time: new Date().toISOString(), run, ...entry })}\n`)
-        if (entry.type === 'lazy') remember(lazyDirectory, entry)
-      }),
+    write: (entry) => {
+      guarded(path, () => append(`${JSON.stringify({ time: new Date().toISOString(), run, ...entry })}\n`))
+      if (entry.type === 'lazy') remember(lazyDirectory, entry)
+    },
     [Symbol.dispose]: close,
   }
 }
@@ -122,24 +113,27 @@ export function spokenJournal(lazyDirectory: string, say: (line: string) => void
     write: (entry) => {
       if (entry.type === 'stateFile')
         say(`without a journal: ${entry.path} is removed; it held ${entry.content.trim()}`)
-      if (entry.type === 'lazy') guarded(lazyDirectory, () => remember(lazyDirectory, entry))
+      if (entry.type === 'lazy') remember(lazyDirectory, entry)
     },
     [Symbol.dispose]: () => undefined,
   }
 }
 
 function remember(directory: string, record: LazyRecord): void {
-  ensureDirectory(directory, 0o700)
-  rememberLazy(directory, record)
+  const hint = 'What is detached lazily must be remembered first: free the disk or the path.'
+  guarded(`${directory}/${LAZY_FILE}`, () => rememberLazy(directory, record), hint)
 }
 
-function guarded<T>(path: string, work: () => T): T {
+const JOURNAL_HINT =
+  'Apply does nothing that it cannot write down first: free the disk or the path, name another directory with --journal, or do without: --no-journal.'
+
+function guarded<T>(path: string, work: () => T, hint = JOURNAL_HINT): T {
   try {
     return work()
   } catch (error) {
-    throw new VolctlError('JournalFailed', `the journal ${path} cannot be written: ${errorMessage(error)}`, {
+    throw new VolctlError('JournalFailed', `the journal ${path} cannot be written: ${troubleText(error)}`, {
       cause: error,
-      hint: 'Apply does nothing that it cannot write down first: free the disk or the path, name another directory with --journal, or do without: --no-journal.',
+      hint: error instanceof NotTrusted ? TRUST_HINT : hint,
     })
   }
 }
@@ -156,23 +150,6 @@ function renameIfThere(from: string, to: string): void {
     renameSync(from, to)
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error
-  }
-}
-
-/** A plain file of our own under one name: whoever made another could read along, or have us write to his. */
-function openOwn(path: string): number {
-  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
-  const fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
-  try {
-    const stat = fstatSync(fd)
-    if (!stat.isFile()) throw new Error('it is not a regular file')
-    if (stat.uid !== process.geteuid?.()) throw new Error(`it belongs to another user (uid ${stat.uid})`)
-    if (stat.nlink !== 1) throw new Error('it has a second name (hard link)')
-    if ((stat.mode & 0o077) !== 0) fchmodSync(fd, 0o600)
-    return fd
-  } catch (error) {
-    closeSync(fd)
-    throw error
   }
 }
 

@@ -1,11 +1,14 @@
 /**
  * What was detached lazily and may still live: no mount table shows it (S20). A small file beside the journal, since
- * every plan reads it; as the journal, on the disk before the umount.
+ * every plan reads it; as the journal, on the disk before the umount, and where nobody else may write (S33).
  */
-import { appendFileSync, closeSync, constants, fsyncSync, openSync } from 'node:fs'
+import { closeSync } from 'node:fs'
+import { syncDirectory } from '../replace-file.ts'
+import { appendKept, makeTrustedDirectory, nameIn } from '../trust/files.ts'
+import { writeThrough } from '../trust/plain-files.ts'
 
-/** Of the journal, too. */
-export const DEFAULT_JOURNAL_DIR = '/var/log/volctl'
+/** Of the journal, too. Not below /var/log, which others than root may write to: on Ubuntu the group syslog. */
+export const DEFAULT_JOURNAL_DIR = '/var/lib/volctl'
 export const LAZY_FILE = 'lazy.jsonl'
 
 export interface LazyRecord {
@@ -19,15 +22,19 @@ export interface LazyRecord {
   readonly volume?: string
 }
 
-/** @throws whatever the file system says */
+/** @throws NotTrusted, NotAFile, or whatever the file system says */
 export function rememberLazy(directory: string, record: LazyRecord): void {
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
-  const fd = openSync(`${directory}/${LAZY_FILE}`, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
+  const place = makeTrustedDirectory(directory, 0o700)
   try {
-    // A line that a crash cut off ends here.
-    appendFileSync(fd, `\n${JSON.stringify(record)}\n`)
-    fsyncSync(fd)
+    const fd = appendKept(place, LAZY_FILE)
+    try {
+      // A line that a crash cut off ends here.
+      writeThrough(fd, `\n${JSON.stringify(record)}\n`)
+    } finally {
+      closeSync(fd)
+    }
+    syncDirectory(nameIn(place, '.'))
   } finally {
-    closeSync(fd)
+    closeSync(place)
   }
 }

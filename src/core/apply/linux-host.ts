@@ -1,14 +1,11 @@
 /** This host: umount(8), losetup(8) and plain system calls. */
 import {
+  chmodSync,
   closeSync,
-  constants,
-  fchmodSync,
   fstatSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   rmdirSync,
   symlinkSync,
@@ -16,6 +13,7 @@ import {
 } from 'node:fs'
 import { errnoOf } from '../errors.ts'
 import { findHolders } from '../holders/find-holders.ts'
+import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
 import { commandPath, runCommand } from '../trust/programs.ts'
 import { writeAtomically } from './atomic/write-atomically.ts'
 import { changeOwnership } from './change-ownership.ts'
@@ -60,7 +58,7 @@ export const linuxHost: Host = {
   loopBackingFile: (device) => readBackingFile(device),
   mkdir: (path, mode) => mkdirSync(path, { mode }),
   chmod,
-  createFile: (path, mode) => closeSync(openSync(path, 'wx', mode)),
+  createFile: (path, mode) => closeSync(createNew(path, mode)),
   symlink: (to, path) => symlinkSync(to, path),
   readLink,
   writeStateFile,
@@ -91,11 +89,12 @@ export const linuxHost: Host = {
   },
 }
 
-/** By a descriptor: a link that was put in its place is not followed. */
+/** By a descriptor: a link that was put in its place is not followed, and no FIFO or device there is opened. */
 function chmod(path: string, mode: number): void {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const fd = markEntry(path)
   try {
-    fchmodSync(fd, mode)
+    if (fstatSync(fd).isSymbolicLink()) throw new Error(`${path} is a symbolic link`)
+    chmodSync(`/proc/self/fd/${fd}`, mode)
   } finally {
     closeSync(fd)
   }
@@ -127,19 +126,13 @@ function listNames(path: string): string[] {
 }
 
 function readSmallFile(path: string): string | undefined {
-  let fd: number
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    return readPlain(path, SMALL_FILE).toString('utf8')
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
+    if (error instanceof TooLarge || error instanceof NotPlain)
+      throw new Error(`${path} is not a small file`, { cause: error })
     throw error
-  }
-  try {
-    const entry = fstatSync(fd)
-    if (!entry.isFile() || entry.size > SMALL_FILE) throw new Error(`${path} is not a small file`)
-    return readFileSync(fd, 'utf8')
-  } finally {
-    closeSync(fd)
   }
 }
 

@@ -3,13 +3,18 @@
  * of a process that is gone (or whose pid is another process's now) is taken over.
  */
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, linkSync, openSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, linkSync, statSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { diskTrouble, troubleText } from '../disk-trouble.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import { sha256Hex } from '../names.ts'
-import { ensureDirectory } from './ensure-directory.ts'
+import { makeTrustedDirectory, NotTrusted, nameIn, openKept, TRUST_HINT } from '../trust/files.ts'
+import { kernelText, kernelTextIfAny } from '../trust/kernel.ts'
+import { createNew, readToLimit, writeAll } from '../trust/plain-files.ts'
 import { invoker } from './invoker.ts'
+
+/** Of a lock file; each has some hundred. */
+const MAX_BYTES = 64 * 1024
 
 export interface LockOwner {
   readonly pid: number
@@ -42,17 +47,49 @@ export function defaultLockFile(rootDir: string): string {
   }
 }
 
-/** @throws VolctlError Locked, naming the holder; LockFailed where no lock file can be made */
+/**
+ * In a directory that nobody else may write, by its descriptor: what lies under the lock's name there was put there by
+ * root, and a FIFO, a link or a device is not opened (S33).
+ *
+ * @throws VolctlError Locked, naming the holder; LockFailed where no lock file can be made
+ */
 export function takeLock(path: string): Lock {
+  let place: Place | undefined
   try {
-    ensureDirectory(posix.dirname(path), 0o755)
-    return acquire(path, ownerOfThisProcess())
+    place = { directory: makeTrustedDirectory(posix.dirname(path), 0o755), path }
+    return closing(place, acquire(place, posix.basename(path), ownerOfThisProcess()))
   } catch (error) {
+    if (place !== undefined) closeSync(place.directory)
     if (error instanceof VolctlError) throw error
     throw new VolctlError('LockFailed', `the lock file ${path} could not be made: ${troubleText(error)}`, {
       cause: error,
-      hint: diskTrouble(error)?.hint ?? 'Without a lock two applies could meet: see to it that it can be made.',
+      hint: hintOf(error),
     })
+  }
+}
+
+interface Place {
+  /** A descriptor. */
+  readonly directory: number
+  /** For messages. */
+  readonly path: string
+}
+
+function hintOf(error: unknown): string {
+  if (error instanceof NotTrusted) return TRUST_HINT
+  return diskTrouble(error)?.hint ?? 'Without a lock two applies could meet: see to it that it can be made.'
+}
+
+function closing({ directory }: Place, lock: Lock): Lock {
+  return {
+    takenOverFrom: lock.takenOverFrom,
+    [Symbol.dispose]() {
+      try {
+        lock[Symbol.dispose]()
+      } finally {
+        closeSync(directory)
+      }
+    },
   }
 }
 
@@ -60,31 +97,31 @@ export function takeLock(path: string): Lock {
  * The right to remove one dead owner's file is itself a lock, named after that owner: under it the file is read
  * again, so that of two that saw the same dead owner only one takes over.
  */
-function acquire(path: string, me: LockOwner, depth = 0): Lock {
+function acquire(place: Place, name: string, me: LockOwner, depth = 0): Lock {
+  const file = nameIn(place.directory, name)
   let takenOverFrom: LockOwner | undefined
   for (let attempt = 0; attempt < 20 && depth < 5; attempt++) {
-    if (create(path, me)) return held(path, me, takenOverFrom)
-    const owner = readOwner(path)
+    if (create(file, me)) return held(place, name, me, takenOverFrom)
+    const owner = readOwner(place, name)
     if (owner === undefined) continue
-    if (owner !== 'unreadable' && isAlive(owner)) throw lockedBy(path, owner)
-    const name = owner === 'unreadable' ? 'unreadable' : `${owner.pid}-${owner.startTime}`
-    using _claim = acquire(`${path}.${name}`, me, depth + 1)
-    if (JSON.stringify(readOwner(path)) === JSON.stringify(owner)) {
-      unlinkSync(path)
+    if (owner !== 'unreadable' && isAlive(owner)) throw lockedBy(place.path, owner)
+    const claimed = owner === 'unreadable' ? 'unreadable' : `${owner.pid}-${owner.startTime}`
+    using _claim = acquire(place, `${name}.${claimed}`, me, depth + 1)
+    if (JSON.stringify(readOwner(place, name)) === JSON.stringify(owner)) {
+      unlinkSync(file)
       if (owner !== 'unreadable') takenOverFrom = owner
     }
   }
-  throw new VolctlError('LockFailed', `the lock file ${path} keeps changing`, { hint: 'Try again.' })
+  throw new VolctlError('LockFailed', `the lock file ${place.path} keeps changing`, { hint: 'Try again.' })
 }
 
 /** The file appears whole or not at all: it is written under another name and linked. */
-function create(path: string, me: LockOwner): boolean {
-  const draft = `${path}.${randomUUID()}`
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
-  const fd = openSync(draft, flags, 0o600)
+function create(file: string, me: LockOwner): boolean {
+  const draft = `${file}.${randomUUID()}`
+  const fd = createNew(draft, 0o600)
   try {
-    writeFileSync(fd, `${JSON.stringify(me)}\n`)
-    linkSync(draft, path)
+    writeAll(fd, `${JSON.stringify(me)}\n`)
+    linkSync(draft, file)
     return true
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false
@@ -95,20 +132,21 @@ function create(path: string, me: LockOwner): boolean {
   }
 }
 
-function held(path: string, me: LockOwner, takenOverFrom: LockOwner | undefined): Lock {
+function held(place: Place, name: string, me: LockOwner, takenOverFrom: LockOwner | undefined): Lock {
   return {
     takenOverFrom,
     [Symbol.dispose]() {
-      if (JSON.stringify(readOwner(path)) === JSON.stringify(me)) unlinkSync(path)
+      if (JSON.stringify(readOwner(place, name)) === JSON.stringify(me)) unlinkSync(nameIn(place.directory, name))
     },
   }
 }
 
-function readOwner(path: string): LockOwner | 'unreadable' | undefined {
+/** @throws where it is no plain file, or another user's */
+function readOwner({ directory }: Place, name: string): LockOwner | 'unreadable' | undefined {
   try {
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+    const { fd } = openKept(directory, name)
     try {
-      const owner: unknown = JSON.parse(readFileSync(fd, 'utf8'))
+      const owner: unknown = JSON.parse(readToLimit(fd, MAX_BYTES).toString())
       return isOwner(owner) ? owner : 'unreadable'
     } finally {
       closeSync(fd)
@@ -120,9 +158,10 @@ function readOwner(path: string): LockOwner | 'unreadable' | undefined {
   }
 }
 
+/** What becomes part of a name is digits alone. */
 function isOwner(value: unknown): value is LockOwner {
   const { pid, startTime } = (value ?? {}) as Partial<LockOwner>
-  return typeof pid === 'number' && typeof startTime === 'string'
+  return Number.isSafeInteger(pid) && typeof startTime === 'string' && /^\d*$/.test(startTime)
 }
 
 function isAlive(owner: LockOwner): boolean {
@@ -141,18 +180,14 @@ function ownerOfThisProcess(): LockOwner {
 }
 
 function bootID(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  return kernelText('/proc/sys/kernel/random/boot_id').trim()
 }
 
 /** Field 22 of /proc/PID/stat; the name in field 2 may hold blanks and parentheses. A zombie holds nothing. */
 function startTimeOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' ? undefined : fields[19]
-  } catch {
-    return undefined
-  }
+  const stat = kernelTextIfAny(`/proc/${pid}/stat`)
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields?.[0] === 'Z' ? undefined : fields?.[19]
 }
 
 function lockedBy(path: string, { pid, user, since }: LockOwner): VolctlError {

@@ -1,9 +1,9 @@
 /** Mount namespaces other than ours, each read once through one of its processes. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { errnoOf } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
-import { namespaceOf } from '../trust/kernel.ts'
+import { kernelBytes, kernelText, namespaceOf } from '../trust/kernel.ts'
 import type { OtherNamespace } from './host.ts'
 import { type Location, pathThrough } from './location.ts'
 
@@ -21,7 +21,7 @@ export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): Other
     try {
       const namespace = readlinkSync(`${proc}/${pid}/ns/mnt`)
       if (seen.has(namespace)) continue
-      const table = parseMountinfo(readFileSync(`${proc}/${pid}/mountinfo`))
+      const table = parseMountinfo(kernelBytes(`${proc}/${pid}/mountinfo`))
       seen.add(namespace)
       found.push({ pid, process: processName(pid, proc), table })
     } catch {
@@ -65,7 +65,7 @@ export function hasEnded(error: unknown): boolean {
 
 export function processName(pid: number, proc = '/proc'): string {
   try {
-    return readFileSync(`${proc}/${pid}/comm`, 'utf8').trim()
+    return kernelText(`${proc}/${pid}/comm`).trim()
   } catch {
     return 'ended'
   }

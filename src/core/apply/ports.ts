@@ -114,7 +114,7 @@ export interface ApplyContext {
   readonly guards?: unknown
   /** Default: below /run/volctl, one file for a root directory. */
   readonly lockFile?: string
-  /** Default /var/log/volctl. */
+  /** Default /var/lib/volctl. */
   readonly journalDir?: string
   /** Where plans look for what was detached lazily; default: the journal's directory. */
   readonly lazyDir?: string

@@ -1,8 +1,9 @@
 /** The block devices of this host, or of a fabricated sysfs. What is not there is absent; any other failure is thrown (S3). */
-import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { compareText } from '../compare-text.ts'
 import { errnoOf } from '../errors.ts'
+import { kernelText } from '../trust/kernel.ts'
 import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
 
 const NOT_CONNECTED = ['ENOTCONN', 'ENOSYS']
@@ -188,7 +189,7 @@ function namesIn(directory: string): string[] {
 /** @param none error codes that mean here that there is no such value */
 function textIn(file: string, ...none: readonly string[]): string | undefined {
   try {
-    return readFileSync(file, 'utf8').trim()
+    return kernelText(file).trim()
   } catch (error) {
     return none.includes(errnoOf(error) ?? '') ? undefined : ifAbsent(error, undefined)
   }

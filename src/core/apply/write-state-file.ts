@@ -1,9 +1,9 @@
 /** A state file that is on the disk before the driver is called (C14): after a power cut it is whole, or never was. */
-import { closeSync, constants, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, renameSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
+import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.ts'
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY, O_RDONLY, O_DIRECTORY } = constants
 const MODE = 0o644
 
 /**
@@ -40,11 +40,9 @@ function replace(path: string, text: string): void {
 
 /** Whole, or not there: a piece of one on a full disk would tell a kubelet nothing, and keep it from the rest. */
 function create(path: string, text: string): void {
-  const fd = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, MODE)
+  const fd = createNew(path, MODE)
   try {
-    const bytes = Buffer.from(text)
-    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
-    fsyncSync(fd)
+    writeThrough(fd, text)
   } catch (error) {
     removeAfterFailure(path)
     throw error
@@ -63,7 +61,7 @@ function removeAfterFailure(path: string): void {
 }
 
 function syncDirectory(path: string): void {
-  const fd = openSync(path, O_RDONLY | O_DIRECTORY)
+  const fd = openOwnDirectory(path)
   try {
     fsyncSync(fd)
   } finally {

@@ -1,14 +1,16 @@
 import { Flags, type Interfaces } from '@oclif/core'
 import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
 import { VolctlError } from '../errors.ts'
+import { callerPath } from '../trust/caller.ts'
 
 /** `--journal DIR`. @param exclusive flags that cannot stand beside it */
 export function journalFlag(what: string, exclusive: string[] = []): Interfaces.OptionFlag<string | undefined> {
   return Flags.string({ helpValue: 'DIR', summary: `${what} Default: ${DEFAULT_JOURNAL_DIR}.`, exclusive })
 }
 
-/** Absolute: apply may have to go into another mount namespace first, where the working directory is another. */
+/** Absolute, and of the file system that volctl was typed in: apply may have to go into another mount namespace first. */
 export function journalDirectory(given: string | undefined): string | undefined {
-  if (given === undefined || given.startsWith('/')) return given
+  if (given === undefined) return undefined
+  if (given.startsWith('/')) return callerPath(given)
   throw new VolctlError('BadPath', `--journal: "${given}" is not an absolute path.`, { hint: 'Begin it with a /.' })
 }

@@ -1,4 +1,5 @@
 import type { CollectedNode } from '../node/collect-node.ts'
+import { caller } from '../trust/caller.ts'
 import type { NodeChoice } from './node-flags.ts'
 
 /** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */
@@ -53,7 +54,7 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
 
 /** Inside the host the path of `--host-root` means nothing any more. */
 async function enterHost(hostRoot: string): Promise<void> {
-  if (process.env.VOLCTL_REENTERED !== undefined) return
+  if (caller() !== undefined) return
   const { hostReentry, reenter } = await import('../node/reenter.ts')
   const reentry = hostReentry(hostRoot)
   if (reentry !== undefined) throw new Reentered(await reenter(reentry))

@@ -1,5 +1,6 @@
 import { SafetyRefusal, VolctlError } from '../errors.ts'
 import type { LocatedNode } from '../node/locate-node.ts'
+import { environment } from '../trust/environment.ts'
 import { missingCapabilities, NEEDED_CAPABILITIES } from './capabilities.ts'
 
 /**
@@ -11,7 +12,7 @@ import { missingCapabilities, NEEDED_CAPABILITIES } from './capabilities.ts'
 export function requireRoot(): void {
   const isRoot = process.geteuid?.() === 0
   if (isRoot) requireCapabilities()
-  if (isRoot || process.env.VOLCTL_TEST_HOST !== undefined) return
+  if (isRoot || environment().VOLCTL_TEST_HOST !== undefined) return
   throw new VolctlError('NotRoot', 'apply needs root: it unmounts and removes what belongs to the kubelet', {
     hint: 'Run it with sudo. volctl plan --snapshot needs no rights.',
   })

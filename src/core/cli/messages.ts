@@ -1,3 +1,4 @@
+import { asTyped } from '../trust/caller.ts'
 import { written } from './written.ts'
 
 /**
@@ -7,7 +8,7 @@ import { written } from './written.ts'
 export const messages = {
   write(text: string): boolean {
     try {
-      return process.stderr.write(text)
+      return process.stderr.write(asTyped(text))
     } catch {
       return false
     }

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import { callerPath } from '../trust/caller.ts'
 
 /** Where to read from: the API and the node. */
 export const apiFlags = {
@@ -49,7 +50,7 @@ interface NodeFlagValues {
 
 export function nodeChoice(flags: NodeFlagValues): NodeChoice {
   return {
-    ...(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig }),
+    ...(flags.kubeconfig === undefined ? {} : { kubeconfig: callerPath(flags.kubeconfig) }),
     ...(flags.context === undefined ? {} : { context: flags.context }),
     ...(flags.node === undefined ? {} : { node: flags.node }),
     ...(flags['root-dir'] === undefined ? {} : { rootDir: flags['root-dir'] }),

@@ -5,6 +5,7 @@ import { GrpcError } from '../grpc/grpc-error.ts'
 import { isNoSocket } from '../grpc/transport-status.ts'
 import { unaryCall } from '../grpc/unary-call.ts'
 import { unixSocketPath } from '../grpc/unix-socket.ts'
+import type { Budget } from '../trust/bytes.ts'
 
 /** The kubelet's receive limit for the runtime (C117). */
 const RECEIVE_LIMIT = 16 * 1024 * 1024
@@ -25,11 +26,13 @@ export type Answer =
  * Asks one endpoint for its sandboxes and then for its containers: a container that starts in between is listed without
  * its sandbox, and never a living sandbox missed that has containers. A server that knows no such list is no CRI v1
  * runtime, as the kubelet would learn from `Version` (C117).
+ *
+ * @param budget for what the answers of all runtimes become
  */
-export async function askRuntime(endpoint: string, deadlineMs: number): Promise<Answer> {
+export async function askRuntime(endpoint: string, deadlineMs: number, budget?: Budget): Promise<Answer> {
   const path = unixSocketPath(endpoint)
   if (path === undefined) return { kind: 'failed', endpoint, error: 'not a unix socket' }
-  const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
+  const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT, ...(budget && { budget }) }
   let sandboxes: readonly PodSandbox[]
   try {
     const { items } = await unaryCall(path, RuntimeService.method.listPodSandbox, {}, options)

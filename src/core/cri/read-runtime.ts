@@ -1,10 +1,14 @@
 import { realpathSync } from 'node:fs'
 import { unixSocketPath } from '../grpc/unix-socket.ts'
 import type { RuntimeSnapshot } from '../model/snapshot.ts'
+import { Budget } from '../trust/bytes.ts'
 import { type Answer, askRuntime } from './ask-runtime.ts'
 import { sandboxStates } from './sandbox-states.ts'
 
 export { WELL_KNOWN_RUNTIME_ENDPOINTS } from './endpoints.ts'
+
+/** What the lists of all runtimes of a node may become; those of a thousand pods become some megabytes. */
+const ANSWERS_BYTES = 128 * 1024 * 1024
 
 export interface ReadRuntimeOptions {
   /** `unix:///…` or plain paths, the likeliest first. */
@@ -29,7 +33,8 @@ export interface ReadRuntimeOptions {
 export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeSnapshot> {
   const { endpoints, required = [], expected, deadlineMs } = options
   const all = distinctEndpoints([...required, ...endpoints])
-  const answers = await Promise.all(all.map((endpoint) => askRuntime(endpoint, deadlineMs)))
+  const budget = new Budget(ANSWERS_BYTES)
+  const answers = await Promise.all(all.map((endpoint) => askRuntime(endpoint, deadlineMs, budget)))
   const answered = answers.filter((answer) => answer.kind === 'pods')
   const failed = answers.filter((answer) => answer.kind === 'failed' || required.includes(answer.endpoint))
   const absent = expected && answered.length === 0 ? answers : []

@@ -13,6 +13,9 @@ import { highestSupportedVersion } from './versions.ts'
 /** The registration type of CSI drivers; device and DRA plugins register in the same directory (C25). */
 const CSI_PLUGIN = 'CSIPlugin'
 
+/** Of an answer that says who somebody is and what he can; there may be many sockets, and all are asked at once (S34). */
+const RECEIVE_LIMIT = 256 * 1024
+
 /** A registration socket's answer, with what decides between two of one name (C26). */
 export interface RegistrationAnswer {
   readonly socket: CsiSocket
@@ -32,7 +35,7 @@ export async function askRegistration(
   let info: PluginInfo
   try {
     const deadline = deadlineIn(deadlineMs)
-    info = await unaryCall(socketPath, Registration.method.getInfo, {}, { deadline })
+    info = await unaryCall(socketPath, Registration.method.getInfo, {}, { deadline, receiveLimit: RECEIVE_LIMIT })
   } catch (error) {
     return { madeAt, socket: { path, registered: false, error: `registration socket: ${failure(error)}` } }
   }
@@ -59,7 +62,10 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
   if (!isAbsolute(endpoint)) return { registered: false, error: `announces an endpoint that is no path: ${endpoint}` }
   try {
     const client = new CsiNodeClient(info.name, endpoint)
-    const capabilities = await client.nodeGetCapabilities({ deadline: deadlineIn(deadlineMs) })
+    const capabilities = await client.nodeGetCapabilities({
+      deadline: deadlineIn(deadlineMs),
+      receiveLimit: RECEIVE_LIMIT,
+    })
     return { registered: true, capabilities }
   } catch (error) {
     return { registered: false, error: `registered, but the driver at ${endpoint} is dead: ${failure(error)}` }
@@ -68,17 +74,17 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
 
 /** Asks a socket that no registration names who it is (C28). */
 export async function askPlugin(rootDir: string, path: string, deadlineMs: number): Promise<CsiSocket> {
-  const deadline = deadlineIn(deadlineMs)
+  const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
   const client = new CsiNodeClient(path, join(rootDir, path))
   let driver: string
   try {
-    driver = (await client.getPluginInfo({ deadline })).name
+    driver = (await client.getPluginInfo(options)).name
   } catch (error) {
     return { path, registered: false, error: failure(error) }
   }
   const known = { path, driver, endpoint: path }
   try {
-    const capabilities = await client.nodeGetCapabilities({ deadline })
+    const capabilities = await client.nodeGetCapabilities(options)
     const error = 'found by its own socket; no registration socket names it, so the kubelet does not know it'
     return { ...known, capabilities, registered: true, error }
   } catch (error) {

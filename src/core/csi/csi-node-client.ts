@@ -21,6 +21,8 @@ export interface CsiCallOptions {
   /** Shared by the calls of one operation; else this call has two minutes of its own. */
   readonly deadline?: Deadline
   readonly signal?: AbortSignal
+  /** Bytes of answer accepted, where it is less than gRPC's own default (C5). */
+  readonly receiveLimit?: number
 }
 
 export type NodeStageVolume = MessageInitShape<typeof NodeStageVolumeRequestSchema>
@@ -117,9 +119,13 @@ export class CsiNodeClient {
   #call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
-    { deadline = deadlineIn(CSI_OPERATION_TIMEOUT_MS), signal }: CsiCallOptions,
+    { deadline = deadlineIn(CSI_OPERATION_TIMEOUT_MS), signal, receiveLimit }: CsiCallOptions,
   ): Promise<MessageShape<O>> {
-    return unaryCall(this.socketPath, method, request, { deadline, ...(signal && { signal }) })
+    return unaryCall(this.socketPath, method, request, {
+      deadline,
+      ...(signal && { signal }),
+      ...(receiveLimit !== undefined && { receiveLimit }),
+    })
   }
 
   #require(method: string, fields: Readonly<Record<string, unknown>>): void {

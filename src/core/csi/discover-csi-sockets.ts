@@ -1,9 +1,12 @@
 import type { CsiSocket } from '../model/snapshot.ts'
 import { resolveDuplicates } from './resolve-duplicates.ts'
-import { conventionalSockets, registrationSockets } from './socket-files.ts'
+import { conventionalSockets, registrationSockets, type SocketFiles } from './socket-files.ts'
 
 /** GetInfo is answered within a second, or the kubelet gives the plugin up (C25, C135). */
 const DEFAULT_DEADLINE_MS = 1000
+
+/** A node has a socket or two for each of its drivers; all are asked at once, and each may answer at length (S34). */
+const MAX_SOCKETS = 256
 
 export interface DiscoverOptions {
   /** The kubelet's root directory. */
@@ -28,8 +31,8 @@ export async function discoverCsiSockets(options: DiscoverOptions): Promise<read
   const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
   const { rootDir, isMountPoint = () => false } = options
   const walk = { rootDir, isMountPoint }
-  const registrations = registrationSockets(walk)
-  const conventional = conventionalSockets(walk)
+  const registrations = firstOf(registrationSockets(walk), 'plugins_registry')
+  const conventional = firstOf(conventionalSockets(walk), 'plugins')
   // A node without a single socket needs neither gRPC nor its messages.
   if (registrations.sockets.length + conventional.sockets.length === 0) return unreadable(registrations, conventional)
   const { askPlugin, askRegistration } = await import('./ask-socket.ts')
@@ -45,6 +48,13 @@ export async function discoverCsiSockets(options: DiscoverOptions): Promise<read
     ...others.filter((socket) => socket.driver === undefined || !names.has(socket.driver)),
     ...unreadable(registrations, conventional),
   ]
+}
+
+/** @param path of the directory */
+function firstOf({ sockets, unread }: SocketFiles, path: string): SocketFiles {
+  if (sockets.length <= MAX_SOCKETS) return { sockets, unread }
+  const error = `${sockets.length} sockets: only the first ${MAX_SOCKETS} are asked`
+  return { sockets: sockets.slice(0, MAX_SOCKETS), unread: [...unread, { path, error }] }
 }
 
 /** Directories that could not be read, in which there may be more sockets. */

@@ -21,8 +21,8 @@ export function resourceFieldText(field: ResourceField, pod: Pod, node: Node | u
   const { resource, containerName = '', divisor = '' } = field
   const [, list, name = ''] = FIELD.exec(resource) ?? []
   if (list === undefined) return invalid(`${resource} is no resource of the downward API`)
-  const { containers = [], initContainers = [] } = pod.spec
-  const container = [...containers, ...initContainers].find((each) => each.name === containerName)
+  const { containers, initContainers } = pod.spec
+  const container = [...(containers ?? []), ...(initContainers ?? [])].find((each) => each.name === containerName)
   if (container === undefined) return invalid(`the pod has no container ${JSON.stringify(containerName)}`)
   const parse = name === 'cpu' ? parseMilliQuantity : parseQuantity
   const unit = nonZero(parse(divisor || '1')) ?? parse('1') ?? 1n

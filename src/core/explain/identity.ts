@@ -24,8 +24,8 @@ export function identityOf(context: PlanContext, target: Target): Fact[] {
   }
 }
 
-function fact(label: string, value: string | undefined, from: string): Fact[] {
-  return value === undefined || value === '' ? [] : [{ label, value, from }]
+function fact(label: string, value: string | null | undefined, from: string): Fact[] {
+  return value == null || value === '' ? [] : [{ label, value, from }]
 }
 
 function podFacts({ classes, inputs }: PlanContext, uid: string): Fact[] {

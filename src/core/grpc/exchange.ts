@@ -28,6 +28,10 @@ const WINDOW_BYTES = 1024 * 1024
 /**
  * One request and its answer over HTTP/2 without TLS, on a connection of its own. Never rejects: whatever ends the
  * exchange first (status, break, deadline, cancellation) settles it, and the connection is gone afterwards.
+ *
+ * Whoever answers, what is kept of it is bounded (S34): the body by `receiveLimit`, a block of headers or trailers by
+ * Node's own limits (128 of them, 64 KiB), floods of settings, pings and continuations by nghttp2, which ends such a
+ * session. Frames that mean nothing, for ever, are read and dropped until the deadline.
  */
 export function exchange(call: Exchange): Promise<Reply> {
   const { promise, resolve } = Promise.withResolvers<Reply>()
@@ -70,8 +74,7 @@ export function exchange(call: Exchange): Promise<Reply> {
   let failure: unknown
   let headers: IncomingHttpHeaders & IncomingHttpStatusHeader = {}
   let trailers: IncomingHttpHeaders = {}
-  const chunks: Buffer[] = []
-  let received = 0
+  const received = new Received(call.receiveLimit)
 
   // The socket tells the cause; session and stream only that they are gone.
   socket.on('error', (error) => {
@@ -92,9 +95,7 @@ export function exchange(call: Exchange): Promise<Reply> {
     trailers = value
   })
   stream.on('data', (chunk: Buffer) => {
-    received += chunk.length
-    if (received > call.receiveLimit) settle(tooLarge(call.receiveLimit))
-    else chunks.push(chunk)
+    if (!received.add(chunk)) settle(tooLarge(call.receiveLimit))
   })
   stream.on('close', () => settle(conclude()))
   stream.end(call.body)
@@ -108,7 +109,7 @@ export function exchange(call: Exchange): Promise<Reply> {
       if (grpcCodeName(Number(status)) === 'DEADLINE_EXCEEDED' && call.deadline.remainingMs() === 0)
         return deadlineExceeded(call.deadline)
       const message = source['grpc-message']
-      return { kind: 'status', status: Number(status), message: String(message ?? ''), body: Buffer.concat(chunks) }
+      return { kind: 'status', status: Number(status), message: String(message ?? ''), body: received.bytes }
     }
     const httpStatus = headers[':status']
     const contentType = headers['content-type'] ?? ''
@@ -121,6 +122,37 @@ export function exchange(call: Exchange): Promise<Reply> {
   }
   return promise
 }
+
+/** In one piece as it comes: a server that sends single bytes would else have each of them kept as an object. */
+class Received {
+  readonly #limit: number
+  #buffer = Buffer.alloc(0)
+  #length = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** @returns false: there is no room for it */
+  add(chunk: Buffer): boolean {
+    const length = this.#length + chunk.length
+    if (length > this.#limit) return false
+    if (length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * length, FIRST_BYTES), this.#limit))
+      this.#buffer.copy(larger, 0, 0, this.#length)
+      this.#buffer = larger
+    }
+    chunk.copy(this.#buffer, this.#length)
+    this.#length = length
+    return true
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length)
+  }
+}
+
+const FIRST_BYTES = 4096
 
 function broken({ code, details }: { code: GrpcCode; details: string }, cause?: unknown): Reply {
   return { kind: 'broken', code, details, cause }

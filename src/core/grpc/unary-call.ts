@@ -8,20 +8,27 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import { errorMessage } from '../errors.ts'
+import type { Budget } from '../trust/bytes.ts'
+import { TooLarge } from '../trust/plain-files.ts'
 import type { Deadline } from './deadline.ts'
 import { exchange } from './exchange.ts'
 import { GrpcError } from './grpc-error.ts'
 import { decodeFrame, decodeGrpcMessage, encodeFrame } from './grpc-frame.ts'
 import { grpcCodeName } from './grpc-status.ts'
+import { unpackedSize } from './unpacked-size.ts'
 
 export interface CallOptions {
   readonly deadline: Deadline
   readonly signal?: AbortSignal
   /** Bytes of answer accepted; gRPC's own default of 4 MiB unless told (C5). */
   readonly receiveLimit?: number
+  /** For what several answers become that are kept together. */
+  readonly budget?: Budget
 }
 
 const DEFAULT_RECEIVE_LIMIT = 4 * 1024 * 1024
+/** An answer may become so many times as large as it may be; real ones, of names and labels, become three times as large. */
+const UNPACKED = 4
 
 /**
  * Makes one unary gRPC call over a unix socket, on a connection of its own that is closed afterwards, as the kubelet
@@ -39,20 +46,33 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
   options: CallOptions,
 ): Promise<MessageShape<O>> {
   const about = { method: method.name, socketPath }
+  const { receiveLimit = DEFAULT_RECEIVE_LIMIT } = options
   const reply = await exchange({
     socketPath,
     path: `/${method.parent.typeName}/${method.name}`,
     body: encodeFrame(toBinary(method.input, create(method.input, request))),
     deadline: options.deadline,
     signal: options.signal,
-    receiveLimit: options.receiveLimit ?? DEFAULT_RECEIVE_LIMIT,
+    receiveLimit,
   })
   if (reply.kind === 'broken') throw new GrpcError(reply.code, reply.details, { ...about, cause: reply.cause })
   const code = grpcCodeName(reply.status)
   if (code !== 'OK') throw new GrpcError(code, decodeGrpcMessage(reply.message), about)
   try {
-    return fromBinary(method.output, decodeFrame(reply.body))
+    const message = decodeFrame(reply.body)
+    requireRoom(method.output, message, receiveLimit * UNPACKED, options.budget)
+    // Those that nobody knows are an object each.
+    return fromBinary(method.output, message, { readUnknownFields: false })
   } catch (error) {
+    if (error instanceof TooLarge)
+      throw new GrpcError('RESOURCE_EXHAUSTED', `the answer unpacks to too much: ${error.message}`, about)
     throw new GrpcError('INTERNAL', errorMessage(error), { ...about, cause: error })
   }
+}
+
+/** @throws TooLarge */
+function requireRoom(message: DescMessage, bytes: Uint8Array, most: number, budget: Budget | undefined): void {
+  const size = unpackedSize(message, bytes, most)
+  if (size > most) throw new TooLarge(`more than ${most} bytes`)
+  budget?.take(size)
 }

@@ -1,6 +1,7 @@
-import { closeSync, constants, openSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { basename, dirname } from 'node:path'
+import { openOwnDirectory } from '../trust/plain-files.ts'
 
 /** sun_path of sockaddr_un has 108 bytes, the closing zero included (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107
@@ -17,7 +18,7 @@ export function unixSocketPath(endpoint: string): string | undefined {
  */
 export function connectUnixSocket(path: string): Socket {
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return connect({ path })
-  const directory = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY)
+  const directory = openOwnDirectory(dirname(path))
   const socket = connect({ path: `/proc/self/fd/${directory}/${basename(path)}` })
   let open = true
   const release = (): void => {

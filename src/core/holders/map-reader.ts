@@ -3,9 +3,9 @@
  * that has its memory locked, in a file of a dead server for example. Who started it can kill it. It takes one request on its
  * standard input, and answers on its standard output with a line for every process, in order.
  */
-import { readFileSync } from 'node:fs'
 import { errnoOf, errorMessage } from '../errors.ts'
 import { requestOfParent } from '../parent-request.ts'
+import { kernelText } from '../trust/kernel.ts'
 import { type MapAnswer, type MapRequest, mapRequest } from './map-messages.ts'
 import { parseMaps } from './parse-maps.ts'
 
@@ -19,7 +19,7 @@ export async function readMapsForParent(): Promise<void> {
 
 function answerOf(pid: number, { devices }: MapRequest): MapAnswer {
   try {
-    const maps = parseMaps(readFileSync(`/proc/${pid}/maps`, 'utf8'))
+    const maps = parseMaps(kernelText(`/proc/${pid}/maps`))
     const paths = maps.filter(({ dev }) => devices.includes(dev)).map(({ path }) => path)
     return { pid, paths: [...new Set(paths)] }
   } catch (error) {

@@ -1,12 +1,12 @@
 /** Which processes have a working directory, a root or an open file in some places: by readlink alone (a stat could hang). */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import type { OtherNamespace } from '../apply/host.ts'
 import { hasEnded, processIds, processName, taskIds } from '../apply/other-namespaces.ts'
 import { errnoOf } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { type PodProcess, podOfProcess } from '../node/pod-cgroups.ts'
-import { namespaceOf } from '../trust/kernel.ts'
+import { kernelBytes, kernelText, namespaceOf } from '../trust/kernel.ts'
 import type { Places } from './places.ts'
 
 export interface Holder {
@@ -111,7 +111,7 @@ const KTHREAD = 0x200000
 /** It has no files, whoever asks. (stat: the name in brackets may hold anything, the flags are the seventh field after it.) */
 function isKernelThread(pid: number, proc: string): boolean {
   try {
-    const stat = readFileSync(`${proc}/${pid}/stat`, 'latin1')
+    const stat = kernelText(`${proc}/${pid}/stat`, 'latin1')
     return (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]) & KTHREAD) !== 0
   } catch (error) {
     // One that has ended holds nothing either.
@@ -122,7 +122,7 @@ function isKernelThread(pid: number, proc: string): boolean {
 /** Of a namespace that came after the others were read, or that a thread alone is in. */
 function tableOf(directory: string): MountTable | undefined {
   try {
-    return parseMountinfo(readFileSync(`${directory}/mountinfo`))
+    return parseMountinfo(kernelBytes(`${directory}/mountinfo`))
   } catch (error) {
     // A process that is ending has no namespace any more (EINVAL).
     return hasEnded(error) || errnoOf(error) === 'EINVAL' ? parseMountinfo('') : undefined

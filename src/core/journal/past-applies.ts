@@ -3,6 +3,7 @@ import type { OutcomeState } from '../apply/events.ts'
 import { ownValue } from '../own-value.ts'
 import { ShapeError } from '../shape.ts'
 import { type BeginLine, type EndLine, type Intent, type JournalOutcome, LINES } from './journal-entry.ts'
+import type { Line } from './read-lines.ts'
 
 /** unfinished: it was begun, and the apply died. */
 export type PastState = OutcomeState | 'unfinished'
@@ -57,29 +58,110 @@ interface Apply {
   readonly begin: BeginLine
   readonly operations: Map<string, Writable<PastOperation>>
   end?: EndLine
+  /** Of the lines that are kept of it. */
+  bytes: number
 }
 
-/** @param files text by name, oldest first */
-export function pastApplies(files: readonly { readonly name: string; readonly text: string }[]): PastApplies {
-  const applies = new Map<string, Apply>()
-  const damaged: DamagedLine[] = []
-  for (const { name, text } of files) {
-    const lines = text.split('\n')
-    for (const [index, line] of lines.entries()) {
-      if (line === '') continue
-      const why = takeLine(line, applies)
+/** One file of a journal. */
+export interface JournalPart {
+  readonly name: string
+  readonly lines: Iterable<Line>
+}
+
+/** Which of them are wanted: what is not is not kept while the rest is read. */
+export interface Wanted {
+  /** The newest so many; 0: all. */
+  readonly last: number
+  /** Beginnings of ids; empty: any. */
+  readonly plan: string
+  readonly operation: string
+  /** Characters of lines that may be kept at once. */
+  readonly maxKept: number
+}
+
+export const EVERYTHING: Wanted = { last: 0, plan: '', operation: '', maxKept: Number.POSITIVE_INFINITY }
+
+/** What is wanted is more than is kept. */
+export class TooMuch extends Error {}
+
+/**
+ * @param files oldest first
+ * @throws TooMuch
+ */
+export function pastApplies(files: Iterable<JournalPart>, wanted: Wanted = EVERYTHING): PastApplies {
+  const reading = new Reading(wanted)
+  for (const { name, lines } of files) {
+    let number = 0
+    for (const line of lines) {
+      number++
+      const why = line === undefined ? 'it is longer than any line that apply writes' : reading.take(line)
       if (why === undefined) continue
-      const cutOff = why === NOT_JSON && index === lines.length - 1
-      damaged.push({ file: name, line: index + 1, why: cutOff ? 'it is cut off: a crash, or an apply at work' : why })
+      const cutOff = why === NOT_JSON && line?.endsWith('\n') === false
+      reading.damage({ file: name, line: number, why: cutOff ? 'it is cut off: a crash, or an apply at work' : why })
     }
   }
-  return { applies: [...applies.values()].map(finished), damaged }
+  return reading.finish()
 }
 
 const NOT_JSON = 'it is not JSON'
+/** Who reads more of them than that looks into the file. */
+const MAX_DAMAGED = 1000
 
-/** @returns what is wrong with the line */
-function takeLine(line: string, applies: Map<string, Apply>): string | undefined {
+class Reading {
+  readonly #wanted: Wanted
+  readonly #applies = new Map<string, Apply>()
+  readonly #damaged: DamagedLine[] = []
+  #kept = 0
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted
+  }
+
+  /** @returns what is wrong with the line */
+  take(line: string): string | undefined {
+    if (line.trim() === '') return undefined
+    const before = this.#applies.size
+    const taken = takeLine(line, this.#applies, this.#wanted)
+    if (typeof taken === 'string') return taken
+    if (taken === undefined) return undefined
+    const kept = line.length * taken.share
+    taken.apply.bytes += kept
+    this.#kept += kept
+    if (this.#applies.size > before) this.#forgetOldest()
+    if (this.#kept > this.#wanted.maxKept) throw new TooMuch()
+    return undefined
+  }
+
+  damage(damaged: DamagedLine): void {
+    if (this.#damaged.length < MAX_DAMAGED) this.#damaged.push(damaged)
+  }
+
+  finish(): PastApplies {
+    const { last, operation } = this.#wanted
+    const applies = [...this.#applies.values()].filter(({ operations }) => operation === '' || operations.size > 0)
+    return { applies: applies.slice(-last).map(finished), damaged: this.#damaged }
+  }
+
+  /** Only the newest are wanted; of those with one operation nobody knows yet which have it. */
+  #forgetOldest(): void {
+    const { last, operation } = this.#wanted
+    if (last === 0 || operation !== '') return
+    for (const [run, { bytes }] of this.#applies) {
+      if (this.#applies.size <= last) return
+      this.#applies.delete(run)
+      this.#kept -= bytes
+    }
+  }
+}
+
+interface Taken {
+  readonly apply: Apply
+  /** How much of the line is kept, from 0 to 1. */
+  readonly share: number
+}
+
+/** @returns what is wrong with the line, or what is kept of it */
+function takeLine(line: string, applies: Map<string, Apply>, wanted: Wanted): string | Taken | undefined {
   let entry: { readonly type?: unknown } | null
   try {
     entry = JSON.parse(line)
@@ -89,8 +171,7 @@ function takeLine(line: string, applies: Map<string, Apply>): string | undefined
   try {
     const type = String(entry?.type)
     const shape = ownValue(LINES as Readonly<Record<string, (value: unknown, at: string) => unknown>>, type)
-    if (shape !== undefined) take(type, shape(entry, ''), applies)
-    return undefined
+    return shape === undefined ? undefined : take(type, shape(entry, ''), applies, wanted)
   } catch (error) {
     if (error instanceof ShapeError) return error.message
     throw error
@@ -99,21 +180,34 @@ function takeLine(line: string, applies: Map<string, Apply>): string | undefined
 
 type Read<Type extends keyof typeof LINES> = ReturnType<(typeof LINES)[Type]>
 
-function take(type: string, line: unknown, applies: Map<string, Apply>): void {
+function take(type: string, line: unknown, applies: Map<string, Apply>, wanted: Wanted): Taken | undefined {
   if (type === 'begin') {
     const begin = line as Read<'begin'>
-    applies.set(begin.run, { begin, operations: new Map() })
-    return
+    if (!(begin.plan ?? '').startsWith(wanted.plan)) return undefined
+    const apply: Apply = { begin, operations: new Map(), bytes: 0 }
+    applies.set(begin.run, apply)
+    return { apply, share: 1 }
   }
-  // Its beginning was in a journal that has been thrown away.
+  // Its beginning was in a journal that has been thrown away, or it is not wanted.
   const apply = applies.get((line as { run: string }).run)
-  if (apply === undefined) return
+  return apply === undefined ? undefined : { apply, share: addTo(apply, type, line, wanted.operation) }
+}
+
+/** @returns how much of the line is kept, from 0 to 1 */
+function addTo(apply: Apply, type: string, line: unknown, wanted: string): number {
   if (type === 'intent') {
     const { time, operations } = line as Read<'intent'>
-    for (const operation of operations) apply.operations.set(operation.id, begun(operation, time))
-  } else if (type === 'outcome') {
-    for (const outcome of (line as Read<'outcome'>).outcomes) endOperation(apply, outcome)
-  } else if (type === 'stateFile') {
+    const found = operations.filter(({ id }) => id.startsWith(wanted))
+    for (const operation of found) apply.operations.set(operation.id, begun(operation, time))
+    return shareOf(found, operations)
+  }
+  if (type === 'outcome') {
+    const { outcomes } = line as Read<'outcome'>
+    const found = outcomes.filter(({ id }) => id.startsWith(wanted))
+    for (const outcome of found) endOperation(apply, outcome)
+    return shareOf(found, outcomes)
+  }
+  if (type === 'stateFile') {
     const { operation, path, content } = line as Read<'stateFile'>
     const found = apply.operations.get(operation)
     if (found !== undefined) found.stateFiles = [...(found.stateFiles ?? []), { path, content }]
@@ -122,6 +216,11 @@ function take(type: string, line: unknown, applies: Map<string, Apply>): void {
     const found = apply.operations.get(operation)
     if (found !== undefined) found.lazy = [...(found.lazy ?? []), path]
   } else if (type === 'end') apply.end = line as Read<'end'>
+  return 1
+}
+
+function shareOf(some: readonly unknown[], all: readonly unknown[]): number {
+  return all.length === 0 ? 1 : some.length / all.length
 }
 
 function begun({ message: why, volume, ...intent }: Intent, begunAt: string): PastOperation {

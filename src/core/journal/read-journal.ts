@@ -1,10 +1,20 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+/**
+ * The journal of a directory. It is shown as what happened, so it must be root's word: what somebody else could have
+ * written is not read (S33). It is read line by line, and no more of it is held than was asked for (S34).
+ */
+import { closeSync } from 'node:fs'
 import { JOURNAL_FILE, KEPT_FILES } from '../apply/journal.ts'
-import { errnoOf, errorMessage, isMissing, VolctlError } from '../errors.ts'
-import { type PastApplies, pastApplies } from './past-applies.ts'
+import { troubleText } from '../disk-trouble.ts'
+import { errnoOf, VolctlError } from '../errors.ts'
+import { NotTrusted, openKept, openTrustedDirectory, requireOneName, TRUST_HINT } from '../trust/files.ts'
+import { TooLarge } from '../trust/plain-files.ts'
+import { EVERYTHING, type JournalPart, type PastApplies, pastApplies, TooMuch, type Wanted } from './past-applies.ts'
+import { readLines } from './read-lines.ts'
 
-/** An apply of 100,000 operations makes one of 200 MB, and V8 ends at 512 MB of text. */
-const MAX_BYTES = 500 * 1024 * 1024
+/** The operations of a batch stand in one line: 5000 with 1500 characters each. */
+const MAX_LINE_BYTES = 32 * 1024 * 1024
+/** Of one file: an apply of 100,000 operations makes one of 200 MB. */
+const MAX_BYTES = 1024 * 1024 * 1024
 
 /**
  * Every apply that the journal in a directory tells of, oldest first, with those that were put aside; none where there
@@ -12,36 +22,70 @@ const MAX_BYTES = 500 * 1024 * 1024
  *
  * @throws VolctlError JournalUnreadable
  */
-export function readJournal(directory: string): PastApplies {
-  const names = [
-    ...Array.from({ length: KEPT_FILES }, (_, index) => `${JOURNAL_FILE}.${KEPT_FILES - index}`),
-    JOURNAL_FILE,
-  ]
-  return pastApplies(
-    names.flatMap((name) => {
-      const text = readPart(`${directory}/${name}`)
-      return text === undefined ? [] : [{ name, text }]
-    }),
-  )
+export function readJournal(directory: string, wanted: Wanted = EVERYTHING): PastApplies {
+  let path = directory
+  let place: number | undefined
+  try {
+    place = openTrustedDirectory(directory)
+    return pastApplies(
+      partsIn(place, (name) => {
+        path = `${directory}/${name}`
+      }),
+      wanted,
+    )
+  } catch (error) {
+    // Of the files themselves, see partsIn.
+    if (errnoOf(error) === 'ENOENT') return { applies: [], damaged: [] }
+    if (error instanceof TooMuch) throw tooMuch(directory, error)
+    throw errnoOf(error) === 'EACCES' ? denied(directory, error) : unreadable(path, error)
+  } finally {
+    if (place !== undefined) closeSync(place)
+  }
 }
 
-function readPart(path: string): string | undefined {
-  let fd: number | undefined
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    const stat = fstatSync(fd)
-    if (!stat.isFile()) throw new Error('it is not a plain file')
-    if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
-    return readFileSync(fd, 'utf8')
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    const denied = errnoOf(error) === 'EACCES'
-    throw new VolctlError(
-      'JournalUnreadable',
-      `the journal ${path} cannot be read: ${denied ? 'permission denied' : errorMessage(error)}`,
-      { cause: error, hint: denied ? 'It is for root alone: use sudo.' : 'Name its directory with --journal.' },
-    )
-  } finally {
-    if (fd !== undefined) closeSync(fd)
+/** Oldest first; each is open only while its lines are read. */
+function* partsIn(directory: number, onOpen: (name: string) => void): Generator<JournalPart> {
+  const aside = Array.from({ length: KEPT_FILES }, (_, index) => `${JOURNAL_FILE}.${KEPT_FILES - index}`)
+  for (const name of [...aside, JOURNAL_FILE]) {
+    onOpen(name)
+    const file = openIfThere(directory, name)
+    if (file === undefined) continue
+    try {
+      requireOneName(file.stats)
+      if (file.stats.size > MAX_BYTES) throw new TooLarge(`it is larger than ${MAX_BYTES} bytes`)
+      yield { name, lines: readLines(file.fd, MAX_LINE_BYTES) }
+    } finally {
+      closeSync(file.fd)
+    }
   }
+}
+
+function openIfThere(directory: number, name: string): ReturnType<typeof openKept> | undefined {
+  try {
+    return openKept(directory, name)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function unreadable(path: string, error: unknown): VolctlError {
+  return new VolctlError('JournalUnreadable', `the journal ${path} cannot be read: ${troubleText(error)}`, {
+    cause: error,
+    hint: error instanceof NotTrusted ? TRUST_HINT : 'Name its directory with --journal.',
+  })
+}
+
+function denied(directory: string, cause: unknown): VolctlError {
+  return new VolctlError('JournalUnreadable', `the journal in ${directory} cannot be read: permission denied`, {
+    cause,
+    hint: 'It is for root alone: use sudo.',
+  })
+}
+
+function tooMuch(directory: string, cause: Error): VolctlError {
+  return new VolctlError('JournalUnreadable', `the journal in ${directory} holds more than can be shown at once`, {
+    cause,
+    hint: 'Ask for less: --last 1, --plan ID or --operation ID; a table takes the least room.',
+  })
 }

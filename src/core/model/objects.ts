@@ -8,7 +8,7 @@ export interface ObjectMeta {
   readonly namespace?: string
   readonly uid: string
   readonly resourceVersion?: string
-  readonly creationTimestamp?: string
+  readonly creationTimestamp?: string | null
   readonly deletionTimestamp?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
@@ -179,7 +179,7 @@ export interface PodVolumeSource extends SharedSources {
     readonly optional?: boolean
   }
   readonly downwardAPI?: { readonly items?: readonly DownwardApiItem[]; readonly defaultMode?: number }
-  readonly projected?: { readonly sources?: readonly ProjectedSource[]; readonly defaultMode?: number }
+  readonly projected?: { readonly sources?: readonly ProjectedSource[] | null; readonly defaultMode?: number }
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean }
   readonly ephemeral?: { readonly volumeClaimTemplate?: unknown }
   readonly csi?: CsiVolumeSource
@@ -230,9 +230,9 @@ export interface Pod extends ApiObject {
   readonly spec: {
     readonly nodeName?: string
     readonly volumes?: readonly PodVolumeSource[]
-    readonly initContainers?: readonly Container[]
-    readonly containers?: readonly Container[]
-    readonly ephemeralContainers?: readonly Container[]
+    readonly initContainers?: readonly Container[] | null
+    readonly containers?: readonly Container[] | null
+    readonly ephemeralContainers?: readonly Container[] | null
     readonly resources?: Resources
     readonly overhead?: Readonly<Record<string, string>>
     readonly securityContext?: {
@@ -250,7 +250,7 @@ export interface Pod extends ApiObject {
     readonly conditions?: readonly {
       readonly type: string
       readonly status: string
-      readonly lastTransitionTime?: string
+      readonly lastTransitionTime?: string | null
     }[]
     readonly initContainerStatuses?: readonly ContainerStatus[]
     readonly containerStatuses?: readonly ContainerStatus[]
@@ -305,7 +305,7 @@ export interface PersistentVolume extends ApiObject {
     readonly claimRef?: { readonly namespace?: string; readonly name?: string; readonly uid?: string }
     readonly volumeMode?: string
     readonly mountOptions?: readonly string[]
-    readonly nodeAffinity?: { readonly required?: { readonly nodeSelectorTerms?: readonly NodeSelectorTerm[] } }
+    readonly nodeAffinity?: { readonly required?: { readonly nodeSelectorTerms?: readonly NodeSelectorTerm[] | null } }
     readonly csi?: CsiPersistentVolumeSource
     readonly local?: { readonly path: string; readonly fsType?: string }
   }
@@ -324,8 +324,8 @@ export interface VolumeAttachment extends ApiObject {
   readonly status?: {
     readonly attached?: boolean
     readonly attachmentMetadata?: Readonly<Record<string, string>>
-    readonly attachError?: { readonly message?: string; readonly time?: string }
-    readonly detachError?: { readonly message?: string; readonly time?: string }
+    readonly attachError?: { readonly message?: string; readonly time?: string | null }
+    readonly detachError?: { readonly message?: string; readonly time?: string | null }
   }
 }
 
@@ -354,8 +354,8 @@ export interface Node extends ApiObject {
     readonly conditions?: readonly {
       readonly type: string
       readonly status: string
-      readonly lastHeartbeatTime?: string
-      readonly lastTransitionTime?: string
+      readonly lastHeartbeatTime?: string | null
+      readonly lastTransitionTime?: string | null
     }[]
     readonly nodeInfo?: {
       readonly machineID?: string

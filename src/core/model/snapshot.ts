@@ -153,6 +153,13 @@ export interface LazilyDetached {
   readonly volume?: string
 }
 
+/** Why nobody can say what was detached lazily (S20). */
+export interface LazyMemoryDefect {
+  /** The file that would tell. */
+  readonly path: string
+  readonly why: string
+}
+
 export interface CsiSocket {
   /** Relative to the root directory where it lies below it, else absolute. */
   readonly path: string
@@ -193,6 +200,14 @@ export interface Selinux {
   readonly error?: string
 }
 
+/** A process or a file that could have been somebody else's than root's: volctl went on as if it were not there. */
+export interface NotBelieved {
+  /** `process 812 (kubelet)`, or a path. */
+  readonly what: string
+  readonly why: string
+  readonly hint: string
+}
+
 export interface NodeSnapshot {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'NodeSnapshot'
@@ -223,6 +238,10 @@ export interface NodeSnapshot {
   readonly hostPaths?: readonly HostPath[]
   /** Absent: nobody looked. */
   readonly selinux?: Selinux
+  /** What was found and not believed (S32, S33); absent: nothing. */
+  readonly notBelieved?: readonly NotBelieved[]
   /** Absent: there is none. */
   readonly lazilyDetached?: readonly LazilyDetached[]
+  /** Absent: what is in `lazilyDetached` is all. */
+  readonly lazyMemory?: LazyMemoryDefect
 }

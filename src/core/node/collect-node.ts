@@ -15,6 +15,7 @@ import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
 import type { ApiSnapshot, CsiSocket, NodeSnapshot, RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
+import { allDoubts } from '../trust/doubts.ts'
 import { loopDevices } from './block-devices.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { flexDrivers } from './flex-drivers.ts'
@@ -60,7 +61,7 @@ export interface CollectedNode extends NodeState {
 /** @throws VolctlError or SafetyRefusal where there is nothing to plan from; see locateNode, scanTree and readApi */
 export async function collectNode(options: CollectOptions): Promise<CollectedNode> {
   const log = stopwatch(options.log)
-  const node = locateNode({ rootDir: options.rootDir, nodeName: options.nodeName })
+  const node = await locateNode({ rootDir: options.rootDir, nodeName: options.nodeName })
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
   const mounts = readMountTable()
@@ -72,7 +73,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const installed = flexDrivers(node)
   const selinux = node.testHost?.selinux ?? readSelinux()
   const directory = node.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
-  const lazilyDetached = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
+  const lazy = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
 
   // After the API's connection has begun, and while the others are asked: the scan lets their answers in.
   const begun = nextTurn()
@@ -110,6 +111,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const alive = new Set([...(processes ?? []), ...living(runtime)])
   const checked = await hostPaths(api, (uid) => alive.has(uid))
 
+  // A test's host has none of this machine's processes and ports, only files.
+  const doubts = allDoubts().filter(({ what }) => node.testHost === undefined || what.startsWith('/'))
   const snapshot: NodeSnapshot = {
     apiVersion: 'volctl.io/v1',
     kind: 'NodeSnapshot',
@@ -134,7 +137,9 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     selinux,
     ...(installed !== undefined && { flexDrivers: installed }),
     ...(checked.length > 0 && { hostPaths: checked }),
-    ...(lazilyDetached.length > 0 && { lazilyDetached }),
+    ...(doubts.length > 0 && { notBelieved: doubts }),
+    ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
+    ...(lazy.defect !== undefined && { lazyMemory: lazy.defect }),
   }
   return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: () => readMountTable() }
 }

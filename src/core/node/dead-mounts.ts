@@ -5,10 +5,10 @@
  * process from ending. Each is asked by a child of its own, with a deadline, and a child that hangs beyond SIGKILL is
  * left behind.
  */
-import { spawn } from 'node:child_process'
 import { compareText } from '../compare-text.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { runCommand } from '../trust/programs.ts'
 
 type DeadMount = NonNullable<NodeSnapshot['deadMounts']>[number]
 
@@ -78,35 +78,16 @@ function statfs(path: string): readonly [string, ...string[]] {
 }
 
 /** The error that shows the mount dead; "Timeout" where it did not answer; undefined where it lives or nothing is known. */
-function probe(
+async function probe(
   path: string,
   deadlineMs: number,
   command: (path: string) => readonly [string, ...string[]],
 ): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const [file, ...args] = command(path)
-    const child = spawn(file, args, {
-      detached: true,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, LC_ALL: 'C' },
-    })
-    let output = ''
-    const settle = (error: string | undefined): void => {
-      clearTimeout(timer)
-      child.stderr.destroy()
-      child.unref()
-      resolve(error)
-    }
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL')
-      settle('Timeout')
-    }, deadlineMs)
-    child.stderr.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-    })
-    child.once('error', () => settle(undefined))
-    child.once('close', (status) => settle(status === 0 ? undefined : errorIn(output)))
-  })
+  const [file, ...args] = command(path)
+  const result = await runCommand(file, args, deadlineMs).catch(() => undefined)
+  if (result === undefined) return undefined
+  if (result.timedOut) return 'Timeout'
+  return result.status === 0 ? undefined : errorIn(result.stderr)
 }
 
 function errorIn(output: string): string | undefined {

@@ -1,11 +1,11 @@
 /** Kubelets inside other programs: their flags are not on a command line of their own (N14, N22). */
 import { load } from 'js-yaml'
-import { kernelTextIfAny } from '../trust/kernel.ts'
 import type { CandidateSource } from './kubelet-candidate.ts'
 import { parseKubeletFlags } from './kubelet-flags.ts'
+import { obeyedTextIfAny } from './obeyed-text.ts'
 import { splitWords } from './systemd-unit.ts'
 
-type Origin = Pick<CandidateSource, 'source' | 'pid' | 'unit'>
+type Origin = Pick<CandidateSource, 'source' | 'pid' | 'process' | 'unit'>
 
 /** k3s runs the kubelet in its own process, rke2 as a child with the flags that it makes; both are told alike. */
 export type RancherProgram = 'k3s' | 'rke2'
@@ -42,7 +42,7 @@ export function rancherKubelet(
 
 /** microk8s: the kubelet's flags are a file, one a line. */
 export function microk8sKubelet(origin: Origin, root = ''): CandidateSource {
-  const lines = (kernelTextIfAny(root + MICROK8S_ARGS) ?? '').split('\n').filter((line) => !line.trim().startsWith('#'))
+  const lines = (obeyedTextIfAny(root + MICROK8S_ARGS) ?? '').split('\n').filter((line) => !line.trim().startsWith('#'))
   const snapVariables = (word: string): string =>
     word
       .replaceAll(/\$\{?SNAP_DATA\}?/g, '/var/snap/microk8s/current')
@@ -80,7 +80,7 @@ export function k0sKubelet(origin: Origin, args: readonly string[]): CandidateSo
 
 function configOf(program: RancherProgram, root: string): Readonly<Record<string, unknown>> {
   try {
-    const document = load(kernelTextIfAny(`${root}/etc/rancher/${program}/config.yaml`) ?? '')
+    const document = load(obeyedTextIfAny(`${root}/etc/rancher/${program}/config.yaml`) ?? '')
     return typeof document === 'object' && document !== null ? { ...document } : {}
   } catch {
     return {}

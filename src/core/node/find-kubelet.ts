@@ -2,7 +2,6 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../errors.ts'
-import { kernelTextIfAny } from '../trust/kernel.ts'
 import { k0sKubelet, microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
 import {
   type CandidateSource,
@@ -11,6 +10,7 @@ import {
   DEFAULT_ROOT_DIR,
   type KubeletCandidate,
 } from './kubelet-candidate.ts'
+import { obeyedTextIfAny } from './obeyed-text.ts'
 import { sameDirectory } from './same-directory.ts'
 import { isEnabled, readServiceUnit, type ServiceUnit, splitWords } from './systemd-unit.ts'
 
@@ -38,6 +38,9 @@ const KNOWN_ROOTS: readonly Omit<CandidateSource, 'source' | 'args' | 'workingDi
   { rootDir: '/var/vcap/data/kubelet' },
   { rootDir: '/mnt/paas/kubernetes/kubelet' },
 ]
+
+/** Where a kubelet may be, though nothing says so. */
+export const KNOWN_ROOT_DIRS: readonly string[] = KNOWN_ROOTS.flatMap(({ rootDir }) => rootDir ?? [])
 
 export interface KubeletChoice {
   /** --root-dir */
@@ -109,12 +112,12 @@ function knownRoots(root: string): readonly KubeletCandidate[] {
 
 function kubeadmArgs(root: string): readonly string[] {
   const flags = /^KUBELET_KUBEADM_ARGS="?(.*?)"?$/m.exec(
-    kernelTextIfAny(`${root}${DEFAULT_ROOT_DIR}/kubeadm-flags.env`) ?? '',
+    obeyedTextIfAny(`${root}${DEFAULT_ROOT_DIR}/kubeadm-flags.env`) ?? '',
   )
   const config = `${DEFAULT_ROOT_DIR}/config.yaml`
   return [
     '--kubeconfig=/etc/kubernetes/kubelet.conf',
-    ...(kernelTextIfAny(root + config) === undefined ? [] : [`--config=${config}`]),
+    ...(obeyedTextIfAny(root + config) === undefined ? [] : [`--config=${config}`]),
     ...splitWords(flags?.[1] ?? ''),
   ]
 }

@@ -1,10 +1,11 @@
 /** The drivers of flexVolumes that are installed on this node, where its kubelet looks for them (P85). */
-import { accessSync, constants, readdirSync, statSync } from 'node:fs'
+import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { compareText } from '../compare-text.ts'
 import { errnoOf } from '../errors.ts'
 import type { FlexDriver } from '../model/snapshot.ts'
 import { unescapeQualifiedName } from '../names.ts'
+import { checkTrusted, NotTrusted } from '../trust/files.ts'
 import type { LocatedNode } from './locate-node.ts'
 
 const DEFAULT_DIRECTORY = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec'
@@ -37,10 +38,11 @@ export function driversIn(directory: string): readonly FlexDriver[] | undefined 
 
 function whyNotExecutable(path: string): string | undefined {
   try {
-    if (!statSync(path).isFile()) return 'it is no file'
+    // It will be run as root: nobody else may have put it there (S33).
+    if (!checkTrusted(path).isFile()) return 'it is no file'
     accessSync(path, constants.X_OK)
     return undefined
   } catch (error) {
-    return errnoOf(error) ?? 'it cannot be read'
+    return error instanceof NotTrusted ? error.why : (errnoOf(error) ?? 'it cannot be read')
   }
 }

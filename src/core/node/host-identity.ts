@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { release } from 'node:os'
 import { kernelTextIfAny } from '../trust/kernel.ts'
+import { obeyedTextIfAny } from './obeyed-text.ts'
 
 /** Who this host is: what the kubelet writes into its Node object, read anew (S1). */
 export interface HostIdentity {
@@ -67,7 +68,11 @@ function earlier(one: string | undefined, other: string | undefined): string | u
 /** Device-tree files end in a NUL. */
 function firstText(root: string, files: readonly string[]): string | undefined {
   for (const file of files) {
-    const text = kernelTextIfAny(root + file)?.replaceAll('\0', '')
+    // What is on a disk decides about S1: nobody else may have written it.
+    const read = /^\/(proc|sys)\//.test(file) ? kernelTextIfAny : obeyedTextIfAny
+    const text = read(root + file)
+      ?.replaceAll('\0', '')
+      .trim()
     if (text) return text
   }
   return undefined

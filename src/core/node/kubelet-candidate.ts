@@ -1,4 +1,6 @@
 import { hostname } from 'node:os'
+import { posix } from 'node:path'
+import type { PinnedProcess } from '../trust/processes.ts'
 import { type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-flags.ts'
 
 export const DEFAULT_ROOT_DIR = '/var/lib/kubelet'
@@ -8,6 +10,8 @@ export interface KubeletCandidate {
   /** For messages: "process 812", "unit kubelet.service". */
   readonly source: string
   readonly pid?: number
+  /** Pinned, while the node is looked for. */
+  readonly process?: PinnedProcess
   readonly unit?: string
   readonly flags: KubeletFlags
   readonly args: readonly string[]
@@ -29,6 +33,7 @@ export interface CandidateSource {
   readonly args: readonly string[]
   readonly workingDirectory: string
   readonly pid?: number
+  readonly process?: PinnedProcess
   readonly unit?: string
   readonly rootDir?: string
   readonly nodeName?: string
@@ -45,12 +50,14 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
   return {
     source: source.source,
     ...(source.pid !== undefined && { pid: source.pid }),
+    ...(source.process !== undefined && { process: source.process }),
     ...(source.unit !== undefined && { unit: source.unit }),
     flags,
     args: withoutSecrets(source.args),
-    rootDir: flags.get('root-dir') ?? source.rootDir ?? DEFAULT_ROOT_DIR,
+    rootDir: posix.resolve(source.workingDirectory, flags.get('root-dir') || source.rootDir || DEFAULT_ROOT_DIR),
     nodeName: canonicalNodeName(flags.get('hostname-override') ?? source.nodeName ?? hostname()),
-    ...(kubeconfig && { kubeconfig }),
+    // As the kubelet takes it: relative to its own working directory (S33).
+    ...(kubeconfig && { kubeconfig: posix.resolve(source.workingDirectory, kubeconfig) }),
     workingDirectory: source.workingDirectory,
     ...(source.runtimeEndpoint !== undefined && { runtimeEndpoint: source.runtimeEndpoint }),
     ...(source.staticPodPath !== undefined && { staticPodPath: source.staticPodPath }),

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../trust/files.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
 
 /** The fields of KubeletConfiguration that some decision uses; nothing else is kept, for some hold credentials. */
@@ -61,9 +62,12 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
 function readConfigFile(path: string): Document {
   let document: unknown
   try {
-    document = load(readFileSync(path, 'utf8'))
+    document = load(readTrustedText(path))
   } catch (error) {
-    throw unreadable(path, errorMessage(error).split('\n')[0] ?? '', error)
+    if (error instanceof NotTrusted) throw unreadable(path, `it is not obeyed: ${error.why}`, error, TRUST_HINT)
+    const errno = errnoOf(error)
+    const why = errno === undefined ? (errorMessage(error).split('\n')[0] ?? '') : whyUnusable('it', error)
+    throw unreadable(path, why, error)
   }
   if (typeof document !== 'object' || document === null) throw unreadable(path, 'it holds no object')
   // By content, never by name: on some distributions kubelet.conf is a kubeconfig, on others it is not (N23).
@@ -124,9 +128,11 @@ function flagGates(text: string): Readonly<Record<string, boolean>> {
   return Object.fromEntries(pairs.map(([name = '', value]) => [name, value?.toLowerCase() === 'true']))
 }
 
-function unreadable(path: string, why: string, cause?: unknown): VolctlError {
+const REPAIR_IT = 'Without it the static pods and the container runtime are not known: repair the file, or run as root.'
+
+function unreadable(path: string, why: string, cause?: unknown, hint = REPAIR_IT): VolctlError {
   return new VolctlError('KubeletConfigUnreadable', `kubelet configuration ${path}: ${why}`, {
     ...(cause !== undefined && { cause }),
-    hint: 'Without it the static pods and the container runtime are not known: repair the file, or run as root.',
+    hint,
   })
 }

@@ -1,6 +1,8 @@
 /** Whether a kubelet runs here or may come back (S11, N19). Its --lock-file is never opened: that ends some kubelets (N20). */
 import { get } from 'node:http'
 import type { KubeletSnapshot } from '../model/snapshot.ts'
+import { addDoubt } from '../trust/doubts.ts'
+import { onlyRootListens } from '../trust/listeners.ts'
 import type { KubeletCandidate } from './kubelet-candidate.ts'
 import type { KubeletConfig } from './kubelet-config.ts'
 import { type UnitState, unitState } from './systemctl.ts'
@@ -71,6 +73,15 @@ function held({ unit, state }: KubeletAnswers): Held {
 function answersHealthz(config: KubeletConfig): Promise<boolean> {
   const port = config.healthzPort ?? HEALTHZ_PORT
   if (port === 0) return Promise.resolve(false)
+  // While the kubelet is down anybody may listen there, and would keep root from repairing the node (S32).
+  if (!onlyRootListens(port)) {
+    addDoubt({
+      what: `port ${port}`,
+      why: "its listener is not taken for this node's kubelet: it is not root's",
+      hint: `See who it is: ss -ltnp sport = :${port}`,
+    })
+    return Promise.resolve(false)
+  }
   const address = config.healthzBindAddress
   const host = address === undefined || address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address
   return new Promise((resolve) => {

@@ -1,8 +1,20 @@
-/** Which file systems an earlier apply detached lazily and are still alive somewhere (S20). */
+/**
+ * Which file systems an earlier apply detached lazily and are still alive somewhere (S20).
+ *
+ * It is obeyed, and so it must be root's word (S33): what somebody else could have written, or taken away, tells nothing
+ * of what was detached, and neither does a file that cannot be read. That is said, for every volume may be one then.
+ */
+import { closeSync } from 'node:fs'
 import { LAZY_FILE, type LazyRecord } from '../apply/lazy-memory.ts'
-import type { LazilyDetached } from '../model/snapshot.ts'
+import { troubleText } from '../disk-trouble.ts'
+import { errnoOf } from '../errors.ts'
+import type { LazilyDetached, LazyMemoryDefect } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { kernelTextIfAny } from '../trust/kernel.ts'
+import { openKept, openTrustedDirectory, requireOneName } from '../trust/files.ts'
+import { readToLimit } from '../trust/plain-files.ts'
+
+/** Some ten thousand records; every one is a decision of a person. */
+const MAX_BYTES = 4 * 1024 * 1024
 
 export interface LazyQuestion {
   /** Where the journal is. */
@@ -12,27 +24,71 @@ export interface LazyQuestion {
   isSuperblockGone(dev: string, fsType: string): boolean
 }
 
-/**
- * Those of this boot whose superblock is not shown to be gone. What is still mounted where it was is none: the umount
- * failed.
- */
-export function readLazilyDetached(question: LazyQuestion): readonly LazilyDetached[] {
-  const lines = kernelTextIfAny(`${question.directory}/${LAZY_FILE}`)?.split('\n') ?? []
-  return lines.flatMap((line) => {
-    const record = parse(line)
-    if (record === undefined || record.bootID !== question.bootID) return []
-    const { path, dev, fsType, volume } = record
-    if (question.mounts.at(path).some((mount) => mount.dev === dev)) return []
-    if (question.isSuperblockGone(dev, fsType)) return []
-    return [{ path, dev, ...(volume !== undefined && { volume }) }]
-  })
+export interface LazyMemory {
+  readonly detached: readonly LazilyDetached[]
+  /** The memory is there and is not believed, or cannot be read: there may be more, or others. */
+  readonly defect?: LazyMemoryDefect
 }
 
-function parse(line: string): LazyRecord | undefined {
+/**
+ * Those of this boot whose superblock is not shown to be gone. What is still mounted where it was is none: the umount
+ * failed. Where there is no file, or no directory of it, there is no memory.
+ */
+export function readLazilyDetached(question: LazyQuestion): LazyMemory {
+  const path = `${question.directory}/${LAZY_FILE}`
   try {
-    const record = JSON.parse(line) as LazyRecord
-    return [record.path, record.dev, record.fsType].every((text) => typeof text === 'string') ? record : undefined
+    return { detached: readLines(question.directory).flatMap((line) => stillThere(line, question)) }
+  } catch (error) {
+    return {
+      detached: [],
+      defect: { path, why: errnoOf(error) === 'EACCES' ? 'permission denied' : troubleText(error) },
+    }
+  }
+}
+
+/** @throws NotTrusted, NotAFile, TooLarge, or what the file system says, other than that there is none */
+function readLines(directory: string): string[] {
+  let place: number | undefined
+  let fd: number | undefined
+  try {
+    place = openTrustedDirectory(directory)
+    const file = openKept(place, LAZY_FILE)
+    fd = file.fd
+    requireOneName(file.stats)
+    return readToLimit(fd, MAX_BYTES).toString('utf8').split('\n')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+    if (place !== undefined) closeSync(place)
+  }
+}
+
+function stillThere(line: string, { bootID, mounts, isSuperblockGone }: LazyQuestion): LazilyDetached[] {
+  const record = parse(line)
+  if (record === undefined) return []
+  const { path, dev, fsType, volume } = record
+  if (bootID !== undefined && record.bootID !== bootID) return []
+  if (mounts.at(path).some((mount) => mount.dev === dev)) return []
+  if (isSuperblockGone(dev, fsType)) return []
+  return [{ path, dev, ...(volume !== undefined && { volume }) }]
+}
+
+/**
+ * Undefined where a crash cut the line off: what it was about was not unmounted then.
+ *
+ * @throws Error where it is whole, and no record
+ */
+function parse(line: string): LazyRecord | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
   } catch {
     return undefined
   }
+  const record = (value ?? {}) as Partial<LazyRecord>
+  const { path, dev, fsType, volume = '', bootID = '' } = record
+  if ([path, dev, fsType, volume, bootID].every((text) => typeof text === 'string')) return record as LazyRecord
+  throw new Error(`it has a line that is no record: ${line.slice(0, 60)}`)
 }

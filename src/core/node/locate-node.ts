@@ -3,13 +3,15 @@ import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { errnoOf, isMissing, VolctlError } from '../errors.ts'
 import type { KubeletSnapshot, RuntimeSnapshot } from '../model/snapshot.ts'
-import { findKubelet, type KubeletChoice } from './find-kubelet.ts'
+import { allDoubts } from '../trust/doubts.ts'
+import { pin } from '../trust/processes.ts'
+import { findKubelet, type KubeletChoice, startableKubelets } from './find-kubelet.ts'
 import { canonicalNodeName, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
 import { type KubeletConfig, kubeletConfig } from './kubelet-config.ts'
 import { runningKubelets } from './kubelet-process.ts'
 import { kubeletState } from './kubelet-state.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
-import { scanKubelets, scanProcesses } from './scan-processes.ts'
+import { hostsKubelets, letGo, scanKubelets, scanProcesses } from './scan-processes.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from './standing.ts'
 import { allowTestHost, readTestHost, type TestHost } from './test-host.ts'
 
@@ -38,56 +40,64 @@ const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
 
 /**
  * @throws WrongNamespace where volctl has to enter the kubelet's mount namespace first (S6), SafetyRefusal for several
- * kubelets (S8) or a test's host on a real node (S7), VolctlError for a root directory that is not there
+ * kubelets (S8) or a test's host on a real node (S34), VolctlError for a root directory that is not there
  */
-export function locateNode(choice: KubeletChoice): LocatedNode {
-  const scan = scanProcesses()
-  const running = runningKubelets(scan.kubelets)
+export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
+  using scan = scanProcesses()
+  const running = runningKubelets(await hostsKubelets(scan.kubelets))
   const testHost = readTestHost()
   const kubelet = testHost === undefined ? findKubelet(running, choice) : undefined
   const wantedRoot = choice.rootDir ?? testHost?.rootDir ?? kubelet?.rootDir ?? DEFAULT_ROOT_DIR
   const nodeName = choice.nodeName ?? testHost?.nodeName ?? kubelet?.nodeName ?? hostname()
   if (testHost === undefined) {
-    const runtimes = scan.runtimes.map(({ pid }) => pid)
-    checkMountNamespace({ kubelet: kubelet?.pid, runtimes, rootDir: wantedRoot })
+    const runtimes = scan.runtimes.flatMap(({ process }) => process ?? [])
+    checkMountNamespace({ kubelet: kubelet?.process, runtimes, rootDir: wantedRoot })
   }
   const rootDir = resolvedRoot(wantedRoot)
-  if (testHost !== undefined)
-    allowTestHost(
-      rootDir,
-      running.map((candidate) => candidate.rootDir),
-    )
+  if (testHost !== undefined) allowTestHost(rootDir, [...running, ...startableKubelets()])
   const config = kubelet === undefined ? {} : kubeletConfig(kubelet.flags, kubelet.workingDirectory)
-  let first: ReturnType<typeof scanProcesses> | undefined = scan
-  const scanAgain = (): ReturnType<typeof scanProcesses> => {
-    const result = first ?? scanProcesses()
-    first = undefined
-    return result
-  }
+  let first: readonly string[] | undefined = scan.error === undefined ? scan.podUids : undefined
   return {
     rootDir,
     nodeName: canonicalNodeName(nodeName),
-    ...(kubelet !== undefined && { kubelet }),
+    ...(kubelet !== undefined && { kubelet: letGoOf(kubelet) }),
     config,
     standing: testHost === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
     ...(testHost !== undefined && { testHost }),
     staticPods: staticPodSource(testHost, kubelet, config),
     processes: () => {
-      const { podUids, error } = scanAgain()
-      return error === undefined ? [...new Set([...podUids, ...(testHost?.processes ?? [])])].sort() : undefined
+      const podUids = first ?? podsWithProcesses()
+      first = undefined
+      return podUids && [...new Set([...podUids, ...(testHost?.processes ?? [])])].sort()
     },
     kubeletState: async () => {
       // Read again: a test's kubelet may have come back meanwhile.
       const told = testHost === undefined ? undefined : readTestHost()?.kubelet
-      if (told !== undefined) return told
-      const now = runningKubelets(scanKubelets())
-      return kubeletState({
-        running: now,
-        chosen: now.find((each) => each.rootDir === kubelet?.rootDir) ?? kubelet,
-        config,
-      })
+      return told ?? stateNow(kubelet, config)
     },
     runtime: () => askRuntimes(testHost, kubelet, config),
+  }
+}
+
+/** The process was pinned for the look alone. */
+function letGoOf({ process: _, ...kubelet }: KubeletCandidate): KubeletCandidate {
+  return kubelet
+}
+
+/** Undefined: /proc could not be listed. */
+function podsWithProcesses(): readonly string[] | undefined {
+  using scan = scanProcesses()
+  return scan.error === undefined ? scan.podUids : undefined
+}
+
+async function stateNow(kubelet: KubeletCandidate | undefined, config: KubeletConfig): Promise<KubeletSnapshot> {
+  const processes = scanKubelets()
+  try {
+    const now = runningKubelets(await hostsKubelets(processes))
+    const chosen = now.find((each) => each.rootDir === kubelet?.rootDir) ?? kubelet
+    return await kubeletState({ running: now, chosen, config })
+  } finally {
+    letGo(processes)
   }
 }
 
@@ -101,14 +111,22 @@ function resolvedRoot(rootDir: string): string {
       `root directory ${rootDir}${missing ? ': there is no such directory' : ` cannot be read: ${errnoOf(error)}`}`,
       {
         cause: error,
-        hint: missing ? "Name the kubelet's root directory with --root-dir." : 'Run volctl as root.',
+        hint: missing ? `${passedOver()}Name the kubelet's root directory with --root-dir.` : 'Run volctl as root.',
       },
     )
   }
 }
 
+/** Without a plan nobody else says that a kubelet was there, and was not believed (S32). */
+function passedOver(): string {
+  return allDoubts()
+    .map(({ what, why }) => `${what}: ${why}. `)
+    .join('')
+}
+
 function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): readonly StandingObstacle[] {
-  const facts = readStandingFacts(kubelet?.pid ?? 1, { kubelet: kubelet?.pid !== undefined, runtime })
+  using first = pin(1)
+  const facts = readStandingFacts(kubelet?.process ?? first, { kubelet: kubelet?.process !== undefined, runtime })
   const standalone: readonly StandingObstacle[] = kubelet?.standalone
     ? [
         {

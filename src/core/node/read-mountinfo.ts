@@ -1,59 +1,63 @@
 /** The mount table of the kubelet's mount namespace (S6). */
-import { closeSync, openSync, readSync } from 'node:fs'
 import { release } from 'node:os'
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
-import { namespaceOf } from '../trust/kernel.ts'
+import { openNamespace } from '../trust/enter-namespace.ts'
+import { namespaceOf, readToEnd } from '../trust/kernel.ts'
+import { type PinnedProcess, pin } from '../trust/processes.ts'
 
 /** volctl stands in another mount namespace than the node's kubelet: `reenter` in reenter.ts takes it there. */
 export class WrongNamespace extends SafetyRefusal {
-  /** /proc/N/ns/mnt of a process that stands in the right one. */
-  readonly namespace: string
+  /** A descriptor of the right one, taken while its process was pinned (S32). */
+  readonly namespace: number
 
-  constructor(pid: number, why: string) {
+  constructor(pid: number, why: string, namespace: number) {
     super('S6', 'WrongMountNamespace', `volctl runs in another mount namespace than ${why}`, {
       hint: `Run it there: nsenter -t ${pid} -m volctl …`,
     })
-    this.namespace = `/proc/${pid}/ns/mnt`
+    this.namespace = namespace
   }
 }
 
 export interface NamespaceProcesses {
   /** The chosen kubelet, if it runs. */
-  readonly kubelet?: number | undefined
-  readonly runtimes: readonly number[]
+  readonly kubelet?: PinnedProcess | undefined
+  readonly runtimes: readonly PinnedProcess[]
   readonly rootDir: string
 }
 
 /**
  * Makes sure that we stand where the kubelet stands. While none runs, PID 1 stands for it, and every container runtime
- * must see the same mounts under the root directory: a namespace in which some are missing would make an rmdir detach
- * live data.
+ * of root's must see the same mounts under the root directory: a namespace in which some are missing would make an rmdir
+ * detach live data.
  *
  * @throws WrongNamespace, or SafetyRefusal NamespacesDisagree
  */
 export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc'): void {
   const { kubelet, runtimes, rootDir } = processes
-  const reference = kubelet ?? 1
-  const wanted = namespaceOf(reference, 'mnt', proc)
+  using first = kubelet === undefined ? pin(1, proc) : undefined
+  const reference = kubelet ?? first
+  const wanted = reference?.link('ns/mnt')
   const own = namespaceOf('self', 'mnt', proc)
   // Not readable: without root. The obstacle is reported by standingObstacles; reading goes on from here.
-  if (wanted === undefined || own === undefined) return
-  if (wanted !== own)
-    throw new WrongNamespace(reference, kubelet === undefined ? 'PID 1' : `the kubelet (pid ${kubelet})`)
+  if (reference === undefined || wanted === undefined || own === undefined) return
+  if (wanted !== own) {
+    const why = kubelet === undefined ? 'PID 1' : `the kubelet (pid ${kubelet.pid})`
+    throw new WrongNamespace(reference.pid, why, openNamespace(reference, wanted))
+  }
   if (kubelet !== undefined) return
   let ours: MountTable | undefined
-  for (const pid of runtimes) {
-    const namespace = namespaceOf(pid, 'mnt', proc)
+  for (const runtime of runtimes) {
+    const namespace = runtime.link('ns/mnt')
     if (namespace === undefined || namespace === own) continue
     ours ??= readMountTable(`${proc}/self/mountinfo`)
-    const difference = firstDifference(ours, readMountTable(`${proc}/${pid}/mountinfo`), rootDir)
+    const difference = firstDifference(ours, readMountTable(runtime.path('mountinfo')), rootDir)
     if (difference === undefined) continue
     throw new SafetyRefusal(
       'S6',
       'NamespacesDisagree',
-      `PID 1 and the container runtime (pid ${pid}) do not see the same mounts under ${rootDir}: ${difference}`,
+      `PID 1 and the container runtime (pid ${runtime.pid}) do not see the same mounts under ${rootDir}: ${difference}`,
       {
         hint: "Start the kubelet, whose own namespace decides, or run volctl in the runtime's: nsenter -t PID -m volctl …",
       },
@@ -121,27 +125,3 @@ function readBytes(path: string): Buffer {
     })
   }
 }
-
-/** Into one buffer: the kernel gives 4 KiB at a time, for each of which readFileSync takes a buffer of 64 KiB. */
-function readToEnd(path: string): Buffer {
-  const fd = openSync(path, 'r')
-  try {
-    let buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER)
-    let length = 0
-    for (;;) {
-      const read = readSync(fd, buffer, length, buffer.length - length, null)
-      if (read === 0) return buffer.subarray(0, length)
-      length += read
-      if (length === buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(length * 2)
-        buffer.copy(larger)
-        buffer = larger
-      }
-    }
-  } finally {
-    closeSync(fd)
-  }
-}
-
-/** Enough for the tables of nearly all nodes. */
-const FIRST_BUFFER = 1024 * 1024

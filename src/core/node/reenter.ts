@@ -2,19 +2,16 @@
  * Runs volctl again inside another mount namespace (S6). The program itself need not exist there: it is reached through
  * this process's links in /proc, which lead into the namespace that it was started in and last as long as it waits.
  */
-import { spawn } from 'node:child_process'
-import { existsSync, readlinkSync } from 'node:fs'
+import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { CALLER_VARIABLE } from '../cli/caller-path.ts'
 import { SafetyRefusal, VolctlError } from '../errors.ts'
-
-/** How often volctl may start itself anew: into the host, from there into the kubelet's namespace. */
-const DEPTH_VARIABLE = 'VOLCTL_REENTERED'
-const MAX_DEPTH = 2
+import { caller, callerWord, mayReenter } from '../trust/caller.ts'
+import { enterNamespace, openNamespace } from '../trust/enter-namespace.ts'
+import { PinnedProcess } from '../trust/processes.ts'
 
 export interface Reentry {
-  /** /proc/N/ns/mnt */
-  readonly mountNamespace: string
+  /** A descriptor of the mount namespace (openNamespace). */
+  readonly mountNamespace: number
   /** Our own pid, as the /proc of the new namespace knows us. */
   readonly pid: number
 }
@@ -28,38 +25,41 @@ export interface Reentry {
  */
 export function hostReentry(hostRoot: string): Reentry | undefined {
   const proc = `${hostRoot.replace(/\/+$/, '')}/proc`
-  const mountNamespace = `${proc}/1/ns/mnt`
-  let self: number
-  let same: boolean
-  let samePids: boolean
   try {
-    self = Number(basename(readlinkSync(`${proc}/self`)))
-    same = readlinkSync(mountNamespace) === readlinkSync('/proc/self/ns/mnt')
-    samePids = readlinkSync(`${proc}/1/ns/pid`) === readlinkSync('/proc/self/ns/pid')
-  } catch (error) {
+    using first = new PinnedProcess(1, proc)
+    const theirs = { mounts: linkOf(first, 'ns/mnt'), pids: linkOf(first, 'ns/pid') }
+    if (theirs.mounts === readlinkSync('/proc/self/ns/mnt')) return undefined
+    // setns(2) leads into PID namespaces below one's own, never back into the host's.
+    if (theirs.pids !== readlinkSync('/proc/self/ns/pid')) {
+      throw new VolctlError(
+        'HostRootIncomplete',
+        `--host-root ${hostRoot}: this container has processes of its own, and cannot act among the host's`,
+        { hint: 'Run the container with hostPID.' },
+      )
+    }
+    const pid = Number(basename(readlinkSync(`${proc}/self`)))
+    return { mountNamespace: openNamespace(first, theirs.mounts), pid }
+  } catch (cause) {
+    if (cause instanceof VolctlError) throw cause
     throw new VolctlError(
       'HostRootIncomplete',
       `--host-root ${hostRoot}: the host's processes cannot be seen in ${proc}`,
       {
-        cause: error,
+        cause,
         hint: "Mount the host's / there with its /proc, and run the container privileged and with hostPID.",
       },
     )
   }
-  if (same) return undefined
-  // setns(2) leads into PID namespaces below one's own, never back into the host's.
-  if (!samePids) {
-    throw new VolctlError(
-      'HostRootIncomplete',
-      `--host-root ${hostRoot}: this container has processes of its own, and cannot act among the host's`,
-      { hint: 'Run the container with hostPID.' },
-    )
-  }
-  return { mountNamespace, pid: self }
+}
+
+function linkOf(process: PinnedProcess, name: string): string {
+  const link = process.link(name)
+  if (link === undefined) throw new Error(`${name} cannot be read`)
+  return link
 }
 
 /** Into the namespace of another process of this host; see WrongNamespace. */
-export function namespaceReentry(mountNamespace: string): Reentry {
+export function namespaceReentry(mountNamespace: number): Reentry {
   return { mountNamespace, pid: process.pid }
 }
 
@@ -69,18 +69,17 @@ export interface Program {
   readonly argv: readonly string[]
 }
 
-/** Pure: the nsenter(1) command line. The script's links are not resolved: their targets are paths of our namespace. */
-export function reentryCommand(reentry: Reentry, program: Program): readonly string[] {
+/** Pure: what is run there. The script's links are not resolved: their targets are paths of our namespace. */
+export function reentryCommand(pid: number, program: Program, word: string): readonly string[] {
   const [script, ...args] = program.argv
-  const own = `/proc/${reentry.pid}`
+  const own = `/proc/${pid}`
   return [
-    `--mount=${reentry.mountNamespace}`,
-    '--',
     `${own}/exe`,
     '--preserve-symlinks',
     '--preserve-symlinks-main',
     ...program.execArgv,
     ...(script === undefined ? [] : [`${own}/root${resolve(script)}`]),
+    word,
     ...args,
   ]
 }
@@ -90,9 +89,8 @@ export function reentryCommand(reentry: Reentry, program: Program): readonly str
  *
  * @throws SafetyRefusal where it has been tried already, and VolctlError where nsenter is missing
  */
-export async function reenter(reentry: Reentry): Promise<number> {
-  const depth = Number(process.env[DEPTH_VARIABLE] ?? 0)
-  if (depth >= MAX_DEPTH) {
+export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
+  if (!mayReenter()) {
     throw new SafetyRefusal(
       'S6',
       'WrongMountNamespace',
@@ -102,38 +100,13 @@ export async function reenter(reentry: Reentry): Promise<number> {
       },
     )
   }
-  if (!existsSync(reentry.mountNamespace)) {
-    throw new VolctlError('NamespaceGone', `${reentry.mountNamespace} is gone`, { hint: 'Try again.' })
-  }
-  const args = reentryCommand(reentry, {
-    execArgv: process.execArgv,
-    argv: process.argv.slice(1),
-  })
-  const child = spawn('nsenter', args, {
-    stdio: 'inherit',
-    env: {
-      [CALLER_VARIABLE]: `/proc/${reentry.pid}`,
-      ...(depth === 0 ? withoutCaller(process.env) : process.env),
-      [DEPTH_VARIABLE]: String(depth + 1),
-    },
-  })
-  const forward = (signal: NodeJS.Signals): void => void child.kill(signal)
-  // A terminal sends Ctrl-C to both: it is the child's to act on. Other signals reach only us.
-  const ignore = (): void => {}
-  process.on('SIGINT', ignore).on('SIGTERM', forward).on('SIGHUP', forward)
-  try {
-    return await new Promise<number>((settle, fail) => {
-      child.once('error', (cause) =>
-        fail(new VolctlError('NsenterMissing', 'nsenter could not be started', { cause, hint: 'Install util-linux.' })),
-      )
-      child.once('exit', (status, signal) => settle(status ?? (signal === 'SIGINT' ? 130 : 1)))
-    })
-  } finally {
-    process.off('SIGINT', ignore).off('SIGTERM', forward).off('SIGHUP', forward)
-  }
+  const [, script = '', ...args] = process.argv
+  const typed = acceptedArguments(args)
+  const program = { execArgv: process.execArgv, argv: [script, ...typed] }
+  return enterNamespace(mountNamespace, reentryCommand(pid, program, callerWord()))
 }
 
-/** Only a run that volctl started itself has a caller. */
-function withoutCaller({ [CALLER_VARIABLE]: _, ...rest }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return rest
+/** Without the word of a run before this one. */
+function acceptedArguments(args: readonly string[]): readonly string[] {
+  return caller() === undefined ? args : args.slice(1)
 }

@@ -1,9 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { errorMessage, VolctlError } from '../errors.ts'
+import { addDoubt } from '../trust/doubts.ts'
+import { kernelText } from '../trust/kernel.ts'
+import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../trust/processes.ts'
 import { podUidsOfCgroup } from './pod-cgroups.ts'
 
-/** What one pass over /proc says: which pods have a process, and which processes may be a kubelet or a runtime. */
-export interface ProcessScan {
+/** What one pass over /proc says: which pods have a process, and which of root's may be a kubelet or a runtime (S32). */
+export interface ProcessScan extends Disposable {
   /** UIDs of pods that have a process, sorted (S9). */
   readonly podUids: readonly string[]
   readonly kubelets: readonly HostProcess[]
@@ -17,6 +20,9 @@ export interface HostProcess {
   readonly comm: string
   /** The command line, split at NUL. */
   readonly args: readonly string[]
+  readonly workingDirectory: string
+  /** Absent: of a test. */
+  readonly process?: PinnedProcess
 }
 
 /** Names of processes that are, contain or start a kubelet (N14); comm is cut at 15 bytes. */
@@ -25,7 +31,8 @@ const RUNTIME_COMM = /^(containerd|crio|cri-o|dockerd|cri-dockerd)$/
 
 /**
  * Reads `comm` and `cgroup` of every process: synchronous, for on procfs that is the fastest.
- * A process that ends meanwhile is skipped.
+ * A process that ends meanwhile is skipped. Those that are not root's are no kubelet and no runtime, whatever they are
+ * called; they may be of a pod.
  *
  * @param proc "/proc", or a fixture
  */
@@ -33,11 +40,12 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
   const podUids = new Set<string>()
   const kubelets: HostProcess[] = []
   const runtimes: HostProcess[] = []
+  const found = { kubelets, runtimes, [Symbol.dispose]: () => letGo([...kubelets, ...runtimes]) }
   let names: readonly string[]
   try {
     names = readdirSync(proc)
   } catch (error) {
-    return { podUids: [], kubelets, runtimes, error: String(error) }
+    return { podUids: [], error: String(error), ...found }
   }
   for (const name of names) {
     const pid = Number(name)
@@ -48,14 +56,14 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
     const comm = commOf(pid, proc)
     const kubelet = KUBELET_COMM.test(comm)
     if (!kubelet && !RUNTIME_COMM.test(comm)) continue
-    const process = hostProcess(pid, comm, proc)
+    const process = hostProcess(pid, proc, kubelet)
     if (process !== undefined) (kubelet ? kubelets : runtimes).push(process)
   }
-  return { podUids: [...podUids].sort(), kubelets, runtimes }
+  return { podUids: [...podUids].sort(), ...found }
 }
 
 /**
- * The processes that may be a kubelet, and nothing else: what is asked again before every change (S11).
+ * The processes that may be a kubelet, and nothing else: what is asked again before every change (S11). To be let go.
  *
  * @throws VolctlError ProcUnreadable: "no kubelet" must never mean "could not look"
  */
@@ -71,26 +79,81 @@ export function scanKubelets(proc = '/proc'): readonly HostProcess[] {
   }
   return names.flatMap((name) => {
     const pid = Number(name)
-    if (!Number.isInteger(pid)) return []
-    const comm = commOf(pid, proc)
-    const found = KUBELET_COMM.test(comm) ? hostProcess(pid, comm, proc) : undefined
-    return found ?? []
+    if (!Number.isInteger(pid) || !KUBELET_COMM.test(commOf(pid, proc))) return []
+    return hostProcess(pid, proc, true) ?? []
   })
+}
+
+/** Those whose word about themselves counts: their mount namespace, too, was made by the root of this host (S32). */
+export async function hostsKubelets(processes: readonly HostProcess[]): Promise<readonly HostProcess[]> {
+  const whys = await Promise.all(processes.map(({ process }) => process && whyNotHostsMounts(process)))
+  return processes.filter((each, index) => {
+    const why = whys[index]
+    if (why !== undefined) notBelieved(each, why)
+    return why === undefined
+  })
+}
+
+export function letGo(processes: readonly HostProcess[]): void {
+  for (const { process } of processes) process?.[Symbol.dispose]()
 }
 
 function commOf(pid: number, proc: string): string {
   return readIfAlive(`${proc}/${pid}/comm`).trimEnd()
 }
 
-/** Undefined for a zombie, which has no arguments and holds nothing any more. */
-function hostProcess(pid: number, comm: string, proc: string): HostProcess | undefined {
-  const args = readIfAlive(`${proc}/${pid}/cmdline`).split('\0').slice(0, -1)
-  return args.length > 0 ? { pid, comm, args } : undefined
+/**
+ * The process, pinned, if it is one of root's. Undefined also for a zombie, which has no arguments and holds nothing any
+ * more.
+ *
+ * @param say that one of somebody else's is not believed: for a runtime that is the rule, wherever a pod runs containers
+ */
+function hostProcess(pid: number, proc: string, say: boolean): HostProcess | undefined {
+  const process = pin(pid, proc)
+  if (process === undefined) return undefined
+  const host = rootsProcess(process, proc, say)
+  if (host === undefined) process[Symbol.dispose]()
+  return host
+}
+
+function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostProcess | undefined {
+  try {
+    // All of it through the pin: the number may be another process's by now.
+    const comm = process.text('comm').trimEnd()
+    const args = process.text('cmdline').split('\0').slice(0, -1)
+    if (args.length === 0) return undefined
+    const host = { pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process }
+    const why = whyNotRoots(process, proc) ?? whyOfPod(process, proc)
+    if (why === undefined) return host
+    if (say) notBelieved(host, why)
+  } catch {
+    // It has ended.
+  }
+  return undefined
+}
+
+/**
+ * A pod that sees the host's processes (hostPID) may be of uid 0, and of the host's user namespace: it is no kubelet and no
+ * runtime of this node all the same, and its mount namespace is never entered. A node that is a pod itself (kind in a pod)
+ * has its process 1 there too.
+ */
+function whyOfPod(process: PinnedProcess, proc: string): string | undefined {
+  const [uid] = podUidsOfCgroup(process.text('cgroup'))
+  const isOfNode = uid === undefined || podUidsOfCgroup(readIfAlive(`${proc}/1/cgroup`)).includes(uid)
+  return isOfNode ? undefined : `it is of pod ${uid}`
+}
+
+function notBelieved({ pid, comm }: HostProcess, why: string): void {
+  addDoubt({
+    what: `process ${pid} (${comm})`,
+    why: `it is not taken for this node's kubelet: ${why}`,
+    hint: 'If it is, name what volctl would have learnt from it: --root-dir, --node and --kubeconfig.',
+  })
 }
 
 function readIfAlive(path: string): string {
   try {
-    return readFileSync(path, 'latin1')
+    return kernelText(path, 'latin1')
   } catch {
     return ''
   }

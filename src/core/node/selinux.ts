@@ -1,7 +1,7 @@
 /** What SELinux of this host gives the files of a container (C68): read as the kubelet's own library reads it. */
-import { readFileSync } from 'node:fs'
 import { errnoOf, errorMessage } from '../errors.ts'
 import type { Selinux } from '../model/snapshot.ts'
+import { readTrustedText } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
 /** The first that is there counts. */
@@ -41,7 +41,7 @@ function lastValue(text: string, key: string): string | undefined {
 /** @throws the system's error where it is there and cannot be read */
 function readIfThere(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    return readTrustedText(path)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined
     throw error

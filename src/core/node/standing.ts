@@ -1,6 +1,6 @@
 /** Where volctl stands: may it change this node, or only read (S7). */
-import { closeSync, openSync, readFileSync } from 'node:fs'
-import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
+import { kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
+import type { PinnedProcess } from '../trust/processes.ts'
 
 /** The initial PID namespace's inode number, the same on every kernel (PROC_PID_INIT_INO). */
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]'
@@ -20,7 +20,7 @@ export interface StandingFacts {
   /** PID namespace and root of the reference process; absent where they may not be read. */
   readonly referencePidNamespace?: string
   readonly referenceIsKubelet: boolean
-  /** A container runtime is among the processes: this PID namespace holds the node's processes. */
+  /** A container runtime of root's is among the processes: this PID namespace holds the node's processes. */
   readonly seesRuntime: boolean
   /** Mount id of the root directory, ours and the reference's. */
   readonly rootMountId?: number
@@ -28,13 +28,13 @@ export interface StandingFacts {
 }
 
 export function readStandingFacts(
-  referencePid: number,
+  reference: Pick<PinnedProcess, 'link' | 'path'> | undefined,
   seen: { readonly kubelet: boolean; readonly runtime: boolean },
 ): StandingFacts {
   const pidNamespace = namespaceOf('self', 'pid')
-  const referencePidNamespace = namespaceOf(referencePid, 'pid')
+  const referencePidNamespace = reference?.link('ns/pid')
   const rootMountId = mountIdOf('/')
-  const referenceRootMountId = mountIdOf(`/proc/${referencePid}/root/`)
+  const referenceRootMountId = reference === undefined ? undefined : mountIdOf(reference.path('root/'))
   return {
     uidMap: kernelTextIfAny('/proc/self/uid_map') ?? '',
     ...(pidNamespace !== undefined && { pidNamespace }),
@@ -108,18 +108,4 @@ function isNodePidNamespace(facts: StandingFacts): boolean {
   if (pidNamespace === undefined) return false
   if (facts.referenceIsKubelet) return pidNamespace === referencePidNamespace
   return pidNamespace === INITIAL_PID_NAMESPACE || facts.seesRuntime
-}
-
-/** The mount that a directory is on, by fdinfo: it tells a chroot from the root it was made in. */
-function mountIdOf(directory: string): number | undefined {
-  let fd: number | undefined
-  try {
-    fd = openSync(directory, 'r')
-    const id = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1]
-    return id === undefined ? undefined : Number(id)
-  } catch {
-    return undefined
-  } finally {
-    if (fd !== undefined) closeSync(fd)
-  }
 }

@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { errnoOf } from '../errors.ts'
 import type { StaticPodsSnapshot } from '../model/snapshot.ts'
+import { addDoubt } from '../trust/doubts.ts'
+import { checkTrusted, NotTrusted, readTrustedText, TRUST_HINT } from '../trust/files.ts'
 
 type Manifest = StaticPodsSnapshot['manifests'][number]
 
@@ -47,11 +49,10 @@ function manifestFiles(path: string): readonly (string | undefined)[] {
 
 function readManifest(file: string): Manifest | 'directory' | undefined {
   try {
-    const stat = statSync(file)
-    if (stat.isDirectory()) return 'directory'
-    if (!stat.isFile() || stat.size > MAX_BYTES) return undefined
-    return manifestOf(file, load(readFileSync(file, 'utf8')))
-  } catch {
+    if (checkTrusted(file).isDirectory()) return 'directory'
+    return manifestOf(file, load(readTrustedText(file, MAX_BYTES)))
+  } catch (error) {
+    if (error instanceof NotTrusted) addDoubt({ what: file, why: `it is not believed: ${error.why}`, hint: TRUST_HINT })
     return undefined
   }
 }

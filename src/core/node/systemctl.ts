@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { runCommand } from '../trust/programs.ts'
 
 /** What systemd says of one unit. */
 export interface UnitState {
@@ -68,13 +68,13 @@ function parseTime(text: string): string | undefined {
   return date === undefined || time === undefined ? undefined : `${date}T${time}Z`
 }
 
-function show(unit: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    execFile(
-      'systemctl',
-      ['show', unit, `--property=${PROPERTIES.join(',')}`],
-      { timeout: DEADLINE_MS, killSignal: 'SIGKILL', env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' } },
-      (error, stdout) => resolve(error === null ? stdout : undefined),
-    )
-  })
+/** systemctl(1) of this host, whatever the caller's PATH has of this name: its word decides about S11. */
+async function show(unit: string): Promise<string | undefined> {
+  try {
+    const args = ['show', `--property=${PROPERTIES.join(',')}`, '--', unit]
+    const { status, stdout } = await runCommand('systemctl', args, DEADLINE_MS)
+    return status === 0 ? stdout : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -8,7 +8,8 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { append } from '../append.ts'
 import { compareText } from '../compare-text.ts'
-import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
+import { linkIfAny, listIfAny } from '../trust/kernel.ts'
+import { obeyedTextIfAny } from './obeyed-text.ts'
 
 export interface ServiceUnit {
   readonly name: string
@@ -32,8 +33,8 @@ const UNIT_DIRECTORIES = [
  */
 export function readServiceUnit(name: string, root = ''): ServiceUnit | undefined {
   const directory = UNIT_DIRECTORIES.find((candidate) => exists(join(root, candidate, name)))
-  const base = directory === undefined ? undefined : kernelTextIfAny(join(root, directory, name))
-  // Masked: a link to /dev/null, which reads as nothing.
+  if (directory === undefined || isMasked(join(root, directory, name))) return undefined
+  const base = obeyedTextIfAny(join(root, directory, name))
   if (!base) return undefined
   const settings = new Map<string, string[]>()
   for (const text of [base, ...dropIns(name, root)]) readServiceSection(text, settings)
@@ -67,7 +68,7 @@ function dropIns(name: string, root: string): readonly string[] {
       if (file.endsWith('.conf') && !files.has(file)) files.set(file, join(root, directory, `${name}.d`, file))
     }
   }
-  return [...files].sort(([a], [b]) => compareText(a, b)).map(([, path]) => kernelTextIfAny(path) ?? '')
+  return [...files].sort(([a], [b]) => compareText(a, b)).map(([, path]) => obeyedTextIfAny(path) ?? '')
 }
 
 /** An empty value takes back what was said before. */
@@ -89,7 +90,7 @@ function readServiceSection(text: string, settings: Map<string, string[]>): void
 
 /** One NAME=value a line; `#` and `;` begin comments, a backslash at the end joins lines. */
 function environmentFile(path: string): readonly string[] {
-  return (kernelTextIfAny(path) ?? '')
+  return (obeyedTextIfAny(path) ?? '')
     .replaceAll(/\\\n/g, '')
     .split('\n')
     .map((line) => line.trim())
@@ -140,4 +141,8 @@ export function splitWords(text: string): readonly string[] {
 
 function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function isMasked(path: string): boolean {
+  return linkIfAny(path) === '/dev/null'
 }

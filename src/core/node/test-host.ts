@@ -1,12 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors.ts'
 import type { KubeletSnapshot, Selinux } from '../model/snapshot.ts'
+import { type Environment, environment } from '../trust/environment.ts'
+import { readTrustedText } from '../trust/files.ts'
+import { namespaceOf } from '../trust/kernel.ts'
+import { KNOWN_ROOT_DIRS } from './find-kubelet.ts'
+import type { KubeletCandidate } from './kubelet-candidate.ts'
 import { sameDirectory } from './same-directory.ts'
+import { isInInitialPidNamespace, isInUserNamespace } from './standing.ts'
 
-/** The environment variable that names a file describing a fake host: for tests only (S7). */
+/** The environment variable that names a file describing a fake host: for tests only (S34). */
 export const TEST_HOST_VARIABLE = 'VOLCTL_TEST_HOST'
-
-const REAL_ROOT = '/var/lib/kubelet'
 
 /** A fake host. What a field does not say is read from the real one. */
 export interface TestHost {
@@ -32,11 +35,10 @@ export interface TestHost {
 }
 
 /** The fake host of this run, if the variable is set. Whether it may be used is `allowTestHost`'s to say. */
-export function readTestHost(env: Readonly<Record<string, string | undefined>> = process.env): TestHost | undefined {
-  const path = env[TEST_HOST_VARIABLE]
-  if (path === undefined || path === '') return undefined
+export function readTestHost({ VOLCTL_TEST_HOST: path = '' }: Environment = environment()): TestHost | undefined {
+  if (path === '') return undefined
   try {
-    const host: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    const host: unknown = JSON.parse(readTrustedText(path))
     if (typeof host !== 'object' || host === null || Array.isArray(host)) throw new Error('not a JSON object')
     return host
   } catch (error) {
@@ -47,20 +49,47 @@ export function readTestHost(env: Readonly<Record<string, string | undefined>> =
   }
 }
 
+/** What /proc says of where this process stands. */
+export interface TestStanding {
+  /** Root of the machine itself, not of a user namespace. */
+  readonly isRoot: boolean
+  /** In the mount namespace of the machine's first process, where every real node's root directory is. */
+  readonly besideProcessOne: boolean
+}
+
 /**
- * Refuses the switch on a real node: where the root is /var/lib/kubelet, or that of a kubelet that runs here (S7).
- * Directories are compared by device and inode, through links and self-binds.
+ * Refuses the switch wherever a real node can be (S34), since it stands for the guards S1, S6, S7, S9 and S11. As root it
+ * works in a mount namespace of one's own only, on a directory for temporary files that is no kubelet's: not of one that
+ * runs, of one that a unit of this host would start, or of a distribution. Directories are compared by device and inode,
+ * through links and self-binds.
  */
-export function allowTestHost(rootDir: string, runningRoots: readonly string[]): void {
-  for (const root of [REAL_ROOT, ...runningRoots]) {
-    if (!sameDirectory(root, rootDir)) continue
-    throw new SafetyRefusal(
-      'S7',
-      'TestHostOnRealNode',
-      `${TEST_HOST_VARIABLE} is set, and ${rootDir} is the root directory of a real kubelet`,
-      {
-        hint: `${TEST_HOST_VARIABLE} is for tests: unset it.`,
-      },
-    )
+export function allowTestHost(
+  rootDir: string,
+  kubelets: readonly Pick<KubeletCandidate, 'rootDir'>[],
+  { isRoot, besideProcessOne } = testStanding(),
+): void {
+  const roots = [...KNOWN_ROOT_DIRS, ...kubelets.map((kubelet) => kubelet.rootDir)]
+  const real = roots.some((root) => sameDirectory(root, rootDir))
+  const why = real
+    ? `${rootDir} is the root directory of a real kubelet`
+    : isRoot && besideProcessOne
+      ? "volctl runs as root in the host's mount namespace"
+      : isRoot && !TEMPORARY.test(rootDir)
+        ? `${rootDir} is not in a directory for temporary files`
+        : undefined
+  if (why === undefined) return
+  throw new SafetyRefusal('S34', 'TestHostOnRealNode', `${TEST_HOST_VARIABLE} is set, and ${why}`, {
+    hint: `${TEST_HOST_VARIABLE} is for tests: unset it.`,
+  })
+}
+
+/** No kubelet has its root directory in one of these. */
+const TEMPORARY = /\/(tmp|shm)\//
+
+function testStanding(): TestStanding {
+  const [one, own] = [namespaceOf(1, 'mnt'), namespaceOf('self', 'mnt')]
+  return {
+    isRoot: process.geteuid?.() === 0 && !isInUserNamespace(),
+    besideProcessOne: isInInitialPidNamespace() && one !== undefined && one === own,
   }
 }

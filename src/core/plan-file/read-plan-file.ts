@@ -1,8 +1,10 @@
 /** A saved plan, read with suspicion: it may be damaged, of another version, edited, or somebody else's. */
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
-import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { troubleText } from '../disk-trouble.ts'
+import { errnoOf, VolctlError } from '../errors.ts'
 import { parseDocument, shownField } from '../parse-document.ts'
 import { ShapeError } from '../shape.ts'
+import { NotAFile, NotTrusted, readTrusted, TRUST_HINT } from '../trust/files.ts'
+import { TooLarge } from '../trust/plain-files.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
 import { type SavedPlan, savedPlan } from './plan-shape.ts'
 
@@ -22,7 +24,7 @@ const PLAN_AGAIN = 'Make it again: volctl plan --out FILE'
  * @throws VolctlError one clear line on what is wrong with the file
  */
 export function readPlanFile(path: string, volctlVersion: string, name = path): SavedPlan {
-  return parsePlanFile(readTrusted(path, name), volctlVersion, name)
+  return parsePlanFile(readOwn(path, name), volctlVersion, name)
 }
 
 export function parsePlanFile(bytes: Buffer, volctlVersion: string, name: string): SavedPlan {
@@ -65,36 +67,26 @@ function shaped(document: object, name: string): SavedPlan {
   }
 }
 
-/** Only a plain file that nobody else could have written: it may lift guards, and it is obeyed as root. */
-function readTrusted(path: string, name: string): Buffer {
-  let fd: number | undefined
+/**
+ * Only a plain file that nobody else could have written: it, a directory above it, or a link on the way. It may lift guards,
+ * and it is obeyed as root (S33).
+ */
+function readOwn(path: string, name: string): Buffer {
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const stat = fstatSync(fd)
-    if (!stat.isFile()) throw defect(name, 'PlanFileUnreadable', 'it is not a plain file')
-    const { maxBytes } = PLAN_FILE_LIMITS
-    if (stat.size > maxBytes) throw defect(name, 'PlanFileTooLarge', `it is larger than ${maxBytes} bytes`)
-    requireOwn(stat, name)
-    return readFileSync(fd)
+    return readTrusted(path, PLAN_FILE_LIMITS.maxBytes)
   } catch (error) {
-    if (error instanceof VolctlError) throw error
-    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : errorMessage(error)
+    if (error instanceof NotTrusted) throw unsafe(name, error)
+    if (error instanceof NotAFile) throw defect(name, 'PlanFileUnreadable', 'it is not a plain file', error)
+    if (error instanceof TooLarge) throw defect(name, 'PlanFileTooLarge', error.message, error)
+    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : troubleText(error)
     throw new VolctlError('PlanFileUnreadable', `plan file ${name}: ${why}`, { cause: error, hint: 'Check the path.' })
-  } finally {
-    if (fd !== undefined) closeSync(fd)
   }
 }
 
-function requireOwn({ uid, mode }: Stats, name: string): void {
-  const trusted = [0, process.geteuid?.(), Number(process.env.SUDO_UID ?? 0)]
-  const why = !trusted.includes(uid)
-    ? `it belongs to another user (uid ${uid})`
-    : (mode & 0o022) !== 0
-      ? 'others may write to it'
-      : undefined
-  if (why === undefined) return
-  throw new VolctlError('PlanFileUnsafe', `plan file ${name}: ${why}: whoever wrote it could lift guards`, {
-    hint: 'Look at what is in it; then make it yours: chown, and chmod go-w.',
+function unsafe(name: string, cause: NotTrusted): VolctlError {
+  return new VolctlError('PlanFileUnsafe', `plan file ${name}: ${cause.why}, and whoever wrote it could lift guards`, {
+    cause,
+    hint: `${TRUST_HINT} Or make the plan again, in a directory of your own.`,
   })
 }
 

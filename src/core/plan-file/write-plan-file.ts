@@ -1,6 +1,7 @@
-import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { troubleText } from '../disk-trouble.ts'
+import { errnoOf, VolctlError } from '../errors.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { irreplaceable, replaceFile } from '../replace-file.ts'
+import { replaceFile } from '../replace-file.ts'
 import { JsonLimitError, requireBoundedJson } from '../trust/parse-json.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
 
@@ -18,8 +19,6 @@ export function planFileText(plan: Plan, options: PlanOptions): string {
  */
 export function writePlanFile(plan: Plan, options: PlanOptions, path: string, name = path): void {
   try {
-    const obstacle = irreplaceable(path)
-    if (obstacle !== undefined) throw new Error(obstacle)
     const bytes = Buffer.from(planFileText(plan, options))
     requireBoundedJson(bytes, PLAN_FILE_LIMITS)
     replaceFile(path, bytes)
@@ -30,14 +29,10 @@ export function writePlanFile(plan: Plan, options: PlanOptions, path: string, na
         hint: 'Plan for a part: narrow it with --max, --only, --pod or --volume, apply that, and plan again.',
       })
     }
-    throw new VolctlError(
-      'PlanNotWritten',
-      `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? errorMessage(error)}`,
-      {
-        cause: error,
-        hint: 'Name a file, not a link, in a directory that exists, that you may write, and that has room.',
-      },
-    )
+    throw new VolctlError('PlanNotWritten', `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? troubleText(error)}`, {
+      cause: error,
+      hint: 'Name a plain file, not a link, in a directory that exists, that you may write, and that has room.',
+    })
   }
 }
 

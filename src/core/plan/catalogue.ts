@@ -62,6 +62,7 @@ export const BLOCK_CODES = {
   LeftToKubelet: 'only the kubelet can make what the volume holds',
   NotDead: '--lazy is for dead mounts only',
   DetachedLazily: "the volume's file system was detached lazily, and may still be in use",
+  LazyMemoryUnusable: 'what was detached lazily cannot be known, and the volume may be one',
   LifecycleMode: 'the CSIDriver does not allow volumes of this kind',
   CsiDriverUnknown: 'the CSIDriver object could not be read',
 } as const
@@ -115,6 +116,7 @@ export const PROBLEM_CODES = {
   OrphanPodDir: 'directories of pods that are gone could be removed',
   OutageSuspected: 'the API may have lost pods',
   KubeletUnknown: 'whether a kubelet runs is not known',
+  LazyMemoryUnusable: 'what earlier applies detached lazily cannot be known',
   DriverGone: 'what will not happen because a driver was declared gone',
   DriverSocketSilent: 'nobody answers behind a socket where a CSI driver would be',
   DriverSocketTwice: 'two sockets are of one CSI driver, and this is not the one that is called',
@@ -122,6 +124,7 @@ export const PROBLEM_CODES = {
   DriverNotKnown: 'a CSI driver answers, and no registration tells the kubelet of it',
   InsecureApi: 'anybody between could have answered in the place of the API server; apply wants --accept-insecure-api',
   NothingNamed: '--pod or --volume gives a name that nothing on this node bears',
+  NotBelieved: 'a process or a file may be of somebody else than root, and was passed over',
   DriverEndpointOutside: "a CSI driver listens outside the kubelet's root directory",
 } as const
 
@@ -198,6 +201,7 @@ export const OUTCOME_CODES = {
   LoginFailed: 'an iSCSI target could not be logged in to',
   DeviceMissing: 'a disk that is wanted did not come to this node',
   CommandMissing: 'a program that is needed is not installed',
+  ProgramNotTrusted: 'somebody else than root could have put a program in its place',
   CommandFailed: 'a program failed',
   MissingCapability: "apply lacks one of root's capabilities",
   ApiUnreachable: 'no connection to the API server',

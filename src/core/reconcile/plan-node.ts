@@ -124,7 +124,7 @@ function runPass(context: PlanContext, findings: Findings): void {
   const gone = classes.all.filter((pod) => pod.class === 'Gone').length
   blockDeadDrivers(context, findings.operations, gone)
   detachVolumes(context, findings)
-  blockLazilyDetached(inputs, findings.operations)
+  blockLazilyDetached(context, findings)
   removeOrphanPodDirs(context, findings)
 }
 

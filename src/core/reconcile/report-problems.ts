@@ -19,6 +19,14 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportMountStorms(context, findings)
   reportDrivers(context, findings)
   reportSurplus(context, findings)
+  reportNotBelieved(context, findings)
+}
+
+/** It changes nothing by itself (S32): that it was passed over is said, for it may be what a person expects to count. */
+function reportNotBelieved({ inputs }: PlanContext, findings: Findings): void {
+  for (const { what, why, hint } of inputs.snapshot.notBelieved ?? []) {
+    findings.problem('info', 'NotBelieved', `${what}: ${why}`, undefined, hint)
+  }
 }
 
 /** S5: an existing pod keeps what it has; that it does not want it any more is said. Matched by R815. */

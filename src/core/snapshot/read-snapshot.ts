@@ -1,12 +1,15 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
+import { troubleText } from '../disk-trouble.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { NodeState } from '../node-state.ts'
 import { parseDocument, shownField } from '../parse-document.ts'
+import { ShapeError } from '../shape.ts'
 import { JSON_LIMITS } from '../trust/parse-json.ts'
-import { snapshotDefect } from './snapshot-defect.ts'
+import { TooLarge } from '../trust/plain-files.ts'
+import { gunzipped, isGzip } from '../trust/unpack.ts'
+import { readSource, type Source, TooSlow } from './read-source.ts'
+import { snapshotShape } from './snapshot-shape.ts'
 
 const VERSION = 'volctl.io/v1'
 const KIND = 'NodeSnapshot'
@@ -14,11 +17,18 @@ const KIND = 'NodeSnapshot'
 /** Packed or not. A table of 100,000 mounts and a tree of as many entries make about 60 MB. */
 const MAX_BYTES = JSON_LIMITS.maxBytes
 
-/** Two and a half times what 100,000 mounts take, the kernel's own limit. It is there three times while it is read. */
-const MAX_MOUNT_TABLE = 64 * 1024 * 1024
+/** The kernel's own limit is 100,000 mounts, which take 26 MB. */
+const MAX_MOUNT_TABLE = 48 * 1024 * 1024
+const MAX_MOUNTS = 400_000
 
-/** No deflated byte becomes more. */
-const MOST_UNPACKED = 1032
+/** What is left of 406 MB when a second copy of the mount table, with 40 bytes for each line, has its 66. */
+const MAX_MEMORY = 340_000_000
+
+/** What comes in pieces is there twice, and some of what it was received in is not collected yet. */
+const OF_PIECES = 1.25
+
+/** From the first look at a pipe to its end. */
+const PIPE_MS = 50_000
 
 /**
  * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan says what it cannot know.
@@ -26,18 +36,22 @@ const MOST_UNPACKED = 1032
  *
  * @throws VolctlError one clear line on what is wrong with the file
  */
-export async function readSnapshot(path: string): Promise<NodeState> {
-  const snapshot = parseSnapshot(readBounded(path), path)
+export async function readSnapshot(path: string, pipeMs = PIPE_MS): Promise<NodeState> {
+  const { bytes, pieces } = await readBounded(path, pipeMs)
+  const snapshot = parseSnapshot(bytes, path, pieces ? bytes.length * OF_PIECES : 0)
   return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
 }
 
 const DEFECTS = { CutOff: 'SnapshotTruncated', NotJson: 'SnapshotNotJson', TooLarge: 'SnapshotTooLarge' } as const
 
-/** @param name what messages call it */
-export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
+/**
+ * @param name what messages call it
+ * @param held bytes of memory that its reading has taken beside
+ */
+export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapshot {
   const unpacked = decompressed(bytes, name)
   // What is packed stays meanwhile.
-  const maxMemory = JSON_LIMITS.maxMemory - (unpacked === bytes ? 0 : bytes.length)
+  const maxMemory = MAX_MEMORY - held - (unpacked === bytes ? 0 : bytes.length)
   const parsed = parseDocument(unpacked, { maxBytes: MAX_BYTES, maxMemory })
   if ('defect' in parsed) throw damaged(name, DEFECTS[parsed.defect], parsed.why, undefined, parsed.cause)
   const { apiVersion, kind } = parsed.document
@@ -57,42 +71,51 @@ export function parseSnapshot(bytes: Buffer, name: string): NodeSnapshot {
       'Use the volctl that wrote it, or write a new snapshot with this one.',
     )
   }
-  const defect = snapshotDefect(parsed.document)
-  if (defect !== undefined) throw damaged(name, 'SnapshotDamaged', defect)
-  const snapshot = parsed.document as unknown as NodeSnapshot
-  if ((snapshot.mountinfo?.length ?? 0) > MAX_MOUNT_TABLE) {
-    throw damaged(name, 'SnapshotTooLarge', `its mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
-  }
+  const snapshot = shaped(parsed.document, name)
+  requireBoundedTable(snapshot.mountinfo ?? '', name)
   return snapshot
 }
 
-function readBounded(path: string): Buffer {
-  let fd: number | undefined
-  try {
-    fd = path === '-' ? 0 : openSync(path, constants.O_RDONLY)
-    const stat = fstatSync(fd)
-    if (stat.isDirectory()) throw damaged(path, 'SnapshotUnreadable', 'it is a directory')
-    if (stat.size > MAX_BYTES) throw damaged(path, 'SnapshotTooLarge', `it is larger than ${MAX_BYTES} bytes`)
-    return readFileSync(fd)
-  } catch (error) {
-    if (error instanceof VolctlError) throw error
-    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : errorMessage(error)
-    throw damaged(path, 'SnapshotUnreadable', why, 'Check the path.', error)
-  } finally {
-    if (fd !== undefined && fd > 2) closeSync(fd)
+function requireBoundedTable(table: string, name: string): void {
+  if (table.length > MAX_MOUNT_TABLE) {
+    throw damaged(name, 'SnapshotTooLarge', `its mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
+  }
+  let lines = 0
+  for (let at = table.indexOf('\n'); at !== -1; at = table.indexOf('\n', at + 1)) {
+    if (++lines > MAX_MOUNTS) {
+      throw damaged(name, 'SnapshotTooLarge', `its mount table has more than ${MAX_MOUNTS} lines`)
+    }
   }
 }
 
-function decompressed(bytes: Buffer, name: string): Buffer {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+function shaped(document: object, name: string): NodeSnapshot {
   try {
-    // One piece that is large enough, of which only what is written takes memory: several would be there twice at the end.
-    const chunkSize = Math.min(MAX_BYTES, bytes.length * MOST_UNPACKED + 1024) + 1
-    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES, chunkSize })
+    return snapshotShape(document, '')
   } catch (error) {
-    if (errnoOf(error) === 'ERR_BUFFER_TOO_LARGE') {
-      throw damaged(name, 'SnapshotTooLarge', `it unpacks to more than ${MAX_BYTES} bytes`)
-    }
+    if (error instanceof ShapeError) throw damaged(name, 'SnapshotDamaged', error.message)
+    throw error
+  }
+}
+
+async function readBounded(path: string, pipeMs: number): Promise<Source> {
+  try {
+    return await readSource(path, { maxBytes: MAX_BYTES, pipeMs })
+  } catch (error) {
+    if (error instanceof TooLarge) throw damaged(path, 'SnapshotTooLarge', error.message, undefined, error)
+    if (error instanceof TooSlow) throw damaged(path, 'SnapshotUnreadable', error.message, SAVE_FIRST, error)
+    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : troubleText(error)
+    throw damaged(path, 'SnapshotUnreadable', why, 'Check the path.', error)
+  }
+}
+
+const SAVE_FIRST = 'Save it to a file first, and give that.'
+
+function decompressed(bytes: Buffer, name: string): Buffer {
+  if (!isGzip(bytes)) return bytes
+  try {
+    return gunzipped(bytes, MAX_BYTES)
+  } catch (error) {
+    if (error instanceof TooLarge) throw damaged(name, 'SnapshotTooLarge', error.message, undefined, error)
     const truncated = errorMessage(error).includes('unexpected end')
     throw damaged(
       name,

@@ -12,16 +12,21 @@ export function snapshotText(snapshot: NodeSnapshot): string {
 /**
  * Writes a snapshot to a file, compressed where its name ends in .gz: whole or not at all, for its owner alone.
  *
+ * @param name what messages call the file
  * @throws VolctlError SnapshotNotWritten
  */
-export function writeSnapshot(snapshot: NodeSnapshot, path: string): void {
+export function writeSnapshot(snapshot: NodeSnapshot, path: string, name = path): void {
   const text = snapshotText(snapshot)
   try {
     replaceFile(path, path.endsWith('.gz') ? gzipSync(text) : text)
   } catch (error) {
-    throw new VolctlError('SnapshotNotWritten', `snapshot ${path}: ${troubleText(error)}`, {
-      cause: error,
-      hint: 'Name a file in a directory that exists, that you may write, and that has room.',
-    })
+    throw snapshotNotWritten(name, error)
   }
+}
+
+export function snapshotNotWritten(name: string, cause: unknown): VolctlError {
+  return new VolctlError('SnapshotNotWritten', `snapshot ${name}: ${troubleText(cause)}`, {
+    cause,
+    hint: 'Name a plain file in a directory that exists, that you may write, and that has room; or -, for standard output.',
+  })
 }

@@ -6,11 +6,12 @@
  * Each is opened once, by descriptor, and only if nobody but root (or the person who called through sudo) could have
  * written it, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
  */
-import { closeSync, constants, openSync, type Stats } from 'node:fs'
+import { closeSync, constants, lstatSync, mkdirSync, openSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
-import { readToLimit } from './plain-files.ts'
-import { Doubtful, walkTo } from './walk.ts'
+import { whoElseWrites } from './owners.ts'
+import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
+import { Doubtful, fromRoot, walkTo } from './walk.ts'
 
 /** Configurations, units, certificates: what people write by hand. */
 const SMALL_FILE = 4 * 1024 * 1024
@@ -103,13 +104,83 @@ export function openTrustedDirectory(path: string): number {
 }
 
 /**
+ * The same, made where it is missing, and what is missing above it: only in a directory that nobody else may write.
+ *
+ * @param mode of what is made
+ * @throws as openTrustedDirectory
+ */
+export function makeTrustedDirectory(path: string, mode: number): number {
+  try {
+    return openTrustedDirectory(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+  const above = makeTrustedDirectory(posix.dirname(path), mode)
+  try {
+    mkdirSync(nameIn(above, posix.basename(path)), { mode })
+  } catch (error) {
+    // Somebody else was faster: whose it is, is asked of it next.
+    if (errnoOf(error) !== 'EEXIST') throw error
+  } finally {
+    closeSync(above)
+  }
+  return openTrustedDirectory(path)
+}
+
+/** A name in a directory that is held by a descriptor, for system calls of this process alone. */
+export function nameIn(directory: number, name: string): string {
+  return `/proc/self/fd/${directory}/${name}`
+}
+
+/** What there is under a name instead of a plain file, in words; undefined: a plain file, or nothing. */
+export function whatElseIsAt(path: string): string | undefined {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found === undefined || found.isFile() ? undefined : `it is ${kindOf(found)}`
+}
+
+/**
+ * A file that volctl keeps for itself in a directory of openTrustedDirectory, for reading.
+ *
+ * @returns a descriptor, which the caller closes
+ * @throws NotTrusted or NotAFile, in words that begin with "it", or what the file system says
+ */
+export function openKept(directory: number, name: string): { readonly fd: number; readonly stats: Stats } {
+  const path = nameIn(directory, name)
+  requirePlain(path)
+  const file = openPlain(path)
+  const who = whoElseWrites(file.stats)
+  if (who === undefined) return file
+  closeSync(file.fd)
+  throw new NotTrusted(`it ${who}`)
+}
+
+/** The same for appending to it, made where it is missing; see openOwnAppending. */
+export function appendKept(directory: number, name: string): number {
+  const path = nameIn(directory, name)
+  requirePlain(path)
+  return openOwnAppending(path)
+}
+
+/** A look beforehand: to open a FIFO or a device is to act on it. Nobody else can swap it meanwhile. */
+function requirePlain(path: string): void {
+  const odd = whatElseIsAt(path)
+  if (odd !== undefined) throw new NotAFile(odd)
+}
+
+/** A second name of a file that volctl keeps: whoever made it may read along, or have had us write to his. */
+export function requireOneName({ nlink }: Stats): void {
+  if (nlink !== 1) throw new NotTrusted('it has a second name (hard link)')
+}
+
+/**
  * The directory in which a file for the person is made: anybody's, but no link on the way that somebody else could change.
  *
  * @returns a descriptor, which the caller closes, and the file's name in it
  * @throws NotTrusted for such a link, or what the file system says
  */
 export function openDirectoryOf(path: string): { readonly fd: number; readonly name: string } {
-  const absolute = posix.resolve(path)
+  const { root, rest } = fromRoot(path)
+  const absolute = `${root}${posix.resolve(rest)}`
   try {
     const { fd, stats } = walkTo(posix.dirname(absolute), { throughDoubt: true })
     if (stats.isDirectory()) return { fd, name: posix.basename(absolute) }

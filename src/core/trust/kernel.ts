@@ -2,7 +2,7 @@
  * What the kernel says of itself: /proc and /sys. Nobody else can write there, and no read waits. What is not there or
  * may not be read is an answer. Never for a path on a disk: those are files.ts' and plain-files.ts'.
  */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
 
 /** A small file's text, trimmed. */
 export function kernelTextIfAny(path: string): string | undefined {
@@ -17,6 +17,49 @@ export function kernelText(path: string, encoding: 'utf8' | 'latin1' = 'utf8'): 
 /** A file's bytes. @throws what the file system says */
 export function kernelBytes(path: string): Buffer {
   return readFileSync(path)
+}
+
+/** Enough for the mount tables of nearly all nodes. */
+const FIRST_BUFFER = 1024 * 1024
+
+/**
+ * A long file's bytes, into one buffer: the kernel gives 4 KiB of a mount table at a time, for each of which readFileSync
+ * takes a buffer of 64 KiB.
+ *
+ * @throws what the file system says
+ */
+export function readToEnd(path: string): Buffer {
+  const fd = openSync(path, 'r')
+  try {
+    let buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER)
+    let length = 0
+    for (;;) {
+      const read = readSync(fd, buffer, length, buffer.length - length, null)
+      if (read === 0) return buffer.subarray(0, length)
+      length += read
+      if (length === buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(length * 2)
+        buffer.copy(larger)
+        buffer = larger
+      }
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The mount that a directory of ours or of another process's root is on, by fdinfo; undefined where it may not be known. */
+export function mountIdOf(directory: string): number | undefined {
+  let fd: number | undefined
+  try {
+    fd = openSync(directory, 'r')
+    const id = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1]
+    return id === undefined ? undefined : Number(id)
+  } catch {
+    return undefined
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
 }
 
 /** Names in a directory. */

@@ -23,12 +23,34 @@ export class TooLarge extends Error {
   readonly code = 'TOO_LARGE'
 }
 
+/** Something else than a plain file: a directory, a device, a FIFO, a socket. */
+export class NotPlain extends Error {
+  readonly code = 'NOT_PLAIN'
+}
+
 type Path = string | Buffer
 
-/** A regular file for reading; a link in its place is an error (ELOOP), and so is anything else that is none (EINVAL). */
+/** A regular file for reading; a link in its place is an error (ELOOP), and so is anything else that is none (NotPlain). */
 export function openPlain(path: Path): { readonly fd: number; readonly stats: Stats } {
   const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   return ifRegular(fd, path)
+}
+
+/**
+ * Data that a person names, to be looked at and never obeyed: anybody's, links followed. What it is is judged before it is
+ * opened, for to open a device is to act on it; and to open a FIFO does not wait for its writer.
+ *
+ * @param accept throws where it is not to be opened
+ */
+export function openData(path: Path, accept: (stats: Stats) => void): { readonly fd: number; readonly stats: Stats } {
+  const place = openSync(path, O_PATH)
+  try {
+    const stats = fstatSync(place)
+    accept(stats)
+    return { fd: openSync(`/proc/self/fd/${place}`, O_RDONLY | O_NONBLOCK), stats }
+  } finally {
+    closeSync(place)
+  }
 }
 
 /** Its content. @throws TooLarge, or what the file system says */
@@ -131,7 +153,7 @@ export function writeThrough(fd: number, content: string | Uint8Array): void {
 function ifRegular(fd: number, path: Path): { readonly fd: number; readonly stats: Stats } {
   try {
     const stats = fstatSync(fd)
-    if (!stats.isFile()) throw Object.assign(new Error(`${path.toString()} is not a plain file`), { code: 'EINVAL' })
+    if (!stats.isFile()) throw new NotPlain(`${path.toString()} is not a plain file`)
     return { fd, stats }
   } catch (error) {
     closeSync(fd)

@@ -9,7 +9,7 @@
  * A process is pinned by a descriptor of its directory in /proc: what is read through it is of that process or fails, even
  * where its number has been given to another one since.
  */
-import { closeSync, constants, openSync } from 'node:fs'
+import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { isMissing } from '../errors.ts'
 import { kernelBytes, kernelText, linkIfAny, listIfAny, namespaceOf } from './kernel.ts'
 import { runCommand } from './programs.ts'
@@ -84,6 +84,7 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
   if (uids.length !== 4) return 'whose it is cannot be read'
   const other = uids.find((uid) => uid !== '0')
   if (other !== undefined) return `it is of uid ${other}`
+  if (isSetuid(process)) return 'its program is setuid: anybody may start it, under any name and with any arguments'
   for (const kind of ['user', 'pid'] as const) {
     const theirs = process.link(`ns/${kind}`)
     const ours = namespaceOf(1, kind, proc) ?? namespaceOf('self', kind, proc)
@@ -94,6 +95,17 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
   const numbers = /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? []
   return numbers.length > 1 ? 'it is in a PID namespace of its own' : undefined
 }
+
+/** While sudo(8) asks for a password all of its user ids are 0, and its name is that of the link it was started by. */
+function isSetuid(process: PinnedProcess): boolean {
+  try {
+    return (statSync(process.path('exe')).mode & SETUID) !== 0
+  } catch {
+    return false
+  }
+}
+
+const SETUID = 0o6000
 
 const WORDS = { user: 'user', pid: 'PID' } as const
 

@@ -6,7 +6,7 @@
  * put it there: it, a directory above it and a link on the way (S33).
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { errnoOf, VolctlError } from '../errors.ts'
+import { errnoOf, isMissing, VolctlError } from '../errors.ts'
 import { ownEnvironment, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 
@@ -45,17 +45,20 @@ const found = new Map<string, string>()
  * @throws VolctlError CommandMissing, or ProgramNotTrusted where somebody else could have put there what is found
  */
 export function commandPath(name: string): string {
-  if (name.startsWith('/')) return trustedProgram(name)
+  if (name === OWN_PROGRAM) return name
+  if (name.startsWith('/')) return trustedProgram(name) ?? name
   const known = found.get(name)
   if (known !== undefined) return known
   let doubt: VolctlError | undefined
   for (const directory of PROGRAM_DIRECTORIES) {
     try {
       const path = trustedProgram(`${directory}/${name}`)
+      if (path === undefined) continue
       found.set(name, path)
       return path
     } catch (error) {
-      if (error instanceof VolctlError) doubt ??= error
+      if (!(error instanceof VolctlError)) throw error
+      doubt ??= error
     }
   }
   if (doubt !== undefined) throw doubt
@@ -64,13 +67,13 @@ export function commandPath(name: string): string {
   })
 }
 
-/** What is not there is told when it is started, in the system's own words. */
-function trustedProgram(path: string): string {
-  if (path === OWN_PROGRAM) return path
+/** Undefined: it is not there, or cannot be looked at; starting it says so in the system's own words. */
+function trustedProgram(path: string): string | undefined {
   try {
     checkTrusted(path)
     return path
   } catch (error) {
+    if (isMissing(error) || errnoOf(error) === 'EACCES') return undefined
     if (!(error instanceof NotTrusted)) throw error
     throw new VolctlError('ProgramNotTrusted', `${path} is not run as root: ${error.why}`, {
       cause: error,

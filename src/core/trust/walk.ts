@@ -35,14 +35,27 @@ export class Doubtful extends Error {
  * @throws Doubtful, or what the file system says (ENOENT, ENOTDIR, EACCES, ELOOP)
  */
 export function walkTo(path: string, options: WalkOptions = {}): Place {
-  const [, start = '/', rest = path] = /^(\/proc\/(?:self|\d+)\/root)(\/.*)?$/s.exec(path) ?? []
-  const walk = new Walk(start === '/' ? start : `${start}/`, options)
+  const { root, rest } = fromRoot(path)
+  const walk = new Walk(`${root}/`, options)
   try {
-    return walk.to(namesOf(start === '/' ? path : rest))
+    return walk.to(namesOf(rest))
   } catch (error) {
     walk.close()
     throw error
   }
+}
+
+/** A path in two: the root directory of another process (/proc/N/root) or none, and the rest as it is seen from there. */
+export interface FromRoot {
+  readonly root: string
+  readonly rest: string
+}
+
+/** Of a path by the working directory of another process (/proc/N/cwd), too: links and .. lead on in its namespace. */
+export function fromRoot(path: string): FromRoot {
+  const [, process, place, rest = '/'] = /^(\/proc\/(?:self|\d+))\/(root|cwd)(\/.*)?$/s.exec(path) ?? []
+  if (process === undefined) return { root: '', rest: path }
+  return { root: `${process}/root`, rest: place === 'root' ? rest : `${readlinkSync(`${process}/cwd`)}${rest}` }
 }
 
 interface Step extends Place {

@@ -1,10 +1,11 @@
-import { expect, it } from 'vitest'
+import { load } from 'js-yaml'
+import { describe, expect, it } from 'vitest'
 import { errorText } from '../../../src/core/cli/report-error.ts'
 import { VolctlError } from '../../../src/core/errors.ts'
 import { PLAIN } from '../../../src/core/views/palette.ts'
 import { renderTable } from '../../../src/core/views/render-table.ts'
-import { toJson } from '../../../src/core/views/structured.ts'
-import { terminalSafe } from '../../../src/core/views/terminal-safe.ts'
+import { toJson, toYaml } from '../../../src/core/views/structured.ts'
+import { terminalSafe, terminalSafeJson } from '../../../src/core/views/terminal-safe.ts'
 
 it.each([
   ['colour', '\u001b[31mred', '\\x1b[31mred'],
@@ -13,8 +14,65 @@ it.each([
   ['right-to-left override', 'a\u202eb', 'a\\u202eb'],
   ['zero-width', 'a\u200bb', 'a\\u200bb'],
   ['newline and tab', 'a\nb\tc\r', 'a\\nb\\tc\\r'],
+  ['tag', 'a\u{e0001}b', 'a\\u{e0001}b'],
+  ['half a character', 'a\ud83d', 'a\\ud83d'],
   ['letters of any script stay', 'größe-数据', 'größe-数据'],
 ])('%s', (_, text, safe) => expect(terminalSafe(text)).toBe(safe))
+
+describe('no character of these is shown as it is', () => {
+  it.each<[what: string, first: number, last?: number]>([
+    ['C0', 0x00, 0x1f],
+    ['DEL and C1', 0x7f, 0x9f],
+    ['blanks that are no space', 0xa0],
+    ['blanks of a width', 0x2000, 0x200a],
+    ['narrow blanks', 0x202f],
+    ['mathematical blank', 0x205f],
+    ['Ogham blank', 0x1680],
+    ['ideographic blank', 0x3000],
+    ['soft hyphen', 0xad],
+    ['grapheme joiner', 0x34f],
+    ['Arabic number signs', 0x600, 0x605],
+    ['Arabic letter mark', 0x61c],
+    ['end of ayah', 0x6dd],
+    ['Syriac abbreviation', 0x70f],
+    ['Hangul fillers', 0x115f, 0x1160],
+    ['Hangul filler', 0x3164],
+    ['Hangul filler of half width', 0xffa0],
+    ['Khmer vowels that are not seen', 0x17b4, 0x17b5],
+    ['Mongolian variation selectors and vowel separator', 0x180b, 0x180f],
+    ['zero width and direction marks', 0x200b, 0x200f],
+    ['line ends and directions', 0x2028, 0x202e],
+    ['joiners, isolates, deprecated shapers', 0x2060, 0x206f],
+    ['Braille without dots', 0x2800],
+    ['lone surrogates', 0xd800, 0xdfff],
+    ['private use', 0xe000, 0xf8ff],
+    ['variation selectors', 0xfe00, 0xfe0f],
+    ['byte order mark', 0xfeff],
+    ['reserved, annotation, place of an object', 0xfff0, 0xfffc],
+    ['none at all', 0xfffe, 0xffff],
+    ['Kaithi number signs', 0x110bd],
+    ['hieroglyph formats', 0x13430, 0x1343f],
+    ['Khitan filler', 0x16fe4],
+    ['shorthand formats', 0x1bca0, 0x1bca3],
+    ['null notehead', 0x1d159],
+    ['musical formats', 0x1d173, 0x1d17a],
+    ['tags, variation selectors, and their reserve', 0xe0000, 0xe0fff],
+    ['private use beyond', 0xf0000, 0xf0010],
+  ])('%s', (_, first, last = first) => {
+    for (let point = first; point <= last; point++) {
+      const char = String.fromCodePoint(point)
+      expect(terminalSafe(`a${char}b`)).toMatch(/^a\\(?:[ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|u\{[0-9a-f]{5,6}\})b$/)
+      const json = terminalSafeJson(JSON.stringify(char))
+      expect([JSON.parse(json), json]).toEqual([char, expect.stringMatching(/^"\\[\\a-z0-9]+"$/)])
+    }
+  })
+
+  it('and all others are', () => {
+    const plain = 'pod-1 größe 数据 עברית עַרַבִית العربية हिन्दी ภาษาไทย 한국어 \u{1f600} ½ ﷺ \ufffd'
+    expect(terminalSafe(plain)).toBe(plain)
+    expect(terminalSafeJson(plain)).toBe(plain)
+  })
+})
 
 it('a table cannot be broken by a name', () =>
   expect(renderTable(['A'], [['x\u001b[2J\ny']])).toBe('A\nx\\x1b[2J\\ny\n'))
@@ -27,4 +85,22 @@ it('JSON stays the same value', () => {
   const json = toJson(value)
   expect(JSON.parse(json)).toEqual(value)
   expect(json).toBe('{\n  "name": "a\\u009b\\u202e\\u007f\\u001b\\nb",\n  "list": [\n    1\n  ]\n}\n')
+})
+
+it('what is beyond the first plane is two escapes in JSON, and one in YAML', async () => {
+  const value = { '\u202e': ['a\u{e0001}b', 'a\u{e0001}\nb', 'plain', 'two\nlines', '"\u2060\\'] }
+  expect(toJson(value['\u202e'][0])).toBe('"a\\udb40\\udc01b"\n')
+  const yaml = await toYaml(value)
+  expect(yaml).toBe(
+    [
+      String.raw`"\u202e":`,
+      String.raw`  - "a\U000e0001b"`,
+      String.raw`  - "a\U000e0001\nb"`,
+      '  - plain',
+      '  - |-\n    two\n    lines',
+      String.raw`  - "\"\u2060\\"`,
+      '',
+    ].join('\n'),
+  )
+  expect(load(yaml)).toEqual(value)
 })

@@ -1,12 +1,16 @@
 /** Says in which mount namespace it runs; when told to, enters another one first. */
 import { readlinkSync } from 'node:fs'
 import { namespaceReentry, reenter } from '../../../src/core/node/reenter.ts'
+import { acceptCaller, caller } from '../../../src/core/trust/caller.ts'
+import { openNamespace } from '../../../src/core/trust/enter-namespace.ts'
+import { PinnedProcess } from '../../../src/core/trust/processes.ts'
 
-const [wanted, ...rest] = process.argv.slice(2)
+const [pid, ...rest] = acceptCaller(process.argv.slice(2))
 const namespace = readlinkSync('/proc/self/ns/mnt')
-const target = readlinkSync(wanted ?? '')
-if (namespace === target) {
-  console.log(JSON.stringify({ namespace, rest, depth: process.env.VOLCTL_REENTERED }))
+using target = new PinnedProcess(Number(pid))
+const wanted = target.link('ns/mnt') ?? ''
+if (namespace === wanted && rest[0] !== 'again') {
+  console.log(JSON.stringify({ namespace, rest, caller: caller() }))
   process.exit(7)
 }
-process.exit(await reenter(namespaceReentry(wanted ?? '')))
+process.exit(await reenter(namespaceReentry(openNamespace(target, wanted))))

@@ -4,7 +4,16 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import type { Explanation, HoldersView } from '../../../src/core/explain/explanation.ts'
 import { hostIdentity } from '../../../src/core/node/host-identity.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
@@ -64,7 +73,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 async function inPlace<T>(directory: string, use: (place: Place) => Promise<T>): Promise<T> {
-  for (const path of ['/run', '/var/log', '/etc/systemd/system']) {
+  for (const path of ['/run', '/var/lib', '/etc/systemd/system']) {
     if (existsSync(path)) sh('mount', '-t', 'tmpfs', 'tmpfs', path)
   }
   const root = `${directory}/root`
@@ -241,9 +250,11 @@ await runScenario({
       // What shows that this PID namespace is the node's.
       const runtime = await startProcess(directory, 'containerd', 'echo ready; read -r line')
       const device = makeStagedDevice(place)
-      const restarting = await place.apply(GIVEN_UP, systemd(place, 'activating', 'auto-restart'))
+      systemd(place, 'activating', 'auto-restart')
+      const restarting = await place.apply(GIVEN_UP)
       const kept = readMounts().at(device).length
-      const stopped = await place.apply(GIVEN_UP, systemd(place, 'inactive', 'dead'))
+      systemd(place, 'inactive', 'dead')
+      const stopped = await place.apply(GIVEN_UP)
       await end(runtime)
       return { restarting, kept, stopped, left: readMounts().at(device).length }
     }),
@@ -263,11 +274,12 @@ function writeUnit(place: Place): void {
   writeFileSync('/etc/systemd/system/kubelet.service', unit)
 }
 
-/** A systemctl(1) that says this of every unit; as if systemd ran. */
-function systemd({ directory }: Place, active: string, sub: string): object {
+/**
+ * A systemctl(1) that says this of every unit, as if systemd ran: in the place of the real one, for on the caller's PATH none
+ * is looked for.
+ */
+function systemd({ directory }: Place, active: string, sub: string): void {
   mkdirSync('/run/systemd/system', { recursive: true })
-  const bin = `${directory}/bin`
-  mkdirSync(bin, { recursive: true })
   const said = [
     'LoadState=loaded',
     `ActiveState=${active}`,
@@ -275,9 +287,15 @@ function systemd({ directory }: Place, active: string, sub: string): object {
     'UnitFileState=enabled',
     'InactiveEnterTimestamp=',
   ]
-  writeFileSync(`${bin}/systemctl`, `#!/bin/sh\nprintf '%s\\n' ${said.join(' ')}\n`)
-  chmodSync(`${bin}/systemctl`, 0o755)
-  return { PATH: `${bin}:${process.env.PATH}` }
+  const program = `${directory}/systemctl-${active}`
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' ${said.join(' ')}\n`)
+  chmodSync(program, 0o755)
+  const real = '/usr/bin/systemctl'
+  if (existsSync(real)) sh('mount', '--bind', program, real)
+  else {
+    sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', '/usr/local/bin')
+    copyFileSync(program, '/usr/local/bin/systemctl')
+  }
 }
 
 /** A tmpfs where an iSCSI disk would be mounted for all pods, which none wants. */

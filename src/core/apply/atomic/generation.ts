@@ -1,21 +1,9 @@
 /** One generation of a volume's content: a directory that is written whole before anybody is shown it (section 2.5). */
 import { randomInt } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, closeSync, fchmodSync, fchownSync, fsyncSync, lstatSync, mkdirSync } from 'node:fs'
 import { type PayloadFile, parentsOf } from '../../desired/payload-entries.ts'
 import { errnoOf } from '../../errors.ts'
+import { createNew, openOwnDirectory, openPlain, readToLimit, writeAll } from '../../trust/plain-files.ts'
 import { entryPath, type OpenDirectory, openBelow, readNames } from '../descriptors.ts'
 
 export type Files = ReadonlyMap<string, PayloadFile<Buffer>>
@@ -23,7 +11,6 @@ export type Files = ReadonlyMap<string, PayloadFile<Buffer>>
 /** Whatever the umask is. */
 const DIRECTORY_MODE = 0o755
 const RANDOM_BELOW = 2 ** 32
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /** `..YYYY_MM_DD_HH_MM_SS.` of this moment in UTC, and random digits. */
 export function generationName(now: Date): string {
@@ -36,7 +23,7 @@ export function writeGeneration(generation: OpenDirectory, files: Files): void {
   const byDirectory = Map.groupBy(files, ([path]) => parentsOf(path).at(-1) ?? '')
   for (const [parent, entries] of byDirectory) {
     within(generation, parent === '' ? [] : parent.split('/'), makeBelow, (directory) => {
-      for (const [path, file] of entries) writeFile(directory, path.slice(path.lastIndexOf('/') + 1), file)
+      for (const [path, file] of entries) writeOne(directory, path.slice(path.lastIndexOf('/') + 1), file)
       syncDirectory(directory)
     })
   }
@@ -59,7 +46,7 @@ export function holds(directory: OpenDirectory, name: string, files: Files): boo
   }
 }
 
-const NOT_THERE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'ENXIO'])
+const NOT_THERE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'ENXIO', 'NOT_PLAIN', 'TOO_LARGE'])
 
 export function openNamed(directory: OpenDirectory, name: string): OpenDirectory {
   return openBelow(directory, Buffer.from(name))
@@ -102,11 +89,10 @@ export function within<T>(
   }
 }
 
-function writeFile(directory: OpenDirectory, name: string, { value, mode, owner }: PayloadFile<Buffer>): void {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
-  const fd = openSync(named(directory, name), flags, 0o600)
+function writeOne(directory: OpenDirectory, name: string, { value, mode, owner }: PayloadFile<Buffer>): void {
+  const fd = createNew(named(directory, name), 0o600)
   try {
-    writeFileSync(fd, value)
+    writeAll(fd, value)
     fchmodSync(fd, mode)
     if (owner !== undefined) fchownSync(fd, owner, -1)
     fsyncSync(fd)
@@ -116,7 +102,7 @@ function writeFile(directory: OpenDirectory, name: string, { value, mode, owner 
 }
 
 function syncDirectory({ fd }: OpenDirectory): void {
-  const readable = openSync(`/proc/self/fd/${fd}/.`, constants.O_RDONLY | constants.O_DIRECTORY)
+  const readable = openOwnDirectory(`/proc/self/fd/${fd}/.`)
   try {
     fsyncSync(readable)
   } finally {
@@ -135,10 +121,9 @@ function namesBelow(directory: OpenDirectory, prefix: string): string[] {
 
 function isSame(generation: OpenDirectory, [path, { value }]: [string, PayloadFile<Buffer>]): boolean {
   return within(generation, parentsOf(path).at(-1)?.split('/') ?? [], openNamed, (directory) => {
-    const fd = openSync(named(directory, path.slice(path.lastIndexOf('/') + 1)), READ)
+    const { fd, stats } = openPlain(named(directory, path.slice(path.lastIndexOf('/') + 1)))
     try {
-      const entry = fstatSync(fd)
-      return entry.isFile() && entry.size === value.length && value.equals(readFileSync(fd))
+      return stats.size === value.length && value.equals(readToLimit(fd, value.length))
     } finally {
       closeSync(fd)
     }

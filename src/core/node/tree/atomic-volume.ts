@@ -56,13 +56,13 @@ function readGeneration(walk: TreeWalk, directory: Draft, generation: string, di
   const entries = [...walk.children(directory)]
   for (const entry of [...entries]) {
     if (!walk.mayEnter(entry)) continue
-    if (entry.type === 'file') readFile(walk, entry, entry.path.slice(generation.length + 1), digests)
+    if (entry.type === 'file') lookAtFile(walk, entry, entry.path.slice(generation.length + 1), digests)
     else if (entry.type === 'dir') entries.push(...readGeneration(walk, entry, generation, digests))
   }
   return entries
 }
 
-function readFile(walk: TreeWalk, file: Draft, path: string, digests: Digests): void {
+function lookAtFile(walk: TreeWalk, file: Draft, path: string, digests: Digests): void {
   if (digests === 'none') return
   const want = digests === 'all' ? undefined : digests.expected?.get(path)
   if (digests === 'all' || (want !== undefined && 'digest' in want)) digestFile(file, walk.absolute(file.path))

@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'
 import { digest } from '../../digest.ts'
+import { NotPlain, openPlain } from '../../trust/plain-files.ts'
 import { addAttributes, type Draft, errorText } from './tree-entry.ts'
 
 /** State files have some hundred bytes; what is larger is not the kubelet's. */
@@ -45,12 +46,11 @@ export function digestFile(entry: Draft, path: string): void {
 function withFile(entry: Draft, path: string, work: (fd: number, stat: Stats) => void): void {
   let fd: number | undefined
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    const stat = fstatSync(fd)
-    if (!stat.isFile()) entry.error = 'it is no regular file any more'
-    else work(fd, stat)
+    const file = openPlain(path)
+    fd = file.fd
+    work(fd, file.stats)
   } catch (error) {
-    entry.error = errorText(error)
+    entry.error = error instanceof NotPlain ? 'it is no regular file any more' : errorText(error)
   } finally {
     if (fd !== undefined) closeSync(fd)
   }

@@ -4,8 +4,9 @@
  * Walks by descriptors, never by paths: a container that swaps a directory for a link while we look must not send us to
  * another file system, where a call might hang.
  */
-import { closeSync, constants, type Dirent, openSync, readdirSync } from 'node:fs'
+import { closeSync, type Dirent, readdirSync } from 'node:fs'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { openListing } from '../../trust/plain-files.ts'
 import type { MountPoints } from './mount-points.ts'
 import { type Draft, errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
 
@@ -27,7 +28,7 @@ export function walkContent(walk: ContentWalk, path: string, top: Draft): void {
 function enter(walk: ContentWalk, path: string, entry: Draft, budget: { left: number }, depth: number): void {
   let fd: number | undefined
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    fd = openListing(path)
     const here = `/proc/self/fd/${fd}`
     const mounted = walk.mountPoints.childrenOf(entry.path)
     for (const dirent of readdirSync(here, { withFileTypes: true })) {

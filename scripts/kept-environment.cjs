@@ -1,0 +1,40 @@
+// Copied to dist/. Of the caller's environment volctl keeps only what it reads itself: whatever else is there speaks to
+// Node.js, OpenSSL or the dynamic linker, and could load code, trust another authority or write files as root (S34).
+// bin/volctl has the same names; a test compares them.
+
+exports.KEPT = [
+  // Who asks. ~/.kube/config is looked for in HOME.
+  'HOME',
+  'SUDO_UID',
+  'SUDO_USER',
+  // How to answer.
+  'LANG',
+  'LC_ALL',
+  'LC_CTYPE',
+  'LC_MESSAGES',
+  'TZ',
+  'TERM',
+  'COLORTERM',
+  'NO_COLOR',
+  'FORCE_COLOR',
+  'COLUMNS',
+  'LINES',
+  // Whom to ask.
+  'KUBECONFIG',
+  'KUBERNETES_SERVICE_HOST',
+  'KUBERNETES_SERVICE_PORT',
+  'CONTAINER_RUNTIME_ENDPOINT',
+  'HTTPS_PROXY',
+  'https_proxy',
+  'HTTP_PROXY',
+  'http_proxy',
+  'NO_PROXY',
+  'no_proxy',
+  'ALL_PROXY',
+  'all_proxy',
+  // For tests, and refused where a real node can be (S34).
+  'VOLCTL_TEST_HOST',
+]
+
+/** The caller's PATH names no program. */
+exports.PATH = '/usr/bin:/bin:/usr/sbin:/sbin'

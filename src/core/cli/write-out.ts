@@ -1,0 +1,65 @@
+/**
+ * Where a person wants to have what volctl writes (`snapshot -o`): a file, or a descriptor that this process was started with. `/dev/stdout` and bash's `>(gzip >x)`, which is /dev/fd/63, are named as files and are descriptors:
+ * they are written to as such, and nothing is opened by a name that somebody else could have put there (S33).
+ */
+import { fstatSync, type Stats, writeSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { isatty } from 'node:tty'
+import { errnoOf } from '../errors.ts'
+import { ownDescriptor } from '../own-descriptor.ts'
+import { callerPath } from '../trust/caller.ts'
+import { terminalSafeJson } from '../views/terminal-safe.ts'
+import type { Output } from './output.ts'
+
+export type Destination =
+  | { readonly kind: 'descriptor'; readonly fd: number }
+  /** /dev/null: it is thrown away. */
+  | { readonly kind: 'nowhere' }
+  | { readonly kind: 'file'; readonly path: string }
+
+/**
+ * @param text as it was typed
+ * @throws Error where it is a descriptor that cannot be written to, before anything has been looked at
+ */
+export function destinationOf(text: string): Destination {
+  const fd = ownDescriptor(text, 1)
+  if (fd !== undefined) {
+    requireWritable(fd)
+    return { kind: 'descriptor', fd }
+  }
+  return text === '/dev/null' ? { kind: 'nowhere' } : { kind: 'file', path: callerPath(text) }
+}
+
+function requireWritable(fd: number): void {
+  let stats: Stats
+  try {
+    stats = fstatSync(fd)
+  } catch (error) {
+    if (errnoOf(error) !== 'EBADF') throw error
+    throw new Error(`descriptor ${fd} is not open here`, { cause: error })
+  }
+  if (stats.isDirectory() || stats.isBlockDevice())
+    throw new Error(`descriptor ${fd} is a ${stats.isDirectory() ? 'directory' : 'block device'}`)
+}
+
+const FULL_PIPE_MS = 5
+
+/** @throws what the system says */
+export async function writeToDescriptor(fd: number, text: string, output: Output): Promise<void> {
+  const shown = isatty(fd) ? terminalSafeJson(text) : text
+  if (fd === 1) {
+    output.write(shown)
+    await output.flush()
+    return
+  }
+  const bytes = Buffer.from(shown)
+  for (let done = 0; done < bytes.length; ) {
+    try {
+      done += writeSync(fd, bytes, done)
+    } catch (error) {
+      // Whoever shares the descriptor may have told it not to wait.
+      if (errnoOf(error) !== 'EAGAIN') throw error
+      await setTimeout(FULL_PIPE_MS)
+    }
+  }
+}

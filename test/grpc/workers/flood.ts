@@ -1,0 +1,111 @@
+/**
+ * Asks a server that sends HTTP/2 frames without an end, and prints how that ended and how much memory it took. The server
+ * is a process of its own: its memory is not what is measured.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { deadlineIn } from '../../../src/core/grpc/deadline.ts'
+import { Node } from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
+import { GrpcError } from '../../../src/core/grpc/grpc-error.ts'
+import { unaryCall } from '../../../src/core/grpc/unary-call.ts'
+import { thisProgram } from '../../helpers/programs.ts'
+
+export type Flood = keyof typeof FLOODS
+
+export interface Flooded {
+  readonly code: string
+  readonly ms: number
+  readonly megabytes: number
+}
+
+const DATA = 0
+const HEADERS = 1
+const RST_STREAM = 3
+const SETTINGS = 4
+const PUSH_PROMISE = 5
+const PING = 6
+const WINDOW_UPDATE = 8
+const CONTINUATION = 9
+const ALTSVC = 10
+const END_HEADERS = 4
+const PADDED = 8
+const STATUS_200 = Buffer.from([0x88])
+
+function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.writeUInt8(type, 3)
+  head.writeUInt8(flags, 4)
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+/** A header field that goes into no table (HPACK). */
+function field(name: string, value: string): Buffer {
+  return Buffer.concat([Buffer.from([0x10]), lengthOf(name), Buffer.from(name), lengthOf(value), Buffer.from(value)])
+}
+
+function lengthOf(text: string): Buffer {
+  const bytes = [Math.min(text.length, 127)]
+  for (let rest = text.length - 127; rest >= 0; rest = rest < 128 ? -1 : rest >> 7)
+    bytes.push(rest < 128 ? rest : (rest & 127) | 128)
+  return Buffer.from(bytes)
+}
+
+const begun = frame(HEADERS, END_HEADERS, 1, Buffer.concat([STATUS_200, field('content-type', 'application/grpc')]))
+const FLOODS = {
+  settings: { first: '', endless: frame(SETTINGS, 0, 0, Buffer.from([0, 3, 0, 0, 0, 100])) },
+  pings: { first: '', endless: frame(PING, 0, 0, Buffer.alloc(8)) },
+  continuations: {
+    first: frame(HEADERS, 0, 1, Buffer.concat([STATUS_200, field('a', 'b'.repeat(8000))])),
+    endless: frame(CONTINUATION, 0, 1, field('x', 'c'.repeat(8000))),
+  },
+  'early hints': {
+    first: '',
+    endless: frame(HEADERS, END_HEADERS, 1, Buffer.concat([field(':status', '103'), field('x', 'c'.repeat(4000))])),
+  },
+  'pushed streams': { first: '', endless: frame(PUSH_PROMISE, END_HEADERS, 1, Buffer.from([0, 0, 0, 2, 0x82])) },
+  'other services': {
+    first: '',
+    endless: frame(ALTSVC, 0, 1, Buffer.concat([Buffer.alloc(2), Buffer.alloc(4000, 97)])),
+  },
+  windows: { first: '', endless: frame(WINDOW_UPDATE, 0, 0, Buffer.from([0, 0, 0, 1])) },
+  resets: { first: '', endless: frame(RST_STREAM, 0, 3, Buffer.from([0, 0, 0, 1])) },
+  'empty pieces': { first: begun, endless: frame(DATA, 0, 1) },
+  padding: { first: begun, endless: frame(DATA, PADDED, 1, Buffer.concat([Buffer.from([200]), Buffer.alloc(200)])) },
+  'single bytes': { first: begun, endless: frame(DATA, 0, 1, Buffer.from([0])) },
+} as const
+
+function flood(socket: Socket, { first, endless }: (typeof FLOODS)[Flood]): void {
+  const many = Buffer.concat(Array.from({ length: Math.ceil(60_000 / endless.length) }, () => endless))
+  const pour = (): void => {
+    while (socket.writable && socket.write(many));
+  }
+  socket.write(first)
+  socket.on('drain', pour)
+  pour()
+}
+
+const [kind = '', socketPath = '', role] = process.argv.slice(2)
+if (role === 'server') {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.write(frame(SETTINGS, 0, 0))
+    socket.once('data', () => setTimeout(() => flood(socket, FLOODS[kind as Flood]), 20))
+  })
+  server.listen(socketPath, () => process.stdout.write('ready\n'))
+} else {
+  const server = spawn(...thisProgram(kind, socketPath, 'server'), { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(server.stdout, 'data')
+  const start = performance.now()
+  const code = await unaryCall(socketPath, Node.method.nodeGetInfo, {}, { deadline: deadlineIn(1500) }).then(
+    () => 'OK',
+    (error: unknown) => (error instanceof GrpcError ? error.code : String(error)),
+  )
+  const ms = performance.now() - start
+  server.kill('SIGKILL')
+  const found: Flooded = { code, ms, megabytes: process.resourceUsage().maxRSS / 1024 }
+  process.stdout.write(JSON.stringify(found))
+  process.exit()
+}

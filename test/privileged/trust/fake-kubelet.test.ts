@@ -1,0 +1,63 @@
+/** S32 and S33: whoever is called kubelet and is not root's, or not of this node, has no effect at all. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import type { Report } from './fake-kubelet.worker.ts'
+
+const WORKER = new URL('./fake-kubelet.worker.ts', import.meta.url)
+
+const STOPPED = [
+  '--kubeconfig',
+  '--config, a FIFO',
+  '--config-dir, with a FIFO',
+  '--pod-manifest-path, a FIFO',
+  '--root-dir',
+  '--hostname-override',
+  '--container-runtime-endpoint',
+  '--volume-plugin-dir',
+  'no flags',
+  'the name of another kubelet',
+  'a mount namespace, as in a pod',
+  'a user namespace, as without root',
+  "root's effective uid, as from a set-uid program",
+  'uid 0 in a user namespace',
+  'uid 0 in a PID namespace',
+]
+const RUNNING = ['another root directory', 'a user namespace, as without root']
+
+const ALONE = { ended: 'itself' }
+/** Nothing was run, nobody was asked, and all answers are what they are without it. */
+const without = ({ alone }: Report): object => ({ ...alone, ran: '', asked: [] })
+
+describe.skipIf(noRoot !== undefined)(
+  `a process that is called kubelet${noRoot === undefined ? '' : ` (${noRoot})`}`,
+  () => {
+    let stopped: Report
+    let running: Report
+    beforeAll(async () => {
+      stopped = await inNamespace<Report>(WORKER, 'stopped', true)
+      running = await inNamespace<Report>(WORKER, 'running', true)
+    })
+
+    it('control: without one, what pods that are gone have left is found, and goes', () => {
+      for (const { alone } of [stopped, running]) {
+        expect(alone.given).toMatchObject({ ...ALONE, status: 0, says: { node: 'node-1' } })
+        expect(alone.found).toEqual(alone.given)
+        expect(alone.snapshot).toMatchObject({ ...ALONE, status: 0 })
+        // Of a flexVolume the driver is missing.
+        expect(alone.apply).toMatchObject({ ...ALONE, status: 3 })
+        expect(alone.apply.says).toContainEqual(['UnmountVolume', 'done', ''])
+        expect(alone.mounted).toBe(false)
+      }
+      expect(stopped.alone.given.says).toMatchObject({ kubelet: 'stopped' })
+      expect(running.alone.given.says).toMatchObject({ kubelet: 'running' })
+    })
+
+    it.each(STOPPED)('S32: changes nothing while the kubelet is stopped, with %s', (name) => {
+      expect(stopped.beside[name]).toEqual(without(stopped))
+    })
+
+    it.each(RUNNING)('S32: changes nothing beside the kubelet, with %s', (name) => {
+      expect(running.beside[name]).toEqual(without(running))
+    })
+  },
+)

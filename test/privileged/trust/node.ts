@@ -1,0 +1,154 @@
+/**
+ * A node to be lied to: its root directory, API server and runtime are real, and the built volctl looks at it without a
+ * test host. All in a mount and PID namespace of its own, in which what volctl reads and writes beside it is covered.
+ */
+import { type ChildProcess, execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { hostIdentity } from '../../../src/core/node/host-identity.ts'
+import type { Plan } from '../../../src/core/plan/plan.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { startCriServer } from '../../helpers/cri-server/start.ts'
+import { sh } from '../../helpers/scenario.ts'
+import { podUid, readMounts } from '../workers/real-node.ts'
+import { end, Marker, type ProcessOptions, startNamed } from './strangers.ts'
+import { type RunOptions, runWatched, type WatchedRun } from './watched-run.ts'
+
+export const NODE = 'node-1'
+const LONG_AGO = 1_750_000_000
+
+export interface TrustNode {
+  /** Everybody may look into it; its own things are root's. */
+  readonly directory: string
+  readonly root: string
+  readonly api: TestApiServer
+  readonly marker: Marker
+  /** The volume of a pod that is gone: a tmpfs that nothing has touched for long. */
+  readonly volume: string
+  isMounted(): boolean
+  /** Runs volctl; what a person's login had is not in its environment. */
+  volctl(args: readonly string[], options?: RunOptions): Promise<WatchedRun>
+  /** Starts a process that bears a name; it ends with the node. */
+  start(options: ProcessOptions): Promise<ChildProcess>
+  /** The kubelet's flags. */
+  flags(): readonly string[]
+}
+
+export interface NodeOptions {
+  /** `stopped`: by its unit; `none`: no trace of it. */
+  readonly kubelet?: 'runs' | 'stopped' | 'none'
+}
+
+/** Made, used, and ended with every process of it. */
+export async function withNode<T>(
+  directory: string,
+  { kubelet = 'stopped' }: NodeOptions,
+  use: (node: TrustNode) => Promise<T>,
+): Promise<T> {
+  chmodSync(directory, 0o755)
+  coverMachine(directory)
+  const root = `${directory}/root`
+  const volume = makeVolume(root, 1)
+  const home = `${directory}/home`
+  mkdirSync(home)
+  const started: ChildProcess[] = []
+  const [api, cri] = await Promise.all([
+    startApiServer({ objects: [nodeObject()], nodeName: NODE }),
+    startCriServer({ socketPath: '/run/containerd/containerd.sock', pods: [] }),
+  ])
+  const flags = () => [`--root-dir=${root}`, `--kubeconfig=${api.kubeconfig('kubelet')}`, `--hostname-override=${NODE}`]
+  const node: TrustNode = {
+    directory,
+    root,
+    api,
+    volume,
+    marker: new Marker(directory),
+    isMounted: () => readMounts().at(volume).length > 0,
+    volctl: (args, options = {}) =>
+      runWatched(args, { cwd: directory, ...options, env: { ...environment(home), ...options.env } }),
+    start: async (options) => {
+      const child = await startNamed(directory, options)
+      started.push(child)
+      return child
+    },
+    flags,
+  }
+  try {
+    // What shows that this PID namespace is the node's.
+    await node.start({ name: 'containerd' })
+    if (kubelet === 'runs') await node.start({ name: 'kubelet', flags: flags() })
+    if (kubelet === 'stopped') writeUnit(flags())
+    return await use(node)
+  } finally {
+    for (const child of started) await end(child)
+    await Promise.all([api.stop(), cri.stop()])
+  }
+}
+
+/** What volctl reads and writes of the machine is this namespace's own, and may be changed; /etc with what it holds. */
+function coverMachine(directory: string): void {
+  const etc = `${directory}/etc`
+  mkdirSync(etc)
+  sh('cp', '-a', '/etc/.', etc)
+  for (const path of ['kubernetes', 'systemd/system', 'rancher']) {
+    execFileSync('rm', ['-rf', `${etc}/${path}`])
+    mkdirSync(`${etc}/${path}`, { recursive: true })
+  }
+  sh('mount', '--bind', etc, '/etc')
+  for (const path of ['/run', '/var/lib']) sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', path)
+  // As systemd makes it: what is unmounted here goes in the namespaces of containers as well.
+  sh('mount', '--make-rshared', '/')
+}
+
+export function nodeObject(): object {
+  const { machineID, systemUUID, bootID } = hostIdentity()
+  const longAgo = new Date(LONG_AGO * 1000).toISOString()
+  const ready = { type: 'Ready', status: 'Unknown', lastHeartbeatTime: longAgo, lastTransitionTime: longAgo }
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: NODE, uid: 'node', creationTimestamp: longAgo },
+    status: { nodeInfo: { machineID, systemUUID, bootID }, conditions: [ready] },
+  }
+}
+
+/** The volume of a pod that the API does not know. */
+export function makeVolume(root: string, pod: number, plugin = 'kubernetes.io~secret'): string {
+  const volume = `${root}/pods/${podUid(pod)}/volumes/${plugin}/v`
+  mkdirSync(volume, { recursive: true })
+  mkdirSync(`${root}/plugins`, { recursive: true })
+  if (readMounts().at(volume).length === 0) sh('mount', '-t', 'tmpfs', 'tmpfs', volume)
+  age(`${root}/pods`)
+  return volume
+}
+
+export function age(path: string): void {
+  for (const name of readdirSync(path)) age(`${path}/${name}`)
+  utimesSync(path, LONG_AGO, LONG_AGO)
+}
+
+/** How the kubelet that does not run would be started. */
+export function writeUnit(flags: readonly string[]): void {
+  writeFileSync('/etc/systemd/system/kubelet.service', `[Service]\nExecStart=/usr/bin/kubelet ${flags.join(' ')}\n`)
+}
+
+/** As root's login leaves it: nothing of the tests' own, and no credential. */
+function environment(home: string): NodeJS.ProcessEnv {
+  const { PATH, LC_ALL, TZ, NO_COLOR } = process.env
+  return { PATH, LC_ALL, TZ, NO_COLOR, HOME: home }
+}
+
+/** What a plan says of the node, without what differs from one look to the next. */
+export function essence({ stdout }: Pick<WatchedRun, 'stdout'>): object | string {
+  if (stdout === '') return 'no plan'
+  const { node, rootDir, inputs, operations, refused } = JSON.parse(stdout) as Plan
+  return {
+    node,
+    rootDir,
+    server: inputs.api.server,
+    kubelet: inputs.kubelet.state,
+    runtime: inputs.runtime,
+    pods: inputs.pods,
+    operations: operations.map(({ kind, paths, blocked }) => ({ kind, paths, blocked: blocked?.code })),
+    refused,
+  }
+}

@@ -1,0 +1,511 @@
+/** One node, and trial after trial: everything is as root wants it but for one thing that somebody else had a hand in. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { load } from 'js-yaml'
+import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
+import { sha256Hex } from '../../../src/core/names.ts'
+import type { Plan } from '../../../src/core/plan/plan.ts'
+import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
+import { runScenario, sh } from '../../helpers/scenario.ts'
+import { readMounts } from '../workers/real-node.ts'
+import { type HostileSocket, hostileSocket } from './hostile-socket.ts'
+import { execKubeconfig, kubeconfigText } from './kubeconfigs.ts'
+import { LIMIT_MIB } from './limits.ts'
+import { makeVolume, NODE, type TrustNode, withNode } from './node.ts'
+import { end, foreignDirectory, givenAway, STRANGER } from './strangers.ts'
+import type { Command, Subject, Trial, Trick, Verdict } from './tricks.ts'
+import { changes, picture } from './untouched.ts'
+import type { WatchedRun } from './watched-run.ts'
+
+/** Who has not ended by then would not in a minute, either; whoever is called by hand waits no longer. */
+const DEADLINE_MS = 30_000
+/** With so many that hang, the rest is not worth the time. */
+const GIVE_UP_AFTER = 6
+
+const CONTAINERD = '/run/containerd/containerd.sock'
+const UNITS = '/etc/systemd/system'
+const JOURNAL = '/var/lib/volctl'
+
+/** A file or a socket, as root has it and as somebody else would like it. */
+interface Thing {
+  readonly path: string
+  readonly sound: string
+  readonly evil: string
+  readonly mode?: number
+  readonly socket?: true
+}
+
+interface Places {
+  readonly things: Readonly<Record<Subject, Thing>>
+  /** A kubeconfig of root's that names a CA file and a token file. */
+  readonly withFiles: string
+  readonly outside: string
+  /** Where answers go. */
+  readonly answers: string
+}
+
+/** What is read from the node once, while it is sound. */
+interface Sound {
+  readonly plan: string
+  readonly snapshot: string
+}
+
+interface Config {
+  readonly clusters: readonly { readonly cluster: { readonly 'certificate-authority-data': string } }[]
+  readonly users: readonly { readonly user: { readonly token: string } }[]
+}
+
+function placesOf(node: TrustNode, sound: Sound): Places {
+  const { directory, root, api } = node
+  const outside = `${directory}/outside`
+  const own = `${directory}/own`
+  const admin = readFileSync(api.kubeconfig('admin'), 'utf8')
+  const { clusters, users } = load(readFileSync(api.kubeconfig('apply'), 'utf8')) as Config
+  const authority = clusters[0]?.cluster['certificate-authority-data'] ?? ''
+  const plugin = execKubeconfig(api.url, `${outside}/plugin`, { 'certificate-authority-data': authority })
+  const [ca, token] = [`${own}/ca/ca.crt`, `${own}/token/token`]
+  const config = `${own}/config/config.yaml`
+  const flags = [...node.flags(), `--config=${config}`, `--config-dir=${own}/config.d`]
+  const unit = (more: string) =>
+    `[Service]\nEnvironmentFile=-/etc/default/kubelet\nExecStart=${kubelet(flags)} ${more}\n`
+  const drivers = `${outside}/plugins`
+  const kubeletConfig = (volumePluginDir: string) =>
+    `${JSON.stringify({ kind: 'KubeletConfiguration', staticPodPath: `${own}/manifests`, volumePluginDir })}\n`
+  const manifest = (name: string, uid: string) =>
+    `${JSON.stringify({ kind: 'Pod', metadata: { name, namespace: 'kube-system', uid }, spec: { containers: [] } })}\n`
+  const { dev, ino } = statSync(root)
+  const bootID = kernelTextIfAny('/proc/sys/kernel/random/boot_id')
+  const [mount] = readMounts().at(node.volume)
+  const forged = { bootID, path: '/where/a/forger/says', dev: mount?.dev, fsType: 'tmpfs' }
+  const stat = readFileSync('/proc/1/stat', 'utf8')
+  const startTime = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  const owner = { pid: 1, startTime, bootID, user: 'root', since: new Date().toISOString() }
+  const driver = '#!/bin/sh\necho \'{"status":"Not supported"}\'\nexit 1\n'
+  const things: Readonly<Record<Subject, Thing>> = {
+    'admin.conf, found': { path: '/etc/kubernetes/admin.conf', sound: admin, evil: plugin },
+    "root's ~/.kube/config, found": { path: `${directory}/home/.kube/config`, sound: admin, evil: plugin },
+    'kubeconfig, given': { path: `${own}/kubeconfig/config`, sound: admin, evil: plugin },
+    'CA file of a kubeconfig': { path: ca, sound: Buffer.from(authority, 'base64').toString(), evil: 'none\n' },
+    'token file of a kubeconfig': { path: token, sound: users[0]?.user.token ?? '', evil: 'a-token-of-nobody' },
+    'kubelet --config': { path: config, sound: kubeletConfig(`${own}/plugins`), evil: kubeletConfig(drivers) },
+    'kubelet --config of one that runs': {
+      path: `${own}/running/config.yaml`,
+      sound: kubeletConfig(`${own}/plugins`),
+      evil: kubeletConfig(drivers),
+    },
+    'kubelet --config-dir': { path: `${own}/config.d/10.conf`, sound: '{}\n', evil: kubeletConfig(drivers) },
+    'unit file': {
+      path: `${UNITS}/kubelet.service`,
+      sound: unit('$MORE'),
+      evil: unit(`--volume-plugin-dir=${drivers}`),
+    },
+    'unit drop-in': {
+      path: `${UNITS}/kubelet.service.d/10.conf`,
+      sound: '[Service]\nEnvironment=A=b\n',
+      evil: `[Service]\nExecStart=\nExecStart=${kubelet(flags)} --volume-plugin-dir=${drivers}\n`,
+    },
+    'environment file of the unit': {
+      path: '/etc/default/kubelet',
+      sound: 'MORE=--v=2\n',
+      evil: `MORE=--volume-plugin-dir=${drivers}\n`,
+    },
+    'static pod manifest': {
+      path: `${own}/manifests/etcd.yaml`,
+      sound: manifest('etcd', 'static-1'),
+      evil: manifest('../../..', `../../../${outside}/empty`),
+    },
+    'flexVolume driver': {
+      path: `${own}/plugins/v~d/d`,
+      sound: driver,
+      evil: readFileSync(`${outside}/plugins/v~d/d`, 'utf8'),
+      mode: 0o755,
+    },
+    'journal.jsonl': { path: `${JOURNAL}/journal.jsonl`, sound: '', evil: '{"type":"begin"}\n' },
+    'lazy.jsonl': { path: `${JOURNAL}/lazy.jsonl`, sound: '', evil: `${JSON.stringify(forged)}\n` },
+    'lock file': {
+      path: `/run/volctl/${sha256Hex(`${dev}:${ino}`).slice(0, 16)}.lock`,
+      sound: '',
+      evil: `${JSON.stringify(owner)}\n`,
+    },
+    'plan file': { path: `${own}/plan/node.plan`, sound: sound.plan, evil: evilPlan(sound.plan, `${outside}/empty`) },
+    'snapshot file': { path: `${own}/snapshot/node.json`, sound: sound.snapshot, evil: evilSnapshot(sound.snapshot) },
+    'CSI socket': { path: `${root}/plugins/disk.test/csi.sock`, sound: '', evil: '', socket: true },
+    'CSI registration socket': {
+      path: `${root}/plugins_registry/disk.test-reg.sock`,
+      sound: '',
+      evil: '',
+      socket: true,
+    },
+    'runtime socket': { path: CONTAINERD, sound: '', evil: '', socket: true },
+  }
+  const user = { tokenFile: token }
+  return {
+    things,
+    withFiles: kubeconfigText({ server: api.url, cluster: { 'certificate-authority': ca }, user }),
+    outside,
+    answers: `${directory}/answers`,
+  }
+}
+
+function kubelet(flags: readonly string[]): string {
+  return `/usr/bin/kubelet ${flags.join(' ')}`
+}
+
+/** Every operation removes what is outside, and every guard is lifted. */
+function evilPlan(text: string, victim: string): string {
+  const plan = JSON.parse(text) as Plan & { options: object }
+  const operations = plan.operations.map((each) => ({
+    ...each,
+    steps: [{ op: 'rmdir', target: victim }, ...each.steps],
+  }))
+  return JSON.stringify({ ...plan, operations, options: { ...plan.options, orphans: true, driverGone: ['v/d'] } })
+}
+
+/** Of types that no API server gives. */
+function evilSnapshot(text: string): string {
+  const snapshot = JSON.parse(text) as NodeSnapshot
+  const items = ['labels', 'annotations'].map((name) => ({ path: name, fieldRef: { fieldPath: `metadata.${name}` } }))
+  const volumes = [{ name: 'v', downwardAPI: { items } }]
+  const metadata = { name: 'p', namespace: 'n', uid: 'u', labels: { a: 1 }, annotations: { b: [] } }
+  const pods = [{ metadata, spec: { nodeName: NODE, containers: [], volumes } }]
+  return JSON.stringify({ ...snapshot, api: { ...snapshot.api, pods } })
+}
+
+/** Everything as root wants it. */
+function laySound(node: TrustNode, { things, withFiles, answers }: Places): void {
+  const { directory, root } = node
+  for (const path of [
+    `${directory}/own`,
+    `${directory}/home`,
+    answers,
+    UNITS,
+    '/etc/kubernetes',
+    JOURNAL,
+    '/run/volctl',
+  ])
+    rmSync(path, { recursive: true, force: true })
+  for (const path of [`${root}/plugins_registry`, `${root}/plugins/disk.test`])
+    rmSync(path, { recursive: true, force: true })
+  for (const path of [`${directory}/home`, answers, UNITS]) mkdirSync(path, { recursive: true })
+  for (const path of ['/etc/default', '/run/containerd']) {
+    mkdirSync(path, { recursive: true })
+    chownSync(path, 0, 0)
+    chmodSync(path, 0o755)
+  }
+  for (const [subject, { path, sound, mode = 0o600, socket }] of Object.entries(things)) {
+    if (FOUND.includes(subject as Subject) || sound === '' || socket) continue
+    write(path, sound, mode)
+  }
+  write(`${directory}/own/with-files`, withFiles, 0o600)
+}
+
+function write(path: string, text: string, mode: number): void {
+  mkdirSync(dirname(path), { recursive: true })
+  rmSync(path, { force: true })
+  writeFileSync(path, text)
+  chmodSync(path, mode)
+}
+
+/** They are there only where they are what is tried: another would be used instead. */
+const FOUND: readonly Subject[] = ['admin.conf, found', "root's ~/.kube/config, found"]
+
+/** What a trick has left behind to be ended. */
+interface Hand {
+  readonly watched: readonly string[]
+  release(): Promise<void>
+}
+
+/** They make the thing what it is to be, and return what must stay as it is, and who is to be ended. */
+const FILE_TRICKS: Readonly<Record<Trick, (thing: Thing) => readonly (string | ChildProcess)[]>> = {
+  "another user's": ({ path, evil, mode = 0o600 }) => {
+    write(path, evil, mode)
+    return [givenAway(path)]
+  },
+  'for a group to write': ({ path, evil, mode = 0o600 }) => {
+    write(path, evil, mode | 0o060)
+    chownSync(path, 0, STRANGER)
+    chmodSync(path, mode | 0o060)
+    return []
+  },
+  'in a directory for all to write': ({ path, evil, mode = 0o600 }) => {
+    write(path, evil, mode)
+    chmodSync(dirname(path), 0o777)
+    return []
+  },
+  "another user's link": ({ path, evil, mode = 0o644 }) => {
+    const other = `${dirname(path)}/.other`
+    write(other, evil, mode)
+    rmSync(path, { force: true })
+    symlinkSync(givenAway(other), path)
+    givenAway(path)
+    return [other]
+  },
+  "another user's, by a hard link": ({ path, evil, mode = 0o644 }) => {
+    const other = `${dirname(path)}/.other`
+    write(other, evil, mode)
+    rmSync(path, { force: true })
+    linkSync(givenAway(other), path)
+    return [other]
+  },
+  'a FIFO': ({ path }) => {
+    fifo(path)
+    return []
+  },
+  'a device': ({ path }) => {
+    mkdirSync(dirname(path), { recursive: true })
+    rmSync(path, { force: true })
+    sh('mknod', '-m', '666', path, 'c', '1', '5')
+    return []
+  },
+  'swapped all the time': ({ path, sound, evil, mode = 0o644 }) => {
+    const directory = dirname(path)
+    const [good, bad] = [`${directory}/.good`, `${directory}/.bad`]
+    write(good, sound, mode)
+    write(bad, evil, mode)
+    givenAway(bad)
+    rmSync(path, { force: true })
+    return [swapper(path, good, bad)]
+  },
+  'of 10 GB': ({ path, sound, mode = 0o600 }) => {
+    write(path, sound, mode)
+    truncateSync(path, 10 * 2 ** 30)
+    return []
+  },
+  endless: ({ path }) => [writer(path, "exec yes '# and so on'")],
+  slow: ({ path }) => [writer(path, "while :; do printf '#'; sleep 1; done")],
+}
+
+function fifo(path: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  rmSync(path, { force: true })
+  sh('mkfifo', '-m', '600', path)
+}
+
+/** Opened for both here, so that neither side waits for the other to be there. */
+function writer(path: string, script: string): ChildProcess {
+  fifo(path)
+  const fd = openSync(path, constants.O_RDWR)
+  const child = spawn('sh', ['-c', script], { stdio: ['ignore', fd, 'ignore'], detached: true })
+  closeSync(fd)
+  return child
+}
+
+/** By the stranger, in a directory that is his: some hundred thousand times a second. */
+function swapper(path: string, good: string, bad: string): ChildProcess {
+  const directory = dirname(path)
+  givenAway(directory)
+  const [name, here] = [basename(path), `${directory}/.next`]
+  const script = `chdir $ARGV[0]; for (;;) { for (@ARGV[2,3]) { symlink $_, ".next"; rename ".next", $ARGV[1] } }`
+  symlinkSync(bad, here)
+  renameSync(here, path)
+  const args = [directory, name, basename(good), basename(bad)]
+  return spawn('perl', ['-e', script, ...args], { stdio: 'ignore', uid: STRANGER, gid: STRANGER })
+}
+
+/** The server of a socket does not end whatever is asked; a file in its place is what a file's trick makes it. */
+async function playSocket({ path }: Thing, trick: Trick): Promise<Hand> {
+  const directory = dirname(path)
+  mkdirSync(directory, { recursive: true })
+  const [sound, here] = [`${directory}/.sound`, lstatSync(path, { throwIfNoEntry: false })]
+  if (here !== undefined) renameSync(path, sound)
+  const servers: HostileSocket[] = []
+  const listen = async (where: string, how: 'endless' | 'slow'): Promise<string> => {
+    servers.push(await hostileSocket(where, how))
+    return where
+  }
+  const children: ChildProcess[] = []
+  const other = `${directory}/.other`
+  switch (trick) {
+    case "another user's":
+      givenAway(await listen(path, 'endless'))
+      break
+    case 'for a group to write':
+      await listen(path, 'endless')
+      chownSync(path, 0, STRANGER)
+      chmodSync(path, 0o770)
+      break
+    case 'in a directory for all to write':
+      await listen(path, 'endless')
+      chmodSync(directory, 0o777)
+      break
+    case "another user's link":
+      symlinkSync(givenAway(await listen(other, 'endless')), path)
+      givenAway(path)
+      break
+    case "another user's, by a hard link":
+      linkSync(givenAway(await listen(other, 'endless')), path)
+      break
+    case 'swapped all the time':
+      await listen(other, 'slow')
+      givenAway(await listen(`${directory}/.bad`, 'endless'))
+      children.push(swapper(path, other, `${directory}/.bad`))
+      break
+    case 'endless':
+    case 'slow':
+      await listen(path, trick)
+      break
+    default:
+      FILE_TRICKS[trick]({ path, sound: '', evil: '' })
+  }
+  return {
+    watched: [],
+    release: async () => {
+      for (const child of children) await end(child)
+      for (const server of servers) server.close()
+      rmSync(path, { force: true })
+      for (const name of ['.other', '.bad', '.next']) rmSync(`${directory}/${name}`, { force: true })
+      if (here !== undefined) renameSync(sound, path)
+    },
+  }
+}
+
+async function play(thing: Thing, trick: Trick): Promise<Hand> {
+  if (thing.socket) return await playSocket(thing, trick)
+  const made = FILE_TRICKS[trick](thing)
+  const children = made.filter((each) => typeof each !== 'string')
+  return {
+    watched: made.filter((each) => typeof each === 'string'),
+    release: async () => {
+      for (const child of children) await end(child)
+      rmSync(thing.path, { force: true })
+    },
+  }
+}
+
+function argumentsOf({ subject, command }: Trial, node: TrustNode, { things, answers }: Places): readonly string[] {
+  const credential: Partial<Record<Subject, readonly string[]>> = {
+    'admin.conf, found': [],
+    "root's ~/.kube/config, found": [],
+    'kubeconfig, given': ['--kubeconfig', things['kubeconfig, given'].path],
+    'CA file of a kubeconfig': ['--kubeconfig', `${node.directory}/own/with-files`],
+    'token file of a kubeconfig': ['--kubeconfig', `${node.directory}/own/with-files`],
+  }
+  const given = credential[subject] ?? ['--kubeconfig', node.api.kubeconfig('admin')]
+  const snapshot = ['--snapshot', things['snapshot file'].path]
+  const from = subject === 'snapshot file' ? snapshot : given
+  const lines: Readonly<Record<Command, readonly string[]>> = {
+    plan: ['plan', '-o', 'json', ...from],
+    apply:
+      subject === 'plan file'
+        ? ['apply', things['plan file'].path, '--yes', '-o', 'json', ...given]
+        : ['apply', '--yes', '-o', 'json', ...given],
+    snapshot: ['snapshot', '-o', `${answers}/snapshot.json`, ...given],
+    explain: ['explain', node.volume, '-o', 'json', ...from],
+    journal: ['journal', '-o', 'json'],
+  }
+  return lines[command]
+}
+
+/** What was wrong with a run, whatever was tried. */
+function judge(run: WatchedRun, ran: string, changed: readonly string[]): readonly string[] {
+  const { status, ended, peakMiB, stderr } = run
+  return [
+    ...(ended === 'itself' ? [] : [`was ${ended}: ${run.seconds} s, ${peakMiB} MiB`]),
+    ...(ended === 'itself' && (status === undefined || status > 5) ? [`ended with ${status}`] : []),
+    ...(ran === '' ? [] : [`was made to run: ${ran.trim()}`]),
+    ...changed.map((line) => `changed: ${line}`),
+    ...(peakMiB < LIMIT_MIB ? [] : [`took ${peakMiB} MiB`]),
+    ...(/a defect of volctl|^ {4}at .+:\d+:\d+\)?$/m.test(stderr) ? [`says: ${stderr.slice(0, 500)}`] : []),
+  ]
+}
+
+async function tryOne(node: TrustNode, places: Places, trial: Trial): Promise<Verdict> {
+  const { subject, trick, command } = trial
+  laySound(node, places)
+  makeVolume(node.root, 1)
+  makeVolume(node.root, 2, 'v~d')
+  const running =
+    subject === 'kubelet --config of one that runs'
+      ? await node.start({
+          name: 'kubelet',
+          flags: [...node.flags(), `--config=${places.things[subject].path}`],
+        })
+      : undefined
+  const hand = await play(places.things[subject], trick)
+  const still = trick === 'swapped all the time' ? [] : hand.watched
+  // What is swapped may lie under the root directory.
+  const root = command === 'apply' || trick === 'swapped all the time' ? [] : [node.root]
+  const look = (): string => [places.outside, ...root, ...still].map(picture).join('')
+  const before = look()
+  const run = await node.volctl(argumentsOf(trial, node, places), { deadlineMs: DEADLINE_MS })
+  const changed = changes(before, look())
+  await hand.release()
+  if (running !== undefined) await end(running)
+  const wrong = judge(run, node.marker.read(), changed)
+  writeFileSync(node.marker.path, '')
+  return { ...trial, wrong, status: run.status, seconds: run.seconds, peakMiB: run.peakMiB }
+}
+
+function makeOutside(node: TrustNode): void {
+  const outside = `${node.directory}/outside`
+  mkdirSync(`${outside}/empty`, { recursive: true })
+  writeFileSync(`${outside}/victim`, 'what is nobody’s business\n')
+  node.marker.program(`${outside}/plugin`, `echo '{}'`)
+  node.marker.program(`${outside}/plugins/v~d/d`, `echo '{"status":"Success"}'`)
+  foreignDirectory(`${outside}/strangers`)
+}
+
+/** A plan and a snapshot of the node as it is. */
+async function soundAnswers(node: TrustNode): Promise<Sound> {
+  const given = ['--kubeconfig', node.api.kubeconfig('admin')]
+  const [plan, snapshot] = [`${node.directory}/sound.plan`, `${node.directory}/sound.json`]
+  await node.volctl(['plan', '--out', plan, ...given])
+  await node.volctl(['snapshot', '-o', snapshot, ...given])
+  return { plan: readFileSync(plan, 'utf8'), snapshot: readFileSync(snapshot, 'utf8') }
+}
+
+await runScenario({
+  /** @param args the trials, as JSON */
+  trials: (directory, [text = '[]']) =>
+    withNode(directory, {}, async (node): Promise<readonly Verdict[]> => {
+      makeOutside(node)
+      const sound = await soundAnswers(node)
+      const places = placesOf(node, sound)
+      const verdicts: Verdict[] = []
+      let hung = 0
+      for (const trial of JSON.parse(text) as readonly Trial[]) {
+        const verdict = await tryOne(node, places, trial)
+        verdicts.push(verdict)
+        if (verdict.status === undefined && ++hung >= GIVE_UP_AFTER) break
+      }
+      return verdicts
+    }),
+
+  /** Nobody has had a hand in anything. */
+  control: (directory) =>
+    withNode(directory, {}, async (node) => {
+      makeOutside(node)
+      const places = placesOf(node, await soundAnswers(node))
+      const found: Record<string, number | undefined> = {}
+      for (const subject of Object.keys(places.things) as Subject[]) {
+        laySound(node, places)
+        makeVolume(node.root, 1)
+        makeVolume(node.root, 2, 'v~d')
+        const { path, sound, mode = 0o600 } = places.things[subject]
+        if (FOUND.includes(subject)) write(path, sound, mode)
+        const trial = { subject, trick: 'a FIFO', command: 'plan' } as const
+        const run = await node.volctl(argumentsOf(trial, node, places))
+        found[subject] = run.status
+      }
+      const apply = await node.volctl(['apply', '--yes', '-o', 'json', '--kubeconfig', node.api.kubeconfig('admin')])
+      return { found, apply: apply.status, ran: node.marker.read(), outside: existsSync(`${places.outside}/victim`) }
+    }),
+})

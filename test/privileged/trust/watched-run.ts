@@ -1,0 +1,111 @@
+/** volctl's whole run, from outside: how it ended, what it said, how long it took and how much memory it and its children took. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
+import { VOLCTL } from '../../helpers/scene/volctl.ts'
+import { DEADLINE_MS } from './limits.ts'
+
+export interface WatchedRun {
+  /** Undefined: ended by a signal. */
+  readonly status: number | undefined
+  readonly stdout: string
+  readonly stderr: string
+  /** By whom: who is late or large is killed. */
+  readonly ended: 'itself' | 'late' | 'large'
+  readonly seconds: number
+  /** The most that one of its processes had in memory. */
+  readonly peakMiB: number
+}
+
+export interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+  /** Of a shell, which has volctl and its arguments in "$@". */
+  readonly script?: string
+  /** Its standard input: a descriptor; else there is none. */
+  readonly stdin?: number
+  readonly deadlineMs?: number
+}
+
+/** Far more than is allowed, far less than a machine has: whoever gets here would not have stopped. */
+const KILL_MIB = 1200
+const LOOK_EVERY_MS = 20
+/** Of a text that never ends so much is kept. */
+const KEPT_TEXT = 4 << 20
+
+/** @param args of volctl */
+export async function runWatched(args: readonly string[], options: RunOptions = {}): Promise<WatchedRun> {
+  const { script = 'exec "$@"', env = process.env, cwd, stdin = 'ignore', deadlineMs = DEADLINE_MS } = options
+  const begun = performance.now()
+  const child = spawn('/bin/sh', ['-c', script, 'sh', VOLCTL, ...args], {
+    stdio: [stdin, 'pipe', 'pipe'],
+    env,
+    detached: true,
+    ...(cwd !== undefined && { cwd }),
+  })
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      if (said[name].length < KEPT_TEXT) said[name] += text
+    })
+  }
+  let ended: WatchedRun['ended'] = 'itself'
+  let peak = 0
+  const look = setInterval(() => {
+    peak = Math.max(peak, peakOf(child.pid ?? 0))
+    if (performance.now() - begun > deadlineMs) ended = 'late'
+    else if (peak > KILL_MIB) ended = 'large'
+    else return
+    killAll(child)
+  }, LOOK_EVERY_MS)
+  const [status] = (await once(child, 'close')) as [number | null]
+  clearInterval(look)
+  const seconds = Math.round((performance.now() - begun) / 100) / 10
+  return { status: status ?? undefined, ...said, ended, seconds, peakMiB: Math.round(peak) }
+}
+
+/** In MiB, of the one of its processes that had the most at any time. */
+function peakOf(root: number): number {
+  return Math.max(0, ...familyOf(root).map(highWaterOf))
+}
+
+function highWaterOf(pid: number): number {
+  const kib = /^VmHWM:\s*(\d+) kB$/m.exec(kernelTextIfAny(`/proc/${pid}/status`) ?? '')?.[1]
+  return kib === undefined ? 0 : Number(kib) / 1024
+}
+
+/** A process and its descendants. */
+function familyOf(root: number): readonly number[] {
+  const children = new Map<number, number[]>()
+  for (const name of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(name) ? kernelTextIfAny(`/proc/${name}/stat`) : undefined
+    const parent = Number(stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    if (stat !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)])
+  }
+  const family = [root]
+  for (const pid of family) family.push(...(children.get(pid) ?? []))
+  return family
+}
+
+function killAll({ pid = 0 }: ChildProcess): void {
+  for (const each of familyOf(pid).toReversed()) {
+    try {
+      process.kill(each, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+/** What it said on standard error as one line, and perhaps one on what to do; else what else it said. */
+export function oneLine({ stderr }: Pick<WatchedRun, 'stderr'>): string {
+  return /^volctl: .+\n(?: {8}.+\n)?$/.test(stderr) || /^\{"code":.+\}\n$/.test(stderr)
+    ? 'one line'
+    : stderr.slice(0, 400)
+}
+
+/** Of a run with `-o json`: the code of the error that ended it. */
+export function codeOf({ stderr }: Pick<WatchedRun, 'stderr'>): string | undefined {
+  return /^\{"code":"(\w+)"/m.exec(stderr)?.[1]
+}

@@ -1,0 +1,111 @@
+/** S32: only root's processes are believed. Real processes, of another user and in namespaces of their own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, copyFileSync, rmSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../src/core/trust/processes.ts'
+import { temporary } from '../helpers/left-behind.ts'
+import { noRoot } from '../helpers/namespace.ts'
+
+const HOLD = ['sh', '-c', 'echo ready; read -r line'] as const
+
+/** Runs a command that says a line when it stands where it is to stand. */
+async function standing<T>(
+  command: readonly string[],
+  use: (child: ChildProcess) => T | Promise<T>,
+  uid = 0,
+): Promise<T> {
+  const [program = '', ...args] = command
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], cwd: '/', uid, gid: uid })
+  try {
+    await once(child.stdout, 'data')
+    return await use(child)
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+const judged = ({ pid }: ChildProcess) => {
+  using process = new PinnedProcess(Number(pid))
+  return whyNotRoots(process)
+}
+
+describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+  it("believes root's own process beside us", async () => {
+    expect(await standing(HOLD, judged)).toBeUndefined()
+  })
+
+  it('does not believe another user', async () => {
+    expect(await standing(HOLD, judged, 65534)).toBe('it is of uid 65534')
+  })
+
+  it('does not believe a process that gave up a part of its rights: its real user may trace it', async () => {
+    expect(await standing(['setpriv', '--ruid=65534', '--clear-groups', ...HOLD], judged)).toBe('it is of uid 65534')
+  })
+
+  it('does not believe a setuid program: sudo asks for a password as root, under any name that anybody gives it', async () => {
+    const directory = temporary('volctl-setuid-')
+    copyFileSync('/bin/sh', `${directory}/kubelet`)
+    chmodSync(`${directory}/kubelet`, 0o4755)
+    const why = await standing([`${directory}/kubelet`, '-c', 'echo ready; read -r line'], judged)
+    rmSync(directory, { recursive: true })
+    expect(why).toMatch(/^its program is setuid/)
+  })
+
+  it('does not believe who is root of a user namespace only', async () => {
+    const command = ['unshare', '-U', '-r', ...HOLD]
+    expect(await standing(command, judged)).toBe('it is in a user namespace of its own')
+    expect(await standing(command, judged, 65534)).toBe('it is of uid 65534')
+  })
+
+  it('does not believe root of a container with processes of its own', async () => {
+    const judgeChild = ({ pid }: ChildProcess) => {
+      using inside = new PinnedProcess(childOf(Number(pid)))
+      return whyNotRoots(inside)
+    }
+    const command = ['unshare', '-m', '-p', '-f', '--mount-proc', '--kill-child', ...HOLD]
+    expect(await standing(command, judgeChild)).toBe('it is in a PID namespace of its own')
+  })
+})
+
+function childOf(pid: number): number {
+  using parent = new PinnedProcess(pid)
+  return Number(parent.text(`task/${pid}/children`).trim().split(' ')[0])
+}
+
+describe.skipIf(noRoot !== undefined)(`S32: whyNotHostsMounts${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
+  const judgedMounts = async ({ pid }: ChildProcess) => {
+    using process = new PinnedProcess(Number(pid))
+    return await whyNotHostsMounts(process)
+  }
+
+  it("believes a mount namespace that the host's root made", async () => {
+    expect(await standing(['unshare', '-m', ...HOLD], judgedMounts)).toBeUndefined()
+  })
+
+  it('does not believe one of a user, not even with a process of root in it', async () => {
+    const users = ['unshare', '-U', '-r', '-m', ...HOLD]
+    const foreign = 'its mount namespace was not made by the root of this host'
+    const result = await standing(users, async (owner) => {
+      const inside = ['nsenter', `--mount=/proc/${owner.pid}/ns/mnt`, ...HOLD]
+      return await standing(inside, async (child) => [judged(child), await judgedMounts(child)])
+    })
+    expect(result).toEqual([undefined, foreign])
+  })
+})
+
+describe('PinnedProcess', () => {
+  it('is of one process: where that has ended, nothing of another one is read', async () => {
+    const child = spawn('sleep', ['60'])
+    await once(child, 'spawn')
+    using process = new PinnedProcess(Number(child.pid))
+    expect(process.isThere).toBe(true)
+    expect(process.text('comm')).toBe('sleep\n')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(process.isThere).toBe(false)
+    expect(() => process.text('comm')).toThrow(/ESRCH|ENOENT/)
+    expect(process.link('cwd')).toBeUndefined()
+    expect(pin(Number(child.pid))).toBeUndefined()
+  })
+})
