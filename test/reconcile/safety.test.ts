@@ -1,5 +1,6 @@
 /** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
+import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
 import { csiUniqueName } from '../../src/core/names.ts'
 import { refuseInsecureApi } from '../../src/core/reconcile/guards.ts'
 import {
@@ -772,6 +773,18 @@ describe('S29 outage guard', () => {
     expect(blocks(made)).toEqual(['OutageSuspected', 'OutageSuspected'])
     expect(kinds(made)).toEqual(['UnmountVolume'])
   })
+})
+
+it("S2: where the kubelet's credential is there and is not used, the plan says so and goes on", () => {
+  const built = orphan()
+  const problem = '/var/lib/kubelet/kubeconfig starts a program (aws), and was only found'
+  built.overrideApi = { podListCheck: { source: '/var/lib/kubelet/kubeconfig', problem } }
+  const made = plan(built)
+  expect(made.inputs.unjudged).toContainEqual({ rule: 'S2', message: `the pod list was not compared: ${problem}` })
+  expect(made.complete).toBe(true)
+  expect(made.problems.filter(({ severity }) => severity !== 'info')).toEqual([])
+  expect(planExitStatus(made, false)).toBe(0)
+  expect(blocks(made)).toEqual([])
 })
 
 describe('S34 a server that is not shown to be the right one', () => {
