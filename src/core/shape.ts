@@ -86,28 +86,47 @@ export function object<T>(fields: Fields<T>): Shape<T> {
   }
 }
 
-/** Every field has to be named, and may be missing unless it is said to be needed. */
+/**
+ * Every field has to be named. One that others may lack may be missing, unless it is said to be needed; of one that they
+ * always have it has to be said.
+ */
 export type KeptFields<T> = {
-  readonly [Key in keyof T]-?: Shape<Exclude<T[Key], undefined>> | Needed<Exclude<T[Key], undefined>>
+  readonly [Key in keyof T]-?: undefined extends T[Key]
+    ? Shape<Exclude<T[Key], undefined>> | Needed<Exclude<T[Key], undefined>>
+    : Needed<T[Key]> | Unneeded<T[Key]>
 }
 
 interface Needed<T> {
   readonly needed: Shape<T>
 }
 
+interface Unneeded<T> {
+  readonly unneeded: Shape<T>
+}
+
 export function needed<T>(shape: Shape<T>): Needed<T> {
   return { needed: shape }
 }
 
+/** Others always have it, and nobody relies on that. */
+export function unneeded<T>(shape: Shape<T>): Unneeded<T> {
+  return { unneeded: shape }
+}
+
 /** What T is, the place says where it stands in. */
 export function kept<T>(fields: KeptFields<NoInfer<T>>): Shape<T> {
-  const shapes = Object.entries(fields) as [string, Shape<unknown> | Needed<unknown>][]
+  const rules = Object.entries(fields) as [string, Shape<unknown> | Needed<unknown> | Unneeded<unknown>][]
+  const shapes = rules.map(([key, rule]) => {
+    if (typeof rule === 'function') return { key, shape: rule, isNeeded: false }
+    return 'needed' in rule
+      ? { key, shape: rule.needed, isNeeded: true }
+      : { key, shape: rule.unneeded, isNeeded: false }
+  })
   return (value, at) => {
     const given = objectAt(value, at)
-    for (const [key, shape] of shapes) {
+    for (const { key, shape, isNeeded } of shapes) {
       const field = given[key]
-      if (typeof shape !== 'function') shape.needed(field, placeOf(at, key))
-      else if (field !== undefined) shape(field, placeOf(at, key))
+      if (isNeeded || field !== undefined) shape(field, placeOf(at, key))
     }
     return value as T
   }

@@ -73,9 +73,8 @@ describe('a request to what is no API server ends', () => {
 
   it('an answer that is too large is not asked for again', async () => {
     const asking = await meet('a list without end', { limits: { answerBytes: MEBIBYTE } })
-    const began = performance.now()
     expect(await failureOf(asking.get(PODS))).toMatchObject({ code: 'AnswerTooLarge' })
-    expect(performance.now() - began).toBeLessThan(5000)
+    expect(await server?.requests()).toBe(1)
   })
 
   it('JSON that is nothing but brackets', async () => {

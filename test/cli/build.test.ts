@@ -36,6 +36,11 @@ it('the bundle says nothing of the machine that built it', () => {
   expect(text).not.toContain('node_modules/@')
 })
 
+it('the bundle has no import() by name, with which Node.js would warn of an experiment', () => {
+  const text = readFileSync(join(dist, 'volctl.cjs'), 'utf8')
+  expect([...text.matchAll(/\bimport\(\s*["'`][^)]{0,40}/g)].map(([found]) => found)).toEqual([])
+})
+
 /** A copy of what is shipped, to play with. */
 function shipped(name: string): string {
   const root = join(directory, name)

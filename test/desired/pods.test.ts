@@ -126,3 +126,16 @@ it('T121, R105: names come from mounts and devices of init, main and ephemeral c
     ['d', { mounted: true, mapped: false }],
   ])
 })
+
+describe('S10: an annotation becomes a path only where it is one plain name', () => {
+  const mirror = (value: string) => pod([], { metadata: { uid: 'own', annotations: { [MIRROR]: value } } })
+
+  it.each(['../../outside', '..', '.', 'a/b', 'a\nb', '/etc', 'x'.repeat(256)])('%j is none', (value) => {
+    expect(onDiskUid(mirror(value))).toBe('own')
+  })
+
+  it.each(['0123456789abcdef0123456789abcdef', 'my-static-pod', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'])(
+    '%j is one',
+    (value) => expect(onDiskUid(mirror(value))).toBe(value),
+  )
+})

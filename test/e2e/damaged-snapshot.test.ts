@@ -35,7 +35,7 @@ describe('no plan, one clear line', () => {
     {
       name: 'no list of pods',
       damage: (snapshot) => ({ ...snapshot, api: { ...snapshot.api, pods: null } }),
-      says: 'api.pods is missing',
+      says: 'api.pods is not a list',
     },
     {
       name: 'a pod without a name',

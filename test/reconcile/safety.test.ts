@@ -1,5 +1,6 @@
 /** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
+import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
 import { csiUniqueName } from '../../src/core/names.ts'
 import { refuseInsecureApi } from '../../src/core/reconcile/guards.ts'
 import {
@@ -255,6 +256,54 @@ describe('S10 static pods', () => {
       status: { phase: 'Running' },
     })
     expect(plan(built).operations).toEqual([])
+  })
+})
+
+describe("S10: a mirror pod's annotation is the word of whoever may create pods", () => {
+  const memory = [{ name: 'm', emptyDir: { medium: 'Memory' } }] as const
+  const mirror = (annotation: string, built = node()): NodeBuilder => {
+    built.pod(uid(7), 'a-node-1', memory)
+    const pod = built.pods.at(-1)
+    Object.assign(pod?.metadata ?? {}, { annotations: { 'kubernetes.io/config.mirror': annotation } })
+    return built
+  }
+  const manifests = {
+    staticPods: { path: '/m', readable: true, manifests: [{ file: '/m/a', namespace: 'default', name: 'a' }] },
+  }
+
+  it('nothing is mounted for one whose manifest was not read here', () => {
+    const built = mirror('0123456789abcdef0123456789abcdef')
+    expect(kinds(plan(built))).toEqual([])
+    built.override = { staticPods: { path: '/m', readable: false, manifests: [] } }
+    expect(kinds(plan(built))).toEqual([])
+  })
+
+  it('control: where it was read its volumes are mounted', () => {
+    const built = mirror('0123456789abcdef0123456789abcdef')
+    built.override = manifests
+    expect(kinds(plan(built))).toEqual(['MountVolume'])
+  })
+
+  it.each(['../../outside', '..', 'a/b', 'a\nb'])('%j becomes no path', (annotation) => {
+    const built = mirror(annotation)
+    built.override = manifests
+    const paths = plan(built).operations.flatMap(({ paths, steps }) => [...paths, ...steps.map(({ target }) => target)])
+    expect(paths.filter((path) => !path.startsWith(`${ROOT}/pods/${uid(7)}/`))).toEqual([])
+  })
+
+  it("another pod's own UID stays that pod's", () => {
+    for (const first of [true, false]) {
+      const built = node()
+      if (first) mirror(uid(2), built)
+      built.livingPod(uid(2), 'app', memory)
+      if (!first) mirror(uid(2), built)
+      expect(plan(built).operations).toMatchObject([{ kind: 'MountVolume', pod: { uid: uid(2), name: 'app' } }])
+    }
+  })
+
+  it('a name that leads elsewhere blocks what is made of it', () => {
+    const built = node().livingPod(uid(2), 'app', [{ name: '../../../outside', emptyDir: { medium: 'Memory' } }])
+    expect(blocks(plan(built))).toEqual(['InvalidPath'])
   })
 })
 
@@ -724,6 +773,18 @@ describe('S29 outage guard', () => {
     expect(blocks(made)).toEqual(['OutageSuspected', 'OutageSuspected'])
     expect(kinds(made)).toEqual(['UnmountVolume'])
   })
+})
+
+it("S2: where the kubelet's credential is there and is not used, the plan says so and goes on", () => {
+  const built = orphan()
+  const problem = '/var/lib/kubelet/kubeconfig starts a program (aws), and was only found'
+  built.overrideApi = { podListCheck: { source: '/var/lib/kubelet/kubeconfig', problem } }
+  const made = plan(built)
+  expect(made.inputs.unjudged).toContainEqual({ rule: 'S2', message: `the pod list was not compared: ${problem}` })
+  expect(made.complete).toBe(true)
+  expect(made.problems.filter(({ severity }) => severity !== 'info')).toEqual([])
+  expect(planExitStatus(made, false)).toBe(0)
+  expect(blocks(made)).toEqual([])
 })
 
 describe('S34 a server that is not shown to be the right one', () => {

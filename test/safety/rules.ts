@@ -47,6 +47,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('api/kube-client', 'takes a 404 without a Status for no absence (S3)'),
     ...planner('S3 only absence is evidence'),
+    ...shown('api/objects', 'of anything else: it is unknown (S3)'),
   ],
   S4: [
     ...broken('S4: a volume of a living pod that cannot be read holds back every unstage and detach'),
@@ -86,7 +87,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...broken("S10: the directory of a static pod with a UID of its manifest's own is left alone, mount and all"),
     ...shown('node/host-facts', 'S10: readStaticPods'),
     ...shown('reconcile/static-pods', 'S10 a manifest whose hash nobody can tell'),
-    ...planner('S10 static pods'),
+    ...planner('S10 static pods', "S10: a mirror pod's annotation is the word of whoever may create pods"),
   ],
   S11: [
     ...standing('S11: a kubelet between two crashes owns the devices, and one that is stopped does not'),
@@ -302,6 +303,8 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S34: VOLCTL_REENTERED and VOLCTL_CALLER change nothing',
     ),
     ...shown('node/host-facts', 'S34: is refused on the root directory of a real kubelet'),
+    ...shown('snapshot/memory', 'S34: to read a snapshot takes less than 500 MB'),
+    ...shown('trust/parse-json', 'S34: depth', 'S34: values', 'S34: bytes'),
     ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
     ...UNTRUSTED,
   ],

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'
 
 const MOST = 500_000_000
@@ -30,49 +30,55 @@ function newNames(count: number): string {
   return `"x":[${objects}]`
 }
 
-it.each<{ name: string; document: () => string; how?: 'packed' | 'pipe'; outcome: string }>([
-  { name: 'one long text', document: () => filled(HEAD, ROOM), outcome: 'read' },
-  { name: 'one long text, packed', document: () => filled(HEAD, ROOM), how: 'packed', outcome: 'read' },
-  {
-    name: 'the same with two bytes a character',
-    document: () => filled(HEAD, ROOM, '数'),
-    outcome: 'SnapshotTooLarge',
-  },
-  { name: 'as much of that as may be', document: () => filled(HEAD, 67_900_000, '数'), outcome: 'read' },
-  { name: 'the longest mount table', document: () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM), outcome: 'read' },
-  {
-    name: 'a shorter one',
-    document: () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM),
-    how: 'packed',
-    outcome: 'read',
-  },
-  { name: 'empty lists', document: () => `${HEAD},${list(1_499_900, '[]')}}`, outcome: 'read' },
-  { name: 'empty lists and text', document: () => filled(`${HEAD},${list(1_000_000, '[]')}`, 65e6), outcome: 'read' },
-  { name: 'numbers', document: () => `${HEAD},${list(2_999_900, '1.5')}}`, outcome: 'read' },
-  { name: 'objects with an index', document: () => `${HEAD},${list(590_000, '{"9":0}')}}`, outcome: 'read' },
-  {
-    name: 'more objects with an index',
-    document: () => `${HEAD},${list(1_499_000, '{"9":0}')}}`,
-    outcome: 'SnapshotTooLarge',
-  },
-  { name: 'new names', document: () => `${HEAD},${newNames(270_000)}}`, outcome: 'read' },
-  { name: 'more new names', document: () => `${HEAD},${newNames(280_000)}}`, outcome: 'SnapshotTooLarge' },
-  {
-    name: 'as long a mount table, through a pipe',
-    document: () => filled(`${HEAD},${table(48 * 2 ** 20)}`, 79_900_000),
-    how: 'pipe',
-    outcome: 'read',
-  },
-  { name: 'more through a pipe', document: () => filled(HEAD, 80_100_000), how: 'pipe', outcome: 'SnapshotTooLarge' },
-])('$name', ({ document, how, outcome }) => {
-  const text = Buffer.from(document())
-  const input = how === 'packed' ? gzipSync(text, { level: 1 }) : text
-  if (how !== 'pipe') writeFileSync(file, input)
-  const worker = new URL('./memory.worker.ts', import.meta.url).pathname
-  // As bin/volctl starts it.
-  const args = ['--min-semi-space-size=16', worker, how === 'pipe' ? '-' : file]
-  const said = execFileSync(process.execPath, args, { encoding: 'utf8', ...(how === 'pipe' && { input }) })
-  const { outcome: found, maxRss } = JSON.parse(said)
-  expect(found).toBe(outcome)
-  expect(maxRss * 1024).toBeLessThan(MOST)
+describe('S34: to read a snapshot takes less than 500 MB', () => {
+  it.each<{ name: string; document: () => string; how?: 'packed' | 'pipe'; outcome: string }>([
+    { name: 'one long text', document: () => filled(HEAD, ROOM), outcome: 'read' },
+    { name: 'one long text, packed', document: () => filled(HEAD, ROOM), how: 'packed', outcome: 'read' },
+    {
+      name: 'the same with two bytes a character',
+      document: () => filled(HEAD, ROOM, '数'),
+      outcome: 'SnapshotTooLarge',
+    },
+    { name: 'as much of that as may be', document: () => filled(HEAD, 67_900_000, '数'), outcome: 'read' },
+    {
+      name: 'the longest mount table',
+      document: () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM),
+      outcome: 'read',
+    },
+    {
+      name: 'a shorter one',
+      document: () => filled(`${HEAD},${table(48 * 2 ** 20)}`, ROOM),
+      how: 'packed',
+      outcome: 'read',
+    },
+    { name: 'empty lists', document: () => `${HEAD},${list(1_499_900, '[]')}}`, outcome: 'read' },
+    { name: 'empty lists and text', document: () => filled(`${HEAD},${list(1_000_000, '[]')}`, 65e6), outcome: 'read' },
+    { name: 'numbers', document: () => `${HEAD},${list(2_999_900, '1.5')}}`, outcome: 'read' },
+    { name: 'objects with an index', document: () => `${HEAD},${list(590_000, '{"9":0}')}}`, outcome: 'read' },
+    {
+      name: 'more objects with an index',
+      document: () => `${HEAD},${list(1_499_000, '{"9":0}')}}`,
+      outcome: 'SnapshotTooLarge',
+    },
+    { name: 'new names', document: () => `${HEAD},${newNames(270_000)}}`, outcome: 'read' },
+    { name: 'more new names', document: () => `${HEAD},${newNames(280_000)}}`, outcome: 'SnapshotTooLarge' },
+    {
+      name: 'as long a mount table, through a pipe',
+      document: () => filled(`${HEAD},${table(48 * 2 ** 20)}`, 79_900_000),
+      how: 'pipe',
+      outcome: 'read',
+    },
+    { name: 'more through a pipe', document: () => filled(HEAD, 80_100_000), how: 'pipe', outcome: 'SnapshotTooLarge' },
+  ])('$name', ({ document, how, outcome }) => {
+    const text = Buffer.from(document())
+    const input = how === 'packed' ? gzipSync(text, { level: 1 }) : text
+    if (how !== 'pipe') writeFileSync(file, input)
+    const worker = new URL('./memory.worker.ts', import.meta.url).pathname
+    // As bin/volctl starts it.
+    const args = ['--min-semi-space-size=16', worker, how === 'pipe' ? '-' : file]
+    const said = execFileSync(process.execPath, args, { encoding: 'utf8', ...(how === 'pipe' && { input }) })
+    const { outcome: found, maxRss } = JSON.parse(said)
+    expect(found).toBe(outcome)
+    expect(maxRss * 1024).toBeLessThan(MOST)
+  })
 })

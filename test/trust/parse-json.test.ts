@@ -67,7 +67,7 @@ describe('within the limits it is JSON.parse', () => {
   })
 })
 
-describe('depth', () => {
+describe('S34: depth', () => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
   it.each<[what: string, text: string, maxDepth: number | undefined, deep: boolean]>([
     ['100', nested(100), undefined, false],
@@ -84,7 +84,7 @@ describe('depth', () => {
   )
 })
 
-describe('values', () => {
+describe('S34: values', () => {
   it.each<[text: string, values: number]>([
     ['[]', 2],
     ['[1,2,3]', 4],
@@ -140,7 +140,7 @@ function measured(value: unknown): { values: number; depth: number } {
   }
 }
 
-describe('bytes', () => {
+describe('S34: bytes', () => {
   it.each<[what: string, text: string, limits: Partial<JsonLimits>, code: string | undefined]>([
     ['as many as may be', '"abcd"', { maxBytes: 6 }, undefined],
     ['one more', '"abcde"', { maxBytes: 6 }, 'TooLarge'],

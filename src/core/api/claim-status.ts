@@ -3,13 +3,14 @@ import type { ClaimStatusPatch } from '../desired/claim-status-patch.ts'
 import type { PersistentVolumeClaim } from '../model/objects.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
+import { getObject, received } from './objects.ts'
 import { reduced } from './reduce-object.ts'
 import { CLAIMS, type ObjectKey, objectPath } from './resources.ts'
 
 /** Undefined where the API shows that there is none (S3). */
 export async function getClaim(client: KubeClient, key: ObjectKey): Promise<PersistentVolumeClaim | undefined> {
   try {
-    return reduced(await client.get<PersistentVolumeClaim>(objectPath(CLAIMS, key)))
+    return reduced(await getObject(client, CLAIMS, key))
   } catch (error) {
     if (error instanceof ApiError && error.isAbsent) return undefined
     throw error
@@ -22,5 +23,6 @@ export async function patchClaimStatus(
   key: ObjectKey,
   patch: ClaimStatusPatch,
 ): Promise<PersistentVolumeClaim> {
-  return client.patch<PersistentVolumeClaim>(`${objectPath(CLAIMS, key)}/status`, patch)
+  const path = `${objectPath(CLAIMS, key)}/status`
+  return received(CLAIMS.shape, await client.patch(path, patch), { client, request: `PATCH ${path}` })
 }

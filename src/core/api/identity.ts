@@ -1,17 +1,14 @@
 import { NODE_USER } from '../names.ts'
+import { flag, kept, type Shape, text } from '../shape.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
+import { received } from './objects.ts'
 
 /** The user the API server takes us for (N36); undefined where it does not say. */
 export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
-  const review = await unlessRefused(
-    client.review<{ status?: { userInfo?: { username?: string } } }>(
-      '/apis/authentication.k8s.io/v1/selfsubjectreviews',
-      body,
-      { signal },
-    ),
-  )
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+  const review = await unlessRefused(reviewed(client, { path, body, shape: identityReview }, signal))
   return review?.status?.userInfo?.username
 }
 
@@ -36,10 +33,27 @@ export async function mayI(
   signal?: AbortSignal,
 ): Promise<boolean | undefined> {
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } }
-  const review = await unlessRefused(
-    client.review<{ status?: { allowed?: boolean } }>('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', body, {
-      signal,
-    }),
-  )
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+  const review = await unlessRefused(reviewed(client, { path, body, shape: accessReview }, signal))
   return review && review.status?.allowed === true
+}
+
+const identityReview = kept<{ readonly status?: { readonly userInfo?: { readonly username?: string } } }>({
+  status: kept({ userInfo: kept({ username: text }) }),
+})
+
+const accessReview = kept<{ readonly status?: { readonly allowed?: boolean } }>({ status: kept({ allowed: flag }) })
+
+interface Review<T> {
+  readonly path: string
+  readonly body: object
+  readonly shape: Shape<T>
+}
+
+async function reviewed<T>(
+  client: KubeClient,
+  { path, body, shape }: Review<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  return received(shape, await client.review(path, body, { signal }), { client, request: `POST ${path}` })
 }

@@ -5,8 +5,9 @@ import type { ApiSnapshot } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient, ObjectList } from './kube-client.ts'
+import { getObject, listObjects } from './objects.ts'
 import { reduced } from './reduce-object.ts'
-import { listPath, NODES, objectPath, PODS } from './resources.ts'
+import { NODES, PODS } from './resources.ts'
 
 /**
  * The pods of a node as the API server has them now: a consistent read by field selector (S2, N46, N47).
@@ -19,7 +20,7 @@ export async function listNodePods(
   kept?: Budget,
 ): Promise<ObjectList<Pod>> {
   const query = { fieldSelector: `spec.nodeName=${nodeName}` }
-  const list = await client.list<Pod>(listPath(PODS), { query, signal, kept })
+  const list = await listObjects(client, PODS, { query, signal, kept })
   for (const pod of list.items) {
     const { uid } = pod.metadata
     if (typeof uid !== 'string' || uid === '' || pod.spec?.nodeName !== nodeName) {
@@ -40,7 +41,7 @@ export async function listNodePods(
 /** The Node object by name. A Node that does not exist is refused (S1); other failures are ApiErrors. */
 export async function getNode(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<Node> {
   try {
-    return reduced(await client.get<Node>(objectPath(NODES, { name: nodeName }), { signal }))
+    return reduced(await getObject(client, NODES, { name: nodeName }, { signal }))
   } catch (error) {
     if (error instanceof ApiError && error.isAbsent) {
       throw new SafetyRefusal('S1', 'NoSuchNode', `The API server ${client.server} knows no node "${nodeName}".`, {

@@ -4,8 +4,9 @@ import type { ApiReadError } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError, lateError } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
+import { getObject, listObjects } from './objects.ts'
 import { reduced } from './reduce-object.ts'
-import { keyText, listPath, type ObjectKey, objectPath, type Resource } from './resources.ts'
+import { keyText, type ObjectKey, type Resource, type ResourcePath } from './resources.ts'
 
 /** Requests for single objects in flight at once (N68). */
 const CONCURRENCY = 10
@@ -40,9 +41,9 @@ export class ObjectReader {
   }
 
   /** One object, or undefined with an entry in `errors`: NotFound where it is shown to be absent, else unknown. */
-  async get<T extends ApiObject>(resource: Resource, key: ObjectKey): Promise<T | undefined> {
+  async get<T extends ApiObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
     try {
-      return reduced(await this.#inTime((settings) => this.#client.get<T>(objectPath(resource, key), settings)))
+      return reduced(await this.#inTime((settings) => getObject(this.#client, resource, key, settings)))
     } catch (error) {
       this.note(error, resource, key)
       return undefined
@@ -50,14 +51,14 @@ export class ObjectReader {
   }
 
   /** The objects of these names that can be read, in the order of the names. */
-  async getAll<T extends ApiObject>(resource: Resource, keys: readonly ObjectKey[]): Promise<T[]> {
+  async getAll<T extends ApiObject>(resource: Resource<T>, keys: readonly ObjectKey[]): Promise<T[]> {
     if (keys.length > MOST_NAMED) throw this.#tooMany(resource)
     const found: (T | undefined)[] = []
     let next = 0
     const work = async (): Promise<void> => {
       for (let index = next++; index < keys.length; index = next++) {
         const key = keys[index]
-        if (key) found[index] = await this.get<T>(resource, key)
+        if (key) found[index] = await this.get(resource, key)
       }
     }
     await Promise.all(Array.from({ length: Math.min(CONCURRENCY, keys.length) }, work))
@@ -65,9 +66,9 @@ export class ObjectReader {
   }
 
   /** All objects of a resource, or the failure: whether this identity may list is found out by asking. */
-  async list<T extends ApiObject>(resource: Resource): Promise<T[] | ApiError> {
+  async list<T extends ApiObject>(resource: Resource<T>): Promise<T[] | ApiError> {
     try {
-      const { items } = await this.#inTime((settings) => this.#client.list<T>(listPath(resource), settings))
+      const { items } = await this.#inTime((settings) => listObjects(this.#client, resource, settings))
       return items
     } catch (error) {
       if (error instanceof ApiError) return error
@@ -86,7 +87,7 @@ export class ObjectReader {
     }
   }
 
-  #tooMany({ plural }: Resource): ApiError {
+  #tooMany({ plural }: ResourcePath): ApiError {
     return new ApiError('AnswerTooLarge', `${this.#client.server}: more than ${MOST_NAMED} ${plural} are named.`, {
       status: 0,
       reason: 'AnswerTooLarge',
@@ -95,7 +96,7 @@ export class ObjectReader {
   }
 
   /** Keeps a failure for `api.errors`; anything but an answer of the API (an interrupt, a bug) goes on upwards. */
-  note(error: unknown, resource: Resource, key?: ObjectKey): void {
+  note(error: unknown, resource: ResourcePath, key?: ObjectKey): void {
     if (!(error instanceof ApiError)) throw error
     this.errors.push({
       resource: resource.plural,

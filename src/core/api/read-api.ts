@@ -1,6 +1,6 @@
 import { namedUids } from '../desired/pods.ts'
 import { SafetyRefusal, VolctlError } from '../errors.ts'
-import type { ConfigMap, CsiNode, Node, Pod } from '../model/objects.ts'
+import type { Node, Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names.ts'
 import { unlessRefused } from './api-error.ts'
@@ -8,10 +8,11 @@ import { credentialWord, mayI, whoAmI } from './identity.ts'
 import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
 import { type CheckedPods, checkBy, checkedPods, getNode, listNodePods } from './node-objects.ts'
 import { ObjectReader } from './object-reader.ts'
+import { getObject } from './objects.ts'
 import { readVolumes } from './read-volumes.ts'
 import { digestedConfigMap, digestedSecret } from './reduce-object.ts'
 import { referencedObjects } from './referenced-objects.ts'
-import { CONFIG_MAPS, CSI_NODES, LEASES, NODES, objectPath, SECRETS } from './resources.ts'
+import { CONFIG_MAPS, CSI_NODES, LEASES, NODES, SECRETS } from './resources.ts'
 
 export interface ReadApiOptions {
   readonly client: KubeClient
@@ -50,7 +51,7 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
     getNode(client, nodeName, signal),
     whoAmI(client, signal),
     mayI(client, { verb: 'delete', group: 'storage.k8s.io', resource: 'volumeattachments' }, signal),
-    reader.get<CsiNode>(CSI_NODES, { name: nodeName }),
+    reader.get(CSI_NODES, { name: nodeName }),
     leaseRenewTime(client, nodeName, signal),
   ] as const
   // All of them end before anything is thrown: no request of ours is left behind.
@@ -62,7 +63,7 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
   const wanted = referencedObjects(list.items)
   const [volumes, configMaps, secrets] = await Promise.all([
     readVolumes(reader, { nodeName, node, claims: wanted.claims, inlineDrivers: wanted.csiDrivers }),
-    reader.getAll<ConfigMap>(CONFIG_MAPS, wanted.configMaps),
+    reader.getAll(CONFIG_MAPS, wanted.configMaps),
     reader.getAll(SECRETS, wanted.secrets),
   ])
   const mayDelete = await first[4]
@@ -143,7 +144,7 @@ async function secondLook(
 
 /** When the kubelet last said that it lives (S29); undefined where it cannot be read. */
 async function leaseRenewTime(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<string | undefined> {
-  const path = objectPath(LEASES, { namespace: 'kube-node-lease', name: nodeName })
-  const lease = await unlessRefused(client.get<{ spec?: { renewTime?: string } }>(path, { signal }))
-  return lease?.spec?.renewTime
+  const key = { namespace: 'kube-node-lease', name: nodeName }
+  const lease = await unlessRefused(getObject(client, LEASES, key, { signal }))
+  return lease?.spec?.renewTime ?? undefined
 }

@@ -37,10 +37,10 @@ export interface VolumeQuery {
 
 export async function readVolumes(reader: ObjectReader, query: VolumeQuery): Promise<VolumeObjects> {
   const [listedClaims, listedVolumes, listedAttachments, listedDrivers] = await Promise.all([
-    reader.list<PersistentVolumeClaim>(CLAIMS),
-    reader.list<PersistentVolume>(VOLUMES),
-    reader.list<VolumeAttachment>(ATTACHMENTS),
-    reader.list<CsiDriver>(CSI_DRIVERS),
+    reader.list(CLAIMS),
+    reader.list(VOLUMES),
+    reader.list(ATTACHMENTS),
+    reader.list(CSI_DRIVERS),
   ])
   noteFailures(reader, listedClaims, listedVolumes, listedAttachments, listedDrivers)
 
@@ -49,7 +49,7 @@ export async function readVolumes(reader: ObjectReader, query: VolumeQuery): Pro
   const drivers = await completed(reader, CSI_DRIVERS, listedDrivers, driverNames(volumes, query))
   const attachments =
     listedAttachments instanceof ApiError
-      ? await reader.getAll<VolumeAttachment>(ATTACHMENTS, attachmentNames(volumes, drivers, query))
+      ? await reader.getAll(ATTACHMENTS, attachmentNames(volumes, drivers, query))
       : sorted(listedAttachments)
   return { claims, volumes, attachments, drivers }
 }
@@ -76,7 +76,7 @@ function noteFailures(
 /** The listed objects, and those of `wanted` that are not listed or not `settled`, read by name. */
 async function completed<T extends ApiObject>(
   reader: ObjectReader,
-  resource: Resource,
+  resource: Resource<T>,
   listed: readonly T[] | ApiError,
   wanted: readonly ObjectKey[],
   settled: (object: T) => boolean = () => true,
@@ -87,7 +87,7 @@ async function completed<T extends ApiObject>(
     return object === undefined || !settled(object)
   })
   for (const key of asked) found.delete(keyText(key))
-  for (const object of await reader.getAll<T>(resource, asked)) found.set(keyText(object.metadata), object)
+  for (const object of await reader.getAll(resource, asked)) found.set(keyText(object.metadata), object)
   return sorted([...found.values()])
 }
 

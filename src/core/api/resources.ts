@@ -1,8 +1,36 @@
-/** The resources volctl reads, and their paths. */
-export interface Resource {
+/** The resources volctl reads: their paths, and what is relied on of their objects. */
+import {
+  attachmentShape,
+  claimShape,
+  configMapShape,
+  csiDriverShape,
+  csiNodeShape,
+  nodeShape,
+  podShape,
+  secretShape,
+  volumeShape,
+} from '../model/object-shapes.ts'
+import type {
+  ConfigMap,
+  CsiDriver,
+  CsiNode,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  VolumeAttachment,
+} from '../model/objects.ts'
+import { kept, nullable, type Shape, text } from '../shape.ts'
+
+export interface ResourcePath {
   /** Plural name, as in `api.errors`. */
   readonly plural: string
   readonly root: string
+}
+
+export interface Resource<T> extends ResourcePath {
+  readonly shape: Shape<T>
 }
 
 export interface ObjectKey {
@@ -13,23 +41,40 @@ export interface ObjectKey {
 const CORE = '/api/v1'
 const STORAGE = '/apis/storage.k8s.io/v1'
 
-export const PODS: Resource = { plural: 'pods', root: CORE }
-export const NODES: Resource = { plural: 'nodes', root: CORE }
-export const CLAIMS: Resource = { plural: 'persistentvolumeclaims', root: CORE }
-export const VOLUMES: Resource = { plural: 'persistentvolumes', root: CORE }
-export const CONFIG_MAPS: Resource = { plural: 'configmaps', root: CORE }
-export const SECRETS: Resource = { plural: 'secrets', root: CORE }
-export const ATTACHMENTS: Resource = { plural: 'volumeattachments', root: STORAGE }
-export const CSI_DRIVERS: Resource = { plural: 'csidrivers', root: STORAGE }
-export const CSI_NODES: Resource = { plural: 'csinodes', root: STORAGE }
-export const LEASES: Resource = { plural: 'leases', root: '/apis/coordination.k8s.io/v1' }
+export const PODS: Resource<Pod> = { plural: 'pods', root: CORE, shape: podShape }
+export const NODES: Resource<Node> = { plural: 'nodes', root: CORE, shape: nodeShape }
+export const CLAIMS: Resource<PersistentVolumeClaim> = {
+  plural: 'persistentvolumeclaims',
+  root: CORE,
+  shape: claimShape,
+}
+export const VOLUMES: Resource<PersistentVolume> = { plural: 'persistentvolumes', root: CORE, shape: volumeShape }
+export const CONFIG_MAPS: Resource<ConfigMap> = { plural: 'configmaps', root: CORE, shape: configMapShape }
+export const SECRETS: Resource<Secret> = { plural: 'secrets', root: CORE, shape: secretShape }
+export const ATTACHMENTS: Resource<VolumeAttachment> = {
+  plural: 'volumeattachments',
+  root: STORAGE,
+  shape: attachmentShape,
+}
+export const CSI_DRIVERS: Resource<CsiDriver> = { plural: 'csidrivers', root: STORAGE, shape: csiDriverShape }
+export const CSI_NODES: Resource<CsiNode> = { plural: 'csinodes', root: STORAGE, shape: csiNodeShape }
+
+interface Lease {
+  readonly spec?: { readonly renewTime?: string | null }
+}
+
+export const LEASES: Resource<Lease> = {
+  plural: 'leases',
+  root: '/apis/coordination.k8s.io/v1',
+  shape: kept<Lease>({ spec: kept({ renewTime: nullable(text) }) }),
+}
 
 /** Path of all objects of a resource, in every namespace. */
-export function listPath(resource: Resource): string {
+export function listPath(resource: ResourcePath): string {
   return `${resource.root}/${resource.plural}`
 }
 
-export function objectPath(resource: Resource, key: ObjectKey): string {
+export function objectPath(resource: ResourcePath, key: ObjectKey): string {
   const scope = key.namespace === undefined ? '' : `/namespaces/${encodeURIComponent(key.namespace)}`
   return `${resource.root}${scope}/${resource.plural}/${encodeURIComponent(key.name)}`
 }

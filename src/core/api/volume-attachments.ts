@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
+import { getObject } from './objects.ts'
 import { reduced } from './reduce-object.ts'
 import { ATTACHMENTS, objectPath } from './resources.ts'
 
@@ -25,7 +26,7 @@ export async function getVolumeAttachment(
   signal?: AbortSignal,
 ): Promise<VolumeAttachment | undefined> {
   try {
-    return reduced(await client.get<VolumeAttachment>(objectPath(ATTACHMENTS, { name }), { signal }))
+    return reduced(await getObject(client, ATTACHMENTS, { name }, { signal }))
   } catch (error) {
     if (error instanceof ApiError && error.isAbsent) return undefined
     throw error

@@ -1,8 +1,11 @@
 /** What is written into volumes, read with its values right before: it is handed on, and never kept or logged. */
+import { trustBundleShape } from '../model/object-shapes.ts'
 import type { ClusterTrustBundle, ConfigMap, Pod, Secret } from '../model/objects.ts'
+import { kept, text } from '../shape.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { CONFIG_MAPS, listPath, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from './resources.ts'
+import { getObject, listObjects, received } from './objects.ts'
+import { CONFIG_MAPS, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from './resources.ts'
 
 /** For whom a token is, and how long (P53). */
 export interface TokenRequest {
@@ -17,15 +20,15 @@ export interface TokenRequest {
 
 /** A pod with all of its annotations; undefined only where the API showed that there is none (S3). */
 export async function getPod(client: KubeClient, namespace: string, name: string): Promise<Pod | undefined> {
-  return unlessAbsent(client.get<Pod>(objectPath(PODS, { namespace, name })))
+  return unlessAbsent(getObject(client, PODS, { namespace, name }))
 }
 
 export async function getConfigMap(client: KubeClient, key: ObjectKey): Promise<ConfigMap | undefined> {
-  return unlessAbsent(client.get<ConfigMap>(objectPath(CONFIG_MAPS, key)))
+  return unlessAbsent(getObject(client, CONFIG_MAPS, key))
 }
 
 export async function getSecret(client: KubeClient, key: ObjectKey): Promise<Secret | undefined> {
-  return unlessAbsent(client.get<Secret>(objectPath(SECRETS, key)))
+  return unlessAbsent(getObject(client, SECRETS, key))
 }
 
 export interface ServiceAccountToken {
@@ -34,6 +37,10 @@ export interface ServiceAccountToken {
   readonly expirationTimestamp: string
 }
 
+const tokenAnswer = kept<{ readonly status?: Partial<ServiceAccountToken> }>({
+  status: kept({ token: text, expirationTimestamp: text }),
+})
+
 /** @returns undefined where the service account, or the pod, is shown not to exist */
 export async function requestToken(
   client: KubeClient,
@@ -41,9 +48,10 @@ export async function requestToken(
 ): Promise<ServiceAccountToken | undefined> {
   const { namespace, serviceAccount, audiences, expirationSeconds, pod } = request
   const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, { namespace, name: serviceAccount })
-  const answer = await unlessAbsent(
+  const path = `${account}/token`
+  const given = await unlessAbsent(
     // Every answer is a token of its own, and nothing is stored: it may be asked again.
-    client.review<{ readonly status?: Partial<ServiceAccountToken> }>(`${account}/token`, {
+    client.review(path, {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
       spec: {
@@ -53,8 +61,9 @@ export async function requestToken(
       },
     }),
   )
-  if (answer === undefined) return undefined
-  const { token, expirationTimestamp = '' } = answer.status ?? {}
+  if (given === undefined) return undefined
+  const { status } = received(tokenAnswer, given, { client, request: `POST ${path}` })
+  const { token, expirationTimestamp = '' } = status ?? {}
   if (token) return { token, expirationTimestamp }
   throw new ApiError('BadAnswer', `${client.server}: the answer to a token request has no token.`, {
     status: 0,
@@ -65,7 +74,7 @@ export async function requestToken(
 
 /** Undefined: there is none of this name. */
 export async function getClusterTrustBundle(client: KubeClient, name: string): Promise<ClusterTrustBundle | undefined> {
-  return ofEitherVersion((resource) => unlessAbsent(client.get<ClusterTrustBundle>(objectPath(resource, { name }))))
+  return ofEitherVersion((resource) => unlessAbsent(getObject(client, resource, { name })))
 }
 
 export async function listClusterTrustBundles(
@@ -74,19 +83,20 @@ export async function listClusterTrustBundles(
 ): Promise<readonly ClusterTrustBundle[]> {
   const query = { fieldSelector: `spec.signerName=${signerName}` }
   return ofEitherVersion(async (resource) => {
-    const { items } = await client.list<ClusterTrustBundle>(listPath(resource), { query })
+    const { items } = await listObjects(client, resource, { query })
     return items
   })
 }
 
-const VERSIONS: readonly Resource[] = ['v1beta1', 'v1alpha1'].map((version) => ({
+const VERSIONS: readonly Resource<ClusterTrustBundle>[] = ['v1beta1', 'v1alpha1'].map((version) => ({
   plural: 'clustertrustbundles',
   root: `/apis/certificates.k8s.io/${version}`,
+  shape: trustBundleShape,
 }))
 
 /** A server that does not know a version says so without naming an object: then the older one is asked. */
-async function ofEitherVersion<T>(ask: (resource: Resource) => Promise<T>): Promise<T> {
-  const [newer, older] = VERSIONS as [Resource, Resource]
+async function ofEitherVersion<T>(ask: (resource: Resource<ClusterTrustBundle>) => Promise<T>): Promise<T> {
+  const [newer, older] = VERSIONS as [Resource<ClusterTrustBundle>, Resource<ClusterTrustBundle>]
   try {
     return await ask(newer)
   } catch (error) {

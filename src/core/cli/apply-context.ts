@@ -3,7 +3,8 @@
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { getClaim, patchClaimStatus } from '../api/claim-status.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
-import { ATTACHMENTS, listPath } from '../api/resources.ts'
+import { listObjects } from '../api/objects.ts'
+import { ATTACHMENTS } from '../api/resources.ts'
 import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
 import {
   getClusterTrustBundle,
@@ -25,7 +26,7 @@ import { namedUids } from '../desired/pods.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
 import { VolctlError } from '../errors.ts'
 import { containerNames } from '../holders/container-names.ts'
-import type { Pod, VolumeAttachment } from '../model/objects.ts'
+import type { Pod } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
@@ -147,7 +148,7 @@ function cluster({ client, node: { nodeName } }: CollectedNode): Cluster {
     getVolumeAttachment: (name) => getVolumeAttachment(client, name),
     getNode: () => getNode(client, nodeName),
     listNodePods: async () => (await listNodePods(client, nodeName)).items,
-    listVolumeAttachments: async () => (await client.list<VolumeAttachment>(listPath(ATTACHMENTS))).items,
+    listVolumeAttachments: async () => (await listObjects(client, ATTACHMENTS)).items,
     getClaim: (namespace, name) => getClaim(client, { namespace, name }),
     patchClaimStatus: (namespace, name, patch) => patchClaimStatus(client, { namespace, name }, patch),
     getPod: (namespace, name) => getPod(client, namespace, name),

@@ -1,5 +1,6 @@
 /** What one pod object says: whose directory it owns, whether it is finished, which volumes its containers use. */
 import type { Container, ContainerStatus, Pod } from '../model/objects.ts'
+import { isPathName } from '../path-name.ts'
 import { namespacedName } from '../pod-name.ts'
 
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
@@ -12,12 +13,14 @@ export function isMirrorPod(pod: Pod): boolean {
 
 /**
  * The UID that names the pod's directory: a mirror pod's own UID is nowhere on disk, its static pod's is (R225, R226).
- * On an ordinary pod the annotations are its author's text and mean nothing (R203).
+ * On an ordinary pod the annotations are its author's text and mean nothing (R203); one that is no plain name is nowhere
+ * on disk either, and must not become a path (S10).
  */
 export function onDiskUid(pod: Pod): string {
   if (!isMirrorPod(pod)) return pod.metadata.uid
   const { [MIRROR_ANNOTATION]: mirror, [HASH_ANNOTATION]: hash } = pod.metadata.annotations ?? {}
-  return mirror || hash || pod.metadata.uid
+  const uid = mirror || hash
+  return uid !== undefined && isPathName(uid) ? uid : pod.metadata.uid
 }
 
 /** Every UID under which the pod may have a directory; none of them may be touched while it exists (S10). */

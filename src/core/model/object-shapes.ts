@@ -16,6 +16,7 @@ import {
   needed,
   nullable,
   text,
+  unneeded,
 } from '../shape.ts'
 import type {
   ApiObject,
@@ -53,14 +54,16 @@ const time = nullable(text)
 const metadata: KeptFields<ObjectMeta> = {
   name: needed(text),
   namespace: text,
-  uid: text,
+  uid: unneeded(text),
   resourceVersion: text,
   creationTimestamp: time,
   deletionTimestamp: text,
   labels: textByName,
   annotations: textByName,
   finalizers: texts,
-  ownerReferences: keptList(kept({ apiVersion: text, kind: text, name: text, uid: text, controller: flag })),
+  ownerReferences: keptList(
+    kept({ apiVersion: text, kind: needed(text), name: needed(text), uid: needed(text), controller: flag }),
+  ),
 }
 
 /** What every object has. */
@@ -69,16 +72,18 @@ const typed: KeptFields<ApiObject> = { apiVersion: text, kind: text, metadata: n
 const localReference = kept<LocalObjectReference>({ name: text })
 const secretReference = kept<SecretReference>({ name: text, namespace: text })
 
-const keysToPaths = keptList(kept<KeyToPath>({ key: text, path: text, mode: integer }))
+const keysToPaths = keptList(kept<KeyToPath>({ key: needed(text), path: needed(text), mode: integer }))
 
-const requirements = keptList(kept<NodeSelectorRequirement>({ key: text, operator: text, values: texts }))
+const requirements = keptList(
+  kept<NodeSelectorRequirement>({ key: needed(text), operator: needed(text), values: texts }),
+)
 
 const downwardApiItems = keptList(
   kept<DownwardApiItem>({
-    path: text,
+    path: needed(text),
     mode: integer,
-    fieldRef: kept({ fieldPath: text, apiVersion: text }),
-    resourceFieldRef: kept({ resource: text, containerName: text, divisor: text }),
+    fieldRef: kept({ fieldPath: needed(text), apiVersion: text }),
+    resourceFieldRef: kept({ resource: needed(text), containerName: text, divisor: text }),
   }),
 )
 
@@ -88,9 +93,9 @@ const projectedSource = kept<ProjectedSource>({
   secret: keyed,
   configMap: keyed,
   downwardAPI: kept({ items: downwardApiItems }),
-  serviceAccountToken: kept({ path: text, audience: text, expirationSeconds: integer }),
+  serviceAccountToken: kept({ path: needed(text), audience: text, expirationSeconds: integer }),
   clusterTrustBundle: kept({
-    path: text,
+    path: needed(text),
     optional: flag,
     name: text,
     signerName: text,
@@ -101,27 +106,27 @@ const projectedSource = kept<ProjectedSource>({
 
 /** Of pods' volumes and of PersistentVolumes. */
 const sharedSources: KeptFields<SharedSources> = {
-  awsElasticBlockStore: kept({ volumeID: text, fsType: text, partition: integer, readOnly: flag }),
-  gcePersistentDisk: kept({ pdName: text, fsType: text, partition: integer, readOnly: flag }),
+  awsElasticBlockStore: kept({ volumeID: needed(text), fsType: text, partition: integer, readOnly: flag }),
+  gcePersistentDisk: kept({ pdName: needed(text), fsType: text, partition: integer, readOnly: flag }),
   azureDisk: kept({
-    diskName: text,
-    diskURI: text,
+    diskName: needed(text),
+    diskURI: needed(text),
     cachingMode: text,
     fsType: text,
     readOnly: flag,
     kind: text,
   }),
-  azureFile: kept({ secretName: text, shareName: text, readOnly: flag, secretNamespace: text }),
-  cinder: kept({ volumeID: text, fsType: text, readOnly: flag, secretRef: secretReference }),
-  vsphereVolume: kept({ volumePath: text, fsType: text, storagePolicyName: text, storagePolicyID: text }),
-  portworxVolume: kept({ volumeID: text, fsType: text, readOnly: flag }),
-  hostPath: kept({ path: text, type: text }),
-  nfs: kept({ server: text, path: text, readOnly: flag }),
+  azureFile: kept({ secretName: needed(text), shareName: needed(text), readOnly: flag, secretNamespace: text }),
+  cinder: kept({ volumeID: needed(text), fsType: text, readOnly: flag, secretRef: secretReference }),
+  vsphereVolume: kept({ volumePath: needed(text), fsType: text, storagePolicyName: text, storagePolicyID: text }),
+  portworxVolume: kept({ volumeID: needed(text), fsType: text, readOnly: flag }),
+  hostPath: kept({ path: needed(text), type: text }),
+  nfs: kept({ server: needed(text), path: needed(text), readOnly: flag }),
   iscsi: kept({
-    targetPortal: text,
+    targetPortal: needed(text),
     portals: texts,
-    iqn: text,
-    lun: integer,
+    iqn: needed(text),
+    lun: needed(integer),
     iscsiInterface: text,
     initiatorName: text,
     fsType: text,
@@ -132,7 +137,7 @@ const sharedSources: KeptFields<SharedSources> = {
   }),
   fc: kept({ targetWWNs: texts, lun: integer, wwids: texts, fsType: text, readOnly: flag }),
   flexVolume: kept({
-    driver: text,
+    driver: needed(text),
     fsType: text,
     readOnly: flag,
     options: textByName,
@@ -152,10 +157,10 @@ const podVolume = kept<PodVolumeSource>({
     sources: nullable(keptList(projectedSource)),
     defaultMode: integer,
   }),
-  persistentVolumeClaim: kept({ claimName: text, readOnly: flag }),
+  persistentVolumeClaim: kept({ claimName: needed(text), readOnly: flag }),
   ephemeral: kept({ volumeClaimTemplate: anything }),
   csi: kept({
-    driver: text,
+    driver: needed(text),
     readOnly: flag,
     fsType: text,
     volumeAttributes: textByName,
@@ -171,9 +176,11 @@ const seLinuxOptions = kept<SelinuxOptions>({ user: text, role: text, type: text
 const containers = nullable(
   keptList(
     kept<Container>({
-      name: text,
-      volumeMounts: keptList(kept({ name: text, mountPath: text, subPath: text, subPathExpr: text, readOnly: flag })),
-      volumeDevices: keptList(kept({ name: text, devicePath: text })),
+      name: needed(text),
+      volumeMounts: keptList(
+        kept({ name: needed(text), mountPath: text, subPath: text, subPathExpr: text, readOnly: flag }),
+      ),
+      volumeDevices: keptList(kept({ name: needed(text), devicePath: text })),
       resources,
       restartPolicy: text,
       securityContext: kept({ runAsUser: integer, seLinuxOptions }),
@@ -183,7 +190,7 @@ const containers = nullable(
 
 const containerStatuses = keptList(
   kept<ContainerStatus>({
-    name: text,
+    name: needed(text),
     containerID: text,
     state: kept({
       running: anything,
@@ -218,7 +225,7 @@ export const podShape = kept<Pod>({
   status: kept({
     phase: text,
     startTime: text,
-    conditions: keptList(kept({ type: text, status: text, lastTransitionTime: time })),
+    conditions: keptList(kept({ type: needed(text), status: needed(text), lastTransitionTime: time })),
     initContainerStatuses: containerStatuses,
     containerStatuses: containerStatuses,
     ephemeralContainerStatuses: containerStatuses,
@@ -240,7 +247,7 @@ export const claimShape = kept<PersistentVolumeClaim>({
     capacity: textByName,
     allocatedResources: textByName,
     allocatedResourceStatuses: textByName,
-    conditions: keptList(kept({ type: text, status: text })),
+    conditions: keptList(kept({ type: needed(text), status: needed(text) })),
   }),
 })
 
@@ -270,7 +277,7 @@ const volumeSpec = kept<VolumeSpec>({
     controllerExpandSecretRef: secretReference,
     nodeExpandSecretRef: secretReference,
   }),
-  local: kept({ path: text, fsType: text }),
+  local: kept({ path: needed(text), fsType: text }),
 })
 
 export const volumeShape = kept<PersistentVolume>({
@@ -307,7 +314,7 @@ export const csiDriverShape = kept<CsiDriver>({
       volumeLifecycleModes: texts,
       fsGroupPolicy: text,
       requiresRepublish: flag,
-      tokenRequests: keptList(kept({ audience: text, expirationSeconds: integer })),
+      tokenRequests: keptList(kept({ audience: needed(text), expirationSeconds: integer })),
       serviceAccountTokenInSecrets: flag,
       seLinuxMount: flag,
     }),
@@ -318,7 +325,7 @@ export const csiNodeShape = kept<CsiNode>({
   ...typed,
   spec: needed(
     kept({
-      drivers: nullable(keptList(kept({ name: text, nodeID: text }))),
+      drivers: nullable(keptList(kept({ name: needed(text), nodeID: text }))),
     }),
   ),
 })
@@ -326,13 +333,15 @@ export const csiNodeShape = kept<CsiNode>({
 export const nodeShape = kept<Node>({
   ...typed,
   spec: kept({
-    taints: keptList(kept({ key: text, value: text, effect: text })),
+    taints: keptList(kept({ key: needed(text), value: text, effect: text })),
   }),
   status: kept({
-    conditions: keptList(kept({ type: text, status: text, lastHeartbeatTime: time, lastTransitionTime: time })),
+    conditions: keptList(
+      kept({ type: needed(text), status: needed(text), lastHeartbeatTime: time, lastTransitionTime: time }),
+    ),
     nodeInfo: kept({ machineID: text, systemUUID: text, bootID: text, kubeletVersion: text }),
     volumesInUse: nullable(texts),
-    volumesAttached: nullable(keptList(kept({ name: text, devicePath: text }))),
+    volumesAttached: nullable(keptList(kept({ name: needed(text), devicePath: text }))),
     allocatable: textByName,
   }),
 })

@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { errnoOf, isMissing, VolctlError } from '../errors.ts'
 import type { KubeletSnapshot, RuntimeSnapshot } from '../model/snapshot.ts'
+import { allDoubts } from '../trust/doubts.ts'
 import { pin } from '../trust/processes.ts'
 import { findKubelet, type KubeletChoice, startableKubelets } from './find-kubelet.ts'
 import { canonicalNodeName, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
@@ -110,10 +111,17 @@ function resolvedRoot(rootDir: string): string {
       `root directory ${rootDir}${missing ? ': there is no such directory' : ` cannot be read: ${errnoOf(error)}`}`,
       {
         cause: error,
-        hint: missing ? "Name the kubelet's root directory with --root-dir." : 'Run volctl as root.',
+        hint: missing ? `${passedOver()}Name the kubelet's root directory with --root-dir.` : 'Run volctl as root.',
       },
     )
   }
+}
+
+/** Without a plan nobody else says that a kubelet was there, and was not believed (S32). */
+function passedOver(): string {
+  return allDoubts()
+    .map(({ what, why }) => `${what}: ${why}. `)
+    .join('')
 }
 
 function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): readonly StandingObstacle[] {

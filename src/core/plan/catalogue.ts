@@ -50,7 +50,8 @@ export const BLOCK_CODES = {
   HugePagesUnclear: 'it cannot be told which huge pages an emptyDir is to have',
   InvalidQuantity: 'a size is no quantity',
   NodeAffinity: "the volume's node affinity does not match this node",
-  InvalidPath: 'the path of the volume is empty, not absolute, or has ".." in it',
+  InvalidPath:
+    'the path of the volume is empty, not absolute, or has ".." in it, or a name would make it lead elsewhere',
   HostPathType: 'what is at the path of a hostPath volume is not of the type that the volume says',
   SELinuxLabelUnclear: 'which SELinux label the volume is to be mounted with cannot be told',
   SELinuxMismatch: 'the volume is mounted or staged, or another pod gets it, with another SELinux label',

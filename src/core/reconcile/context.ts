@@ -7,6 +7,7 @@ import type { PlanInputs, PlanOptions, PodRef } from '../plan/plan.ts'
 import type { ApiObjects } from './api-objects.ts'
 import type { Wait } from './draft.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
+import type { StaticSources } from './static-sources.ts'
 import type { VolumeUsers } from './volume-users.ts'
 import type { Witnesses } from './witnesses.ts'
 
@@ -27,6 +28,7 @@ export interface PlanContext {
   readonly options: PlanOptions
   readonly classes: PodClasses
   readonly witnesses: Witnesses
+  readonly statics: StaticSources
   readonly desired: DesiredState
   readonly staged: readonly StagedVolume[]
   readonly blocks: readonly BlockVolume[]

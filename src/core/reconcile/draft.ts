@@ -1,7 +1,9 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
+
 import { append } from '../append.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex } from '../names.ts'
+import { isPlainPath } from '../path-name.ts'
 import type { BlockCode, ProblemCode, Reason, WaitingCode } from '../plan/catalogue.ts'
 import type {
   ExpectedMount,
@@ -81,6 +83,16 @@ export class Findings {
   }
 
   add(draft: Draft): void {
+    const odd = [...draft.paths, ...draft.steps.map(({ target }) => target)].find(
+      (path) => path.startsWith('/') && !isPlainPath(path),
+    )
+    if (odd !== undefined) {
+      draft.blocked = {
+        code: 'InvalidPath',
+        message: `a name that it is made of would lead elsewhere: ${JSON.stringify(odd)}`,
+        hint: 'Look at the names in the pod, its volumes and its annotations.',
+      }
+    }
     this.operations.push(draft)
     for (const id of draft.removes) this.#byMount.set(id, draft)
     for (const path of draft.paths) note(this.#byPath, path, draft)

@@ -1,5 +1,6 @@
 /** Step 2 of the pass: what living pods want and do not have (R410, S22; O3, O21, O26, O31). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { isMirrorPod } from '../desired/pods.ts'
 import type { Step, VolumeRef } from '../plan/plan.ts'
 import { notMounted } from '../plugins/evidence.ts'
 import type { SetUp } from '../plugins/plugin.ts'
@@ -42,6 +43,10 @@ export function mountOrAttachVolumes(context: PlanContext, findings: Findings): 
 
 function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMount, staging: Map<string, Draft>): void {
   const { inputs } = context
+  if (isMirrorPod(volume.pod) && !context.statics.isRead(volume.pod)) {
+    leaveWanted(context, findings, volume, 'its pod is a mirror pod whose manifest was not read on this node (S10)')
+    return
+  }
   const plugin = pluginNamed(volume.plugin)
   const device = volume.mode === 'Block' && !plugin.block ? blockUnsupported(volume) : undefined
   const evidence = device === undefined ? plugin.evidence(inputs, volume) : notMounted('no container gets it')

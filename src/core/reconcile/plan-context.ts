@@ -43,6 +43,7 @@ export function makeContext(state: NodeState, options: PlanOptions, findings: Fi
     options,
     classes,
     witnesses,
+    statics,
     desired,
     staged: stagedVolumes(inputs),
     blocks,

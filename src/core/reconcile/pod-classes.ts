@@ -45,7 +45,8 @@ export function classifyPods(
   const { snapshot, tree } = inputs
   const listed = new Map<string, Pod>()
   const shielded = new Set<string>()
-  for (const pod of snapshot.api?.pods ?? []) {
+  // S10: what an annotation says never takes the place of an ordinary pod's own UID.
+  for (const pod of (snapshot.api?.pods ?? []).toSorted((a, b) => Number(isMirrorPod(b)) - Number(isMirrorPod(a)))) {
     listed.set(onDiskUid(pod), pod)
     for (const uid of protectedUids(pod)) shielded.add(uid)
   }

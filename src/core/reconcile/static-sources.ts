@@ -7,6 +7,8 @@ import type { Problem } from '../plan/plan.ts'
 export interface StaticSources {
   /** Could this UID, which the API does not list, be a static pod's? Says why, or undefined. */
   mayOwn(uid: string): string | undefined
+  /** Was the manifest of this mirror pod read here? Only then anything is mounted for it (S10). */
+  isRead(mirror: Pod): boolean
   /** Is the manifest of this mirror pod still there, or possibly there? */
   mayRun(mirror: Pod): boolean
   readonly problems: readonly Problem[]
@@ -45,6 +47,7 @@ export function judgeStaticSources(inputs: ActualInputs): StaticSources {
       if (hashed === undefined || !MANIFEST_HASH.test(uid)) return undefined
       return `it may be the hash of ${hashed.file}, if that was edited since its mirror pod was made`
     },
+    isRead: (mirror) => source?.manifests.some((manifest) => isMirrorOf(mirror, manifest, snapshot.nodeName)) === true,
     mayRun: (mirror) =>
       source === undefined ||
       (Boolean(source.path) && !source.readable) ||

@@ -28,9 +28,10 @@ import {
   oneOf,
   type Shape,
   text,
+  unneeded,
 } from '../shape.ts'
 
-/** Where it is, an empty one tells nothing. */
+/** An empty one tells no more than none. */
 const filled: Shape<string> = (value, at) => (value === '' ? fail(at, 'there', undefined) : text(value, at))
 
 const rootDirectory: Shape<string> = (value, at) => {
@@ -45,24 +46,24 @@ const readError = ((value, at) => (typeof value === 'string' ? value : keptRecor
 const insecure = oneOf<Insecure>('TlsNotVerified', 'PlainHttp')
 
 const apiShape = kept<ApiSnapshot>({
-  server: text,
+  server: unneeded(text),
   insecure,
-  credential: text,
+  credential: unneeded(text),
   user: text,
   resourceVersion: text,
-  node: nullable(nodeShape),
+  node: unneeded(nullable(nodeShape)),
   pods: needed(keptList(podShape)),
   persistentVolumeClaims: needed(keptList(claimShape)),
   persistentVolumes: needed(keptList(volumeShape)),
   volumeAttachments: needed(keptList(attachmentShape)),
   csiDrivers: needed(keptList(csiDriverShape)),
-  csiNode: nullable(csiNodeShape),
+  csiNode: unneeded(nullable(csiNodeShape)),
   configMaps: needed(keptList(configMapShape)),
   secrets: needed(keptList(secretDigestShape)),
   errors: needed(keptList(readError)),
   leaseRenewTime: text,
   clockSkewMs: number,
-  podListCheck: kept({ source: text, problem: text, insecure }),
+  podListCheck: kept({ source: unneeded(text), problem: text, insecure }),
   mayDeleteVolumeAttachments: flag,
 })
 
@@ -111,17 +112,17 @@ export const snapshotShape = kept<NodeSnapshot>({
           namespace: text,
           name: text,
           state: needed(text),
-          containers: needed(keptList(kept({ name: text, state: needed(text), id: text }))),
+          containers: needed(keptList(kept({ name: unneeded(text), state: needed(text), id: text }))),
         }),
       ),
     ),
   }),
   processes: keptList(text),
-  deadMounts: keptList(kept({ path: needed(text), error: text })),
+  deadMounts: keptList(kept({ path: needed(text), error: unneeded(text) })),
   staticPods: kept({
     path: text,
     readable: needed(flag),
-    manifests: needed(keptList(kept({ file: needed(text), namespace: text, name: needed(text), uid: text }))),
+    manifests: needed(keptList(kept({ file: needed(text), namespace: unneeded(text), name: needed(text), uid: text }))),
   }),
   kubelet: kept({
     running: needed(flag),
@@ -144,10 +145,10 @@ export const snapshotShape = kept<NodeSnapshot>({
       error: text,
     }),
   ),
-  flexDrivers: keptList(kept({ name: needed(text), executable: text, error: text })),
+  flexDrivers: keptList(kept({ name: needed(text), executable: unneeded(text), error: text })),
   hostPaths: keptList(kept({ path: needed(text), type: word, error: text })),
-  selinux: kept({ enabled: flag, fileLabel: text, error: text }),
+  selinux: kept({ enabled: unneeded(flag), fileLabel: text, error: text }),
   notBelieved: keptList(kept({ what: needed(text), why: needed(text), hint: needed(text) })),
   lazyMemory: kept({ path: needed(text), why: needed(text) }),
-  lazilyDetached: keptList(kept({ path: needed(text), dev: text, volume: text })),
+  lazilyDetached: keptList(kept({ path: needed(text), dev: unneeded(text), volume: text })),
 })

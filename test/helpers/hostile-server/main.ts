@@ -1,7 +1,8 @@
 /**
  * An HTTPS server that never answers as an API server does. Usage: main.ts DIRECTORY TRICK HOST
  *
- * DIRECTORY receives a kubeconfig. GET /open tells how many other connections it has.
+ * DIRECTORY receives a kubeconfig. GET /seen tells how many other connections it has, and how many
+ * requests it had.
  */
 import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -42,9 +43,10 @@ async function serve(socket: TLSSocket): Promise<void> {
     if (!text.includes('\r\n\r\n')) continue
     const [, path = ''] = text.split(' ')
     text = ''
-    if (path === '/open')
-      await write(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${open - 1}`).then(() => socket.end())
-    else await trick?.(write, path, ++number)
+    if (path === '/seen') {
+      await write(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${JSON.stringify([open - 1, number])}`)
+      socket.end()
+    } else await trick?.(write, path, ++number)
   }
 }
 

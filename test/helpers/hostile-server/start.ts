@@ -10,6 +10,8 @@ export interface HostileServer extends AsyncDisposable {
   readonly kubeconfig: string
   /** That it has just now. */
   connections(): Promise<number>
+  /** That it had. */
+  requests(): Promise<number>
 }
 
 /** Starts a server that answers everything in this one way; 0.0.0.0 reaches it without being a loopback address. */
@@ -19,13 +21,15 @@ export async function startHostileServer(trick: TrickName, host = '127.0.0.1'): 
   const kubeconfig = join(directory, 'config')
   const { cluster } = JSON.parse(readFileSync(kubeconfig, 'utf8')).clusters[0]
   const ca = Buffer.from(cluster['certificate-authority-data'], 'base64')
+  const seen = async (): Promise<[number, number]> => {
+    const answer = Promise.withResolvers<Parameters<typeof text>[0]>()
+    get(`${cluster.server}/seen`, { ca, agent: false }, answer.resolve).on('error', answer.reject)
+    return JSON.parse(await text(await answer.promise))
+  }
   return {
     kubeconfig,
-    connections: async () => {
-      const answer = Promise.withResolvers<Parameters<typeof text>[0]>()
-      get(`${cluster.server}/open`, { ca, agent: false }, answer.resolve).on('error', answer.reject)
-      return Number(await text(await answer.promise))
-    },
+    connections: async () => (await seen())[0],
+    requests: async () => (await seen())[1],
     [Symbol.asyncDispose]: async () => {
       await program.end('SIGKILL')
       rmSync(directory, { recursive: true, force: true })

@@ -6,13 +6,12 @@ import { DEADLINE_MS, LIMIT_MIB } from './limits.ts'
 
 const WORKER = new URL('./endless-input.worker.ts', import.meta.url)
 
-const ONE_LINE = { ended: 'itself', said: 'one line' }
+const ONE_LINE = { status: 1, ended: 'itself', said: 'one line' }
 
 function expectBounded(found: Readonly<Record<string, Bounded>>): void {
-  for (const [name, { status, seconds, peakMiB, code, ...rest }] of Object.entries(found)) {
-    expect.soft(rest, name).toEqual(ONE_LINE)
-    // Without the Node nothing shows that this is the machine (S1).
-    expect.soft(status, name).toBe(name === 'endless, of the Node' ? 4 : 1)
+  for (const [name, { seconds, peakMiB, code, ...rest }] of Object.entries(found)) {
+    // Without the Node nobody knows whether this is its machine (S1).
+    expect.soft(rest, name).toEqual({ ...ONE_LINE, status: name.endsWith('of the Node') ? 4 : 1 })
     expect.soft(code, name).not.toBe(undefined)
     expect.soft(seconds, name).toBeLessThan(DEADLINE_MS / 1000)
     expect.soft(peakMiB, name).toBeLessThan(LIMIT_MIB)

@@ -110,7 +110,8 @@ await runScenario({
 
   /** What makes Node believe any server, or another authority. */
   authorities: (directory) =>
-    withNode(directory, {}, async (node) => {
+    // A kubelet's own credential would be asked with, too (S2), and that is in order.
+    withNode(directory, { kubelet: 'none' }, async (node) => {
       const file = `${directory}/kubeconfig`
       writeFileSync(file, kubeconfigText({ server: node.api.url, user: { token: 'secret' } }), { mode: 0o600 })
       const plan = async (env: NodeJS.ProcessEnv) => {

@@ -1,6 +1,6 @@
 /** What must still hold right before a volume is brought up (S22, S26). */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
+import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { OperationRefused } from '../operation-error.ts'
 import type { ApplyContext, Witness } from '../ports.ts'
@@ -12,7 +12,9 @@ import type { ApplyContext, Witness } from '../ports.ts'
  * @throws OperationRefused
  */
 export function requireWanted({ pod, volume }: Operation, witness: Witness, context: ApplyContext): VolumeToMount {
-  const found = witness.apiPods.find((each) => onDiskUid(each) === pod?.uid)
+  const found =
+    witness.apiPods.find((each) => !isMirrorPod(each) && each.metadata.uid === pod?.uid) ??
+    witness.apiPods.find((each) => onDiskUid(each) === pod?.uid)
   if (found === undefined)
     throw new OperationRefused('PodMissing', `pod ${pod?.uid} is not in the API any more`, { hint: 'Plan again.' })
   const isAlive = protectedUids(found).some((uid) => witness.alive.has(uid))

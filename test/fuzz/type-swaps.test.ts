@@ -1,0 +1,152 @@
+/**
+ * Objects of the API in which one thing after the other has another type, as a snapshot or an API server may have them: a
+ * plan and the answers of explain, or a clear error, and never a defect. VOLCTL_FUZZ=10000 tries as many of every capture,
+ * another choice each time; as many as there are (200000), and it tries all, which takes hours.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readApi } from '../../src/core/api/read-api.ts'
+import { VolctlError } from '../../src/core/errors.ts'
+import { explainer } from '../../src/core/explain/explain.ts'
+import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import type { NodeState } from '../../src/core/node-state.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { ShapeError } from '../../src/core/shape.ts'
+import { snapshotShape } from '../../src/core/snapshot/snapshot-shape.ts'
+import { renderExplanation } from '../../src/core/views/explain-view.ts'
+import { PLAIN } from '../../src/core/views/palette.ts'
+import { renderPlan } from '../../src/core/views/plan-view.ts'
+import { CapturedClient } from '../helpers/captured-client.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { everyKind } from './every-kind.ts'
+import { ODD, type Path, pathsOf, pathText, swapped } from './type-swaps.ts'
+
+const { VOLCTL_FUZZ: asked } = process.env
+const sample = asked === undefined ? { numRuns: 120, seed: 1136 } : { numRuns: Number(asked) }
+const TIMEOUT_MS = asked === undefined ? 60_000 : 24 * 3_600_000
+
+const CAPTURES = new URL('../fixtures/captures/', import.meta.url)
+const options = planOptions({ orphans: true, remount: true, expand: true })
+
+type Api = NonNullable<NodeSnapshot['api']>
+type Captured = NodeSnapshot & { readonly api: Api }
+
+const captures = [
+  ...readdirSync(CAPTURES, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /(?:node|before|after)\.json$/.test(name))
+    .filter((name) => asked !== undefined || name === 'recreate/before.json')
+    .map((name) => ({ name, read: () => JSON.parse(readFileSync(new URL(name, CAPTURES), 'utf8')) as Captured })),
+  { name: 'every kind of volume', read: () => everyKind() as Captured },
+]
+
+/** One name of each sort, and the paths. */
+function namesIn({ api, rootDir }: Captured): string[] {
+  const [claim] = api.persistentVolumeClaims
+  return [
+    ...api.pods.slice(0, 3).map(({ metadata }) => metadata.uid),
+    ...api.persistentVolumes.slice(0, 2).map(({ metadata }) => `pv/${metadata.name}`),
+    ...(claim === undefined ? [] : [`pvc/${claim.metadata.namespace}/${claim.metadata.name}`]),
+    ...api.volumeAttachments.slice(0, 1).map(({ metadata }) => `va/${metadata.name}`),
+    rootDir,
+    `${rootDir}/pods`,
+  ]
+}
+
+/** What a person may ask of a node; nothing but a clear error ends it. */
+function lookAt(state: NodeState, names: readonly string[]): void {
+  unlessClear(() => renderPlan(planNode(state, options), PLAIN, 'wide'))
+  unlessClear(() => {
+    const ask = explainer(state, options)
+    for (const name of names) unlessClear(() => renderExplanation(ask(name).explanation, PLAIN, true, 100))
+  })
+}
+
+function unlessClear(use: () => unknown): void {
+  try {
+    use()
+  } catch (error) {
+    if (!(error instanceof VolctlError)) throw error
+  }
+}
+
+/** The swaps that are tried of a document. */
+function* chosen(document: object): Generator<{ path: Path; odd: unknown }> {
+  const paths = [...pathsOf(document)]
+  const most = paths.length * ODD.length
+  const indexes = sample.numRuns >= most ? Array(most).keys() : fc.sample(fc.nat(most - 1), sample)
+  for (const index of indexes) {
+    yield { path: paths[Math.floor(index / ODD.length)] ?? [], odd: structuredClone(ODD[index % ODD.length]) }
+  }
+}
+
+function named(path: Path, odd: unknown, error: unknown): Error {
+  return new Error(`${pathText(path)} = ${JSON.stringify(odd)}: ${String(error)}`, { cause: error })
+}
+
+describe.each(captures)('$name', ({ read }) => {
+  it(
+    'as a snapshot is refused with the place, or looked at',
+    () => {
+      const captured = read()
+      const mounts = parseMountinfo(captured.mountinfo ?? '')
+      const names = namesIn(captured)
+      const [before, counts] = [JSON.stringify(captured), { refused: 0, taken: 0 }]
+      // Those of the API, and as many of all.
+      const { api } = captured
+      for (const { path, odd } of [...chosen({ api }), ...chosen(captured)]) {
+        swapped(captured, path, odd, () => {
+          try {
+            if (refused(captured)) counts.refused++
+            else {
+              counts.taken++
+              lookAt({ snapshot: captured, mounts }, names)
+            }
+          } catch (error) {
+            throw named(path, odd, error)
+          }
+        })
+      }
+      expect(JSON.parse(before)).toEqual(captured)
+      expect(Math.min(counts.refused, counts.taken)).toBeGreaterThan(20)
+    },
+    TIMEOUT_MS,
+  )
+
+  it(
+    'as answers of an API server is refused with the place, or looked at',
+    async () => {
+      const captured = read()
+      const mounts = parseMountinfo(captured.mountinfo ?? '')
+      const names = namesIn(captured)
+      const { nodeName } = captured
+      const counts = { refused: 0, unread: 0, taken: 0 }
+      const answers = CapturedClient.answersOf(captured.api, nodeName)
+      for (const { path, odd } of chosen(answers)) {
+        const client = swapped(answers, path, odd, () => new CapturedClient(structuredClone(answers)))
+        try {
+          const api = await readApi({ client, nodeName })
+          counts[api.errors.some(({ reason }) => reason === 'BadAnswer') ? 'unread' : 'taken']++
+          lookAt({ snapshot: { ...captured, api }, mounts }, names)
+        } catch (error) {
+          if (!(error instanceof VolctlError)) throw named(path, odd, error)
+          expect(error.code, pathText(path)).toMatch(/^(?:BadAnswer|NoSuchNode|NotFound)$/)
+          counts.refused++
+        }
+      }
+      expect(Math.min(counts.refused, counts.taken)).toBeGreaterThan(10)
+    },
+    TIMEOUT_MS,
+  )
+})
+
+function refused(document: object): boolean {
+  try {
+    snapshotShape(document, '')
+    return false
+  } catch (error) {
+    if (error instanceof ShapeError) return true
+    throw error
+  }
+}

@@ -1,0 +1,101 @@
+import { ApiError } from '../../src/core/api/api-error.ts'
+import type { KubeClient, ObjectList } from '../../src/core/api/kube-client.ts'
+import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
+
+/** What an API server says, by path; of a list its items. */
+export type Answers = Readonly<Record<string, unknown>>
+
+/** An API server's answers, without the server: for as many as a test may want of them. */
+export class CapturedClient implements KubeClient {
+  readonly server = 'https://api.test:6443'
+  readonly source = 'test'
+  readonly credentialKind = 'admin'
+  readonly clockSkewMs = undefined
+  readonly #answers: Answers
+
+  constructor(answers: Answers) {
+    this.#answers = answers
+  }
+
+  /** As far as a server has what was captured: digests become values. */
+  static answersOf(api: ApiSnapshot, nodeName: string): Record<string, unknown> {
+    const storage = '/apis/storage.k8s.io/v1'
+    const path = (plural: string, { metadata }: { metadata: { namespace?: string; name: string } }): string =>
+      `/api/v1/namespaces/${metadata.namespace}/${plural}/${metadata.name}`
+    const values = (digests: object = {}): object =>
+      Object.fromEntries(Object.keys(digests).map((key) => [key, 'eA==']))
+    return {
+      '/api/v1/pods': api.pods,
+      [`/api/v1/nodes/${nodeName}`]: api.node,
+      '/api/v1/persistentvolumeclaims': api.persistentVolumeClaims,
+      '/api/v1/persistentvolumes': api.persistentVolumes,
+      [`${storage}/volumeattachments`]: api.volumeAttachments,
+      [`${storage}/csidrivers`]: api.csiDrivers,
+      [`${storage}/csinodes/${nodeName}`]: api.csiNode,
+      ...Object.fromEntries(
+        api.configMaps.map((each) => {
+          const { digests, ...rest } = each
+          return [path('configmaps', each), { data: values(digests), ...rest }]
+        }),
+      ),
+      ...Object.fromEntries(
+        api.secrets.map((each) => {
+          const { digests, ...rest } = each
+          return [path('secrets', each), { ...rest, data: values(digests) }]
+        }),
+      ),
+      [`/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`]: {
+        metadata: { name: nodeName },
+        spec: { renewTime: '2026-11-21T02:00:00.000000Z' },
+      },
+      '/apis/authentication.k8s.io/v1/selfsubjectreviews': { status: { userInfo: { username: 'admin' } } },
+      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': { status: { allowed: true } },
+    }
+  }
+
+  /** What was captured by its name, or one of a list. */
+  async get<T>(path: string): Promise<T> {
+    const [, root = '', namespace, plural, name] =
+      /^(.+?)(?:\/namespaces\/([^/]+))?\/([^/]+)\/([^/]+)$/.exec(path) ?? []
+    const items = this.#answers[path] === undefined ? this.#answers[`${root}/${plural}`] : undefined
+    if (!Array.isArray(items)) return this.#answer(path) as T
+    const found = items.find((each) => each?.metadata?.name === name && each?.metadata?.namespace === namespace)
+    if (found === undefined) throw failure('NotFound', 404)
+    return found
+  }
+
+  async list<T>(path: string): Promise<ObjectList<T>> {
+    const items = this.#answer(path)
+    // The client itself refuses what is no list of objects.
+    if (!Array.isArray(items) || !items.every(isObject)) throw failure('BadAnswer')
+    return { items, resourceVersion: '7' }
+  }
+
+  async review<T>(path: string): Promise<T> {
+    return this.#answer(path) as T
+  }
+
+  async delete(): Promise<never> {
+    throw new Error('nothing is deleted')
+  }
+
+  async patch<T>(path: string): Promise<T> {
+    return this.#answer(path) as T
+  }
+
+  close(): void {}
+
+  #answer(path: string): unknown {
+    const answer = this.#answers[path]
+    if (answer === undefined) throw failure('NotFound', 404)
+    return answer
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function failure(reason: string, status = 0): ApiError {
+  return new ApiError(reason, `${reason} in this test`, { status, reason })
+}
