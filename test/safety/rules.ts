@@ -239,6 +239,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'fake-kubelet',
       'S32: changes nothing while the kubelet is stopped, with %s',
       'S32: changes nothing beside the kubelet, with %s',
+      "S32: of a pod's container nothing is believed, run or loaded, though it has root's uid and the host's PIDs",
     ),
     ...trust(
       'fake-runtime',

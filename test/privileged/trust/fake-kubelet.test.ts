@@ -1,7 +1,7 @@
 /** S32 and S33: whoever is called kubelet and is not root's, or not of this node, has no effect at all. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inNamespace, noRoot } from '../../helpers/namespace.ts'
-import type { Report } from './fake-kubelet.worker.ts'
+import type { FakeReport, Outcome, Report } from './fake-kubelet.worker.ts'
 
 const WORKER = new URL('./fake-kubelet.worker.ts', import.meta.url)
 
@@ -23,6 +23,8 @@ const STOPPED = [
   'uid 0 in a PID namespace',
 ]
 const RUNNING = ['another root directory', 'a user namespace, as without root']
+
+type InPod = Pick<FakeReport, 'ran' | 'asked' | 'mounted'> & { readonly plan: Outcome; readonly apply: Outcome }
 
 const ALONE = { ended: 'itself' }
 /** Nothing was run, nobody was asked, and all answers are what they are without it. */
@@ -58,6 +60,15 @@ describe.skipIf(noRoot !== undefined)(
 
     it.each(RUNNING)('S32: changes nothing beside the kubelet, with %s', (name) => {
       expect(running.beside[name]).toEqual(without(running))
+    })
+
+    it("S32: of a pod's container nothing is believed, run or loaded, though it has root's uid and the host's PIDs", async () => {
+      const { ran, asked, mounted, plan, apply } = await inNamespace<InPod>(WORKER, 'inPod', true)
+      expect({ ran, asked }).toEqual({ ran: '', asked: [] })
+      expect(plan).toMatchObject({ ...ALONE, says: { node: 'node-1', kubelet: 'stopped' } })
+      // That the pod lives is another matter: the API does not know it (S29).
+      expect(apply).toMatchObject({ ...ALONE, status: 4, code: 'OutageSuspected' })
+      expect(mounted).toBe(true)
     })
   },
 )

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net'
 import type { ApplyResult } from '../../../src/core/apply/events.ts'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
-import { readMounts } from '../workers/real-node.ts'
+import { podUid, readMounts } from '../workers/real-node.ts'
 import { execKubeconfig } from './kubeconfigs.ts'
 import { age, essence, makeVolume, NODE, type TrustNode, withNode } from './node.ts'
 import {
@@ -64,7 +64,7 @@ interface Baits {
   asked(): readonly string[]
 }
 
-async function layBaits(node: TrustNode, use: (baits: Baits) => Promise<Report['beside']>): Promise<Report['beside']> {
+async function layBaits<T>(node: TrustNode, use: (baits: Baits) => Promise<T>): Promise<T> {
   const { directory, marker } = node
   const own = foreignDirectory(`${directory}/stranger`)
   const connections: string[] = []
@@ -235,6 +235,29 @@ await runScenario({
         }
       })
       return { alone, beside }
+    }),
+
+  /** Root's uid and the host's PIDs, in a container of a pod, whose image has libraries of its own. */
+  inPod: (directory) =>
+    withNode(directory, {}, async (node) => {
+      const answers = await layBaits(node, async (baits) => {
+        const [root, , name] = node.flags() as [string, string, string]
+        const child = await node.start({
+          name: 'kubelet',
+          flags: [root, `--kubeconfig=${baits.kubeconfig}`, name],
+          through: OWN_MOUNTS,
+          inside: replaceLoader(baits),
+        })
+        const cgroup = `${directory}/cgroup`
+        writeFileSync(cgroup, `0::/kubepods.slice/kubepods-pod${podUid(1).replaceAll('-', '_')}.slice/cri-a.scope\n`)
+        sh('mount', '--bind', cgroup, `/proc/${child.pid}/cgroup`)
+        const given = ['-o', 'json', '--kubeconfig', node.api.kubeconfig('admin')]
+        const plan = outcome(await node.volctl(['plan', ...given], { deadlineMs: DEADLINE_MS }), essence)
+        const apply = outcome(await node.volctl(['apply', '--yes', ...given], { deadlineMs: DEADLINE_MS }), applied)
+        sh('umount', `/proc/${child.pid}/cgroup`)
+        return { plan, apply, asked: baits.asked() }
+      })
+      return { ...answers, ran: taken(node.marker), mounted: node.isMounted() }
     }),
 })
 
