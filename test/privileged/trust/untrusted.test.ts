@@ -14,7 +14,7 @@ const WORKER = new URL('./untrusted.worker.ts', import.meta.url)
 const { VOLCTL_TRICKS: asked, VOLCTL_TRICKS_TABLE: table } = process.env
 vi.setConfig({ testTimeout: 1_200_000 })
 
-const SAMPLE = 120
+const SAMPLE = 100
 const seed = asked === undefined ? 1207 : Math.floor(Math.random() * 2 ** 31)
 const trials = asked === 'all' ? allTrials() : chosenTrials(Number(asked ?? SAMPLE), seed)
 
