@@ -307,6 +307,17 @@ describe("S10: a mirror pod's annotation is the word of whoever may create pods"
   })
 })
 
+it.each([
+  { name: 'the kubelet would obey', doubt: { unknown: true as const }, want: { severity: 'error', complete: false } },
+  { name: 'is nothing to the kubelet', doubt: {}, want: { severity: 'info', complete: true } },
+])('S10, S33: what is not believed and $name is said so', ({ doubt, want }) => {
+  const built = node()
+  built.override = { notBelieved: [{ what: '/m/a', why: 'it is not believed', hint: 'chown root', ...doubt }] }
+  const { problems, complete } = plan(built)
+  const found = problems.find(({ code }) => code === 'NotBelieved')
+  expect({ severity: found?.severity, complete }).toEqual(want)
+})
+
 describe('S11 a kubelet that runs or may come back', () => {
   const full = (): NodeBuilder =>
     orphan()

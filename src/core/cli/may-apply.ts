@@ -1,5 +1,6 @@
 import { SafetyRefusal, VolctlError } from '../errors.ts'
 import type { LocatedNode } from '../node/locate-node.ts'
+import { allDoubts } from '../trust/doubts.ts'
 import { environment } from '../trust/environment.ts'
 import { missingCapabilities, NEEDED_CAPABILITIES } from './capabilities.ts'
 
@@ -32,7 +33,18 @@ function requireCapabilities(): void {
 /** @throws SafetyRefusal where volctl stands in a chroot, a user namespace or the like: only reading is possible (S6, S7) */
 export function requireStanding({ standing }: LocatedNode): void {
   const [obstacle] = standing
-  if (obstacle === undefined) return
+  if (obstacle === undefined) {
+    requireKnown()
+    return
+  }
   const { rule, code, message, hint } = obstacle
   throw new SafetyRefusal(rule, code, message, { hint })
+}
+
+/** What the kubelet obeys, and volctl does not, may protect any pod's directory (S10), or name another root (S8). */
+function requireKnown(): void {
+  const doubt = allDoubts().find(({ unknown }) => unknown)
+  if (doubt === undefined) return
+  const { what, why, hint } = doubt
+  throw new SafetyRefusal('S33', 'NotBelieved', `${what}: ${why}, and the kubelet may obey it`, { hint })
 }

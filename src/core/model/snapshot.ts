@@ -206,6 +206,8 @@ export interface NotBelieved {
   readonly what: string
   readonly why: string
   readonly hint: string
+  /** The kubelet would obey it: what it says, and protects, is unknown (S8, S10). */
+  readonly unknown?: true
 }
 
 export interface NodeSnapshot {

@@ -52,7 +52,8 @@ function readManifest(file: string): Manifest | 'directory' | undefined {
     if (checkTrusted(file).isDirectory()) return 'directory'
     return manifestOf(file, load(readTrustedText(file, MAX_BYTES)))
   } catch (error) {
-    if (error instanceof NotTrusted) addDoubt({ what: file, why: `it is not believed: ${error.why}`, hint: TRUST_HINT })
+    if (error instanceof NotTrusted)
+      addDoubt({ what: file, why: `it is not believed: ${error.why}`, hint: TRUST_HINT, unknown: true })
     return undefined
   }
 }

@@ -24,8 +24,9 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
 
 /** It changes nothing by itself (S32): that it was passed over is said, for it may be what a person expects to count. */
 function reportNotBelieved({ inputs }: PlanContext, findings: Findings): void {
-  for (const { what, why, hint } of inputs.snapshot.notBelieved ?? []) {
-    findings.problem('info', 'NotBelieved', `${what}: ${why}`, undefined, hint)
+  for (const { what, why, hint, unknown } of inputs.snapshot.notBelieved ?? []) {
+    if (unknown) findings.complete = false
+    findings.problem(unknown ? 'error' : 'info', 'NotBelieved', `${what}: ${why}`, undefined, hint)
   }
 }
 

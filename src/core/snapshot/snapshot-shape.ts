@@ -148,7 +148,9 @@ export const snapshotShape = kept<NodeSnapshot>({
   flexDrivers: keptList(kept({ name: needed(text), executable: unneeded(text), error: text })),
   hostPaths: keptList(kept({ path: needed(text), type: word, error: text })),
   selinux: kept({ enabled: unneeded(flag), fileLabel: text, error: text }),
-  notBelieved: keptList(kept({ what: needed(text), why: needed(text), hint: needed(text) })),
+  notBelieved: keptList(
+    kept({ what: needed(text), why: needed(text), hint: needed(text), unknown: oneOf<true>(true) }),
+  ),
   lazyMemory: kept({ path: needed(text), why: needed(text) }),
   lazilyDetached: keptList(kept({ path: needed(text), dev: unneeded(text), volume: text })),
 })

@@ -9,6 +9,8 @@ export interface Doubt {
   readonly why: string
   /** How root names by a flag what is right. */
   readonly hint: string
+  /** The kubelet would obey it: what it says, and protects, is unknown, and nothing may be changed (S8, S10). */
+  readonly unknown?: true
 }
 
 const doubts = new Map<string, Doubt>()
