@@ -52,6 +52,13 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S4: [
     ...broken('S4: a volume of a living pod that cannot be read holds back every unstage and detach'),
     ...planner('S4 unresolved volumes'),
+    ...shown(
+      'reconcile/unresolved-volumes',
+      'S4: holds back its own pod alone',
+      'S4: is known, and holds back itself alone',
+      'S4: may be any, and holds back every device operation',
+      'S4: of other plugins',
+    ),
   ],
   S5: [
     ...broken('S5: a pod that lives keeps its mounts though its claim is deleted'),

@@ -76,7 +76,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   }
   const blocked =
     obstacleOf(context, identity, attachment) ??
-    unresolvedObstacle(node.wanted.unresolved) ??
+    unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
     node.unread ??
     predecessorObstacle(after) ??
     untoldObstacle(node.unidentified, after)
@@ -244,7 +244,7 @@ function obstacleOf(
       hint: 'Look the volume up in the storage system; delete the attachment yourself once it is surely not in use.',
     }
   }
-  const general = deviceObstacle(context, identity)
+  const general = deviceObstacle(context, CSI_PLUGIN, identity)
   if (general !== undefined) return general
   const others = context.objects
     .persistentVolumesOf(identity)
