@@ -79,6 +79,17 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S8: [
     ...standing('S8: two kubelets, or one without an API server, are refused'),
     ...shown('node/find-kubelet', 'S8: several kubelets', 'S8: a stopped kubelet'),
+    ...shown(
+      'e2e/moved-root',
+      'S8: %s below the old place: the detach is not planned',
+      'S8: what is staged in both places is not unstaged here',
+      'S8, S21: in a mount namespace of somebody else alone: the plan cannot see it, and the apply refuses',
+    ),
+    ...shown(
+      'reconcile/elsewhere',
+      'S8: a mount outside of the root directory holds the detach of the volume that its path is of',
+      'S8, S24: it holds the unstage as well',
+    ),
   ],
   S9: [
     ...shown(

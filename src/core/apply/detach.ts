@@ -9,6 +9,7 @@ import { loopsOfOthers, noteDevices, requireDevicesUnused } from './detach-devic
 import { requireNothingHidden } from './hidden-file-systems.ts'
 import { OperationRefused } from './operation-error.ts'
 import { askKubelet, ownsNode } from './preconditions.ts'
+import { requireNotSetUpElsewhere } from './set-up-elsewhere.ts'
 import type { StepContext } from './step-context.ts'
 
 const POLL_MS = 500
@@ -50,6 +51,7 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
       hint: 'Plan again.',
     })
   }
+  requireNotSetUpElsewhere(run, attachment.spec.source.persistentVolumeName)
   requireDevicesUnused(run, ofOthers)
   await deleteAttachment(run, bound)
   return waitUntilGone(run, bound, waitMs)

@@ -15,6 +15,7 @@ import { type PlanContext, waitForKubelet } from './context.ts'
 import type { CsiIdentity } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from './device-obstacles.ts'
 import type { Draft, Findings, Obstacle, Wait } from './draft.ts'
+import { elsewhereObstacle } from './elsewhere.ts'
 import { unreadTraces } from './unread.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 import { type VolumeTrace, VolumeTraces } from './volume-traces.ts'
@@ -76,6 +77,10 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   }
   const blocked =
     obstacleOf(context, identity, attachment) ??
+    elsewhereObstacle(context.inputs, {
+      ...identity,
+      names: persistentVolume === undefined ? [] : [persistentVolume],
+    }) ??
     unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
     node.unread ??
     predecessorObstacle(after) ??

@@ -9,6 +9,7 @@ import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall } from './driver-call.ts'
 import { driverStaging } from './driver-staging.ts'
+import { elsewhereObstacle } from './elsewhere.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { gone } from './pod-facts.ts'
 import { referencesTo } from './references.ts'
@@ -158,6 +159,7 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
         } satisfies Obstacle)) ??
     identityObstacle(identified) ??
     deviceObstacle(context, block.plugin, identity) ??
+    (csi ? elsewhereObstacle(inputs, { ...identity, names: [block.name] }) : undefined) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     predecessorObstacle(after)
