@@ -111,7 +111,16 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...standing('S11: a kubelet between two crashes owns the devices, and one that is stopped does not'),
     ...broken('S11: while a kubelet runs only what pods that are gone have left for long is undone, and no device'),
     ...shown('e2e/interruptions', 'a kubelet that comes stops it (S11)'),
+    ...shown(
+      'privileged/safety/systemd',
+      'S11: stopped a moment ago, or forgotten by systemd, the settle time holds',
+      'S11: masked',
+      'S11: between two starts, and failed for good',
+      'S11: stopped, while a timer may start it',
+      'S11: held by another supervisor',
+    ),
     ...shown('node/kubelet-state', 'S11: judgeKubelet'),
+    ...shown('node/signs-of-life', 'S11: withSignsOfLife', 'S11: renewedSince'),
     ...shown('reconcile/settle', 'S11 settle time of a pod that is finished'),
   ],
   S12: [

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { errnoOf, isMissing, VolctlError } from '../errors.ts'
-import type { KubeletSnapshot, RuntimeSnapshot } from '../model/snapshot.ts'
+import type { RuntimeSnapshot } from '../model/snapshot.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { pin } from '../trust/processes.ts'
 import { findKubelet, type KubeletChoice, startableKubelets } from './find-kubelet.ts'
@@ -13,6 +13,7 @@ import { kubeletState } from './kubelet-state.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
 import { runtimeEndpoints } from './runtime-endpoints.ts'
 import { hostsKubelets, letGo, scanKubelets, scanProcesses } from './scan-processes.ts'
+import type { LocalKubelet } from './signs-of-life.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from './standing.ts'
 import { allowTestHost, readTestHost, type TestHost } from './test-host.ts'
 
@@ -30,8 +31,8 @@ export interface LocatedNode {
   readonly staticPods: { readonly path?: string; readonly url?: string }
   /** Pods that have a process, now. */
   processes(): readonly string[] | undefined
-  /** Asks the process table, systemd and the health port again (S11). */
-  kubeletState(): Promise<KubeletSnapshot>
+  /** Asks the process table, systemd and the kubelet's ports again (S11). */
+  kubeletState(): Promise<LocalKubelet>
   /** Asks the container runtimes again (S9). */
   runtime(): Promise<RuntimeSnapshot>
 }
@@ -92,7 +93,7 @@ function podsWithProcesses(): readonly string[] | undefined {
   return scan.error === undefined ? scan.podUids : undefined
 }
 
-async function stateNow(kubelet: KubeletCandidate | undefined, config: KubeletConfig): Promise<KubeletSnapshot> {
+async function stateNow(kubelet: KubeletCandidate | undefined, config: KubeletConfig): Promise<LocalKubelet> {
   const processes = scanKubelets()
   try {
     const now = runningKubelets(await hostsKubelets(processes))
