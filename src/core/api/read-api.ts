@@ -8,6 +8,7 @@ import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
 import { nodeLease } from './node-lease.ts'
 import { type CheckedPods, checkBy, checkedPods, getNode, listNodePods } from './node-objects.ts'
 import { ObjectReader } from './object-reader.ts'
+import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes } from './read-volumes.ts'
 import { digestedConfigMap, digestedSecret, reduced } from './reduce-object.ts'
 import { referencedObjects } from './referenced-objects.ts'
@@ -68,7 +69,7 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
   const mayDelete = await first[4]
   const lease = await first[6]
   const renewTime = lease?.spec?.renewTime
-  return {
+  const api: ApiSnapshot = {
     server: client.server,
     ...(client.insecure && { insecure: client.insecure }),
     credential: credentialWord(client, user),
@@ -90,6 +91,8 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
     ...(check && { podListCheck: check }),
     ...(mayDelete !== undefined && { mayDeleteVolumeAttachments: mayDelete }),
   }
+  const elsewhere = await readElsewhere(client, api, nodeName, { signal, kept })
+  return elsewhere === undefined ? api : { ...api, elsewhere }
 }
 
 /** A Node that cannot be read is unknown; the refusal of one that does not exist goes on upwards. */

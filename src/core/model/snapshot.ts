@@ -35,6 +35,35 @@ export interface ApiReadError {
 /** TlsNotVerified: insecure-skip-tls-verify. Either way anybody between could answer in the server's place (S34). */
 export type Insecure = 'TlsNotVerified' | 'PlainHttp'
 
+/** A pod of another node, by what it says of claims that pods here have or want (R743). */
+export interface PodElsewhere {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly phase?: string
+  /** RFC 3339. */
+  readonly deletionTimestamp?: string
+  /** Names of claims in its namespace; only those in question. */
+  readonly claims: readonly string[]
+}
+
+/** Another node that has a volume which a pod here has or wants, and which only one node may have (S30). */
+export interface NodeElsewhere {
+  readonly name: string
+  /** Unique names of such volumes in its node.status, of plugins that have no VolumeAttachment. */
+  readonly attached?: readonly string[]
+  /** Absent: nobody asked, or `problem` says why they are not known. */
+  readonly pods?: readonly PodElsewhere[]
+  readonly problem?: string
+}
+
+/** What was asked of other nodes, since a pod here waits for a volume, or has one, that may be theirs. */
+export interface Elsewhere {
+  readonly nodes: readonly NodeElsewhere[]
+  /** Why the status of other nodes could not be read, where attachments stand that have no VolumeAttachment. */
+  readonly problem?: string
+}
+
 export interface ApiSnapshot {
   readonly server: string
   /** Absent: the server is who it says. */
@@ -65,6 +94,8 @@ export interface ApiSnapshot {
   readonly podListCheck?: { readonly source: string; readonly problem?: string; readonly insecure?: Insecure }
   /** What the API server answered when asked whether this identity may delete VolumeAttachments. */
   readonly mayDeleteVolumeAttachments?: boolean
+  /** Absent: there was nothing to ask. */
+  readonly elsewhere?: Elsewhere
 }
 
 export type FileType = 'dir' | 'file' | 'link' | 'block' | 'char' | 'fifo' | 'socket'

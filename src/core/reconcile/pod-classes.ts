@@ -7,6 +7,7 @@ import { compareText } from '../compare-text.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
 import type { PodRef } from '../plan/plan.ts'
+import { whyTerminatedKept } from './kubelet-mode.ts'
 import type { StaticSources } from './static-sources.ts'
 import type { Witnesses } from './witnesses.ts'
 
@@ -61,6 +62,7 @@ export function classifyPods(
   ])
   const names = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
   const listComplete = podListIsComplete(inputs)
+  const keepers = whyTerminatedKept(snapshot)
 
   const classOf = (uid: string): PodClass => {
     const pod = listed.get(uid)
@@ -96,6 +98,8 @@ export function classifyPods(
       if (alive) return frozen('PodStillRunning', 'it is ending, and something of it still runs')
       const blind = witnesses.blindFor(uid)
       if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+      if (keepers !== undefined)
+        return frozen('TerminatedKept', `it has ended, and its volumes are kept, by ${keepers}`)
       return { ...base, class: 'Finished' }
     }
     if (unseen !== undefined) return frozen('SectionMissing', unseen)

@@ -70,6 +70,28 @@ const apiShape = kept<ApiSnapshot>({
   clockSkewMs: number,
   podListCheck: kept({ source: unneeded(text), problem: text, insecure }),
   mayDeleteVolumeAttachments: flag,
+  elsewhere: kept({
+    nodes: needed(
+      keptList(
+        kept({
+          name: needed(text),
+          attached: keptList(text),
+          pods: keptList(
+            kept({
+              namespace: needed(text),
+              name: needed(text),
+              uid: needed(text),
+              phase: text,
+              deletionTimestamp: text,
+              claims: needed(keptList(text)),
+            }),
+          ),
+          problem: text,
+        }),
+      ),
+    ),
+    problem: text,
+  }),
 })
 
 export const snapshotShape = kept<NodeSnapshot>({
