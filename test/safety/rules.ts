@@ -86,7 +86,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S8, S21: in a mount namespace of somebody else alone: the plan cannot see it, and the apply refuses',
     ),
     ...shown(
-      'reconcile/elsewhere',
+      'reconcile/outside-root',
       'S8: a mount outside of the root directory holds the detach of the volume that its path is of',
       'S8, S24: it holds the unstage as well',
     ),
