@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { withoutLink, withoutLinks } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /**
@@ -13,11 +14,12 @@ export class Covers {
   readonly #byDirectory = new Map<string, ReadonlyMap<number, MountInfo>>()
 
   constructor(table: MountTable) {
-    this.#table = table
+    this.#table = withoutLinks(table)
   }
 
   /** The mount that lies over this one's way: it is on the same mount, nearer to the root. Undefined: none is. */
-  of({ mountPoint, parentId }: MountInfo): MountInfo | undefined {
+  of(mount: MountInfo): MountInfo | undefined {
+    const { mountPoint, parentId } = withoutLink(mount)
     return mountPoint === '/' ? undefined : this.#coversIn(posix.dirname(mountPoint)).get(parentId)
   }
 

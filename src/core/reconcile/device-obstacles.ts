@@ -4,6 +4,7 @@ import { namespacedName } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Obstacle } from './draft.ts'
 import { missingPodsDirectory } from './pods-directory.ts'
+import { unknownLinks } from './unread.ts'
 import { allowsSeveralNodes } from './volume-facts.ts'
 
 /**
@@ -15,7 +16,10 @@ export function deviceObstacle(
   identity: { readonly driver: string; readonly handle: string } | undefined,
 ): Obstacle | undefined {
   const unknown =
-    unresolvedObstacle(context.desired.unresolved) ?? untoldObstacle(context, identity?.driver) ?? unseenPods(context)
+    unresolvedObstacle(context.desired.unresolved) ??
+    untoldObstacle(context, identity?.driver) ??
+    unseenPods(context) ??
+    unknownLinks(context.inputs)[0]?.obstacle
   if (unknown !== undefined || identity === undefined) return unknown
   const elsewhere = context.objects.attachedElsewhere(identity)
   if (elsewhere.length === 0 || context.objects.persistentVolumesOf(identity).some(allowsSeveralNodes)) return undefined

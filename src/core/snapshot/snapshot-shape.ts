@@ -96,6 +96,7 @@ export const snapshotShape = kept<NodeSnapshot>({
       ino: number,
       mtime: number,
       target: text,
+      realPath: text,
       content: text,
       digest: text,
       error: text,
