@@ -1,5 +1,6 @@
 /** S21's look at the machine: no mount, no loop, no superblock, no holder and no opener of the volume's device. */
 import { describeProcess } from '../holders/describe-holders.ts'
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import { isWithin } from '../path-within.ts'
 import type { Operation } from '../plan/plan.ts'
 import { describeMount } from './expected-mounts.ts'
@@ -44,7 +45,7 @@ export function requireDevicesUnused(run: StepContext, ofOthers: ReadonlySet<str
     .loops()
     .find(
       (each) =>
-        (isOfVolume(each.backingFile, operation) && !ofOthers.has(keyOf(each))) ||
+        (isOfVolume(ownPathOf(around.table, each.backingFile), operation) && !ofOthers.has(keyOf(each))) ||
         isDeviceOf(backingOf(each.backingFile, around.table, host) ?? '', record, host),
     )
   if (loop !== undefined) throw heldBy(operation, `${loop.device}, backed by ${loop.backingFile}`)
@@ -78,11 +79,15 @@ function isDeviceOf(dev: string, { devices }: VolumeRecord, host: Host): boolean
  * those that are shown to be on another device than the volume's. To find that out may take a moment.
  */
 export async function loopsOfOthers(run: StepContext): Promise<ReadonlySet<string>> {
-  const { host, operation, plan, record } = run
+  const { around, host, operation, plan, record } = run
   const others = new Set<string>()
   if (record.devices.size === 0) return others
   for (const loop of host.loops()) {
-    if (!isOfVolume(loop.backingFile, operation) || isWithin(loop.backingFile, plan.rootDir)) continue
+    if (
+      !isOfVolume(ownPathOf(around.table, loop.backingFile), operation) ||
+      isWithin(ownPathOf(around.table, loop.backingFile), plan.rootDir)
+    )
+      continue
     const node = await nodeBehind(loop.device, run)
     if (node !== undefined && !isDeviceOf(node, record, host)) others.add(keyOf(loop))
   }
