@@ -2,7 +2,7 @@
  * What a mount point's path says about the volume behind it, wherever the path begins (S8): below a root directory that was
  * moved, on a second disk, in another mount namespace. What volctl knows of its own root directory says nothing there.
  *
- * @see reference/layout, C10 and C11 for the names
+ * @see C10 and C11 for the names
  */
 import { escapeQualifiedName, sha256Hex } from './names.ts'
 

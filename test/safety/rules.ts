@@ -52,6 +52,13 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S4: [
     ...broken('S4: a volume of a living pod that cannot be read holds back every unstage and detach'),
     ...planner('S4 unresolved volumes'),
+    ...shown(
+      'reconcile/unresolved-volumes',
+      'S4: holds back its own pod alone',
+      'S4: is known, and holds back itself alone',
+      'S4: may be any, and holds back every device operation',
+      'S4: of other plugins',
+    ),
   ],
   S5: [
     ...broken('S5: a pod that lives keeps its mounts though its claim is deleted'),
@@ -264,6 +271,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
   ],
   S33: [
+    ...shown('cli/may-apply', 'S33: what is only passed over refuses no apply; what the kubelet may obey does'),
     ...shown('trust/files', '$name', 'never opens a FIFO, a device or a directory'),
     ...shown('trust/gates', 'no file outside of them $what'),
     ...trust('strace', 'each has an absolute path'),

@@ -88,9 +88,13 @@ export interface ApplyContext {
   readonly cluster: Cluster
   /** The attach/detach controller's rule: does any of these pods want the volume on this node (S21). */
   wantedByController(uniqueName: string, pods: readonly Pod[]): boolean | Promise<boolean>
-  /** The volumes that these pods want, by the same rule; undefined where one could not be resolved, and may be any (S4). */
+  /**
+   * The volumes that these pods want, by the same rule; undefined where one could not be resolved, and may be of this
+   * plugin (S4).
+   */
   wantedSources(
     pods: readonly Pod[],
+    plugin: string,
   ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
   /** The volume of this unique name as the pod wants it, by what the last look knows; undefined: it does not. */
   wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined

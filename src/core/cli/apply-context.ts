@@ -19,9 +19,9 @@ import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
-import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import { controllerWantedVolumes, mayWant, wantedDevices } from '../desired/controller-wanted.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
+import type { DeviceSource } from '../desired/device-source.ts'
 import { namedUids } from '../desired/pods.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
 import { VolctlError } from '../errors.ts'
@@ -74,7 +74,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
         : apiLookup(latest.snapshot.api).csiDriver(name),
     cluster: cluster(first),
     wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
-    wantedSources: (pods) => wantedSources(latest, pods),
+    wantedSources: (pods, plugin) => wantedSources(latest, pods, plugin),
     wanted: (pod, uniqueName) => wantedVolume(latest, pod, uniqueName),
     nameOf: (of) => containerNames(latest.snapshot)(of),
     parallel,
@@ -170,18 +170,20 @@ function wantedVolume({ snapshot }: CollectedNode, pod: Pod, uniqueName: string)
   return desiredStateOfPods([pod], snapshot.api).volumes.find((volume) => volume.uniqueName === uniqueName)
 }
 
-/** By the attach/detach controller's rule (S21); a volume that could not be resolved may be any (S4). */
+/** By the attach/detach controller's rule (S21); one that could not be resolved is this one if it may be (S4). */
 function isWanted({ snapshot, node }: CollectedNode, uniqueName: string, pods: readonly Pod[]): boolean {
   const { api } = snapshot
   if (api === undefined) return true
-  const wanted = controllerWantedVolumes(pods, api, node.nodeName)
-  return wanted.names.has(uniqueName) || wanted.unresolved.some(({ cause }) => cause === 'Unknown')
+  return mayWant(controllerWantedVolumes(pods, api, node.nodeName), uniqueName)
 }
 
 /** By the same rule, as devices go: what a pod wants it may also be about to mount (S25). */
-function wantedSources({ snapshot, node }: CollectedNode, pods: readonly Pod[]): readonly DeviceSource[] | undefined {
+function wantedSources(
+  { snapshot, node }: CollectedNode,
+  pods: readonly Pod[],
+  plugin: string,
+): readonly DeviceSource[] | undefined {
   const { api } = snapshot
   if (api === undefined) return undefined
-  const { volumes, unresolved } = controllerWantedVolumes(pods, api, node.nodeName)
-  return unresolved.some(({ cause }) => cause === 'Unknown') ? undefined : volumes.map(deviceSourceOf)
+  return wantedDevices(controllerWantedVolumes(pods, api, node.nodeName), plugin)
 }

@@ -35,6 +35,7 @@ import { structureLinks } from './tree/structure-links.ts'
 export interface CollectOptions {
   readonly rootDir?: string | undefined
   readonly nodeName?: string | undefined
+  readonly runtimeEndpoint?: string | undefined
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
   /** `all` for a snapshot, `plan` for a plan. */
@@ -63,7 +64,7 @@ export interface CollectedNode extends NodeState {
 /** @throws VolctlError or SafetyRefusal where there is nothing to plan from; see locateNode, scanTree and readApi */
 export async function collectNode(options: CollectOptions): Promise<CollectedNode> {
   const log = stopwatch(options.log)
-  const node = await locateNode({ rootDir: options.rootDir, nodeName: options.nodeName })
+  const node = await locateNode(options)
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
   const raw = readMountTable()

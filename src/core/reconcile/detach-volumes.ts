@@ -81,7 +81,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
       ...identity,
       names: persistentVolume === undefined ? [] : [persistentVolume],
     }) ??
-    unresolvedObstacle(node.wanted.unresolved) ??
+    unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
     node.unread ??
     predecessorObstacle(after) ??
     untoldObstacle(node.unidentified, after)
@@ -249,7 +249,7 @@ function obstacleOf(
       hint: 'Look the volume up in the storage system; delete the attachment yourself once it is surely not in use.',
     }
   }
-  const general = deviceObstacle(context, identity)
+  const general = deviceObstacle(context, CSI_PLUGIN, identity)
   if (general !== undefined) return general
   const others = context.objects
     .persistentVolumesOf(identity)

@@ -4,7 +4,7 @@
  */
 import type { StagedVolume } from '../actual/devices.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
-import { csiGlobalDir, csiUniqueName } from '../names.ts'
+import { CSI_PLUGIN, csiGlobalDir, csiUniqueName } from '../names.ts'
 import { onceFor } from '../once-for.ts'
 import type { Step } from '../plan/plan.ts'
 import type { SoughtVolume } from '../volume-shapes.ts'
@@ -88,7 +88,7 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
     own.obstacle ??
     contentObstacle(context, staged, own.strangers) ??
     identityObstacle(identified) ??
-    deviceObstacle(context, identity) ??
+    deviceObstacle(context, CSI_PLUGIN, identity) ??
     elsewhereObstacle(inputs, soughtAt(context, staged, identity)) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
