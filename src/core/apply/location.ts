@@ -12,13 +12,13 @@ export interface Location {
 }
 
 /**
- * The mount that a look-up of this path ends in: the newest on it or on its nearest mounted parent.
+ * The mount that a look-up of this path ends in: the one that is seen on it or on its nearest mounted parent.
  *
  * @param path the kubelet's own, or the kernel's, who knows no links (S8)
  */
 export function containingMount(table: MountTable, path: string): MountInfo | undefined {
   for (let at = ownPathOf(table, path); ; at = posix.dirname(at)) {
-    const top = table.at(at).at(-1)
+    const top = table.top(at)
     if (top !== undefined) return top
     if (at === '/' || at === '.') return undefined
   }

@@ -168,6 +168,20 @@ class LinkedMountTable implements MountTable {
     return [...[...kept, ...come].toSorted((a, b) => a.index - b.index), ...(behind === undefined ? [] : [behind])]
   }
 
+  reached(path: string): readonly MountInfo[] {
+    const behind = this.#behind.get(path)
+    if (behind !== undefined) return [behind]
+    const found = this.raw.reached(placeOf(this, path))
+    return found.flatMap((mount) => {
+      const own = this.#moved.get(mount.index) ?? mount
+      return undeletedPath(own.mountPoint) === undeletedPath(path) || own.mountPoint === path ? [own] : []
+    })
+  }
+
+  top(path: string): MountInfo | undefined {
+    return this.reached(path).at(-1)
+  }
+
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
     const raw = this.raw.childrenOf(directory)
     const come = this.#byDirectory.get(directory === '/' ? '' : directory)
@@ -216,8 +230,8 @@ class LinkedMountTable implements MountTable {
 /** The newest mount on a path, or on the nearest directory above that has one. */
 export function mountAround(table: MountTable, path: string): MountInfo | undefined {
   for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
-    const top = table.at(at).at(-1)
+    const top = table.top(at)
     if (top !== undefined) return top
   }
-  return table.at('/').at(-1)
+  return table.top('/')
 }

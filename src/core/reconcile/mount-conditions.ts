@@ -149,7 +149,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
   const plugin = pluginNamed(volume.plugin)
   const options = plugin.refusesMountOptions ? mountOptionsObstacle(volume) : undefined
   if (options !== undefined) return options
-  const inside = inputs.at(target).length > 0 || !plugin.mountsOver(volume) ? [] : inputs.tree.descendants(target)
+  const inside = inputs.top(target) !== undefined || !plugin.mountsOver(volume) ? [] : inputs.tree.descendants(target)
   const data = inside.find((entry) => entry.type !== 'dir')
   if (data !== undefined) {
     return {
