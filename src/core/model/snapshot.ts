@@ -119,6 +119,11 @@ export interface TreeEntry {
   /** Seconds since the epoch. */
   readonly mtime?: number
   readonly target?: string
+  /**
+   * Of a link in the kubelet's structure that volctl goes through as the kubelet does: where it leads, absolute and without
+   * links. What is behind it has paths below the link's own.
+   */
+  readonly realPath?: string
   /** Text of a small state file (vol_data.json, iscsi.json). */
   readonly content?: string
   /** HMAC of a file that an atomic writer wrote. */

@@ -31,6 +31,8 @@ export const BLOCK_CODES = {
   UnexpectedFile: 'a file that the kubelet did not make is in the way',
   DataUnderMountPoint: 'files lie where nothing should be without a mount',
   TreeUnreadable: "what it would delete could not be read whole, and may not be the kubelet's",
+  LinkInPlace:
+    'a link is in the place of a directory of the kubelet, and is not gone through: what is behind it is not known',
   HeldBy: 'something else uses the mount or the device',
   TwoWriters: 'the volume is attached elsewhere against its access mode',
   UnresolvedVolume: 'a volume of an existing pod could not be resolved, and this may be it',
@@ -105,6 +107,8 @@ export const PROBLEM_CODES = {
   StaticPodsUnmatched: 'static pods are not matched to mirror pods and directories',
   SectionMissing: 'the snapshot lacks a section',
   NoPodsDirectory: 'the root directory has no directory of pods',
+  LinkInPlace:
+    'a link is in the place of a directory of the kubelet, and is not gone through: what is behind it is not known',
   ReadFailed: 'the API did not give an object',
   UnresolvedVolume: 'a volume of a pod could not be resolved',
   NotDesired: 'a pod has a volume that it does not want any more, and keeps it',

@@ -16,6 +16,7 @@ import { reportKubelet } from './report-kubelet.ts'
 import { reportReadOnly } from './report-read-only.ts'
 import { reportStatusNames } from './report-status-names.ts'
 import { reportVolumeObjects } from './report-volume-objects.ts'
+import { unknownLinks } from './unread.ts'
 
 export function reportProblems(context: PlanContext, findings: Findings): void {
   for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, findings, pod)
@@ -31,6 +32,15 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportDrivers(context, findings)
   reportSurplus(context, findings)
   reportNotBelieved(context, findings)
+  reportUnknownLinks(context, findings)
+}
+
+/** S8: behind it is what nothing can be decided on. */
+function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
+  for (const { path, obstacle } of unknownLinks(inputs)) {
+    findings.complete = false
+    findings.problem('error', 'LinkInPlace', obstacle.message, { path: inputs.absolute(path) }, obstacle.hint)
+  }
 }
 
 /** It changes nothing by itself (S32): that it was passed over is said, for it may be what a person expects to count. */

@@ -120,6 +120,7 @@ export const snapshotShape = kept<NodeSnapshot>({
       ino: number,
       mtime: number,
       target: text,
+      realPath: text,
       content: text,
       digest: text,
       error: text,
