@@ -50,7 +50,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('api/objects', 'of anything else: it is unknown (S3)'),
   ],
   S4: [
-    ...broken('S4: a volume of a living pod that cannot be read holds back every unstage and detach'),
+    ...broken(
+      'S4: a volume of a living pod that cannot be read holds back every unstage and detach',
+      'S4: a pod whose volumes cannot be used holds back what is its own, and nothing else',
+    ),
     ...planner('S4 unresolved volumes'),
     ...shown(
       'reconcile/unresolved-volumes',

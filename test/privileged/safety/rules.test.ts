@@ -40,6 +40,19 @@ describe.skipIf(noMounts !== undefined)(
       for (const each of found.blocked) expect(each).toMatch(/^(UnmountDevice|DetachVolume) .*: UnresolvedVolume$/)
     })
 
+    it('S4: a pod whose volumes cannot be used holds back what is its own, and nothing else', async () => {
+      const { undone, ...found } = await run('S4bad')
+      expect(found).toMatchObject({
+        status: 0,
+        blocked: [],
+        problems: ['UnresolvedVolume'],
+        done: 13,
+        detached: 2,
+        unchanged: true,
+      })
+      expect(undone).toEqual([])
+    })
+
     it('S5: a pod that lives keeps its mounts though its claim is deleted', async () => {
       expect(await run('S5')).toMatchObject({ problems: ['UnresolvedVolume'], unchanged: true, saw: [2, 2] })
     })

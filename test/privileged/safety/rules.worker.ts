@@ -72,6 +72,32 @@ await runScenario({
     return { see: () => scene.driver.succeeded().filter((rpc) => rpc === 'NodeUnstageVolume').length }
   }),
 
+  /**
+   * A pod that can't be helped: a claim that is not bound, a removed type, and as a file system what is a raw block volume,
+   * attached here. Only that one stays.
+   */
+  S4bad: spoilt(async (scene) => {
+    const uid = '99999999-2222-4333-8444-000000000004'
+    const made = pod({ name: 'bad', uid, volumes: [IDLE], others: [] }, '') as { spec: { volumes: object[] } }
+    const waits = { name: 'waits', persistentVolumeClaim: { claimName: 'waits' } }
+    made.spec.volumes.push(waits, { name: 'gluster', glusterfs: { endpoints: 'e', path: 'p' } })
+    Object.assign(made.spec, {
+      containers: [
+        { name: 'main', volumeMounts: ['idle', 'waits', 'gluster'].map((name) => ({ name, mountPath: `/${name}` })) },
+      ],
+    })
+    const [claim, volume] = volumeObjects(IDLE, '') as { metadata: object; spec: object }[]
+    await scene.api.put({ ...volume, spec: { ...volume?.spec, volumeMode: 'Block' } })
+    await scene.api.put({
+      ...claim,
+      metadata: { ...claim?.metadata, name: 'waits', uid: 'waits' },
+      spec: { accessModes: ['ReadWriteOnce'] },
+      status: { phase: 'Pending' },
+    })
+    await scene.api.put(made)
+    return {}
+  }),
+
   /** The claim of a pod that lives is deleted. */
   S5: spoilt(async (scene) => {
     await scene.api.remove('PersistentVolumeClaim', 'common', 'shop')
