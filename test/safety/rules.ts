@@ -91,6 +91,21 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...broken('S9: a runtime that knows none of the pods that live is no witness, and nothing of a pod is undone'),
     ...shown('node/pod-cgroups', 'S9: podUidsOfCgroup'),
+    ...shown(
+      'node/nested-kubelets',
+      'S9: real cgroups',
+      'S9: podsOfCgroup',
+      'S9: the processes of a node with a nested kubelet',
+    ),
+    ...broken(
+      'S9: a pod that nothing here knows holds every device until a person says that it is of another kubelet',
+      'S9: the pods of a kubelet in a container use no volume of this node',
+    ),
+    ...shown(
+      'reconcile/unknown-volumes',
+      'a process alone, of a pod that nothing here knows',
+      'a pod of a kubelet nested in a pod or a container',
+    ),
     ...planner('S9 witnesses'),
   ],
   S10: [
