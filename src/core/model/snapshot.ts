@@ -271,7 +271,10 @@ export interface NodeSnapshot {
   readonly mountinfo?: string
   readonly tree?: readonly TreeEntry[]
   readonly runtime?: RuntimeSnapshot
+  /** UIDs of this node's pods that have a process. */
   readonly processes?: readonly string[]
+  /** The same of kubelets that run in a pod or a container of this node (S9); absent: none. */
+  readonly nestedProcesses?: readonly string[]
   readonly deadMounts?: readonly { readonly path: string; readonly error: string }[]
   readonly staticPods?: StaticPodsSnapshot
   readonly kubelet?: KubeletSnapshot

@@ -99,7 +99,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     begun.then(() => node.kubeletState()),
   ] as const
   const disk = {
-    podUids: async () => [...(await scan).podUids, ...(processes ?? []), ...living(await local[1])],
+    podUids: async () => [...(await scan).podUids, ...(processes?.podUids ?? []), ...living(await local[1])],
     read: () => Promise.all(local),
   }
   // Without the directories there is no plan, and no use in waiting for the API.
@@ -123,7 +123,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const entries = tree.complete(livingVolumes(api))
   log(`directories complete: ${entries.length} entries`)
 
-  const alive = new Set([...(processes ?? []), ...living(runtime)])
+  const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])
   const checked = await hostPaths(api, (uid) => alive.has(uid))
 
   // A test's host has none of this machine's processes and ports, only files.
@@ -143,7 +143,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     },
     tree: entries,
     runtime,
-    ...(processes !== undefined && { processes }),
+    ...(processes !== undefined && { processes: processes.podUids }),
+    ...(processes !== undefined && processes.nestedUids.length > 0 && { nestedProcesses: processes.nestedUids }),
     deadMounts: dead,
     staticPods,
     kubelet,

@@ -143,6 +143,7 @@ export const snapshotShape = kept<NodeSnapshot>({
     ),
   }),
   processes: keptList(text),
+  nestedProcesses: keptList(text),
   deadMounts: keptList(kept({ path: needed(text), error: unneeded(text) })),
   staticPods: kept({
     path: text,
