@@ -33,18 +33,23 @@ export const USES = {
   'bind of a directory in it': 'directory',
   'bind in a namespace': 'directory',
   'bind of a directory in it, in a namespace': 'directory',
+  'copy of its mount in a namespace': 'directory',
   'nested kubelet': 'directory',
   'working directory': 'directory',
   'working directory in a namespace': 'directory',
+  'root directory': 'directory',
   'directory open': 'directory',
   'overlay, lower': 'directory',
   'overlay, upper': 'directory',
   'overlay, work': 'directory',
   'overlay in a namespace': 'directory',
+  'bind of a file in it': 'file',
+  'bind of a file in it, in a namespace': 'file',
   'file open read-only': 'file',
   'file open for write': 'file',
   'mapped, descriptor closed': 'file',
   'loop device on a file': 'file',
+  'loop device on a file, made in a namespace': 'file',
   'swap file': 'file',
   'device open read-only': 'node',
   'device open for write': 'node',
@@ -82,17 +87,24 @@ export const isBare = ({ kind, operation }: State): boolean =>
 export const isPlainDirectory = ({ kind }: State): boolean =>
   kind.startsWith('emptyDir on disk') || kind === 'pod directory'
 
+const isMountPoint = (each: State): boolean =>
+  !isPlainDirectory(each) && !isBare(each) && !(each.kind === 'CSI directory' && each.operation === 'DetachVolume')
+
 /** Of a mount that its user has detached lazily nothing is left to be seen but what he holds. */
 export const isHidden = (each: Combination): boolean =>
   each.use === 'mounted, detached lazily, file open' ||
-  (isBare(each) && (USES[each.use] === 'file' || STAYS_HIDDEN.has(each.use)))
+  (isBare(each) && ((USES[each.use] === 'file' && !BINDS.has(each.use)) || STAYS_HIDDEN.has(each.use)))
 
 const STAYS_HIDDEN: ReadonlySet<Use> = new Set([
   'working directory',
+  'root directory',
   'directory open',
   'overlay, lower',
   'overlay, upper',
 ])
+
+/** Whatever it is a bind of, it is one more mount of the file system. */
+const BINDS: ReadonlySet<Use> = new Set(['bind of a file in it', 'bind of a file in it, in a namespace'])
 
 /** The user's own mount of a bare disk, in his namespace alone. */
 const OF_NAMESPACE: ReadonlySet<Use> = new Set([
@@ -115,7 +127,9 @@ export function meaningless(each: Combination): string | undefined {
   if (use !== 'none' && kind === 'CSI directory' && operation === 'DetachVolume') {
     return 'nothing here tells which directory it is, and a detach leaves it where it is'
   }
-  if (isBare(each) && used === 'directory' && !mountsFirst(each)) return 'of a bare disk, one more mount of it'
+  if (isBare(each) && (used === 'directory' || BINDS.has(use)) && !mountsFirst(each))
+    return 'of a bare disk, one more mount of it'
+  if (use === 'copy of its mount in a namespace' && !isMountPoint(each)) return 'it is no mount point'
   if (use === 'overlay, work' && !isPlainDirectory(each)) return 'it lies in one mount with the upper directory'
   if (use === 'swap on the disk' && !isBare(each)) return 'swapon takes no disk that is mounted'
   if (used === 'file' && kind === 'pod directory') return "its files are the kubelet's; another one stops the removal"
@@ -146,10 +160,15 @@ export function harmless(each: Combination): string | undefined {
 
 /** Why it may be taken away all the same; undefined: never. */
 export function negligible({ kind, use }: Combination): string | undefined {
-  return kind === 'pod directory' && (use === 'working directory' || use === 'directory open')
-    ? 'whoever stands in it loses an empty directory of the kubelet'
-    : undefined
+  if (kind === 'pod directory' && STANDS_IN.has(use))
+    return 'whoever stands in it loses an empty directory of the kubelet'
+  if (use === 'copy of its mount in a namespace' && kind !== 'emptyDir in memory') {
+    return 'it goes with the directory that it is mounted on, as the kernel means it; all that it shows is still there'
+  }
+  return undefined
 }
+
+const STANDS_IN: ReadonlySet<Use> = new Set(['working directory', 'root directory', 'directory open'])
 
 export function meaningful(): readonly Combination[] {
   return allCombinations().filter((each) => meaningless(each) === undefined)

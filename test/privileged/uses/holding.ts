@@ -60,6 +60,8 @@ const BEGIN: Readonly<Record<Use, Begin>> = {
     elsewhere(node, ['mount', '--bind', directory, own], { how: 'path', path: own, mark: subject.mark }),
   'bind of a directory in it, in a namespace': ({ inner, own, subject, node }) =>
     elsewhere(node, ['mount', '--bind', inner, own], { how: 'path', path: own, mark: subject.mark }),
+  'copy of its mount in a namespace': ({ directory, subject, node }) =>
+    elsewhere(node, ['mount', '--make-private', directory], { how: 'path', path: directory, mark: subject.mark }),
   'nested kubelet': async ({ directory, own, subject, node, hide }) => {
     const path = `${own}/pods/22222222-2222-4333-8444-000000000001/volumes/kubernetes.io~csi/${subject.name}/mount`
     mkdirSync(path, { recursive: true })
@@ -71,15 +73,38 @@ const BEGIN: Readonly<Record<Use, Begin>> = {
     const path = `${own}.ns`
     return elsewhere(node, ['mount', '--bind', directory, path], { how: 'cwd', path, mark: subject.mark }, hide)
   },
+  'root directory': ({ directory, subject }) => process_({ how: 'root', path: directory, mark: subject.mark }),
   'directory open': ({ directory, subject }) =>
     process_({ how: 'open directory', path: directory, mark: subject.mark }),
+  'bind of a file in it': async ({ directory, own, subject: { mark } }) => {
+    const path = `${own}.file`
+    writeFileSync(path, '')
+    sh('mount', '--bind', `${directory}/file`, path)
+    return {
+      names: [path],
+      check: (token) => checkOnce(token, { how: 'by name', path, mark }),
+      end: async () => void sh('umount', path),
+    }
+  },
+  'bind of a file in it, in a namespace': ({ directory, own, subject, node }) => {
+    const path = `${own}.file`
+    writeFileSync(path, '')
+    return elsewhere(node, ['mount', '--bind', `${directory}/file`, path], { how: 'by name', path, mark: subject.mark })
+  },
   'file open read-only': ({ directory, subject }) =>
     process_({ how: 'read-only', path: `${directory}/file`, mark: subject.mark }),
   'file open for write': ({ directory, subject }) =>
     process_({ how: 'for write', path: `${directory}/file`, mark: subject.mark }),
   'mapped, descriptor closed': ({ directory, subject }) =>
     process_({ how: 'mapped', path: `${directory}/file`, mark: subject.mark }),
-  'loop device on a file': ({ directory, subject }) => onLoop(`${directory}/file`, 0, subject),
+  'loop device on a file': ({ directory, subject }) =>
+    onLoop(sh('losetup', '--find', '--show', `${directory}/file`), 0, subject),
+  'loop device on a file, made in a namespace': ({ directory, own, subject }) => {
+    // What the kernel calls the file is no path from anywhere once that namespace is gone.
+    const script = 'mount --bind "$1" "$2" && exec losetup --find --show "$2/file"'
+    const namespace = ['-m', '--propagation', 'private', 'sh', '-c', script, 'sh', directory, own]
+    return onLoop(sh('unshare', ...namespace), 0, subject)
+  },
   'swap file': async ({ directory, subject, device, own, hide }) => {
     const name = `swap-${subject.name}`
     makeSwap(`${directory}/${name}`)
@@ -141,7 +166,8 @@ const BEGIN: Readonly<Record<Use, Begin>> = {
     const held: Held = { how: 'by name', path: `${own}.node`, mark: subject.mark, at: RAW_AT }
     return elsewhere(node, ['mount', '--bind', device, `${own}.node`], held)
   },
-  'loop device on the disk': ({ device, subject }) => onLoop(device, RAW_AT, subject),
+  'loop device on the disk': ({ device, subject }) =>
+    onLoop(sh('losetup', '--find', '--show', device), RAW_AT, subject),
   'device mapper on the disk': async ({ device, subject }) => {
     if (spawnSync('dmsetup', ['version']).status !== 0) throw new Unavailable('this kernel has no device mapper')
     const name = `volctl-${process.pid}-${subject.name}`
@@ -302,8 +328,7 @@ async function started(child: ChildProcess): Promise<Holding> {
 
 const line = async (lines: Interface): Promise<string> => (await once(lines, 'line'))[0] as string
 
-async function onLoop(file: string, at: number, { mark }: Subject): Promise<Holding> {
-  const loop = sh('losetup', '--find', '--show', file)
+async function onLoop(loop: string, at: number, { mark }: Subject): Promise<Holding> {
   const backing = `/sys/block/${loop.slice('/dev/'.length)}/loop/backing_file`
   return {
     names: [loop],

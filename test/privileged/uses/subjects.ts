@@ -225,7 +225,7 @@ function emptyDir({ node, combination, podUid, mark }: Plan, medium: 'disk' | 'm
   if (mark !== '') fill(directory, mark)
   return {
     ...inside(directory, combination),
-    ...(mark === '' ? {} : { content: directory }),
+    ...(mark === '' || medium === 'memory' ? {} : { content: directory }),
     takeAway: () => {
       empty(directory)
       unmountBelow(directory)

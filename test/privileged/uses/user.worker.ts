@@ -7,6 +7,7 @@
 import { dlopen, toBuffer } from 'node:ffi'
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { changeRoot } from '../../helpers/system-calls.ts'
 import { type Held, LINE, PAGE } from './held.ts'
 
 type Check = (token: string) => void
@@ -18,6 +19,10 @@ const CHECKS: Readonly<Record<Held['how'], () => Check>> = {
   cwd: () => {
     process.chdir(path)
     return inDirectory('.')
+  },
+  root: () => {
+    changeRoot(path)
+    return inDirectory('')
   },
   'open directory': () => inDirectory(`/proc/self/fd/${openSync(path, 'r')}`),
   'read-only': () => {

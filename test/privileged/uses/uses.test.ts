@@ -5,7 +5,7 @@
  *
  * A seeded choice of combinations; VOLCTL_USES=200 tries about as many with another seed, VOLCTL_USES=all every one, and
  * VOLCTL_USES='KIND;KIND/OPERATION/USE' those of these names (an empty list is all). VOLCTL_USES_TABLE=1 prints what came of
- * each as Markdown, VOLCTL_USES_TABLE=json as JSON.
+ * each as Markdown, VOLCTL_USES_TABLE=json each as a line of JSON before.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
@@ -55,8 +55,9 @@ async function tried(scenario: 'apply' | 'plain', combinations: readonly Combina
   let left = combinations
   for (let tries = 1; left.length > 0; tries++) {
     const verdicts = await triedOnce(scenario, left)
-    left = tries === MOST_TRIES ? [] : verdicts.filter(({ disturbed }) => disturbed)
-    found.push(...verdicts.filter(({ disturbed }) => !disturbed || tries === MOST_TRIES))
+    const disturbed = verdicts.filter((each) => each.disturbed)
+    left = tries === MOST_TRIES ? [] : disturbed.map(({ kind, operation, use }) => ({ kind, operation, use }))
+    found.push(...verdicts.filter((each) => !each.disturbed || tries === MOST_TRIES))
   }
   return found
 }
@@ -66,9 +67,17 @@ async function triedOnce(scenario: string, combinations: readonly Combination[])
   const found: Verdict[] = []
   for (let at = 0; at < groups.length; at += GROUPS_AT_ONCE) {
     const some = JSON.stringify(groups.slice(at, at + GROUPS_AT_ONCE))
-    found.push(...(await inNamespace<Verdict[]>(WORKER, scenario, true, [some])))
+    const verdicts = await inNamespace<Verdict[]>(WORKER, scenario, true, [some])
+    found.push(...verdicts)
+    // As they come: all of them take a while.
+    if (table === 'json')
+      for (const each of verdicts) process.stdout.write(`${JSON.stringify(rowOf(scenario, each))}\n`)
   }
   return found
+}
+
+function rowOf(scenario: string, verdict: Verdict): object {
+  return scenario === 'plain' ? verdict : { ...verdict, outcome: outcomeOf(verdict), wrong: wrongOf(verdict) }
 }
 
 describe('the list of combinations', () => {
@@ -103,10 +112,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     afterAll(() => {
-      if (table === 'json') {
-        const rows = verdicts.map((each) => ({ ...each, outcome: outcomeOf(each), wrong: wrongOf(each) }))
-        process.stdout.write(`${JSON.stringify(rows, null, 1)}\n`)
-      } else if (table !== undefined) process.stdout.write(`${tableOf(verdicts)}\n`)
+      if (table !== undefined) process.stdout.write(`${tableOf(verdicts)}\n`)
     })
 
     it('has been tried, but for what this machine has not', ({ skip }) => {

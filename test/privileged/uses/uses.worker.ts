@@ -8,7 +8,7 @@ import { until } from '../../helpers/until.ts'
 import type { Combination } from './combinations.ts'
 import { begin, type Holding } from './holding.ts'
 import { type TrialNode, withTrialNode } from './node.ts'
-import { hideLeftDisks, namesOthers } from './others-disks.ts'
+import { namesOthers, withoutOthersDisks } from './others-disks.ts'
 import { isTaken, planAndApply } from './read-verdicts.ts'
 import { isFilled, makeSubject, type Subject } from './subjects.ts'
 import { Unavailable } from './unavailable.ts'
@@ -23,8 +23,9 @@ await runScenario({
   /** One group after another, each at once on the node: used, applied to, and asked. */
   async apply(directory, [groups = '[]']) {
     return await onNode(directory, groups, async (node, trials) => {
-      const saidOf = await planAndApply(node)
-      const own = trials.flatMap(({ holding }) => holding.names).map((name) => name.replace('/dev/', ''))
+      const names = new Set(trials.flatMap(({ holding }) => holding.names).map((name) => name.replace('/dev/', '')))
+      const isOwn = (name: string): boolean => names.has(name) || name.startsWith(`${directory}/`)
+      const saidOf = await withoutOthersDisks(isOwn, () => planAndApply(node))
       for (const { subject } of trials) if (isTaken(saidOf(subject))) subject.taken?.()
       return Promise.all(
         trials.map(async (trial) => {
@@ -38,7 +39,7 @@ await runScenario({
               outcomes.every(({ state }) => state === 'done'),
             )
           const told = outcomes.map(({ message }) => message).join(' ')
-          const disturbed = by === undefined && namesOthers(told, own)
+          const disturbed = by === undefined && namesOthers(told, isOwn)
           return { ...subject.combination, outcomes, ...(by && { named: by }), hurt, ...(disturbed && { disturbed }) }
         }),
       )
@@ -67,7 +68,6 @@ function lossOf({ content }: Subject, done: boolean): string {
 type Work = (node: TrialNode, trials: readonly Trial[]) => Promise<readonly Verdict[]>
 
 async function onNode(directory: string, groups: string, work: Work): Promise<readonly Verdict[]> {
-  hideLeftDisks()
   return await withTrialNode(directory, async (node) => {
     const verdicts: Verdict[] = []
     let number = 0
