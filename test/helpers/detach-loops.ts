@@ -1,11 +1,16 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { readBackingFile, readLoops } from '../../src/core/apply/device-use.ts'
+import { structurePlaces } from './structure-places.ts'
 
 /** Loop devices are the machine's, not the mount namespace's: none may be left. One that is mounted goes with its mount. */
 export function detachLoops(...directories: readonly string[]): void {
   const all = readLoops()
-  const own = all.filter(({ backingFile }) => directories.some((directory) => backingFile.startsWith(`${directory}/`)))
+  const places = directories.flatMap((directory) => [
+    directory,
+    ...structurePlaces(directory).map(({ place }) => place),
+  ])
+  const own = all.filter(({ backingFile }) => places.some((place) => backingFile.startsWith(`${place}/`)))
   if (own.length === 0) return
   // What keeps a block volume open sits on another loop device; once its mount is gone its file has no name.
   const inodes = new Set(own.map(({ device }) => String(statSync(device).ino)))

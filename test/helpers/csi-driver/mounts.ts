@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { kernelPath } from '../structure-places.ts'
 
 const run = promisify(execFile)
 
@@ -11,7 +12,8 @@ export async function command(name: string, ...args: string[]): Promise<string> 
 
 /** How many mounts are stacked on exactly this path. */
 export function mountsAt(path: string): number {
-  return mountPoints().filter((mountPoint) => mountPoint === path).length
+  const place = kernelPath(path)
+  return mountPoints().filter((mountPoint) => mountPoint === place).length
 }
 
 /** Unmounts everything at or below a directory, the youngest first: for a test's own clean-up. */
