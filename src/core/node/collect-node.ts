@@ -12,7 +12,14 @@ import type { KubeClient } from '../api/kube-client.ts'
 import type { DiskRead } from '../api/read-api.ts'
 import { isSuperblockGone } from '../apply/device-use.ts'
 import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
-import type { ApiSnapshot, CsiSocket, NodeSnapshot, RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
+import type {
+  ApiSnapshot,
+  CsiSocket,
+  KubeletSnapshot,
+  NodeSnapshot,
+  RuntimeSnapshot,
+  SandboxState,
+} from '../model/snapshot.ts'
 import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
@@ -28,6 +35,7 @@ import { type LocatedNode, locateNode } from './locate-node.ts'
 import { mountsAnew } from './mounts-anew.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readSelinux } from './selinux.ts'
+import { withSignsOfLife } from './signs-of-life.ts'
 import { isInUserNamespace } from './standing.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
@@ -92,7 +100,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     begun.then(() => node.kubeletState()),
   ] as const
   const disk = {
-    podUids: async () => [...(await scan).podUids, ...(processes ?? []), ...living(await local[1])],
+    podUids: async () => [...(await scan).podUids, ...(processes?.podUids ?? []), ...living(await local[1])],
     read: () => Promise.all(local),
   }
   // Without the directories there is no plan, and no use in waiting for the API.
@@ -105,16 +113,18 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const remote = askApi({ ...options, signal }, node, disk)
   // All of them end before anything is thrown: no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
-  const [tree, runtime, csiSockets, dead, kubelet] = await Promise.all(local)
+  const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const { api, client, kubeletClient, kubeletUnused } = await remote
   log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
+  const kubelet = withSignsOfLife(localKubelet, api, Date.parse(capturedAt))
+  log(`kubelet: ${describe(kubelet)}; lease ${api.lease?.spec?.renewTime ?? 'not readable'}`)
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
   )
   const entries = tree.complete(livingVolumes(api))
   log(`directories complete: ${entries.length} entries`)
 
-  const alive = new Set([...(processes ?? []), ...living(runtime)])
+  const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])
   const checked = await hostPaths(api, (uid) => alive.has(uid))
 
   // A test's host has none of this machine's processes and ports, only files.
@@ -134,7 +144,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     },
     tree: entries,
     runtime,
-    ...(processes !== undefined && { processes }),
+    ...(processes !== undefined && { processes: processes.podUids }),
+    ...(processes !== undefined && processes.nestedUids.length > 0 && { nestedProcesses: processes.nestedUids }),
     deadMounts: dead,
     staticPods,
     kubelet,
@@ -149,6 +160,11 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   }
   const readMounts = mountsAnew(node.rootDir, links.links)
   return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts }
+}
+
+function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapshot): string {
+  if (running || mayReturn) return running ? 'runs' : 'may come back'
+  return stoppedAt === undefined ? 'stopped' : `stopped at ${stoppedAt}, by ${stopShownBy ?? 'unit'}`
 }
 
 /** Pods that the runtime shows to live. */

@@ -37,6 +37,8 @@ export const BLOCK_CODES = {
   TwoWriters: 'the volume is attached elsewhere against its access mode',
   UnresolvedVolume: 'a volume of an existing pod could not be resolved, and this may be it',
   MayBeInUse: 'a pod that runs, or may, has volumes that cannot be told, and this may be one',
+  UnknownPodProcess:
+    'a process runs of a pod that nothing on this node knows; give --foreign-pod if it is not of this node',
   PredecessorBlocked: 'an operation that has to come first is blocked',
   OutageSuspected: 'the API may have lost pods; give --accept-outage',
   Forbidden: 'the credential lacks the right',
@@ -67,6 +69,7 @@ export const BLOCK_CODES = {
   DetachedLazily: "the volume's file system was detached lazily, and may still be in use",
   LazyMemoryUnusable: 'what was detached lazily cannot be known, and the volume may be one',
   LifecycleMode: 'the CSIDriver does not allow volumes of this kind',
+  NotMigrated: 'the kubelet of this node mounts it by itself: it does not leave this in-tree plugin to a CSI driver',
   CsiDriverUnknown: 'the CSIDriver object could not be read',
 } as const
 
@@ -88,10 +91,15 @@ export const WAITING_CODES = {
   NodeNotReady: 'the node is out of service',
   DeadMount: 'the mount is dead and containers still run on it',
   ControllerActs: 'the attach/detach controller acts next',
+  NotManaged: 'the kubelet of this node attaches volumes by itself',
+  TerminatedKept: 'the node is told to keep the volumes of pods that have ended',
 } as const
 
 export const PROBLEM_CODES = {
   PodGoneButRunning: 'a pod is not in the API and still runs',
+  UnknownPodProcess: 'a process runs of a pod that neither the API nor the disk nor the runtime of this node knows',
+  ForeignPod: 'a pod was said to be of another kubelet on this machine (--foreign-pod)',
+  NotForeign: '--foreign-pod names a pod that this node knows',
   PodStillRunning: 'a pod is ending and still runs',
   AlivenessUnknown: 'whether a pod runs could not be known',
   MayBeStatic: 'a directory may belong to a static pod',
@@ -112,6 +120,19 @@ export const PROBLEM_CODES = {
   NotManaged: "the attach/detach controller does not manage this node's attachments",
   MountedButNotAttached: 'a volume is mounted and not attached',
   MountedButNotInUse: 'a volume is mounted and not reported in use',
+  AttachmentDeleting: 'a volume is mounted, and its VolumeAttachment is being deleted',
+  TwoWriters: 'a volume is mounted here and attached elsewhere, or had by two pods, against its access mode',
+  MultiAttach: 'a pod waits for a volume that is attached to another node (Multi-Attach error)',
+  NameWithoutVolume: "the node's status names a volume that nothing on this node bears",
+  ReadOnlyFileSystem: 'a file system is read-only under a pod that mounts it to write',
+  NodeOutOfService: 'the node is tainted out-of-service while volumes are mounted here',
+  VersionUntested: 'the kubelet of this node is of a version with which volctl was not tried',
+  NotMigrated: 'the kubelet of this node mounts an in-tree disk by itself, which is taken for a CSI volume elsewhere',
+  TerminatedKept: 'the node is told to keep the volumes of pods that have ended',
+  BeingDeleted: 'the claim or the PersistentVolume of a mounted volume is being deleted',
+  VolumeNotBound: 'the PersistentVolume of a mounted volume is released, or has failed',
+  DriverMissing: 'the CSI driver of a mounted volume is not registered here',
+  DriverNotInCsiNode: 'CSINode does not list the driver of a mounted volume',
   DataUnderMountPoint: 'files lie where nothing should be without a mount',
   UnexpectedFile: 'a file that the kubelet did not make',
   ForeignMount: "a mount that is not the volume's",
@@ -129,7 +150,7 @@ export const PROBLEM_CODES = {
   DriverDead: 'a CSI driver is registered and cannot be called',
   DriverNotKnown: 'a CSI driver answers, and no registration tells the kubelet of it',
   InsecureApi: 'anybody between could have answered in the place of the API server; apply wants --accept-insecure-api',
-  NothingNamed: '--pod or --volume gives a name that nothing on this node bears',
+  NothingNamed: '--pod, --volume or --foreign-pod gives a name that nothing on this node bears',
   NotBelieved: 'a process or a file may be of somebody else than root, and was passed over',
   DriverEndpointOutside: "a CSI driver listens outside the kubelet's root directory",
 } as const

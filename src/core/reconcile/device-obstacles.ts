@@ -4,6 +4,7 @@ import { type DeviceKind, mayBeOne } from '../desired/may-be.ts'
 import { namespacedName } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Obstacle } from './draft.ts'
+import { foreignHint } from './known-pods.ts'
 import { missingPodsDirectory } from './pods-directory.ts'
 import { unknownLinks } from './unread.ts'
 import { allowsSeveralNodes } from './volume-facts.ts'
@@ -53,6 +54,13 @@ function untoldObstacle({ users, inputs }: PlanContext, driver: string | undefin
   })
   if (untold === undefined) return undefined
   const { pod, what } = untold
+  if (pod.why?.code === 'UnknownPodProcess') {
+    return {
+      code: 'UnknownPodProcess',
+      message: `a process of pod ${pod.uid} runs here, and nothing on this node knows the pod: it may use this volume`,
+      hint: foreignHint(pod.uid),
+    }
+  }
   return {
     code: 'MayBeInUse',
     message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has a volume that cannot be told (${what}): this may be it`,
