@@ -89,6 +89,23 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S8, S21: in a mount namespace of somebody else alone: the plan cannot see it, and the apply refuses',
     ),
     ...shown(
+      'privileged/links',
+      'S8: behind %s nothing is touched, and no device is undone',
+      'S8, S26: a link that leads elsewhere once the apply comes to it refuses all that is behind it: %s',
+      "S8: a volume's whole life behind links of a driver and of pods",
+    ),
+    ...shown(
+      'linked-captures',
+      'S8: a link in place of %s changes no plan',
+      'a control, $name: where nothing tells what is behind them, nothing is decided on it',
+    ),
+    ...shown(
+      'node/structure-links',
+      'S8: a link in the structure is gone through',
+      'S8: of any other nothing behind it is known',
+      'S33: a link that somebody else could have made is not obeyed',
+    ),
+    ...shown(
       'reconcile/outside-root',
       'S8: a mount outside of the root directory holds the detach of the volume that its path is of',
       'S8, S24: it holds the unstage as well',
