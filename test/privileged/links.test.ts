@@ -68,7 +68,7 @@ describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefin
   )
 
   it("S8: a volume's whole life behind links of a driver and of pods", async () => {
-    expect(await inNamespace(WORKER, 'driverDirectory')).toEqual({
+    expect(await inNamespace(WORKER, 'driverDirectory', true)).toEqual({
       set: ['done', 'done'],
       present: ['staged', 'stage file', 'published', 'publish file'],
       inTable: 2,
