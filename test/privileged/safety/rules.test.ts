@@ -214,7 +214,7 @@ describe.skipIf(noMounts !== undefined)(
         '2 of 3 gone',
         'Not judged: S21: ',
         '1 file, 17 B',
-        'disk.example.com',
+        '.example.com',
         'ReadWriteOnce',
       ])
         expect(text).toContain(shown)
