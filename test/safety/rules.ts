@@ -163,6 +163,8 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...broken('S21: what a second PersistentVolume shares the handle of is not detached'),
     ...shown('apply/detach', 'detaching (S21)', 'beside a file system that no mount table shows (S20)'),
+    ...shown('privileged/device-uses', 'S21: %s: it is taken away', 'S21: $use: nothing takes it away'),
+    ...shown('apply/whole-disk', 'the disk and everything on it (S21)'),
     ...planner('S21 detach'),
   ],
   S22: [

@@ -41,9 +41,9 @@ export async function requireDevicesUnused(
   const own = nodesOwn(around, plan.rootDir, host)
   const { disks, fileSystems, directories } = devicesOf(record, own, host)
   const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: true })
-  const isOwnLoop = (device: string): boolean =>
+  const isOwn = (device: string): boolean =>
     ofOthers.has(keyOf({ device, backingFile: host.loopBackingFile(device) ?? '' }))
-  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, isOwnLoop }, run)
+  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, loops: { isOwn, filesAside: true } }, run)
   const [user] = lasting
   if (user !== undefined) throw heldBy(operation, user.who)
   const held = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))
