@@ -2,6 +2,7 @@
 
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { getClaim, patchClaimStatus } from '../api/claim-status.ts'
+import { withFreshVolumes } from '../api/fresh-volumes.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
 import { listObjects } from '../api/objects.ts'
 import { ATTACHMENTS } from '../api/resources.ts'
@@ -19,7 +20,7 @@ import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
-import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import { type ControllerWanted, controllerWantedVolumes } from '../desired/controller-wanted.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
 import { namedUids } from '../desired/pods.ts'
@@ -171,17 +172,28 @@ function wantedVolume({ snapshot }: CollectedNode, pod: Pod, uniqueName: string)
 }
 
 /** By the attach/detach controller's rule (S21); a volume that could not be resolved may be any (S4). */
-function isWanted({ snapshot, node }: CollectedNode, uniqueName: string, pods: readonly Pod[]): boolean {
-  const { api } = snapshot
-  if (api === undefined) return true
-  const wanted = controllerWantedVolumes(pods, api, node.nodeName)
-  return wanted.names.has(uniqueName) || wanted.unresolved.some(({ cause }) => cause === 'Unknown')
+async function isWanted(latest: CollectedNode, uniqueName: string, pods: readonly Pod[]): Promise<boolean> {
+  const wanted = await wantedNow(latest, pods)
+  return wanted === undefined || wanted.names.has(uniqueName) || hasUnknown(wanted)
 }
 
 /** By the same rule, as devices go: what a pod wants it may also be about to mount (S25). */
-function wantedSources({ snapshot, node }: CollectedNode, pods: readonly Pod[]): readonly DeviceSource[] | undefined {
-  const { api } = snapshot
-  if (api === undefined) return undefined
-  const { volumes, unresolved } = controllerWantedVolumes(pods, api, node.nodeName)
-  return unresolved.some(({ cause }) => cause === 'Unknown') ? undefined : volumes.map(deviceSourceOf)
+async function wantedSources(
+  latest: CollectedNode,
+  pods: readonly Pod[],
+): Promise<readonly DeviceSource[] | undefined> {
+  const wanted = await wantedNow(latest, pods)
+  return wanted === undefined || hasUnknown(wanted) ? undefined : wanted.volumes.map(deviceSourceOf)
 }
+
+/** What the pods want, by claims and volumes of this moment; undefined: the API was not read. */
+async function wantedNow(
+  { snapshot, node, client }: CollectedNode,
+  pods: readonly Pod[],
+): Promise<ControllerWanted | undefined> {
+  if (snapshot.api === undefined) return undefined
+  const api = await withFreshVolumes(client, snapshot.api, pods, node.nodeName)
+  return controllerWantedVolumes(pods, api, node.nodeName)
+}
+
+const hasUnknown = ({ unresolved }: ControllerWanted): boolean => unresolved.some(({ cause }) => cause === 'Unknown')
