@@ -1,6 +1,7 @@
 /** A disk with two partitions, the first of which is a volume, and everybody who may use it beside the volume's pod. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
 import type { ApplyContext, CsiNode } from '../../src/core/apply/ports.ts'
 import type { VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, VolumeRef } from '../../src/core/plan/plan.ts'
@@ -23,6 +24,8 @@ interface Disk {
   readonly volume: string
   readonly other: string
 }
+
+const hasBtrfs = (): boolean => /\tbtrfs$/m.test(readFileSync('/proc/filesystems', 'utf8'))
 
 /** Ends the use. */
 type End = () => unknown
@@ -124,7 +127,7 @@ interface Taking {
   /** What is made before anybody uses anything. */
   readonly prepare: (disk: Disk, root: string) => Operation[]
   /** When the use begins: in the driver's call, or before the apply. */
-  readonly during?: keyof CsiNode
+  readonly during?: keyof CsiNode | undefined
   /** Which outcome is asked for. */
   readonly last: string
 }
@@ -213,14 +216,21 @@ const attachment: VolumeAttachment = {
 
 async function take(disk: Disk, { prepare, during, last }: Taking, use: keyof typeof USES): Promise<string> {
   const root = makeDir(`${disk.directory}/kubelet-${Math.random()}`)
-  const operations = prepare(disk, root)
+  return outcomeOf(root, prepare(disk, root), { last, during, use: () => USES[use]?.(disk) })
+}
+
+async function outcomeOf(
+  root: string,
+  operations: readonly Operation[],
+  { last, during, use }: { last: string; during: Taking['during']; use: () => End | Promise<End> | undefined },
+): Promise<string> {
   const ends: End[] = []
-  const begin = async (): Promise<void> => void ends.push((await USES[use]?.(disk)) ?? (() => {}))
+  const begin = async (): Promise<void> => void ends.push((await use()) ?? (() => {}))
   const answer = (method: keyof CsiNode) => async (request: object) => {
     const [target = ''] = Object.values(request).filter((value) => String(value).startsWith('/'))
+    if (during !== undefined && method === during) await begin()
     if (readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${target} `)) sh('umount', target)
     if (method === 'nodeUnpublishVolume') sh('rm', '-f', target)
-    if (method === during) await begin()
   }
   const driver: CsiNode = {
     ...UNASKED_DRIVER,
@@ -256,7 +266,145 @@ async function take(disk: Disk, { prepare, during, last }: Taking, use: keyof ty
   }
 }
 
+/** Stages by a mount(8) of one's own, and detaches; the use begins in the driver's call, before it unmounts. */
+async function detachOf(
+  directory: string,
+  stageBy: (at: string) => void,
+  use: (at: string) => End | Promise<End> | undefined,
+): Promise<string> {
+  const root = makeDir(`${directory}/kubelet-${Math.random()}`)
+  const at = global(root)
+  stageBy(at)
+  const unstage = deviceOperation('unstage', {
+    kind: 'UnmountDevice',
+    steps: [{ op: 'NodeUnstageVolume', target: at }],
+    expects: expectNow(at),
+  })
+  const found = await outcomeOf(root, [unstage, detach('unstage')], {
+    ...{ last: 'detach', during: 'nodeUnstageVolume' },
+    use: () => use(at),
+  })
+  return found.replaceAll(directory, '')
+}
+
+/** Mounted once more, with a file open, and detached lazily. */
+async function lazily(directory: string, mount: (at: string) => void): Promise<End> {
+  const at = makeDir(`${directory}/lazy-${Math.random()}`)
+  mount(at)
+  const end = await shell(`exec 9> ${at}/file`)
+  sh('umount', '-l', at)
+  return end
+}
+
+/** A file system with a device number of its own and a block device, made by mkfs.btrfs --mixed. */
+async function withBtrfs<T>(directory: string, work: (device: string) => Promise<T>): Promise<T> {
+  const file = `${directory}/btrfs.img`
+  writeFileSync(file, brotliDecompressSync(readFileSync(process.env.BTRFS_IMAGE ?? '')))
+  const device = sh('losetup', '--find', '--show', file)
+  try {
+    return await work(device)
+  } finally {
+    detachLoop(device)
+  }
+}
+
+/** A directory of a file system is the volume. */
+const DIRECTORY_USES: Readonly<Record<string, (volume: string, directory: string) => End | Promise<End>>> = {
+  nobody: () => () => {},
+  'another directory of the file system open': (volume) => shell(`exec 9> ${volume}/../other/file`),
+  'another directory of it mounted': (volume, directory) => {
+    const at = makeDir(`${directory}/second`)
+    sh('mount', '--bind', `${volume}/../other`, at)
+    return () => sh('umount', at)
+  },
+  'a file of it open': (volume) => shell(`exec 9> ${volume}/file`),
+  'a process in it': (volume) => shell(`cd ${volume}`),
+  'a directory of it mounted': (volume, directory) => {
+    const at = makeDir(`${directory}/second`)
+    sh('mount', '--bind', makeDir(`${volume}/below`), at)
+    return () => sh('umount', at)
+  },
+  'it mounted in a namespace': (volume, directory) =>
+    shell(`mount --bind ${volume} ${makeDir(`${directory}/away`)}`, ...inNamespaceOfItsOwn),
+  'a loop device on a file of it': (volume) => {
+    sh('truncate', '-s', '1M', `${volume}/image`)
+    const loop = sh('losetup', '--find', '--show', `${volume}/image`)
+    return () => detachLoop(loop)
+  },
+}
+
+async function directoryUses(directory: string, data: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  makeDir(`${data}/other`)
+  for (const [name, use] of Object.entries(DIRECTORY_USES)) {
+    const volume = makeDir(`${data}/vol-1`)
+    found[name] = await detachOf(
+      directory,
+      (at) => sh('mount', '--bind', volume, at),
+      () => use(volume, directory),
+    )
+  }
+  return found
+}
+
 await runScenario({
+  /** @returns how a detach ended beside each use of a directory of the node's own file system, and of one kept elsewhere */
+  async directories(directory) {
+    const own = await directoryUses(directory, makeDir(`${directory}/data`))
+    const kept = await withDisk(directory, async ({ volume }) => {
+      const data = makeDir(`${directory}/kept`)
+      sh('mount', volume, data)
+      try {
+        return await directoryUses(directory, data)
+      } finally {
+        sh('umount', data)
+      }
+    })
+    /** The volume's own disk, of which a directory alone was mounted, and which somebody has mounted whole since. */
+    const since = await withDisk(directory, async ({ volume }) => {
+      const [first, data] = [makeDir(`${directory}/first`), makeDir(`${directory}/since`)]
+      sh('mount', volume, first)
+      makeDir(`${first}/vol-1`)
+      const stageBy = (at: string): void => {
+        sh('mount', '--bind', `${first}/vol-1`, at)
+        sh('umount', first)
+        sh('mount', volume, data)
+      }
+      try {
+        return await detachOf(directory, stageBy, () => undefined)
+      } finally {
+        sh('umount', data)
+      }
+    })
+    return { own, kept, since }
+  },
+
+  /** @returns how a detach ended with and without a file that is open in what was detached lazily */
+  async lazily(directory) {
+    const tmpfs = (at: string): void => void sh('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', at)
+    const inMemory = {
+      free: await detachOf(directory, tmpfs, () => undefined),
+      held: await detachOf(directory, tmpfs, (global) => lazily(directory, (at) => sh('mount', '--bind', global, at))),
+    }
+    const btrfs = hasBtrfs()
+      ? await withBtrfs(directory, async (device) => {
+          const stageBy = (at: string): void => void sh('mount', device, at)
+          const again = (at: string): void => void sh('mount', device, at)
+          return {
+            free: await detachOf(directory, stageBy, () => undefined),
+            held: await detachOf(directory, stageBy, () => lazily(directory, again)),
+            mounted: await detachOf(directory, stageBy, () => {
+              const at = makeDir(`${directory}/btrfs`)
+              again(at)
+              return () => sh('umount', at)
+            }),
+            open: await detachOf(directory, stageBy, () => shell(`exec 9< ${device}`)),
+          }
+        })
+      : undefined
+    return { inMemory, btrfs }
+  },
+
   /** @returns for every use and operation how it ended */
   everybody: (directory) =>
     withDisk(directory, async (disk) => {
