@@ -1,57 +1,16 @@
 /** The disk and everything on it, on recorded sysfs trees: the kernel of a test machine has no device mapper or md (S21). */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { nodesOwn } from '../../src/core/apply/node-stack.ts'
-import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import { isPassive, wholeDisk } from '../../src/core/apply/whole-disk.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { type RecordedDevice, recordDisks } from '../helpers/recorded-disks.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
-
-interface Device {
-  readonly name: string
-  readonly dev: string
-  /** Of a partition. */
-  readonly disk?: string
-  readonly uuid?: string
-  readonly slaves?: readonly string[]
-}
 
 let sys: string
 beforeEach(() => {
   sys = temporaryDirectory()
 })
-
-/** As Linux 6.1 shows them: links in /sys/block and /sys/class/block, holders and slaves in both directions. */
-function record(devices: readonly Device[]): SysfsBlockTree {
-  const at = ({ name, disk }: Device): string => `${sys}/devices/${disk === undefined ? name : `${disk}/${name}`}`
-  const link = (to: string, path: string): void => {
-    mkdirSync(dirname(path), { recursive: true })
-    symlinkSync(to, path)
-  }
-  for (const device of devices) {
-    const { name, dev, disk, uuid } = device
-    for (const directory of ['holders', 'slaves']) mkdirSync(`${at(device)}/${directory}`, { recursive: true })
-    writeFileSync(`${at(device)}/dev`, `${dev}\n`)
-    if (disk !== undefined) writeFileSync(`${at(device)}/partition`, '1\n')
-    if (uuid !== undefined) {
-      mkdirSync(`${at(device)}/dm`)
-      writeFileSync(`${at(device)}/dm/uuid`, `${uuid}\n`)
-    }
-    if (disk === undefined) link(at(device), `${sys}/block/${name}`)
-    link(at(device), `${sys}/class/block/${name}`)
-    link(at(device), `${sys}/dev/block/${dev}`)
-  }
-  for (const device of devices) {
-    for (const slave of device.slaves ?? []) {
-      const below = devices.find(({ name }) => name === slave)
-      if (below === undefined) throw new Error(slave)
-      link(at(below), `${at(device)}/slaves/${slave}`)
-      link(at(device), `${at(below)}/holders/${device.name}`)
-    }
-  }
-  return new SysfsBlockTree(sys, '/nonexistent')
-}
 
 const TREES = {
   'LUKS on a partition': [
@@ -87,7 +46,7 @@ const TREES = {
     { name: 'dm-1', dev: '253:1', uuid: 'part1-mpath-3600508b400105e21', slaves: ['dm-0'] },
     { name: 'dm-2', dev: '253:2', uuid: 'part2-mpath-3600508b400105e21', slaves: ['dm-0'] },
   ],
-} as const satisfies Record<string, readonly Device[]>
+} as const satisfies Record<string, readonly RecordedDevice[]>
 
 const NOTHING = new Set<string>()
 
@@ -135,7 +94,7 @@ describe('the disk and everything on it (S21)', () => {
       below: ['sdb'],
     },
   ])('$tree, from $from', ({ tree, from, want, below }) => {
-    const found = wholeDisk([from], record(TREES[tree]), { own: NOTHING, throughLvm: true })
+    const found = wholeDisk([from], recordDisks(sys, TREES[tree]), { own: NOTHING, throughLvm: true })
     expect(found.map(({ name }) => name).toSorted()).toEqual([...want].toSorted())
     expect(
       found
@@ -146,18 +105,18 @@ describe('the disk and everything on it (S21)', () => {
   })
 
   it('before an unstage, not from a logical volume to what else is on its disk', () => {
-    const tree = record(TREES['two logical volumes on one disk'])
+    const tree = recordDisks(sys, TREES['two logical volumes on one disk'])
     const found = wholeDisk(['253:1'], tree, { own: NOTHING, throughLvm: false })
     expect(found.map(({ name }) => name)).toEqual(['dm-1'])
   })
 
   it('a number that sysfs does not know is still asked for', () => {
-    const [node] = wholeDisk(['8:64'], record([]), { own: NOTHING, throughLvm: true })
+    const [node] = wholeDisk(['8:64'], recordDisks(sys, []), { own: NOTHING, throughLvm: true })
     expect(node).toMatchObject({ name: '8:64', dev: '8:64' })
   })
 
   it('not through the disk that the root file system is on: it is not what is taken away', () => {
-    const tree = record([
+    const tree = recordDisks(sys, [
       { name: 'sda', dev: '8:0' },
       { name: 'sda1', dev: '8:1', disk: 'sda' },
       { name: 'sda2', dev: '8:2', disk: 'sda' },
@@ -178,7 +137,7 @@ describe('the disk and everything on it (S21)', () => {
   })
 
   it('a multipath map and its partitions are no use by themselves, anything else that is made of a disk is', () => {
-    const tree = record([
+    const tree = recordDisks(sys, [
       ...TREES['multipath with partitions of kpartx'],
       { name: 'dm-3', dev: '253:3', uuid: 'CRYPT-LUKS2-1', slaves: ['dm-2'] },
     ])
@@ -192,7 +151,7 @@ describe('the disk and everything on it (S21)', () => {
 
 describe('file systems of several devices', () => {
   it('know the devices beside one of theirs (btrfs, bcachefs)', () => {
-    const tree = record([
+    const tree = recordDisks(sys, [
       { name: 'sdb', dev: '8:16' },
       { name: 'sdc', dev: '8:32' },
       { name: 'sdd', dev: '8:48' },

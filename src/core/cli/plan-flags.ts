@@ -73,6 +73,12 @@ export const planFlags = {
     helpValue: 'VOLUME=HANDLE',
     summary: 'The CSI volume handle of a volume whose own record is lost. Repeatable.',
   }),
+  device: Flags.string({
+    ...guard,
+    helpValue: 'VOLUME=DEVICE',
+    summary:
+      'The device file of a volume to be detached whose device is not known, or none if it has none on this node. Repeatable.',
+  }),
   'accept-outage': Flags.string({
     helpGroup: 'GUARDS',
     helpValue: 'N',
@@ -99,6 +105,7 @@ interface PlanFlagValues {
   readonly lazy?: readonly string[] | undefined
   readonly 'driver-gone'?: readonly string[] | undefined
   readonly handle?: readonly string[] | undefined
+  readonly device?: readonly string[] | undefined
   readonly 'accept-outage'?: string | undefined
   readonly 'accept-insecure-api'?: boolean | undefined
 }
@@ -111,6 +118,7 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     settleMs: flags.settle === undefined ? DEFAULT_SETTLE_MS : parseDuration(flags.settle, '--settle'),
     driverGone: flags['driver-gone'] ?? [],
     handles: parseHandles(flags.handle ?? []),
+    ...(flags.device === undefined ? {} : { devices: parseDevices(flags.device) }),
     forceUnmount: absolutePaths(flags['force-unmount'] ?? [], '--force-unmount'),
     lazy: absolutePaths(flags.lazy ?? [], '--lazy'),
     ...(flags['accept-outage'] === undefined
@@ -145,6 +153,20 @@ function parseHandles(values: readonly string[]): Record<string, string> {
         })
       }
       return [value.slice(0, at), value.slice(at + 1)]
+    }),
+  )
+}
+
+function parseDevices(values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    values.map((value) => {
+      const [, volume, device] = /^([^=]+)=(none|\/dev\/.+)$/.exec(value) ?? []
+      if (volume === undefined || device === undefined) {
+        throw new VolctlError('BadDevice', `--device: "${value}" is neither VOLUME=/dev/NAME nor VOLUME=none.`, {
+          hint: 'VOLUME is the name in the VOLUME column of the plan; lsblk shows the devices of this node.',
+        })
+      }
+      return [volume, device]
     }),
   )
 }

@@ -88,10 +88,22 @@ function scopes([first]: readonly Operation[]): NamedScope[] {
 
 /** The flags under which this is the answer; undefined where one is not to be written into a command. */
 function flagsText(options: PlanOptions): string | undefined {
-  const { orphans, remount, expand, driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi } = options
+  const {
+    orphans,
+    remount,
+    expand,
+    driverGone,
+    handles,
+    devices = {},
+    forceUnmount,
+    lazy,
+    acceptOutage,
+    acceptInsecureApi,
+  } = options
   const values = [
     ...driverGone.map((each) => ['--driver-gone', each]),
     ...Object.entries(handles).map(([volume, handle]) => ['--handle', `${volume}=${handle}`]),
+    ...Object.entries(devices).map(([volume, device]) => ['--device', `${volume}=${device}`]),
     ...forceUnmount.map((each) => ['--force-unmount', each]),
     ...lazy.map((each) => ['--lazy', each]),
     ...(acceptOutage === undefined ? [] : [['--accept-outage', `${acceptOutage}`]]),

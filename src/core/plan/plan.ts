@@ -65,6 +65,8 @@ export interface VolumeRef {
   readonly inUse?: boolean
   /** "major:minor source" of the mount. */
   readonly device?: string
+  /** DetachVolume: what --device says, a device file or "none". */
+  readonly givenDevice?: string
 }
 
 /**
@@ -306,6 +308,8 @@ export interface PlanOptions {
   readonly driverGone: readonly string[]
   /** Volume (spec name) to handle (S17). */
   readonly handles: Readonly<Record<string, string>>
+  /** Volume to the device file that is its own, or to "none" where it has none on this node (S21). */
+  readonly devices?: Readonly<Record<string, string>>
   readonly acceptOutage?: number
   /** S34: act on what a server says that is not shown to be the right one. */
   readonly acceptInsecureApi?: boolean
