@@ -225,6 +225,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...broken('S21: what a second PersistentVolume shares the handle of is not detached'),
     ...shown('apply/detach', 'detaching (S21)', 'beside a file system that no mount table shows (S20)'),
+    ...shown('privileged/device-uses', 'S21: %s: it is taken away', 'S21: $use: nothing takes it away'),
+    ...shown(
+      'privileged/device-uses',
+      'S21: %s: it is detached, whatever else the file system is used for',
+      'S21: $use: it is not detached',
+      'S21: the whole of it was mounted elsewhere only after the volume: it is the disk of the volume',
+      'S20, S21: one without a disk holds the detach by whoever has the file open',
+    ),
+    ...shown('api/fresh-volumes', 'pod, claim and volume that were made after the last look (S21)'),
+    ...shown('e2e/pod-appears', 'S21: a pod that came with a claim and a volume of its own keeps its disk attached'),
+    ...shown('apply/find-device', 'a device that is in use, while that of the volume is not known (S21)'),
+    ...shown('apply/whole-disk', 'the disk and everything on it (S21)'),
     ...planner('S21 detach'),
   ],
   S22: [

@@ -165,7 +165,7 @@ export const OUTCOME_CODES = {
   KubeletCameBack: 'a kubelet runs again: nothing more is started',
   AttachmentChanged: 'the attachment is not the one that the plan was made on',
   NodeMissing: 'the node is not in the API any more',
-  DeviceUnknown: 'the device could not be found, so that nobody can say that it is free',
+  DeviceUnknown: 'the device could not be found, so that nobody can say that it is free; give --device',
   PredecessorMissing: 'an operation that has to come first is not part of the apply',
   PredecessorFailed: 'an operation that has to come first did not end well',
   StillAtWork: 'a call that was given up may still be at work on the volume',
