@@ -3,11 +3,13 @@
  * that has its memory locked, in a file of a dead server for example. Who started it can kill it. It takes one request on its
  * standard input, and answers on its standard output with a line for every process, in order.
  */
+import { lstatSync, readlinkSync, statSync } from 'node:fs'
 import { errnoOf, errorMessage } from '../errors.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
 import { requestOfParent } from '../parent-request.ts'
-import { kernelText } from '../trust/kernel.ts'
-import { type MapAnswer, type MapRequest, mapRequest } from './map-messages.ts'
-import { parseMaps } from './parse-maps.ts'
+import { kernelText, namespaceOf } from '../trust/kernel.ts'
+import { type MapAnswer, type MapRequest, mapRequest, type StrayInode } from './map-messages.ts'
+import { type MappedFile, parseMaps } from './parse-maps.ts'
 
 /** Sets the exit status: 1 where the request is none, or not of this process's parent; nothing is read then. */
 export async function readMapsForParent(): Promise<void> {
@@ -17,12 +19,45 @@ export async function readMapsForParent(): Promise<void> {
   for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request))}\n`)
 }
 
-function answerOf(pid: number, { devices }: MapRequest): MapAnswer {
+function answerOf(pid: number, { devices, standing = [] }: MapRequest): MapAnswer {
   try {
-    const maps = parseMaps(kernelText(`/proc/${pid}/maps`))
-    const paths = maps.filter(({ dev }) => devices.includes(dev)).map(({ path }) => path)
-    return { pid, paths: [...new Set(paths)] }
+    const maps = parseMaps(kernelText(`/proc/${pid}/maps`)).filter(({ dev }) => devices.includes(dev))
+    const paths = [...new Set(maps.map(({ path }) => path))]
+    return standing.includes(pid) ? { pid, paths, strays: straysOf(pid, maps) } : { pid, paths }
   } catch (error) {
     return { pid, paths: [], error: errnoOf(error) ?? errorMessage(error) }
+  }
+}
+
+function straysOf(pid: number, maps: readonly MappedFile[]): StrayInode[] {
+  const files = [...new Map(maps.map((file) => [`${file.inode} ${file.path}`, file])).values()]
+  const found: StrayInode[] = []
+  for (const { path, inode } of files) if (!leadsTo(pid, path, inode)) found.push({ what: 'map', path, inode })
+  for (const what of ['cwd', 'root'] as const) {
+    const path = ifAny(() => readlinkSync(`/proc/${pid}/${what}`))
+    const inode = ifAny(() => statSync(`/proc/${pid}/${what}/.`).ino)
+    if (path === undefined || inode === undefined) continue
+    // What another namespace's root is nothing but this very link tells.
+    if (what === 'root' && path === '/' && !isHere(pid)) continue
+    if (!leadsTo(pid, path, inode)) found.push({ what, path, inode })
+  }
+  return found
+}
+
+/** By the process's root or by ours: the kernel names a path from the top of its namespace, whose path it may be. */
+function leadsTo(pid: number, path: string, inode: number): boolean {
+  const plain = undeletedPath(path)
+  return [`/proc/${pid}/root${plain}`, plain].some((each) => ifAny(() => lstatSync(each).ino) === inode)
+}
+
+function isHere(pid: number): boolean {
+  return namespaceOf(pid, 'mnt') === namespaceOf('self', 'mnt')
+}
+
+function ifAny<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
   }
 }
