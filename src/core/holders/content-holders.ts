@@ -4,6 +4,7 @@
  */
 import { lstatSync } from 'node:fs'
 import { posix } from 'node:path'
+import { append } from '../append.ts'
 import { deviceNumberFrom } from '../apply/device-use.ts'
 import { cannotHang } from '../apply/file-systems.ts'
 import { containingMount, type Location, locate } from '../apply/location.ts'
@@ -18,7 +19,7 @@ import { describeProcess } from './describe-holders.ts'
 import type { Holders, LoopHolder, NamespaceHolder } from './find-holders.ts'
 import type { LoopFile } from './kernel-files.ts'
 import { describeUse, type MountUse, mountsOf } from './mount-uses.ts'
-import { searchContent } from './search-content.ts'
+import { searchContent, type Wanted } from './search-content.ts'
 
 export interface Content {
   /** Absolute, without links on the way. */
@@ -108,37 +109,39 @@ function exportsOf({ table, exports }: ContentLook, path: string, place: Locatio
 /** What only the directory's own entries can tell: the walk is spared where nothing asks for it, as on nearly every node. */
 async function searchFor(look: ContentLook, content: Content, place: Location): Promise<Holders> {
   const { path, rootDir } = content
-  const inodes = new Map<number, string>()
+  const inodes = new Map<string, string[]>()
   const ends = new Map<string, string>()
   const results = new Map<string, Partial<Holders>>()
   const unseen: string[] = []
-  const ask = (key: string, result: Partial<Holders>, inode: number | undefined, end: string): void => {
+  const askInode = (key: string, result: Partial<Holders>, inode: string): void => {
     results.set(key, result)
-    if (inode !== undefined) inodes.set(inode, key)
-    else if (end !== '') ends.set(end, key)
+    append(inodes, inode, key)
   }
-  for (const stray of look.processes.strays) {
-    const [processes, end] = [look.processes.named([stray]), stray.path.slice(1)]
-    if (stray.inode === undefined && end === '') {
-      unseen.push(`what ${stray.path} is that pid ${stray.pid} has open, on a mount that was detached lazily`)
-    } else ask(`stray ${stray.pid} ${stray.what} ${stray.path}`, { processes }, stray.inode, end)
+  const askEnd = (key: string, result: Partial<Holders>, end: string): void => {
+    results.set(key, result)
+    ends.set(end, key)
+  }
+  for (const { pid, what, path: held, inode, dev } of look.processes.strays) {
+    const processes = look.processes.named([{ pid, what, path: held }])
+    askInode(`${pid} ${what} ${held}`, { processes }, `${dev ?? ''}:${inode}`)
   }
   const kernel: string[] = []
   for (const layer of look.layers.relative) {
     const text = `${describeUse({ mount: layer.mount, how: 'layer', layer })}, a path that is not absolute`
     const end = layer.path.replace(/^(?:\.\.(?:\/|$)|\.$)+/, '')
     if (end === '') kernel.push(text)
-    else ask(`layer ${layer.mount.id} ${layer.path}`, { kernel: [text] }, undefined, end)
+    else askEnd(`layer ${layer.mount.id} ${layer.path}`, { kernel: [text] }, end)
   }
   for (const swap of look.unknownSwaps) {
-    ask(`swap ${swap}`, { kernel: [`the swap file ${swap}`] }, undefined, posix.basename(undeletedPath(swap)))
+    askEnd(`swap ${swap}`, { kernel: [`the swap file ${swap}`] }, posix.basename(undeletedPath(swap)))
   }
   const loops: LoopHolder[] = []
   for (const loop of look.unknownLoops) {
     if (isElsewhere(loop, path, place, look.table)) continue
     const end = loop.backingFile === '/' ? '' : posix.basename(undeletedPath(loop.backingFile))
-    if (loop.file === undefined && end === '') loops.push(loop)
-    else ask(`loop ${loop.device}`, { loops: [loop] }, loop.file?.inode, end)
+    if (loop.file !== undefined) askInode(loop.device, { loops: [loop] }, `:${loop.file.inode}`)
+    else if (end === '') loops.push(loop)
+    else askEnd(loop.device, { loops: [loop] }, end)
   }
   const keys = await search(look, path, rootDir, { inodes, ends }, unseen)
   const found = keys.flatMap((key) => results.get(key) ?? [])
@@ -155,7 +158,7 @@ async function search(
   { table }: ContentLook,
   path: string,
   rootDir: string,
-  wanted: { readonly inodes: ReadonlyMap<number, string>; readonly ends: ReadonlyMap<string, string> },
+  wanted: Wanted,
   unseen: string[],
 ): Promise<readonly string[]> {
   if (wanted.inodes.size + wanted.ends.size === 0) return []

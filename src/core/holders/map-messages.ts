@@ -9,13 +9,26 @@ export interface MapRequest {
   readonly devices: readonly string[]
   /** Of these, what is not where its path says is told as well, and where they stand. */
   readonly standing?: readonly number[]
+  /** On mounts that no table shows: which files they are is told. */
+  readonly descriptors?: readonly StrayDescriptor[]
 }
 
-/** A mapped file, a working directory or a root to which its path does not lead: of a mount that no table shows, for example. */
+export interface StrayDescriptor {
+  readonly pid: number
+  /** The link in /proc. */
+  readonly link: string
+}
+
+/**
+ * A descriptor on a mount that no table shows; a mapped file, a working directory or a root to which its path does not
+ * lead. Of what is mapped the file system is one of those that were asked for.
+ */
 export interface StrayInode {
-  readonly what: 'map' | 'cwd' | 'root'
+  readonly what: 'map' | 'cwd' | 'root' | 'file'
   readonly path: string
   readonly inode: number
+  /** As stat(2) has it; absent: of what is mapped. */
+  readonly dev?: number
 }
 
 /** One line a process. */
@@ -33,9 +46,15 @@ export const mapRequest: Shape<MapRequest> = object<MapRequest>({
   pids: list(count),
   devices: list(text),
   standing: optional(list(count)),
+  descriptors: optional(list(object({ pid: count, link: text }))),
 })
 
-const strayInode: Shape<StrayInode> = object({ what: oneOf('map', 'cwd', 'root'), path: text, inode: count })
+const strayInode: Shape<StrayInode> = object<StrayInode>({
+  what: oneOf('map', 'cwd', 'root', 'file'),
+  path: text,
+  inode: count,
+  dev: optional(count),
+})
 
 /** @throws ShapeError */
 export const mapAnswer: Shape<MapAnswer> = object<MapAnswer>({

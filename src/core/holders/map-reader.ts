@@ -19,29 +19,41 @@ export async function readMapsForParent(): Promise<void> {
   for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request))}\n`)
 }
 
-function answerOf(pid: number, { devices, standing = [] }: MapRequest): MapAnswer {
+function answerOf(pid: number, { devices, standing, descriptors = [] }: MapRequest): MapAnswer {
   try {
     const maps = parseMaps(kernelText(`/proc/${pid}/maps`)).filter(({ dev }) => devices.includes(dev))
     const paths = [...new Set(maps.map(({ path }) => path))]
-    return standing.includes(pid) ? { pid, paths, strays: straysOf(pid, maps) } : { pid, paths }
+    if (standing === undefined) return { pid, paths }
+    const open = descriptors.flatMap((each) => (each.pid === pid ? openStray(each.link) : []))
+    const strays = [...open, ...mappedStrays(pid, maps), ...(standing.includes(pid) ? standingStrays(pid) : [])]
+    return { pid, paths, strays }
   } catch (error) {
     return { pid, paths: [], error: errnoOf(error) ?? errorMessage(error) }
   }
 }
 
-function straysOf(pid: number, maps: readonly MappedFile[]): StrayInode[] {
-  const files = [...new Map(maps.map((file) => [`${file.inode} ${file.path}`, file])).values()]
-  const found: StrayInode[] = []
-  for (const { path, inode } of files) if (!leadsTo(pid, path, inode)) found.push({ what: 'map', path, inode })
-  for (const what of ['cwd', 'root'] as const) {
+function openStray(link: string): StrayInode[] {
+  const path = ifAny(() => readlinkSync(link))
+  const file = path === undefined ? undefined : ifAny(() => statSync(link))
+  return path === undefined || file === undefined ? [] : [{ what: 'file', path, inode: file.ino, dev: file.dev }]
+}
+
+function mappedStrays(pid: number, maps: readonly MappedFile[]): StrayInode[] {
+  const files = new Map(maps.map((file) => [`${file.inode} ${file.path}`, file]))
+  return [...files.values()].flatMap(({ path, inode }) =>
+    leadsTo(pid, path, inode) ? [] : [{ what: 'map' as const, path, inode }],
+  )
+}
+
+function standingStrays(pid: number): StrayInode[] {
+  return (['cwd', 'root'] as const).flatMap((what) => {
     const path = ifAny(() => readlinkSync(`/proc/${pid}/${what}`))
-    const inode = ifAny(() => statSync(`/proc/${pid}/${what}/.`).ino)
-    if (path === undefined || inode === undefined) continue
+    const file = ifAny(() => statSync(`/proc/${pid}/${what}/.`))
+    if (path === undefined || file === undefined) return []
     // What another namespace's root is nothing but this very link tells.
-    if (what === 'root' && path === '/' && !isHere(pid)) continue
-    if (!leadsTo(pid, path, inode)) found.push({ what, path, inode })
-  }
-  return found
+    if (what === 'root' && path === '/' && !isHere(pid)) return []
+    return leadsTo(pid, path, file.ino) ? [] : [{ what, path, inode: file.ino, dev: file.dev }]
+  })
 }
 
 /** By the process's root or by ours: the kernel names a path from the top of its namespace, whose path it may be. */

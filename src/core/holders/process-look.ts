@@ -3,7 +3,7 @@
  * node has thousands of threads. Links of /proc are read and nothing that they lead to.
  *
  * A descriptor is told by the mount that it is on (fdinfo), which says whose name its path is; one on a mount that no
- * table shows was detached lazily, or is about to be, and only its inode is left of it.
+ * table shows was detached lazily, or is another world's, and only its inode tells what it is: a child asks for that.
  */
 import { readdirSync, readlinkSync } from 'node:fs'
 import { cannotHang } from '../apply/file-systems.ts'
@@ -13,6 +13,7 @@ import { processIds, taskIds } from '../apply/other-namespaces.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
+import type { StrayDescriptor, StrayInode } from './map-messages.ts'
 import { type MapReader, readMaps } from './mapped-files.ts'
 import { placeIn } from './mount-uses.ts'
 import { PlaceIndex } from './place-index.ts'
@@ -26,9 +27,8 @@ interface Held {
 }
 
 /** Held where no mount table leads to. */
-export interface Stray extends Held {
-  /** Absent: kernels before 5.14 do not tell it of a descriptor. */
-  readonly inode?: number
+export interface Stray extends StrayInode {
+  readonly pid: number
 }
 
 export interface ProcessSearch {
@@ -103,6 +103,7 @@ class Taking implements Found {
   /** By pid: the tables that its threads have. */
   readonly #seen = new Map<number, Set<MountTable>>()
   readonly #standing = new Set<number>()
+  readonly #descriptors: StrayDescriptor[] = []
   readonly #hidden = new Set<number>()
   readonly #unread = new Set<number>()
 
@@ -131,7 +132,8 @@ class Taking implements Found {
     for (let from = 0; from < pids.length; from += PIDS_A_CHILD) {
       const some = pids.slice(from, from + PIDS_A_CHILD)
       const standing = some.filter((pid) => this.#standing.has(pid))
-      const { answers, unread } = await readMaps({ pids: some, devices, standing }, maps)
+      const descriptors = this.#descriptors.filter(({ pid }) => some.includes(pid))
+      const { answers, unread } = await readMaps({ pids: some, devices, standing, descriptors }, maps)
       this.unseen.push(...unread)
       for (const { pid, paths, strays = [] } of answers) {
         // A file keeps the name of the namespace that it was opened in, which may be ours.
@@ -139,7 +141,7 @@ class Taking implements Found {
         for (const path of paths) {
           for (const table of tables) this.#locate(locate(table, undeletedPath(path)), { pid, what: 'map', path })
         }
-        for (const { what, path, inode } of strays) this.strays.push({ pid, what, path, inode })
+        this.strays.push(...strays.map((stray) => ({ ...stray, pid })))
       }
     }
   }
@@ -223,8 +225,7 @@ class Taking implements Found {
     }
     // What was removed, memory without a name among it, is lost already.
     if (undeletedPath(path) !== path) return
-    const inode = numberIn(info, 'ino')
-    this.strays.push(inode === undefined ? held : { ...held, inode })
+    this.#descriptors.push({ pid, link: `${directory}/fd/${name}` })
   }
 
   #locate(place: Location | undefined, held: Held): void {

@@ -1,12 +1,12 @@
 /** Is something in a directory of which only an inode, or the end of a path, is known. By descriptors, as it is deleted (S12). */
-import { fstatSync, lstatSync } from 'node:fs'
+import { fstatSync, lstatSync, type Stats } from 'node:fs'
 import { Descent } from '../apply/descent.ts'
 import { entryPath, openBelow } from '../apply/descriptors.ts'
 import { errnoOf } from '../errors.ts'
 
 export interface Wanted {
-  /** By inode, what it is called. */
-  readonly inodes: ReadonlyMap<number, string>
+  /** By device, as stat(2) has it, and inode: "64768:17"; ":17" where the device is not known. What it is called. */
+  readonly inodes: ReadonlyMap<string, readonly string[]>
   /** By the last parts of a path, without a slash before them. */
   readonly ends: ReadonlyMap<string, string>
 }
@@ -22,16 +22,16 @@ const ENTRIES_BETWEEN_BREATHS = 500
 export async function searchContent(path: string, mountId: number, wanted: Wanted): Promise<string[]> {
   const found = new Set<string>()
   const lastNames = new Set([...wanted.ends.keys()].map((end) => end.slice(end.lastIndexOf('/') + 1)))
-  const note = (at: string, name: string, inode: number | undefined): void => {
-    const byInode = inode === undefined ? undefined : wanted.inodes.get(inode)
-    if (byInode !== undefined) found.add(byInode)
+  const note = (at: () => string, name: string, { dev, ino }: Stats): void => {
+    for (const key of [`${dev}:${ino}`, `:${ino}`]) for (const what of wanted.inodes.get(key) ?? []) found.add(what)
     if (!lastNames.has(name)) return
-    for (const [end, what] of wanted.ends) if (at.endsWith(`/${end}`)) found.add(what)
+    const path = at()
+    for (const [end, what] of wanted.ends) if (path.endsWith(`/${end}`)) found.add(what)
   }
   const descent = new Descent(path, mountId)
   try {
     if (descent.current !== undefined) {
-      note(path, path.slice(path.lastIndexOf('/') + 1), fstatSync(descent.current.directory.fd).ino)
+      note(() => path, path.slice(path.lastIndexOf('/') + 1), fstatSync(descent.current.directory.fd))
     }
     for (let count = 1; descent.current !== undefined; count++) {
       if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -43,8 +43,7 @@ export async function searchContent(path: string, mountId: number, wanted: Wante
       }
       try {
         const entry = lstatSync(entryPath(directory, name))
-        const text = name.toString()
-        if (lastNames.has(text) || wanted.inodes.has(entry.ino)) note(descent.describe(name), text, entry.ino)
+        note(() => descent.describe(name), name.toString(), entry)
         if (entry.isDirectory()) descent.enter(openBelow(directory, name), name)
       } catch (error) {
         const code = errnoOf(error)
