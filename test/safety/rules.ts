@@ -162,6 +162,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...broken('S12: a bind mount of the same device below an emptyDir keeps it, and what is behind'),
     ...shown('privileged/deleting', 'is refused while somebody is inside, whatever the directory is called there'),
     ...shown(
+      'privileged/content-users',
+      'S12: content that is in use',
+      '$use: refused and named, and hurt where nobody asks',
+      'S12: content that nobody uses',
+    ),
+    ...shown('privileged/explaining', 'whom apply refuses to delete content for (S12) is whom explain names'),
+    ...shown(
+      'reconcile/content-users',
+      'S12: an emptyDir that is in use under another name is blocked with --orphans',
+      'S12: what else is emptied or removed',
+    ),
+    ...shown(
       'privileged/swapping',
       '$kind: $rounds times, and nothing outside has changed',
       'parents: the way to the volume itself leads elsewhere 10,000 times',
@@ -169,6 +181,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S13: [
     ...broken('S13: data goes only with --orphans, and what is no data of an emptyDir never'),
+    ...shown('privileged/content-users', 'S13: memory that is in use'),
     ...planner('S13 data of a pod that is gone'),
     ...shown('reconcile/memory-data', 'S13 sub-paths of an emptyDir in memory'),
   ],

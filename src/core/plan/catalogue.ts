@@ -33,7 +33,7 @@ export const BLOCK_CODES = {
   TreeUnreadable: "what it would delete could not be read whole, and may not be the kubelet's",
   LinkInPlace:
     'a link is in the place of a directory of the kubelet, and is not gone through: what is behind it is not known',
-  HeldBy: 'something else uses the mount or the device',
+  HeldBy: 'something else uses the mount, the device or the data',
   TwoWriters: 'the volume is attached elsewhere against its access mode',
   UnresolvedVolume: 'a volume of an existing pod could not be resolved, and this may be it',
   MayBeInUse: 'a pod that runs, or may, has volumes that cannot be told, and this may be one',
@@ -202,7 +202,7 @@ export const OUTCOME_CODES = {
   DetachedLazily: 'the mount is gone from the table, and its file system may live on',
   ForeignDevice: "a device is not this volume's, or not of the kind that the kubelet makes",
   SessionUnknown: 'the iSCSI session of a volume could not be told from another',
-  UsersUnknown: 'who has a disk open could not be found out',
+  UsersUnknown: 'who has a disk open, or uses what would be deleted, could not be found out',
   SessionLeft: 'an iSCSI session is still there after the log-out',
   Interrupted: 'interrupted before it began',
   Abandoned: 'left unfinished at the second interruption',
