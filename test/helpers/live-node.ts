@@ -29,7 +29,8 @@ import type {
   VolumeAttachment,
 } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
-import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
+import { withoutCopies } from '../../src/core/mountinfo/copies.ts'
+import type { MountInfo, MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/names.ts'
 import { loopDevices } from '../../src/core/node/block-devices.ts'
@@ -184,6 +185,14 @@ export class LiveNode {
 
   mounts(): MountTable {
     return parseMountinfo(readFileSync('/proc/self/mountinfo'))
+  }
+
+  /** Everything below the root directory, each mount once, however often the table has it (O35). */
+  mounted(): MountInfo[] {
+    const table = this.mounts()
+    return table
+      .under(this.root)
+      .filter((each) => each.mountPoint !== this.root && withoutCopies(table, each.mountPoint).includes(each))
   }
 
   api(): ApiSnapshot {
