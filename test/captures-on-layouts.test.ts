@@ -6,11 +6,16 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { containingMount } from '../src/core/apply/location.ts'
+import { allCandidates } from '../src/core/explain/candidates.ts'
+import { explainer } from '../src/core/explain/explain.ts'
+import type { Explanation } from '../src/core/explain/explanation.ts'
+import { NodeVolumes } from '../src/core/explain/node-volumes.ts'
 import type { NodeSnapshot } from '../src/core/model/snapshot.ts'
 import type { MountInfo, MountTable } from '../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../src/core/mountinfo/parse-mountinfo.ts'
 import type { NodeState } from '../src/core/node-state.ts'
 import type { Plan } from '../src/core/plan/plan.ts'
+import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
 import { planOptions } from './helpers/plan-options.ts'
@@ -79,6 +84,31 @@ describe.each(FILES)('%s', (file) => {
     expect(seen(planNode(twice, options))).toEqual(seen(planNode(state, options)))
   })
 })
+
+describe.each(['shared-root/node.json', 'stuck/before.json', 'reboot/after.json'])('%s explained', (file) => {
+  it('O35: every pod, volume and mount as without, and of no mount that is foreign', async () => {
+    const state = await readSnapshot(join(ROOT, file))
+    const twice = boundOverItself(state, 'copies last')
+    const { rootDir } = state.snapshot
+    const { context } = planWithDecisions(state, planOptions())
+    const asked = new Set([
+      ...allCandidates(context, new NodeVolumes(context)).map(({ ask }) => ask),
+      ...state.mounts.under(rootDir).map(({ mountPoint }) => mountPoint),
+    ])
+    asked.delete(rootDir)
+    const [plain, doubled] = [state, twice].map((each) => explainer(each, planOptions()))
+    const answers = [...asked].map((what) => [plain?.(what).explanation, doubled?.(what).explanation] as const)
+    expect(answers.length).toBeGreaterThan(50)
+    for (const [want, answer] of answers) expect(untold(answer)).toEqual(untold(want))
+    expect(JSON.stringify(answers)).not.toContain('ForeignMount')
+  })
+})
+
+/** What an operation rests on are mounts by their number. */
+function untold(explanation: Explanation | undefined): unknown {
+  const { operations = [], ...rest } = explanation ?? {}
+  return { ...rest, operations: operations.map(({ expects: _, ...operation }) => operation) }
+}
 
 /** The machine starts anew and its kubelet stays down: no mount is left but the root directory's own. */
 function rebooted({ snapshot, mounts }: NodeState): NodeState {
