@@ -13,6 +13,7 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   SecretDigest,
+  VolumeAttachment,
 } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names.ts'
@@ -29,6 +30,7 @@ export interface ApiLookup {
   persistentVolumeClaim(namespace: string, name: string): Lookup<PersistentVolumeClaim>
   persistentVolume(name: string): Lookup<PersistentVolume>
   csiDriver(name: string): Lookup<CsiDriver>
+  volumeAttachment(name: string): Lookup<VolumeAttachment>
   configMap(namespace: string, name: string): Lookup<ConfigMap>
   secret(namespace: string, name: string): Lookup<SecretDigest>
 }
@@ -49,12 +51,14 @@ export const apiLookup = onceFor((api: ApiSnapshot): ApiLookup => {
   const persistentVolumes = finder('persistentvolumes', api.persistentVolumes, lists)
   // Every node identity may list CSIDrivers (ClusterRole system:node), so their list is whole with any credential.
   const csiDrivers = finder('csidrivers', api.csiDrivers, true)
+  const attachments = finder('volumeattachments', api.volumeAttachments, lists)
   const configMaps = finder('configmaps', api.configMaps, lists)
   const secrets = finder('secrets', api.secrets, lists)
   return {
     persistentVolumeClaim: (namespace, name) => claims(name, namespace),
     persistentVolume: (name) => persistentVolumes(name),
     csiDriver: (name) => csiDrivers(name),
+    volumeAttachment: (name) => attachments(name),
     configMap: (namespace, name) => configMaps(name, namespace),
     secret: (namespace, name) => secrets(name, namespace),
   }

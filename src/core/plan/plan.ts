@@ -230,7 +230,8 @@ export interface Problem {
   readonly code: string
   readonly message: string
   readonly hint?: string
-  readonly about: { readonly pod?: string; readonly volume?: string; readonly path?: string }
+  /** `driver`: it concerns all volumes of that CSI driver. */
+  readonly about: { readonly pod?: string; readonly volume?: string; readonly path?: string; readonly driver?: string }
 }
 
 export interface PlanInputs {
@@ -307,6 +308,8 @@ export interface PlanOptions {
   /** Volume (spec name) to handle (S17). */
   readonly handles: Readonly<Record<string, string>>
   readonly acceptOutage?: number
+  /** UIDs of pods of another kubelet on this machine, which nothing on this node knows (S9). */
+  readonly foreignPods?: readonly string[]
   /** S34: act on what a server says that is not shown to be the right one. */
   readonly acceptInsecureApi?: boolean
   readonly forceUnmount: readonly string[]
