@@ -94,6 +94,7 @@ function flagsText(options: PlanOptions): string | undefined {
     expand,
     driverGone,
     handles,
+    devices = {},
     forceUnmount,
     lazy,
     acceptOutage,
@@ -103,6 +104,7 @@ function flagsText(options: PlanOptions): string | undefined {
   const values = [
     ...driverGone.map((each) => ['--driver-gone', each]),
     ...Object.entries(handles).map(([volume, handle]) => ['--handle', `${volume}=${handle}`]),
+    ...Object.entries(devices).map(([volume, device]) => ['--device', `${volume}=${device}`]),
     ...forceUnmount.map((each) => ['--force-unmount', each]),
     ...lazy.map((each) => ['--lazy', each]),
     ...foreignPods.map((each) => ['--foreign-pod', each]),
