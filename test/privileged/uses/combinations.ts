@@ -24,6 +24,7 @@ export type OperationName = (typeof KINDS)[Kind][number]
 /** What is used: a directory, a file in it, the file system by a mount of one's own, the disk by its node, another part of it. */
 type Used = 'nothing' | 'directory' | 'file' | 'file system' | 'node' | 'partition'
 
+/** Whoever uses it is where volctl is, unless it says that he has a mount namespace of his own. */
 export const USES = {
   none: 'nothing',
   'mount of the device': 'file system',
@@ -73,7 +74,7 @@ export interface Combination {
   readonly use: Use
 }
 
-export type State = Pick<Combination, 'kind' | 'operation'>
+type State = Pick<Combination, 'kind' | 'operation'>
 
 /** Its disk is of this machine for as long as it is attached. */
 const onAttachedDisk = ({ kind }: State): boolean =>
@@ -91,7 +92,7 @@ const isMountPoint = (each: State): boolean =>
   !isPlainDirectory(each) && !isBare(each) && !(each.kind === 'CSI directory' && each.operation === 'DetachVolume')
 
 /** Of a mount that its user has detached lazily nothing is left to be seen but what he holds. */
-export const isHidden = (each: Combination): boolean =>
+const isHidden = (each: Combination): boolean =>
   each.use === 'mounted, detached lazily, file open' ||
   (isBare(each) && ((USES[each.use] === 'file' && !BINDS.has(each.use)) || STAYS_HIDDEN.has(each.use)))
 
@@ -101,17 +102,14 @@ const STAYS_HIDDEN: ReadonlySet<Use> = new Set([
   'directory open',
   'overlay, lower',
   'overlay, upper',
+  'overlay in a namespace',
 ])
 
 /** Whatever it is a bind of, it is one more mount of the file system. */
 const BINDS: ReadonlySet<Use> = new Set(['bind of a file in it', 'bind of a file in it, in a namespace'])
 
 /** The user's own mount of a bare disk, in his namespace alone. */
-const OF_NAMESPACE: ReadonlySet<Use> = new Set([
-  'nested kubelet',
-  'working directory in a namespace',
-  'overlay in a namespace',
-])
+const OF_NAMESPACE: ReadonlySet<Use> = new Set(['nested kubelet', 'working directory in a namespace'])
 
 /** The user mounts a bare disk himself first; of that mount only what he holds stays. */
 export const mountsFirst = (each: Combination): boolean =>

@@ -11,9 +11,9 @@ import { makePodDirectory } from '../../helpers/scene/pod-directory.ts'
 import { runVolctl } from '../../helpers/scene/volctl.ts'
 
 /** ext4 on loop devices. */
-export const DISK_DRIVER = 'disk.example.com'
+const DISK_DRIVER = 'disk.example.com'
 /** Directories of the node's own file system. */
-export const DIRECTORY_DRIVER = 'directory.example.com'
+const DIRECTORY_DRIVER = 'directory.example.com'
 
 /** The one pod that is in the API and runs, so that the witnesses can prove their sight. */
 const ALIVE = { name: 'alive-0', uid: '99999999-2222-4333-8444-000000000001' }

@@ -7,7 +7,7 @@ import type { Outcome, Verdict } from './verdicts.ts'
 
 const ENDS: ReadonlySet<string> = new Set(['done', 'failed', 'refused', 'blocked', 'skipped', 'interrupted'])
 
-export interface Said {
+interface Said {
   readonly outcomes: readonly Outcome[]
   named(names: readonly string[]): Verdict['named']
 }

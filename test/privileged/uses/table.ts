@@ -3,12 +3,12 @@ import { harmless, KINDS, type Kind, meaningless, type OperationName, USES, type
 import { isDone, type Verdict, wrongOf } from './verdicts.ts'
 
 /** In a word. */
-export type Outcome = 'done, unhurt' | 'refused in the plan' | 'refused at apply' | 'skipped' | 'WRONG'
+type Outcome = 'done, unhurt' | 'done, nothing lost' | 'refused in the plan' | 'refused at apply' | 'skipped' | 'WRONG'
 
 export function outcomeOf(verdict: Verdict): Outcome {
   if (verdict.skipped !== undefined) return 'skipped'
   if (wrongOf(verdict) !== '') return 'WRONG'
-  if (isDone(verdict)) return 'done, unhurt'
+  if (isDone(verdict)) return verdict.hurt === '' ? 'done, unhurt' : 'done, nothing lost'
   return verdict.named?.planned ? 'refused in the plan' : 'refused at apply'
 }
 
