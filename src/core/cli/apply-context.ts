@@ -96,8 +96,8 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
 
 /** What the person lifted, for the journal (S31). */
 function guardsLifted(options: PlanOptions): unknown {
-  const { driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi, orphans } = options
-  return { orphans, driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi }
+  const { driverGone, handles, forceUnmount, lazy, acceptOutage, acceptIdentity, acceptInsecureApi, orphans } = options
+  return { orphans, driverGone, handles, forceUnmount, lazy, acceptOutage, acceptIdentity, acceptInsecureApi }
 }
 
 /**

@@ -78,6 +78,11 @@ export const planFlags = {
     helpValue: 'N',
     summary: 'Act though the API looks wiped or turned back; N is the number of gone pods that the plan shows.',
   }),
+  'accept-identity': Flags.string({
+    ...guard,
+    helpValue: 'VALUE',
+    summary: "Act though this id of the Node object, as the refusal shows it, is not this host's. Repeatable.",
+  }),
   'accept-insecure-api': Flags.boolean({
     helpGroup: 'GUARDS',
     summary:
@@ -100,6 +105,7 @@ interface PlanFlagValues {
   readonly 'driver-gone'?: readonly string[] | undefined
   readonly handle?: readonly string[] | undefined
   readonly 'accept-outage'?: string | undefined
+  readonly 'accept-identity'?: readonly string[] | undefined
   readonly 'accept-insecure-api'?: boolean | undefined
 }
 
@@ -116,6 +122,7 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     ...(flags['accept-outage'] === undefined
       ? {}
       : { acceptOutage: parseCount(flags['accept-outage'], '--accept-outage', 0) }),
+    ...(flags['accept-identity'] === undefined ? {} : { acceptIdentity: flags['accept-identity'] }),
     ...(flags['accept-insecure-api'] === true && { acceptInsecureApi: true }),
     ...(flags.only === undefined ? {} : { only: parseOperationKinds(flags.only, '--only') }),
     ...(flags.skip === undefined ? {} : { skip: parseOperationKinds(flags.skip, '--skip') }),

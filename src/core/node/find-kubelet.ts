@@ -2,14 +2,9 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../errors.ts'
+import { canonicalNodeName } from './canonical-node-name.ts'
 import { k0sKubelet, microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
-import {
-  type CandidateSource,
-  candidateFrom,
-  canonicalNodeName,
-  DEFAULT_ROOT_DIR,
-  type KubeletCandidate,
-} from './kubelet-candidate.ts'
+import { type CandidateSource, candidateFrom, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
 import { obeyedTextIfAny } from './obeyed-text.ts'
 import { sameDirectory } from './same-directory.ts'
 import { isEnabled, readServiceUnit, type ServiceUnit, splitWords } from './systemd-unit.ts'

@@ -4,6 +4,7 @@ import {
   type Blocked,
   type ExpectedMount,
   type FileIdentity,
+  type IdentityContradiction,
   OPERATION_KINDS,
   type Operation,
   type Ownership,
@@ -108,6 +109,7 @@ const options = object<PlanOptions>({
   driverGone: list(text),
   handles: record(text),
   acceptOutage: optional(count),
+  acceptIdentity: optional(list(text)),
   acceptInsecureApi: optional(flag),
   forceUnmount: list(path),
   lazy: list(path),
@@ -135,6 +137,16 @@ export const savedPlan = object<SavedPlan>({
   inputs: object<ReviewedPlan['inputs']>({
     machine: object<ReviewedPlan['inputs']['machine']>({
       matches: flag,
+      contradictions: optional(
+        list(
+          object<IdentityContradiction>({
+            field: oneOf('machineID', 'systemUUID', 'bootID'),
+            node: text,
+            host: text,
+            accepted: optional(flag),
+          }),
+        ),
+      ),
       machineID: optional(text),
       systemUUID: optional(text),
       bootID: optional(text),

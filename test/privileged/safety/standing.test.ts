@@ -57,6 +57,26 @@ describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? 
     expect(sight.pid.notes[0]).toMatch(/^volctl's PID namespace is not the node's: /)
   })
 
+  it('S1: one id that agrees is not enough where another contradicts, until that one is accepted', async () => {
+    const contradicts = refused('S1', 'IdentityContradicts')
+    expect(await run('contradicting')).toEqual({
+      machine: contradicts,
+      firmware: contradicts,
+      boot: contradicts,
+      elsewhere: contradicts,
+      accepted: { status: 0, stderr: '', mounted: false },
+      journal: true,
+    })
+  })
+
+  it('S1: --node of another node than the kubelet here says that it is', async () => {
+    expect(await run('otherName')).toEqual({
+      beside: refused('S1', 'OtherNode'),
+      stopped: refused('S1', 'OtherNode'),
+      own: { status: 0, stderr: '', mounted: false },
+    })
+  })
+
   it('S8: two kubelets, or one without an API server, are refused', async () => {
     expect(await run('several')).toEqual({
       two: refused('S8', 'SeveralKubelets'),

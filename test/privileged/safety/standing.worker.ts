@@ -10,6 +10,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -241,6 +242,50 @@ await runScenario({
       const alone = await place.apply()
       await end(standalone)
       return { two, alone }
+    }),
+
+  /** The Node bears one id of this host, and another one of somebody else's; beside a kubelet, its boot counts, too. */
+  contradicting: (directory) =>
+    inPlace(directory, async (place) => {
+      const { machineID, systemUUID, bootID } = hostIdentity()
+      const other = '7d0b1a52-9c3e-4f61-8a77-2b5e6c1d9f04'
+      const says = (nodeInfo: object) =>
+        place.api.put({
+          ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'node' } },
+          status: { nodeInfo: { machineID, systemUUID, bootID, ...nodeInfo } },
+        })
+      const kubelet = await startKubelet(place, place.root)
+      await says({ machineID: other })
+      const machine = await place.apply()
+      await says({ systemUUID: other })
+      const firmware = await place.apply()
+      await says({ bootID: other })
+      const boot = await place.apply()
+      const elsewhere = await place.apply(`"$@" --accept-identity ${bootID}`)
+      const accepted = await place.apply(`"$@" --accept-identity ${other}`)
+      await end(kubelet)
+      const journal = readdirSync('/var/lib/volctl').filter((name) => name.endsWith('.jsonl'))
+      const said = journal.map((name) => readFileSync(`/var/lib/volctl/${name}`, 'utf8')).join('')
+      return { machine, firmware, boot, elsewhere, accepted, journal: said.includes(`"acceptIdentity":["${other}"]`) }
+    }),
+
+  /** There is such a node, and it has this host's ids. */
+  otherName: (directory) =>
+    inPlace(directory, async (place) => {
+      const { machineID, systemUUID, bootID } = hostIdentity()
+      await place.api.put({
+        ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-2', uid: 'other' } },
+        status: { nodeInfo: { machineID, systemUUID, bootID } },
+      })
+      const kubelet = await startKubelet(place, place.root)
+      const beside = await place.apply('"$@" --node node-2')
+      await end(kubelet)
+      const runtime = await startProcess(directory, 'containerd', 'echo ready; read -r line')
+      writeUnit(place)
+      const stopped = await place.apply('"$@" --node node-2')
+      const own = await place.apply('"$@" --node NODE-1 --settle 0s')
+      await end(runtime)
+      return { beside, stopped, own }
     }),
 
   /** A kubelet that dies and is started again and again: no process, but its unit is about to start one. */
