@@ -98,7 +98,11 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S10 static pods', "S10: a mirror pod's annotation is the word of whoever may create pods"),
   ],
   S11: [
-    ...standing('S11: a kubelet between two crashes owns the devices, and one that is stopped does not'),
+    ...standing(
+      'S11: a kubelet between two crashes owns the devices, and one that is stopped does not',
+      'S11: a kubelet of another name is known by its flags, or by who listens on its port',
+    ),
+    ...shown('node/kubelet-shape', 'S11: isKubeletByFlags'),
     ...broken('S11: while a kubelet runs only what pods that are gone have left for long is undone, and no device'),
     ...shown('e2e/interruptions', 'a kubelet that comes stops it (S11)'),
     ...shown(

@@ -84,6 +84,14 @@ describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? 
     })
   })
 
+  it('S11: a kubelet of another name is known by its flags, or by who listens on its port', async () => {
+    expect(await run('byAnotherName')).toEqual({
+      kept: { 'acme-node-agent': 1, 'kubelet-1.36': 1, hyperkube: 1, 'node-main': 1, renamed: 1, listener: 1 },
+      beside: { status: 0, stderr: '', mounted: false },
+      left: 0,
+    })
+  })
+
   it('S11: a kubelet between two crashes owns the devices, and one that is stopped does not', async () => {
     expect(await run('crashLoop')).toMatchObject({
       restarting: { status: 0 },

@@ -15,6 +15,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import type { Explanation, HoldersView } from '../../../src/core/explain/explanation.ts'
 import { hostIdentity } from '../../../src/core/node/host-identity.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
@@ -288,6 +289,45 @@ await runScenario({
       return { beside, stopped, own }
     }),
 
+  /** Its program is called otherwise, or is not seen at all: its flags, or who listens where it would. */
+  byAnotherName: (directory) =>
+    inPlace(directory, async (place) => {
+      writeUnit(place)
+      const runtime = await startProcess(directory, 'containerd', 'echo ready; read -r line')
+      systemd(place, 'inactive', 'dead', 1)
+      const device = makeStagedDevice(place)
+      const [, , , ...flags] = kubeletCommand(place)
+      const [root = '', kubeconfig = '', name = ''] = flags
+      writeFileSync(`${directory}/c.yaml`, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n')
+      const programs: readonly (readonly [string, ...string[]])[] = [
+        ['acme-node-agent', ...flags],
+        ['kubelet-1.36', ...flags],
+        ['hyperkube', 'kubelet', ...flags],
+        ['node-main', kubeconfig, `--config=${directory}/c.yaml`, name],
+        ['renamed', '--kubeconfig', kubeconfig.replace(/^.*=/, ''), '--root-dir', root.replace(/^.*=/, '')],
+      ]
+      const kept: Record<string, number> = {}
+      for (const [program, ...args] of programs) {
+        const kubelet = await startProcess(directory, program, 'echo ready; read -r line', args)
+        await place.apply(GIVEN_UP)
+        kept[program] = readMounts().at(device).length
+        await end(kubelet)
+      }
+      const server = createServer().listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      writeUnit(place, `--port=${port}`)
+      await place.apply(GIVEN_UP)
+      kept.listener = readMounts().at(device).length
+      server.close()
+      // Controls: others with such flags, and volctl itself.
+      const proxy = await startProcess(directory, 'kube-proxy', 'echo ready; read -r line', [kubeconfig, name])
+      const beside = await place.apply(`exec sh -c '"$@"; exit $?' sh "$@" --driver-gone v/d ${root} --node node-1`)
+      await end(proxy)
+      await end(runtime)
+      return { kept, beside, left: readMounts().at(device).length }
+    }),
+
   /** A kubelet that dies and is started again and again: no process, but its unit is about to start one. */
   crashLoop: (directory) =>
     inPlace(directory, async (place) => {
@@ -316,8 +356,9 @@ function kubeletCommand({ directory, root, api }: Place): readonly string[] {
 }
 
 /** How the kubelet that does not run would be started. */
-function writeUnit(place: Place): void {
-  const [, , , ...flags] = kubeletCommand(place)
+function writeUnit(place: Place, ...more: readonly string[]): void {
+  const [, , , ...own] = kubeletCommand(place)
+  const flags = [...own, ...more]
   const unit = `[Service]\nExecStart=/usr/bin/kubelet ${flags.join(' ')}\n`
   writeFileSync('/etc/systemd/system/kubelet.service', unit)
 }
