@@ -104,7 +104,11 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('node/kubelet-shape', 'S11: isKubeletByFlags'),
     ...broken('S11: while a kubelet runs only what pods that are gone have left for long is undone, and no device'),
-    ...shown('e2e/interruptions', 'a kubelet that comes stops it (S11)'),
+    ...shown(
+      'e2e/interruptions',
+      'a kubelet that comes stops it (S11)',
+      'so does a lease that is renewed meanwhile, though no kubelet is seen here (S11)',
+    ),
     ...shown(
       'privileged/safety/systemd',
       'S11: stopped a moment ago, or forgotten by systemd, the settle time holds',

@@ -1,9 +1,11 @@
 /** Whether a kubelet runs here or may come back (S11, N19). Its --lock-file is never opened: that ends some kubelets (N20). */
 import { get } from 'node:http'
 import { addDoubt } from '../trust/doubts.ts'
-import { listeners } from '../trust/listeners.ts'
+import { holdersOf, type Listener, listeners } from '../trust/listeners.ts'
+import { pin } from '../trust/processes.ts'
 import type { KubeletCandidate } from './kubelet-candidate.ts'
 import type { KubeletConfig } from './kubelet-config.ts'
+import { whyNotHosts } from './scan-processes.ts'
 import type { LocalKubelet } from './signs-of-life.ts'
 import { type UnitState, unitState } from './systemctl.ts'
 
@@ -102,16 +104,35 @@ function answersHealthz(config: KubeletConfig): Promise<boolean> {
 /** Where it serves no health, it serves its API: a listener of root's is enough, for whoever asks needs a certificate. */
 function listensOnItsPort(config: KubeletConfig): number | undefined {
   const port = config.port ?? API_PORT
-  return port !== 0 && !isOthers(port) && listeners(port) === 'root' ? port : undefined
+  return port !== 0 && !isOthers(port) && listeners(port).length > 0 ? port : undefined
 }
 
-/** While the kubelet is down anybody may listen there, and would keep root from repairing the node (S32). */
+/**
+ * While the kubelet is down anybody may listen there, and would keep root from repairing the node (S32): another user, or a
+ * pod in the host's network, whose uid may be 0.
+ */
 function isOthers(port: number): boolean {
-  if (listeners(port) !== 'others') return false
+  const found = listeners(port)
+  const why = found.some(({ uid }) => uid !== 0) ? "it is not root's" : whyHoldersAreOthers(found)
+  if (why === undefined) return false
   addDoubt({
     what: `port ${port}`,
-    why: "its listener is not taken for this node's kubelet: it is not root's",
+    why: `its listener is not taken for this node's kubelet: ${why}`,
     hint: `See who it is: ss -ltnp sport = :${port}`,
   })
   return true
+}
+
+/** Undefined: one of them is the host's, or none is seen. */
+function whyHoldersAreOthers(found: readonly Listener[]): string | undefined {
+  const whys = (found.length === 0 ? [] : holdersOf(found)).map((pid) => {
+    using process = pin(pid)
+    try {
+      return process && whyNotHosts(process)
+    } catch {
+      // It has ended: whose it was nobody knows.
+      return undefined
+    }
+  })
+  return whys.includes(undefined) ? undefined : whys[0]
 }

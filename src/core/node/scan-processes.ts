@@ -153,13 +153,18 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
       ...{ pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process },
       ...(parent !== undefined && { parent }),
     }
-    const why = whyNotRoots(process, proc) ?? whyOfPod(process, proc)
+    const why = whyNotHosts(process, proc)
     if (why === undefined) return host
     if (say) notBelieved(host, why)
   } catch {
     // It has ended.
   }
   return undefined
+}
+
+/** Why a process is not one of the host's own root, in words; undefined: it is. */
+export function whyNotHosts(process: PinnedProcess, proc = '/proc'): string | undefined {
+  return whyNotRoots(process, proc) ?? whyOfPod(process, proc)
 }
 
 /**

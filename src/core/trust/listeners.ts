@@ -1,11 +1,15 @@
 /** Who listens on a port of this host: anybody may, and say what he likes there (S32). */
-import { kernelTextIfAny } from './kernel.ts'
+import { kernelTextIfAny, linkIfAny, listIfAny } from './kernel.ts'
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 const LISTEN = '0A'
 
-/** `root`: every listener on the port is a socket of root's; `others`: one is not. */
-export type Listeners = 'nobody' | 'root' | 'others'
+/** A listening socket. */
+export interface Listener {
+  readonly uid: number
+  /** Its number, as in `socket:[4711]`. */
+  readonly inode: string
+}
 
 /**
  * Who listens on a TCP port.
@@ -15,13 +19,23 @@ export type Listeners = 'nobody' | 'root' | 'others'
  *
  * @see proc_pid_net(5)
  */
-export function listeners(port: number, tables: readonly string[] = TABLES.map(textOf)): Listeners {
-  const found = tables
+export function listeners(port: number, tables: readonly string[] = TABLES.map(textOf)): readonly Listener[] {
+  return tables
     .flatMap((table) => table.split('\n').slice(1))
     .map((line) => line.trim().split(/\s+/))
     .filter(([, local = '', , state]) => state === LISTEN && Number.parseInt(local.split(':')[1] ?? '', 16) === port)
-  if (found.length === 0) return 'nobody'
-  return found.every((fields) => fields[7] === '0') ? 'root' : 'others'
+    .map((fields) => ({ uid: Number(fields[7]), inode: fields[9] ?? '' }))
+}
+
+/** The processes that have one of these sockets open: every descriptor of every process is looked at. */
+export function holdersOf(sockets: readonly Listener[], proc = '/proc'): readonly number[] {
+  const wanted = new Set(sockets.map(({ inode }) => `socket:[${inode}]`))
+  return listIfAny(proc).flatMap((name) => {
+    const directory = `${proc}/${name}/fd`
+    const holds =
+      /^\d+$/.test(name) && listIfAny(directory).some((fd) => wanted.has(linkIfAny(`${directory}/${fd}`) ?? ''))
+    return holds ? [Number(name)] : []
+  })
 }
 
 function textOf(path: string): string {

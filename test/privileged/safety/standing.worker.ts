@@ -320,10 +320,17 @@ await runScenario({
       await place.apply(GIVEN_UP)
       kept.listener = readMounts().at(device).length
       server.close()
-      // Controls: others with such flags, and volctl itself.
+      await once(server, 'close')
+      // Controls: others with such flags, volctl itself, and a listener of uid 0 in a container (S32).
+      const listen = `require('node:net').createServer().listen(${port}, '127.0.0.1', () => console.log('ready'))`
+      const stranger = spawn('unshare', ['-p', '-f', '--kill-child', process.execPath, '-e', listen], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      await once(stranger.stdout, 'data')
       const proxy = await startProcess(directory, 'kube-proxy', 'echo ready; read -r line', [kubeconfig, name])
       const beside = await place.apply(`exec sh -c '"$@"; exit $?' sh "$@" --driver-gone v/d ${root} --node node-1`)
       await end(proxy)
+      await end(stranger)
       await end(runtime)
       return { kept, beside, left: readMounts().at(device).length }
     }),
