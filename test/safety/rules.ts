@@ -34,6 +34,8 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S1: --node of another node than the kubelet here says that it is',
     ),
     ...shown('reconcile/machine-ids', 'S1: compareIds'),
+    ...shown('node/own-node-name', 'S1: ownNodeName'),
+    ...shown('node/host-facts', 'S1: hostIdentity'),
     ...shown('api/read-api', 'refuses a node that does not exist (S1)'),
     ...planner('S1 right machine'),
   ],
