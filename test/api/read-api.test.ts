@@ -212,6 +212,32 @@ function mentionedBy({ pods }: ApiSnapshot, claim: string): boolean {
   )
 }
 
+describe("the node's lease (S11)", () => {
+  const LEASE = '/leases/'
+
+  it('is there as the API has it', async () => {
+    const { lease } = await read('admin')
+    expect(lease).toMatchObject({ metadata: { name: NODE }, spec: { renewTime: '2026-11-21T02:00:00.000000Z' } })
+  })
+
+  it("is read with the kubelet's own credential where the other may not", async () => {
+    await server.setFaults({ times: 1, path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
+    const [client, kubeletClient] = [connect(server, 'admin'), connect(server, 'kubelet')]
+    const api = await readApi({ client, kubeletClient, nodeName: NODE })
+    for (const each of [client, kubeletClient]) each.close()
+    expect(api.lease).toBeDefined()
+    expect(api.leaseRenewTime).toBeDefined()
+  })
+
+  it('is left out where nobody may read it, and nothing else is missing', async () => {
+    await server.setFaults({ path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
+    const api = await read('admin')
+    expect(api).not.toHaveProperty('lease')
+    expect(errors(api)).toEqual(errors(await read('admin')))
+    expect(api.pods).toHaveLength(capture.api.pods.length)
+  })
+})
+
 describe('with narrow roles', () => {
   it("volctl's own role sees all but contents", async () => {
     const api = await read('plan')

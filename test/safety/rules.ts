@@ -24,8 +24,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'e2e/refusals',
       'S1: another cluster with a node of the same name',
       'S1: another machine',
+      'S1: another machine ID beside the same system UUID',
+      'S1: another system UUID beside the same machine ID',
+      'S1: another boot beside a kubelet that runs',
       'S1: no such node',
     ),
+    ...standing(
+      'S1: one id that agrees is not enough where another contradicts, until that one is accepted',
+      'S1: --node of another node than the kubelet here says that it is',
+    ),
+    ...shown('reconcile/machine-ids', 'S1: compareIds'),
+    ...shown('node/own-node-name', 'S1: ownNodeName'),
+    ...shown('node/host-facts', 'S1: hostIdentity'),
     ...shown('api/read-api', 'refuses a node that does not exist (S1)'),
     ...planner('S1 right machine'),
   ],
@@ -143,9 +153,17 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S10 static pods', "S10: a mirror pod's annotation is the word of whoever may create pods"),
   ],
   S11: [
-    ...standing('S11: a kubelet between two crashes owns the devices, and one that is stopped does not'),
+    ...standing(
+      'S11: a kubelet between two crashes owns the devices, and one that is stopped does not',
+      'S11: a kubelet of another name is known by its flags, or by who listens on its port',
+    ),
+    ...shown('node/kubelet-shape', 'S11: isKubeletByFlags'),
     ...broken('S11: while a kubelet runs only what pods that are gone have left for long is undone, and no device'),
-    ...shown('e2e/interruptions', 'a kubelet that comes stops it (S11)'),
+    ...shown(
+      'e2e/interruptions',
+      'a kubelet that comes stops it (S11)',
+      'so does a lease that is renewed meanwhile, though no kubelet is seen here (S11)',
+    ),
     ...shown(
       'privileged/safety/systemd',
       'S11: stopped a moment ago, or forgotten by systemd, the settle time holds',

@@ -149,6 +149,7 @@ export const PROBLEM_CODES = {
   DriverSocketTwice: 'two sockets are of one CSI driver, and this is not the one that is called',
   DriverDead: 'a CSI driver is registered and cannot be called',
   DriverNotKnown: 'a CSI driver answers, and no registration tells the kubelet of it',
+  IdentityAccepted: "an id of the Node object is not this host's, and was accepted with --accept-identity",
   InsecureApi: 'anybody between could have answered in the place of the API server; apply wants --accept-insecure-api',
   NothingNamed: '--pod, --volume or --foreign-pod gives a name that nothing on this node bears',
   NotBelieved: 'a process or a file may be of somebody else than root, and was passed over',

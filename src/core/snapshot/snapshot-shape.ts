@@ -155,6 +155,8 @@ export const snapshotShape = kept<NodeSnapshot>({
     mayReturn: needed(flag),
     stoppedAt: text,
     stopShownBy: word,
+    nodeName: text,
+    nodeNameFrom: word,
     pid: number,
     args: keptList(text),
     config: keptRecord(anything),
