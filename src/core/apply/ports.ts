@@ -79,6 +79,8 @@ export interface ApplyContext {
   readonly freshPlan?: Plan
   readMounts(): MountTable
   kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
+  /** Why a kubelet of this node's name must have lived since the last look, by its lease; undefined: nothing shows it (S11). */
+  renewedLease?(): Promise<string | undefined>
   /** Rejects where a witness cannot prove its sight: then nothing is touched (S9). */
   witness(): Promise<Witness>
   /** Undefined: the driver is not registered here. */

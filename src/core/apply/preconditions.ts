@@ -54,7 +54,8 @@ export async function wantedSources(
   return context.wantedSources(unfinished(witness), plugin)
 }
 
-function unfinished(witness: Witness): Pod[] {
+/** Pods of the API that may still use what they have. */
+export function unfinished(witness: Witness): Pod[] {
   return witness.apiPods.filter((pod) => !isFinished(pod, witness))
 }
 
@@ -83,6 +84,18 @@ export async function askKubelet(context: ApplyContext): Promise<KubeletSnapshot
       },
     )
   }
+}
+
+/** Why a kubelet of this node's name lives, by its lease. A server that does not answer tells nothing: the witness asks it too. */
+export function askLease(context: ApplyContext, deadlineMs: number): Promise<string | undefined> {
+  const asked = context.renewedLease?.() ?? Promise.resolve(undefined)
+  return withDeadline(asked, deadlineMs, 'the API server').catch(() => undefined)
+}
+
+export function kubeletCameBack(why: string): OperationRefused {
+  return new OperationRefused('KubeletCameBack', why, {
+    hint: 'Hold it down, wait for --settle, and plan again; or let it do the rest.',
+  })
 }
 
 function requirePodAway(operation: Operation, uid: string, witness: Witness): void {

@@ -2,6 +2,7 @@
 
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { getClaim, patchClaimStatus } from '../api/claim-status.ts'
+import { nodeLease } from '../api/node-lease.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
 import { listObjects } from '../api/objects.ts'
 import { ATTACHMENTS } from '../api/resources.ts'
@@ -30,6 +31,7 @@ import type { Pod } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
+import { renewedSince } from '../node/signs-of-life.ts'
 import { onceFor } from '../once-for.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { knownPods } from '../reconcile/known-pods.ts'
@@ -68,6 +70,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     planIsFresh,
     readMounts: () => latest.readMounts(),
     kubeletState: () => latest.node.kubeletState(),
+    renewedLease: () => renewedLease(latest),
     witness: () => askWitnesses(latest, options.foreignPods),
     csi: (driver) => csiNode(latest, driver),
     csiDriver: (name) =>
@@ -135,6 +138,11 @@ async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[
     alive: new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...byRuntime]),
     apiPods: mine.items,
   }
+}
+
+/** By the credentials of the look: what neither was told then is no news. */
+async function renewedLease({ client, kubeletClient, node, snapshot }: CollectedNode): Promise<string | undefined> {
+  return renewedSince(snapshot.api?.lease, await nodeLease(client, kubeletClient, node.nodeName))
 }
 
 const knownAtLastLook = onceFor((look: CollectedNode) => knownPods(new ActualInputs(look)))

@@ -14,6 +14,7 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   SecretDigest,
+  VolumeAttachment,
 } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names.ts'
@@ -38,6 +39,7 @@ export interface ApiLookup {
   persistentVolumeClaim(namespace: string, name: string): Lookup<PersistentVolumeClaim>
   persistentVolume(name: string): Lookup<PersistentVolume>
   csiDriver(name: string): Lookup<CsiDriver>
+  volumeAttachment(name: string): Lookup<VolumeAttachment>
   configMap(namespace: string, name: string): Lookup<ConfigMap>
   secret(namespace: string, name: string): Lookup<SecretDigest>
 }
@@ -58,6 +60,7 @@ export const apiLookup = onceFor((api: ApiSnapshot): ApiLookup => {
   const claims = finder('persistentvolumeclaims', api.persistentVolumeClaims)
   const persistentVolumes = finder('persistentvolumes', api.persistentVolumes)
   const csiDrivers = finder('csidrivers', api.csiDrivers)
+  const attachments = finder('volumeattachments', api.volumeAttachments)
   const configMaps = finder('configmaps', api.configMaps)
   const secrets = finder('secrets', api.secrets)
   return {
@@ -65,6 +68,7 @@ export const apiLookup = onceFor((api: ApiSnapshot): ApiLookup => {
     persistentVolumeClaim: (namespace, name) => claims(name, namespace),
     persistentVolume: (name) => persistentVolumes(name),
     csiDriver: (name) => csiDrivers(name),
+    volumeAttachment: (name) => attachments(name),
     configMap: (namespace, name) => configMaps(name, namespace),
     secret: (namespace, name) => secrets(name, namespace),
   }

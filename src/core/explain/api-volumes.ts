@@ -1,8 +1,9 @@
 /** Volumes as the API tells of them: what pods want, or wanted when they ran, PersistentVolumes, attachments. */
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { volumesInStatus } from '../desired/node-status.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
-import { csiUniqueName } from '../names.ts'
+import { csiUniqueName, parseCsiUniqueName } from '../names.ts'
 import { identifyAttachment } from '../reconcile/attachment-identity.ts'
 import type { PlanContext } from '../reconcile/context.ts'
 import { type NodeVolume, podDirOf } from './node-volume.ts'
@@ -61,5 +62,11 @@ export function noteObjects(context: PlanContext, register: VolumeRegister): voi
     found.identity ??= identity
     found.attachment ??= attachment
     register.byAttachment.set(attachment.metadata.name, found)
+  }
+  // Also those that nothing else bears.
+  for (const name of volumesInStatus(api?.node)) {
+    const csi = parseCsiUniqueName(name)
+    const found = register.named(name)
+    if (csi !== undefined) found.identity ??= { ...csi, from: "the node's status" }
   }
 }

@@ -12,7 +12,15 @@ import type { KubeClient } from '../api/kube-client.ts'
 import type { DiskRead } from '../api/read-api.ts'
 import { isSuperblockGone } from '../apply/device-use.ts'
 import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
-import type { ApiSnapshot, CsiSocket, NodeSnapshot, RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
+import type {
+  ApiSnapshot,
+  CsiSocket,
+  KubeletSnapshot,
+  NodeSnapshot,
+  RuntimeSnapshot,
+  SandboxState,
+} from '../model/snapshot.ts'
+import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
 import { allDoubts } from '../trust/doubts.ts'
@@ -26,13 +34,16 @@ import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readSelinux } from './selinux.ts'
+import { withSignsOfLife } from './signs-of-life.ts'
 import { isInUserNamespace } from './standing.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
+import { structureLinks } from './tree/structure-links.ts'
 
 export interface CollectOptions {
   readonly rootDir?: string | undefined
   readonly nodeName?: string | undefined
+  readonly runtimeEndpoint?: string | undefined
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
   /** `all` for a snapshot, `plan` for a plan. */
@@ -61,10 +72,12 @@ export interface CollectedNode extends NodeState {
 /** @throws VolctlError or SafetyRefusal where there is nothing to plan from; see locateNode, scanTree and readApi */
 export async function collectNode(options: CollectOptions): Promise<CollectedNode> {
   const log = stopwatch(options.log)
-  const node = await locateNode({ rootDir: options.rootDir, nodeName: options.nodeName })
+  const node = await locateNode(options)
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
-  const mounts = readMountTable()
+  const raw = readMountTable()
+  const links = structureLinks(node.rootDir, raw)
+  const mounts = withLinks(raw, links.links)
   log(`mount table: ${mounts.size} mounts`)
   const processes = node.processes()
   const host = { ...hostIdentity(), ...testIdentity(node) }
@@ -77,7 +90,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
 
   // After the API's connection has begun, and while the others are asked: the scan lets their answers in.
   const begun = nextTurn()
-  const scan = begun.then(() => scanTree({ rootDir: node.rootDir, mounts, attributes: options.attributes }))
+  const scan = begun.then(() => scanTree({ rootDir: node.rootDir, mounts, links, attributes: options.attributes }))
   const local = [
     scan,
     begun.then(() => node.runtime()),
@@ -99,9 +112,11 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const remote = askApi({ ...options, signal }, node, disk)
   // All of them end before anything is thrown: no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
-  const [tree, runtime, csiSockets, dead, kubelet] = await Promise.all(local)
+  const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const { api, client, kubeletClient, kubeletUnused } = await remote
   log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
+  const kubelet = withSignsOfLife(localKubelet, api, Date.parse(capturedAt))
+  log(`kubelet: ${describe(kubelet)}; lease ${api.lease?.spec?.renewTime ?? 'not readable'}`)
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
   )
@@ -142,7 +157,18 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...(lazy.defect !== undefined && { lazyMemory: lazy.defect }),
   }
-  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: () => readMountTable() }
+  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: () => readMountsOf(node.rootDir) }
+}
+
+/** Links are looked for anew: what they lead to now is what a step will touch (S26). */
+function readMountsOf(rootDir: string): MountTable {
+  const mounts = readMountTable()
+  return withLinks(mounts, structureLinks(rootDir, mounts).links)
+}
+
+function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapshot): string {
+  if (running || mayReturn) return running ? 'runs' : 'may come back'
+  return stoppedAt === undefined ? 'stopped' : `stopped at ${stoppedAt}, by ${stopShownBy ?? 'unit'}`
 }
 
 /** Pods that the runtime shows to live. */

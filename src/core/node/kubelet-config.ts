@@ -10,6 +10,8 @@ export interface KubeletConfig {
   readonly staticPodPath?: string
   readonly staticPodURL?: string
   readonly enableControllerAttachDetach?: boolean
+  /** Kubernetes has it no more; a kubelet that is old enough obeys it (R710). */
+  readonly keepTerminatedPodVolumes?: boolean
   readonly containerRuntimeEndpoint?: string
   readonly cgroupDriver?: string
   readonly healthzPort?: number
@@ -49,6 +51,9 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
     }),
     ...(flags.has('enable-controller-attach-detach') && {
       enableControllerAttachDetach: flags.get('enable-controller-attach-detach') !== 'false',
+    }),
+    ...(flags.has('keep-terminated-pod-volumes') && {
+      keepTerminatedPodVolumes: flags.get('keep-terminated-pod-volumes') !== 'false',
     }),
     ...(flags.has('healthz-port') && { healthzPort: Number(flags.get('healthz-port')) }),
     ...(flags.has('healthz-bind-address') && { healthzBindAddress: flags.get('healthz-bind-address') }),
@@ -102,12 +107,13 @@ function dropIns(directory: string): string[] {
 
 function pick(document: Document): KubeletConfig {
   const { staticPodPath, staticPodURL, enableControllerAttachDetach, containerRuntimeEndpoint, cgroupDriver } = document
-  const { healthzPort, healthzBindAddress, volumePluginDir, featureGates } = document
+  const { healthzPort, healthzBindAddress, volumePluginDir, featureGates, keepTerminatedPodVolumes } = document
   const gates = gatesOf(typeof featureGates === 'object' && featureGates !== null ? featureGates : {})
   return {
     ...(typeof staticPodPath === 'string' && staticPodPath !== '' && { staticPodPath }),
     ...(typeof staticPodURL === 'string' && staticPodURL !== '' && { staticPodURL }),
     ...(typeof enableControllerAttachDetach === 'boolean' && { enableControllerAttachDetach }),
+    ...(typeof keepTerminatedPodVolumes === 'boolean' && { keepTerminatedPodVolumes }),
     ...(typeof containerRuntimeEndpoint === 'string' &&
       containerRuntimeEndpoint !== '' && { containerRuntimeEndpoint }),
     ...(typeof cgroupDriver === 'string' && { cgroupDriver }),

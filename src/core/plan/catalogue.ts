@@ -31,6 +31,8 @@ export const BLOCK_CODES = {
   UnexpectedFile: 'a file that the kubelet did not make is in the way',
   DataUnderMountPoint: 'files lie where nothing should be without a mount',
   TreeUnreadable: "what it would delete could not be read whole, and may not be the kubelet's",
+  LinkInPlace:
+    'a link is in the place of a directory of the kubelet, and is not gone through: what is behind it is not known',
   HeldBy: 'something else uses the mount or the device',
   TwoWriters: 'the volume is attached elsewhere against its access mode',
   UnresolvedVolume: 'a volume of an existing pod could not be resolved, and this may be it',
@@ -67,6 +69,7 @@ export const BLOCK_CODES = {
   DetachedLazily: "the volume's file system was detached lazily, and may still be in use",
   LazyMemoryUnusable: 'what was detached lazily cannot be known, and the volume may be one',
   LifecycleMode: 'the CSIDriver does not allow volumes of this kind',
+  NotMigrated: 'the kubelet of this node mounts it by itself: it does not leave this in-tree plugin to a CSI driver',
   CsiDriverUnknown: 'the CSIDriver object could not be read',
 } as const
 
@@ -88,6 +91,8 @@ export const WAITING_CODES = {
   NodeNotReady: 'the node is out of service',
   DeadMount: 'the mount is dead and containers still run on it',
   ControllerActs: 'the attach/detach controller acts next',
+  NotManaged: 'the kubelet of this node attaches volumes by itself',
+  TerminatedKept: 'the node is told to keep the volumes of pods that have ended',
 } as const
 
 export const PROBLEM_CODES = {
@@ -107,12 +112,27 @@ export const PROBLEM_CODES = {
   StaticPodsUnmatched: 'static pods are not matched to mirror pods and directories',
   SectionMissing: 'the snapshot lacks a section',
   NoPodsDirectory: 'the root directory has no directory of pods',
+  LinkInPlace:
+    'a link is in the place of a directory of the kubelet, and is not gone through: what is behind it is not known',
   ReadFailed: 'the API did not give an object',
   UnresolvedVolume: 'a volume of a pod could not be resolved',
   NotDesired: 'a pod has a volume that it does not want any more, and keeps it',
   NotManaged: "the attach/detach controller does not manage this node's attachments",
   MountedButNotAttached: 'a volume is mounted and not attached',
   MountedButNotInUse: 'a volume is mounted and not reported in use',
+  AttachmentDeleting: 'a volume is mounted, and its VolumeAttachment is being deleted',
+  TwoWriters: 'a volume is mounted here and attached elsewhere, or had by two pods, against its access mode',
+  MultiAttach: 'a pod waits for a volume that is attached to another node (Multi-Attach error)',
+  NameWithoutVolume: "the node's status names a volume that nothing on this node bears",
+  ReadOnlyFileSystem: 'a file system is read-only under a pod that mounts it to write',
+  NodeOutOfService: 'the node is tainted out-of-service while volumes are mounted here',
+  VersionUntested: 'the kubelet of this node is of a version with which volctl was not tried',
+  NotMigrated: 'the kubelet of this node mounts an in-tree disk by itself, which is taken for a CSI volume elsewhere',
+  TerminatedKept: 'the node is told to keep the volumes of pods that have ended',
+  BeingDeleted: 'the claim or the PersistentVolume of a mounted volume is being deleted',
+  VolumeNotBound: 'the PersistentVolume of a mounted volume is released, or has failed',
+  DriverMissing: 'the CSI driver of a mounted volume is not registered here',
+  DriverNotInCsiNode: 'CSINode does not list the driver of a mounted volume',
   DataUnderMountPoint: 'files lie where nothing should be without a mount',
   UnexpectedFile: 'a file that the kubelet did not make',
   ForeignMount: "a mount that is not the volume's",

@@ -230,7 +230,8 @@ export interface Problem {
   readonly code: string
   readonly message: string
   readonly hint?: string
-  readonly about: { readonly pod?: string; readonly volume?: string; readonly path?: string }
+  /** `driver`: it concerns all volumes of that CSI driver. */
+  readonly about: { readonly pod?: string; readonly volume?: string; readonly path?: string; readonly driver?: string }
 }
 
 export interface PlanInputs {

@@ -6,6 +6,7 @@ import type { PlanContext } from './context.ts'
 import type { Draft, Obstacle } from './draft.ts'
 import { foreignHint } from './known-pods.ts'
 import { missingPodsDirectory } from './pods-directory.ts'
+import { unknownLinks } from './unread.ts'
 import { allowsSeveralNodes } from './volume-facts.ts'
 
 /**
@@ -23,7 +24,8 @@ export function deviceObstacle(
   const unknown =
     unresolvedObstacle(context.desired.unresolved, { plugin, driver: identity?.driver }) ??
     untoldObstacle(context, identity?.driver) ??
-    unseenPods(context)
+    unseenPods(context) ??
+    unknownLinks(context.inputs)[0]?.obstacle
   if (unknown !== undefined || identity === undefined) return unknown
   const elsewhere = context.objects.attachedElsewhere(identity)
   if (elsewhere.length === 0 || context.objects.persistentVolumesOf(identity).some(allowsSeveralNodes)) return undefined

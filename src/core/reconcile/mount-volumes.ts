@@ -10,7 +10,7 @@ import { isStaged } from './csi-staged.ts'
 import { predecessorObstacle } from './device-obstacles.ts'
 import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from './draft.ts'
 import { isNamed } from './filter-operations.ts'
-import { mountObstacle, mountWait } from './mount-conditions.ts'
+import { mountObstacle, mountWait, reportMultiAttach } from './mount-conditions.ts'
 import { refreshVolume } from './refresh-volumes.ts'
 import { labelObstacle, reportLabel } from './selinux.ts'
 import { unreadObstacle } from './unread.ts'
@@ -75,6 +75,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   const wait = mountWait(context, volume)
   if (wait !== undefined) {
     findings.wait(kind, wait, 'S22', { pod, volume: ref })
+    reportMultiAttach(context, findings, volume)
     return
   }
   const earlier = isForOnePod(volume.persistentVolume) ? operationsOn(findings, volume) : []

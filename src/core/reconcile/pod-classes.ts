@@ -9,6 +9,7 @@ import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids }
 import type { Pod } from '../model/objects.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { knownPods } from './known-pods.ts'
+import { whyTerminatedKept } from './kubelet-mode.ts'
 import type { StaticSources } from './static-sources.ts'
 import type { Witnesses } from './witnesses.ts'
 
@@ -64,6 +65,7 @@ export function classifyPods(
   ])
   const names = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
   const listComplete = podListIsComplete(inputs)
+  const keepers = whyTerminatedKept(snapshot)
 
   const classOf = (uid: string): PodClass => {
     const pod = listed.get(uid)
@@ -99,6 +101,8 @@ export function classifyPods(
       if (alive) return frozen('PodStillRunning', 'it is ending, and something of it still runs')
       const blind = witnesses.blindFor(uid)
       if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+      if (keepers !== undefined)
+        return frozen('TerminatedKept', `it has ended, and its volumes are kept, by ${keepers}`)
       return { ...base, class: 'Finished' }
     }
     if (unseen !== undefined) return frozen('SectionMissing', unseen)

@@ -5,26 +5,44 @@ import type { DeviceKind } from '../desired/may-be.ts'
 import { podNamespace } from '../desired/pods.ts'
 import { readFailures, subjectOf } from '../desired/read-failures.ts'
 import { csiUniqueName, escapeQualifiedName } from '../names.ts'
-import { pluginNamed } from '../plugins/registry.ts'
 import { namespacedName, podName, podNameAndUid } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
 import { foreignHint, knownPods } from './known-pods.ts'
 import { reportMountStorms } from './mount-storm.ts'
 import type { PodClass } from './pod-classes.ts'
+import { reportAttachments } from './report-attachments.ts'
 import { reportDrivers } from './report-drivers.ts'
+import { reportKubelet } from './report-kubelet.ts'
+import { reportReadOnly } from './report-read-only.ts'
+import { reportStatusNames } from './report-status-names.ts'
+import { reportVolumeObjects } from './report-volume-objects.ts'
+import { unknownLinks } from './unread.ts'
 
 export function reportProblems(context: PlanContext, findings: Findings): void {
   for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, findings, pod)
   reportUnresolved(context, findings)
   reportReadErrors(context, findings)
-  reportAttachment(context, findings)
+  reportAttachments(context, findings)
+  reportStatusNames(context, findings)
+  reportReadOnly(context, findings)
+  reportVolumeObjects(context, findings)
+  reportKubelet(context, findings)
   reportUnknownDeadMounts(context, findings)
   reportMountStorms(context, findings)
   reportDrivers(context, findings)
   reportSurplus(context, findings)
   reportNotBelieved(context, findings)
+  reportUnknownLinks(context, findings)
   reportForeignPods(context, findings)
+}
+
+/** S8: behind it is what nothing can be decided on. */
+function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
+  for (const { path, obstacle } of unknownLinks(inputs)) {
+    findings.complete = false
+    findings.problem('error', 'LinkInPlace', obstacle.message, { path: inputs.absolute(path) }, obstacle.hint)
+  }
 }
 
 /** S9, S31: each use of the flag stands in the plan, and lifts nothing for a pod that this node knows. */
@@ -174,67 +192,6 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
       {},
     )
   }
-}
-
-/** O7: a volume that is mounted here while the control plane believes otherwise may be attached elsewhere tomorrow. */
-function reportAttachment(context: PlanContext, findings: Findings): void {
-  const status = context.inputs.snapshot.api?.node?.status
-  if (status === undefined) return
-  const attached = new Set((status.volumesAttached ?? []).map((each) => each.name))
-  const inUse = new Set(status.volumesInUse ?? [])
-  const said = new Set<string>()
-  const check = (uniqueName: string, pod: string | undefined, name: string, path: string): void => {
-    if (said.has(uniqueName)) return
-    said.add(uniqueName)
-    const about = { ...(pod === undefined ? {} : { pod }), volume: name, path }
-    if (!attached.has(uniqueName)) {
-      findings.problem(
-        'error',
-        'MountedButNotAttached',
-        `${uniqueName} is mounted on ${path} and not attached to this node: another node may write to it`,
-        about,
-        'Stop what uses it here before anything else; then let the controller attach it again.',
-      )
-    } else if (!inUse.has(uniqueName)) {
-      findings.problem(
-        'error',
-        'MountedButNotInUse',
-        `${uniqueName} is mounted on ${path} and not reported in use: the controller may detach it under the mount`,
-        about,
-        'Start the kubelet, which reports it, or unmount it.',
-      )
-    }
-  }
-  for (const volume of context.desired.volumes) {
-    if (volume.attachability !== 'attachable' || volume.driver === undefined || volume.handle === undefined) continue
-    if (context.classes.of(volume.podUid)?.class !== 'Desired' || !hasMount(context, volume.uniqueName)) continue
-    if (pluginNamed(volume.plugin).evidence(context.inputs, volume).state === 'mounted')
-      check(volume.uniqueName, volume.podUid, volume.specName, pathOf(context, volume.uniqueName))
-  }
-  for (const staged of context.staged) {
-    const data = staged.stateFile?.data
-    if (data === undefined || staged.layers.length === 0 || !needsAttach(context, data.driverName)) continue
-    check(
-      csiUniqueName(data.driverName, data.volumeHandle),
-      undefined,
-      staged.key,
-      context.inputs.absolute(staged.target),
-    )
-  }
-}
-
-function hasMount(context: PlanContext, uniqueName: string): boolean {
-  return pathOf(context, uniqueName) !== ''
-}
-
-function pathOf(context: PlanContext, uniqueName: string): string {
-  const [record] = context.onDisk.of(uniqueName)
-  return record === undefined ? '' : context.inputs.absolute(record.path)
-}
-
-function needsAttach({ inputs }: PlanContext, driver: string): boolean {
-  const object = inputs.snapshot.api?.csiDrivers.find((each) => each.metadata.name === driver)
-  return object !== undefined && object.spec.attachRequired !== false
 }
 
 /** Dead mounts that no wanted volume and no operation has spoken of. */

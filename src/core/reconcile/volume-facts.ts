@@ -67,6 +67,11 @@ export function allowsSeveralNodes(volume: PersistentVolume | undefined): boolea
   return volume?.spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany') ?? false
 }
 
+/** For messages: the modes by which the volume is judged. */
+export function accessModesText(volume: PersistentVolume | undefined): string {
+  return volume?.spec.accessModes?.join(', ') || 'not known'
+}
+
 /** May only one pod have the volume; beside another mode the kubelet takes no notice of it (R430). */
 export function isForOnePod(volume: PersistentVolume | undefined): boolean {
   const modes = volume?.spec.accessModes ?? []
