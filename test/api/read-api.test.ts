@@ -182,7 +182,7 @@ describe("with the kubelet's own credential", () => {
     const found = errors(await read('kubelet'))
     expect(found).toContain('volumeattachments / Forbidden')
     expect(found).toContain('persistentvolumes / Forbidden')
-    expect(found).not.toContain('persistentvolumeclaims / Forbidden')
+    expect(found).toContain('persistentvolumeclaims / Forbidden')
     // Named by a pod, so the Node authorizer lets it be asked for: this 404 is true.
     expect(found).toContain('persistentvolumeclaims pg/pvc-n4 NotFound')
   })

@@ -200,8 +200,9 @@ function absolutePaths(paths: readonly string[], flag: string): readonly string[
   return paths
 }
 
-/** A pod's UID as its cgroup has it, dashes or underscores. */
+/** A pod's UID; one that was copied out of the name of a slice has underscores where the pod's own has dashes. */
 function checkUid(text: string): string {
+  if (/^[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}$/.test(text)) return text.replaceAll('_', '-')
   if (/^[^/\s]+$/.test(text)) return text
   throw new VolctlError('BadPod', `--foreign-pod: "${text}" is no UID of a pod.`, {
     hint: 'Give the UID as the plan shows it.',

@@ -44,7 +44,7 @@ export const BLOCK_CODES = {
   Forbidden: 'the credential lacks the right',
   NotManaged: "the attach/detach controller does not manage this node's attachments",
   Refused: 'a safety rule refuses the plan as a whole',
-  SecondVolume: 'another PersistentVolume is behind the same attachment',
+  SecondVolume: 'another PersistentVolume is behind the same attachment, or may be',
   PluginRemoved: 'neither Kubernetes nor volctl has this volume plugin any more',
   FlexDriverMissing: 'the driver of a flexVolume is not installed here; give --driver-gone',
   InvalidSource: "a name in the volume's source may not be handed to a program, or become a path",
