@@ -52,6 +52,13 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S4: [
     ...broken('S4: a volume of a living pod that cannot be read holds back every unstage and detach'),
     ...planner('S4 unresolved volumes'),
+    ...shown(
+      'reconcile/unresolved-volumes',
+      'S4: holds back its own pod alone',
+      'S4: is known, and holds back itself alone',
+      'S4: may be any, and holds back every device operation',
+      'S4: of other plugins',
+    ),
   ],
   S5: [
     ...broken('S5: a pod that lives keeps its mounts though its claim is deleted'),
@@ -72,6 +79,17 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S8: [
     ...standing('S8: two kubelets, or one without an API server, are refused'),
     ...shown('node/find-kubelet', 'S8: several kubelets', 'S8: a stopped kubelet'),
+    ...shown(
+      'e2e/moved-root',
+      'S8: %s below the old place: the detach is not planned',
+      'S8: what is staged in both places is not unstaged here',
+      'S8, S21: in a mount namespace of somebody else alone: the plan cannot see it, and the apply refuses',
+    ),
+    ...shown(
+      'reconcile/elsewhere',
+      'S8: a mount outside of the root directory holds the detach of the volume that its path is of',
+      'S8, S24: it holds the unstage as well',
+    ),
   ],
   S9: [
     ...shown(
@@ -93,7 +111,16 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...standing('S11: a kubelet between two crashes owns the devices, and one that is stopped does not'),
     ...broken('S11: while a kubelet runs only what pods that are gone have left for long is undone, and no device'),
     ...shown('e2e/interruptions', 'a kubelet that comes stops it (S11)'),
+    ...shown(
+      'privileged/safety/systemd',
+      'S11: stopped a moment ago, or forgotten by systemd, the settle time holds',
+      'S11: masked',
+      'S11: between two starts, and failed for good',
+      'S11: stopped, while a timer may start it',
+      'S11: held by another supervisor',
+    ),
     ...shown('node/kubelet-state', 'S11: judgeKubelet'),
+    ...shown('node/signs-of-life', 'S11: withSignsOfLife', 'S11: renewedSince'),
     ...shown('reconcile/settle', 'S11 settle time of a pod that is finished'),
   ],
   S12: [
@@ -253,6 +280,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
   ],
   S33: [
+    ...shown('cli/may-apply', 'S33: what is only passed over refuses no apply; what the kubelet may obey does'),
     ...shown('trust/files', '$name', 'never opens a FIFO, a device or a directory'),
     ...shown('trust/gates', 'no file outside of them $what'),
     ...trust('strace', 'each has an absolute path'),

@@ -85,9 +85,14 @@ export class ActualInputs {
     return undeletedPath(mountPoint)
   }
 
-  /** Mounts stacked on a path relative to the root directory, oldest first. */
+  /** Mounts stacked on a path relative to the root directory, in table order: also those that no path leads to. */
   at(relative: string): readonly MountInfo[] {
     return this.mounts.at(this.absolute(relative))
+  }
+
+  /** The mount that a path relative to the root directory leads to, where it is a mount point: what a pod would see. */
+  top(relative: string): MountInfo | undefined {
+    return this.mounts.top(this.absolute(relative))
   }
 
   /** What a probe answered, if the mount on this path is known to be dead. */

@@ -8,7 +8,8 @@ import { pause, withDeadline } from './deadline.ts'
 import { loopsOfOthers, noteDevices, requireDevicesUnused } from './detach-devices.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
 import { OperationRefused } from './operation-error.ts'
-import { askKubelet, ownsNode } from './preconditions.ts'
+import { askKubelet, askLease, kubeletCameBack, ownsNode } from './preconditions.ts'
+import { requireNotSetUpElsewhere } from './set-up-elsewhere.ts'
 import type { StepContext } from './step-context.ts'
 
 const POLL_MS = 500
@@ -23,15 +24,17 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
   noteDevices(operation, run.record, run.host)
   await requireNothingHidden(run)
   const ofOthers = await loopsOfOthers(run)
-  const [attachment, node, pods, kubelet] = await waiting.spend((ms) => {
+  const [attachment, node, pods, kubelet, renewed] = await waiting.spend((ms) => {
     const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, ms, 'the API server')
     return Promise.all([
       ask(context.cluster.getVolumeAttachment(bound.name)),
       ask(context.cluster.getNode()),
       ask(context.cluster.listNodePods()),
       askKubelet(context),
+      askLease(context, ms),
     ])
   })
+  if (renewed !== undefined) throw kubeletCameBack(renewed)
   if (ownsNode(kubelet)) {
     throw new OperationRefused(
       'KubeletRunning',
@@ -50,6 +53,7 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
       hint: 'Plan again.',
     })
   }
+  requireNotSetUpElsewhere(run, attachment.spec.source.persistentVolumeName)
   requireDevicesUnused(run, ofOthers)
   await deleteAttachment(run, bound)
   return waitUntilGone(run, bound, waitMs)

@@ -10,10 +10,10 @@ export interface Location {
   readonly path: string
 }
 
-/** The mount that a look-up of this path ends in: the newest on it or on its nearest mounted parent. */
+/** The mount that a look-up of this path ends in: the one that is seen on it or on its nearest mounted parent. */
 export function containingMount(table: MountTable, path: string): MountInfo | undefined {
   for (let at = path; ; at = posix.dirname(at)) {
-    const top = table.at(at).at(-1)
+    const top = table.top(at)
     if (top !== undefined) return top
     if (at === '/' || at === '.') return undefined
   }

@@ -2,6 +2,7 @@
 
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { getClaim, patchClaimStatus } from '../api/claim-status.ts'
+import { nodeLease } from '../api/node-lease.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
 import { listObjects } from '../api/objects.ts'
 import { ATTACHMENTS } from '../api/resources.ts'
@@ -19,9 +20,9 @@ import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
-import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import { controllerWantedVolumes, mayWant, wantedDevices } from '../desired/controller-wanted.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
+import type { DeviceSource } from '../desired/device-source.ts'
 import { namedUids } from '../desired/pods.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
 import { VolctlError } from '../errors.ts'
@@ -30,6 +31,7 @@ import type { Pod } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
+import { renewedSince } from '../node/signs-of-life.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses } from '../reconcile/witnesses.ts'
@@ -66,6 +68,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     planIsFresh,
     readMounts: () => latest.readMounts(),
     kubeletState: () => latest.node.kubeletState(),
+    renewedLease: () => renewedLease(latest),
     witness: () => askWitnesses(latest),
     csi: (driver) => csiNode(latest, driver),
     csiDriver: (name) =>
@@ -74,7 +77,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
         : apiLookup(latest.snapshot.api).csiDriver(name),
     cluster: cluster(first),
     wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
-    wantedSources: (pods) => wantedSources(latest, pods),
+    wantedSources: (pods, plugin) => wantedSources(latest, pods, plugin),
     wanted: (pod, uniqueName) => wantedVolume(latest, pod, uniqueName),
     nameOf: (of) => containerNames(latest.snapshot)(of),
     parallel,
@@ -131,6 +134,11 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   }
 }
 
+/** By the credentials of the look: what neither was told then is no news. */
+async function renewedLease({ client, kubeletClient, node, snapshot }: CollectedNode): Promise<string | undefined> {
+  return renewedSince(snapshot.api?.lease, await nodeLease(client, kubeletClient, node.nodeName))
+}
+
 function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | undefined {
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
   const path = socket === undefined ? undefined : endpointPath(node.rootDir, socket)
@@ -170,18 +178,20 @@ function wantedVolume({ snapshot }: CollectedNode, pod: Pod, uniqueName: string)
   return desiredStateOfPods([pod], snapshot.api).volumes.find((volume) => volume.uniqueName === uniqueName)
 }
 
-/** By the attach/detach controller's rule (S21); a volume that could not be resolved may be any (S4). */
+/** By the attach/detach controller's rule (S21); one that could not be resolved is this one if it may be (S4). */
 function isWanted({ snapshot, node }: CollectedNode, uniqueName: string, pods: readonly Pod[]): boolean {
   const { api } = snapshot
   if (api === undefined) return true
-  const wanted = controllerWantedVolumes(pods, api, node.nodeName)
-  return wanted.names.has(uniqueName) || wanted.unresolved.some(({ cause }) => cause === 'Unknown')
+  return mayWant(controllerWantedVolumes(pods, api, node.nodeName), uniqueName)
 }
 
 /** By the same rule, as devices go: what a pod wants it may also be about to mount (S25). */
-function wantedSources({ snapshot, node }: CollectedNode, pods: readonly Pod[]): readonly DeviceSource[] | undefined {
+function wantedSources(
+  { snapshot, node }: CollectedNode,
+  pods: readonly Pod[],
+  plugin: string,
+): readonly DeviceSource[] | undefined {
   const { api } = snapshot
   if (api === undefined) return undefined
-  const { volumes, unresolved } = controllerWantedVolumes(pods, api, node.nodeName)
-  return unresolved.some(({ cause }) => cause === 'Unknown') ? undefined : volumes.map(deviceSourceOf)
+  return wantedDevices(controllerWantedVolumes(pods, api, node.nodeName), plugin)
 }

@@ -46,6 +46,10 @@ export const planFlags = {
     helpValue: 'NAME',
     summary: 'Only this volume. Repeatable.',
   }),
+  'ignore-not-found': Flags.boolean({
+    ...scope,
+    summary: 'A name of --pod or --volume that nothing here bears is no error.',
+  }),
   max: Flags.string({ ...scope, helpValue: 'N', summary: 'At most this many operations.' }),
   settle: Flags.string({
     ...scope,

@@ -17,8 +17,8 @@ export function notePodsVolumes({ inputs, classes, desired }: PlanContext, regis
   for (const volume of desired.volumes) noteVolume(volume, register).wanted.push(volume)
   for (const volume of ended) noteVolume(volume, register).ended.push(volume)
   for (const unresolved of desired.unresolved) {
-    const { persistentVolumeName: name } = unresolved
-    const found = register.alone()
+    const { persistentVolumeName: name, mayBe } = unresolved
+    const found = mayBe.of === 'itself' ? register.named(mayBe.volume.uniqueName) : register.alone()
     found.unresolved.push(unresolved)
     if (name !== undefined && !register.byPersistentVolume.has(name)) register.byPersistentVolume.set(name, found)
   }

@@ -15,6 +15,7 @@ import {
   keptRecord,
   needed,
   nullable,
+  number,
   text,
   unneeded,
 } from '../shape.ts'
@@ -29,6 +30,7 @@ import type {
   CsiNode,
   DownwardApiItem,
   KeyToPath,
+  Lease,
   LocalObjectReference,
   Node,
   NodeSelectorRequirement,
@@ -344,6 +346,11 @@ export const nodeShape = kept<Node>({
     volumesAttached: nullable(keptList(kept({ name: needed(text), devicePath: text }))),
     allocatable: textByName,
   }),
+})
+
+export const leaseShape = kept<Lease>({
+  ...typed,
+  spec: kept({ holderIdentity: nullable(text), leaseDurationSeconds: nullable(number), renewTime: time }),
 })
 
 export const configMapShape = kept<ConfigMap>({

@@ -369,6 +369,16 @@ export interface Node extends ApiObject {
   }
 }
 
+/** By which a kubelet says that it lives: kube-node-lease/NODE (S11, S29). */
+export interface Lease extends ApiObject {
+  readonly spec?: {
+    readonly holderIdentity?: string | null
+    readonly leaseDurationSeconds?: number | null
+    /** RFC 3339, in the clock of whoever renews it. */
+    readonly renewTime?: string | null
+  }
+}
+
 /** `digests` are HMACs of each key's value under a key that dies with the process that read them (contract, Snapshot). */
 export interface ConfigMap extends ApiObject {
   readonly data?: Readonly<Record<string, string>>

@@ -10,6 +10,7 @@ import type {
   ConfigMap,
   CsiDriver,
   CsiNode,
+  Lease,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -83,6 +84,8 @@ export interface ApiSnapshot {
   readonly configMaps: readonly ConfigMap[]
   readonly secrets: readonly SecretDigest[]
   readonly errors: readonly ApiReadError[]
+  /** The node's lease; absent: there is none, or it was not readable (S11). */
+  readonly lease?: Lease
   /** RFC 3339: renewTime of the node's lease, where it was readable (S29). */
   readonly leaseRenewTime?: string
   /** The API server's Date header minus the host's clock, in milliseconds (S28). */
@@ -154,12 +157,16 @@ export interface StaticPodsSnapshot {
   }[]
 }
 
+export type StopShownBy = 'unit' | 'lease' | 'heartbeat' | 'nothing'
+
 export interface KubeletSnapshot {
   readonly running: boolean
   /** A unit that is active, activating or restarting, or anything else that may start it again (S11). */
   readonly mayReturn: boolean
   /** RFC 3339; absent: long enough ago. */
   readonly stoppedAt?: string
+  /** What tells that; `nothing`: it counts as stopped just now (S11). */
+  readonly stopShownBy?: StopShownBy
   readonly pid?: number
   readonly args?: readonly string[]
   readonly config?: Readonly<Record<string, unknown>>

@@ -9,15 +9,11 @@ import type { MountInfo, MountTable } from './mount-table.ts'
 
 /** @param copyTable the table of another mount namespace, where the copy is in one */
 export function goesWith(table: MountTable, mount: MountInfo, copy: MountInfo, copyTable: MountTable = table): boolean {
+  if (copy.dev !== mount.dev || copy.root !== mount.root) return false
   const parent = table.byId(mount.parentId)
   const copyParent = copyTable.byId(copy.parentId)
   if (parent === undefined || copyParent === undefined) return false
-  return (
-    copy.dev === mount.dev &&
-    copy.root === mount.root &&
-    follows(copyParent, parent) &&
-    placeIn(copyParent, copy) === placeIn(parent, mount)
-  )
+  return follows(copyParent, parent) && placeIn(copyParent, copy) === placeIn(parent, mount)
 }
 
 /**

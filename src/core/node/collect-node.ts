@@ -12,7 +12,14 @@ import type { KubeClient } from '../api/kube-client.ts'
 import type { DiskRead } from '../api/read-api.ts'
 import { isSuperblockGone } from '../apply/device-use.ts'
 import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
-import type { ApiSnapshot, CsiSocket, NodeSnapshot, RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
+import type {
+  ApiSnapshot,
+  CsiSocket,
+  KubeletSnapshot,
+  NodeSnapshot,
+  RuntimeSnapshot,
+  SandboxState,
+} from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
 import { allDoubts } from '../trust/doubts.ts'
@@ -26,6 +33,7 @@ import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readSelinux } from './selinux.ts'
+import { withSignsOfLife } from './signs-of-life.ts'
 import { isInUserNamespace } from './standing.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
@@ -33,6 +41,7 @@ import { scanTree } from './tree/read-tree.ts'
 export interface CollectOptions {
   readonly rootDir?: string | undefined
   readonly nodeName?: string | undefined
+  readonly runtimeEndpoint?: string | undefined
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
   /** `all` for a snapshot, `plan` for a plan. */
@@ -61,7 +70,7 @@ export interface CollectedNode extends NodeState {
 /** @throws VolctlError or SafetyRefusal where there is nothing to plan from; see locateNode, scanTree and readApi */
 export async function collectNode(options: CollectOptions): Promise<CollectedNode> {
   const log = stopwatch(options.log)
-  const node = await locateNode({ rootDir: options.rootDir, nodeName: options.nodeName })
+  const node = await locateNode(options)
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
   const mounts = readMountTable()
@@ -99,9 +108,11 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const remote = askApi({ ...options, signal }, node, disk)
   // All of them end before anything is thrown: no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
-  const [tree, runtime, csiSockets, dead, kubelet] = await Promise.all(local)
+  const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const { api, client, kubeletClient, kubeletUnused } = await remote
   log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
+  const kubelet = withSignsOfLife(localKubelet, api, Date.parse(capturedAt))
+  log(`kubelet: ${describe(kubelet)}; lease ${api.lease?.spec?.renewTime ?? 'not readable'}`)
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
   )
@@ -142,6 +153,11 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     ...(lazy.defect !== undefined && { lazyMemory: lazy.defect }),
   }
   return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: () => readMountTable() }
+}
+
+function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapshot): string {
+  if (running || mayReturn) return running ? 'runs' : 'may come back'
+  return stoppedAt === undefined ? 'stopped' : `stopped at ${stoppedAt}, by ${stopShownBy ?? 'unit'}`
 }
 
 /** Pods that the runtime shows to live. */

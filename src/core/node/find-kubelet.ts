@@ -47,6 +47,8 @@ export interface KubeletChoice {
   readonly rootDir?: string | undefined
   /** --node */
   readonly nodeName?: string | undefined
+  /** --runtime-endpoint */
+  readonly runtimeEndpoint?: string | undefined
 }
 
 /**

@@ -1,10 +1,10 @@
 /** Whether a kubelet runs here or may come back (S11, N19). Its --lock-file is never opened: that ends some kubelets (N20). */
 import { get } from 'node:http'
-import type { KubeletSnapshot } from '../model/snapshot.ts'
 import { addDoubt } from '../trust/doubts.ts'
 import { onlyRootListens } from '../trust/listeners.ts'
 import type { KubeletCandidate } from './kubelet-candidate.ts'
 import type { KubeletConfig } from './kubelet-config.ts'
+import type { LocalKubelet } from './signs-of-life.ts'
 import { type UnitState, unitState } from './systemctl.ts'
 
 const HEALTHZ_PORT = 10248
@@ -19,7 +19,7 @@ export interface KubeletSigns {
 }
 
 /** Asks what the process table does not show: systemd and the health port. */
-export async function kubeletState(signs: KubeletSigns): Promise<KubeletSnapshot> {
+export async function kubeletState(signs: KubeletSigns): Promise<LocalKubelet> {
   const unit = signs.chosen?.unit ?? 'kubelet.service'
   const process = signs.running[0]
   if (process !== undefined) return judgeKubelet(signs, { unit, state: undefined, healthy: true })
@@ -33,8 +33,11 @@ export interface KubeletAnswers {
   readonly healthy: boolean
 }
 
-/** Pure: the kubelet's state from its signs. What systemd does not say counts as "may return". */
-export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): KubeletSnapshot {
+/**
+ * Pure: the kubelet's state from its signs. What systemd does not say counts as "may return"; since when it is stopped is
+ * for others to tell where no unit does.
+ */
+export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): LocalKubelet {
   const { chosen, config } = signs
   const pid = signs.running.find((candidate) => candidate === chosen)?.pid ?? signs.running[0]?.pid
   const common = {
@@ -49,24 +52,27 @@ export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): Kube
   return { running: false, ...held(answers), ...common }
 }
 
-type Held = Pick<KubeletSnapshot, 'mayReturn' | 'stoppedAt' | 'note'>
+type Held = Pick<LocalKubelet, 'mayReturn' | 'stoppedAt' | 'stopUnknown' | 'note'>
 
+/** systemd forgets a unit that is stopped and that nothing wants, and with it when that was (O38). */
 function held({ unit, state }: KubeletAnswers): Held {
-  if (state === 'no systemd')
-    return { mayReturn: false, note: 'no process; without systemd nothing tells what may start it' }
-  if (state === 'no answer') return { mayReturn: true, note: 'no process; systemd did not say whether it may start it' }
-  if (state === undefined) return { mayReturn: false, note: `no process, and no unit ${unit}` }
-  const stoppedAt = state.inactiveSince === undefined ? {} : { stoppedAt: state.inactiveSince }
+  if (state === 'no systemd') {
+    return { mayReturn: false, stopUnknown: true, note: 'no process; without systemd nothing tells what may start it' }
+  }
+  if (state === 'no answer') {
+    return { mayReturn: true, stopUnknown: true, note: 'no process; systemd did not say whether it may start it' }
+  }
+  if (state === undefined) return { mayReturn: false, stopUnknown: true, note: `no process, and no unit ${unit}` }
+  const since: Pick<Held, 'stoppedAt' | 'stopUnknown'> =
+    state.inactiveSince === undefined ? { stopUnknown: true } : { stoppedAt: state.inactiveSince }
   const { activeState, subState, unitFileState } = state
   if (activeState !== 'inactive' && activeState !== 'failed') {
-    return { mayReturn: true, ...stoppedAt, note: `${unit} is ${activeState} (${subState})` }
+    return { mayReturn: true, ...since, note: `${unit} is ${activeState} (${subState})` }
   }
+  const startedBy = state.startedBy?.join(', ')
+  if (startedBy) return { mayReturn: true, ...since, note: `${unit} is ${activeState}, and ${startedBy} may start it` }
   const atBoot = unitFileState.startsWith('enabled') ? '; enabled: it starts at the next boot' : ''
-  return {
-    mayReturn: false,
-    ...stoppedAt,
-    note: `${unit} is ${activeState}, ${unitFileState || 'not installed'}${atBoot}`,
-  }
+  return { mayReturn: false, ...since, note: `${unit} is ${activeState}, ${unitFileState || 'not installed'}${atBoot}` }
 }
 
 /** 200 "ok" on localhost. It only shows that the process serves, which is what is asked (N19). */

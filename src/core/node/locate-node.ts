@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { errnoOf, isMissing, VolctlError } from '../errors.ts'
-import type { KubeletSnapshot, RuntimeSnapshot } from '../model/snapshot.ts'
+import type { RuntimeSnapshot } from '../model/snapshot.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { pin } from '../trust/processes.ts'
 import { findKubelet, type KubeletChoice, startableKubelets } from './find-kubelet.ts'
@@ -11,7 +11,9 @@ import { type KubeletConfig, kubeletConfig } from './kubelet-config.ts'
 import { runningKubelets } from './kubelet-process.ts'
 import { kubeletState } from './kubelet-state.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
+import { runtimeEndpoints } from './runtime-endpoints.ts'
 import { hostsKubelets, letGo, scanKubelets, scanProcesses } from './scan-processes.ts'
+import type { LocalKubelet } from './signs-of-life.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from './standing.ts'
 import { allowTestHost, readTestHost, type TestHost } from './test-host.ts'
 
@@ -29,8 +31,8 @@ export interface LocatedNode {
   readonly staticPods: { readonly path?: string; readonly url?: string }
   /** Pods that have a process, now. */
   processes(): readonly string[] | undefined
-  /** Asks the process table, systemd and the health port again (S11). */
-  kubeletState(): Promise<KubeletSnapshot>
+  /** Asks the process table, systemd and the kubelet's ports again (S11). */
+  kubeletState(): Promise<LocalKubelet>
   /** Asks the container runtimes again (S9). */
   runtime(): Promise<RuntimeSnapshot>
 }
@@ -75,7 +77,8 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
       const told = testHost === undefined ? undefined : readTestHost()?.kubelet
       return told ?? stateNow(kubelet, config)
     },
-    runtime: () => askRuntimes(testHost, kubelet, config),
+    runtime: () =>
+      askRuntimes(testHost, choice.runtimeEndpoint, config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint),
   }
 }
 
@@ -90,7 +93,7 @@ function podsWithProcesses(): readonly string[] | undefined {
   return scan.error === undefined ? scan.podUids : undefined
 }
 
-async function stateNow(kubelet: KubeletCandidate | undefined, config: KubeletConfig): Promise<KubeletSnapshot> {
+async function stateNow(kubelet: KubeletCandidate | undefined, config: KubeletConfig): Promise<LocalKubelet> {
   const processes = scanKubelets()
   try {
     const now = runningKubelets(await hostsKubelets(processes))
@@ -155,17 +158,18 @@ function staticPodSource(
   return { ...(path !== undefined && { path }), ...(config.staticPodURL !== undefined && { url: config.staticPodURL }) }
 }
 
-/** All that answer are united (S9): the configured one, and those that are in their usual places. */
+/** All that answer are united (S9): those that are named, and those that are in their usual places. */
 async function askRuntimes(
   testHost: TestHost | undefined,
-  kubelet: KubeletCandidate | undefined,
-  config: KubeletConfig,
+  given: string | undefined,
+  configured: string | undefined,
 ): Promise<RuntimeSnapshot> {
   const { readRuntime, WELL_KNOWN_RUNTIME_ENDPOINTS } = await import('../cri/read-runtime.ts')
   const told = testHost?.runtimeEndpoints
-  const configured = config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint
-  const required = told ?? (configured === undefined ? [] : [configured])
-  const endpoints = told ?? [...required, ...WELL_KNOWN_RUNTIME_ENDPOINTS]
-  const expected = testHost?.runtimeExpected ?? told === undefined
+  const named =
+    told === undefined || given !== undefined ? runtimeEndpoints(given, configured) : { required: told, others: [] }
+  const { required, others } = named
+  const endpoints = [...required, ...others, ...(told ?? WELL_KNOWN_RUNTIME_ENDPOINTS)]
+  const expected = testHost?.runtimeExpected ?? (told === undefined || given !== undefined)
   return readRuntime({ endpoints, required: expected ? required : [], expected, deadlineMs: RUNTIME_DEADLINE_MS })
 }

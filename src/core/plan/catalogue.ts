@@ -82,6 +82,7 @@ export const WAITING_CODES = {
   AttachabilityUnknown: 'the CSIDriver object could not be read',
   AccessMode: 'the access mode does not allow a second pod or node',
   ClaimMissing: 'the claim or its PersistentVolume does not exist',
+  ClaimUnbound: 'the claim is not bound to a PersistentVolume yet',
   VolumeUnresolved: 'the volume could not be resolved',
   NodeNotReady: 'the node is out of service',
   DeadMount: 'the mount is dead and containers still run on it',

@@ -15,6 +15,7 @@ import { type PlanContext, waitForKubelet } from './context.ts'
 import type { CsiIdentity } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from './device-obstacles.ts'
 import type { Draft, Findings, Obstacle, Wait } from './draft.ts'
+import { elsewhereObstacle } from './elsewhere.ts'
 import { whyNotManaged } from './kubelet-mode.ts'
 import type { PodClass } from './pod-classes.ts'
 import { unreadTraces } from './unread.ts'
@@ -72,7 +73,11 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   }
   const blocked =
     obstacleOf(context, identity, attachment) ??
-    unresolvedObstacle(node.wanted.unresolved) ??
+    elsewhereObstacle(context.inputs, {
+      ...identity,
+      names: persistentVolume === undefined ? [] : [persistentVolume],
+    }) ??
+    unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
     node.unread ??
     predecessorObstacle(after) ??
     untoldObstacle(node.unidentified, after)
@@ -241,7 +246,7 @@ function obstacleOf(
       hint: 'Look the volume up in the storage system; delete the attachment yourself once it is surely not in use.',
     }
   }
-  const general = deviceObstacle(context, identity)
+  const general = deviceObstacle(context, CSI_PLUGIN, identity)
   if (general !== undefined) return general
   const others = context.objects
     .persistentVolumesOf(identity)

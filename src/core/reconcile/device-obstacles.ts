@@ -1,5 +1,6 @@
 /** What stands in the way of undoing a device, whatever its kind (S4, S26, S30). */
 import type { UnresolvedVolume } from '../desired/desired-state.ts'
+import { type DeviceKind, mayBeOne } from '../desired/may-be.ts'
 import { namespacedName } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Obstacle } from './draft.ts'
@@ -7,15 +8,21 @@ import { missingPodsDirectory } from './pods-directory.ts'
 import { allowsSeveralNodes } from './volume-facts.ts'
 
 /**
- * S4: a volume of an existing pod that could not be resolved may be any of the staged ones; so may one that is lost.
- * S30: a volume that is attached elsewhere against its access mode is left as it is.
+ * S4: a volume of an existing pod that could not be resolved may be any of the staged ones that it could be; so may one
+ * that is lost. S30: a volume that is attached elsewhere against its access mode is left as it is.
+ *
+ * @param plugin of the volume whose device it is
+ * @param identity of a CSI volume, where it is known
  */
 export function deviceObstacle(
   context: PlanContext,
+  plugin: string,
   identity: { readonly driver: string; readonly handle: string } | undefined,
 ): Obstacle | undefined {
   const unknown =
-    unresolvedObstacle(context.desired.unresolved) ?? untoldObstacle(context, identity?.driver) ?? unseenPods(context)
+    unresolvedObstacle(context.desired.unresolved, { plugin, driver: identity?.driver }) ??
+    untoldObstacle(context, identity?.driver) ??
+    unseenPods(context)
   if (unknown !== undefined || identity === undefined) return unknown
   const elsewhere = context.objects.attachedElsewhere(identity)
   if (elsewhere.length === 0 || context.objects.persistentVolumesOf(identity).some(allowsSeveralNodes)) return undefined
@@ -57,9 +64,12 @@ function unseenPods({ inputs }: PlanContext): Obstacle | undefined {
   return missing && { code: 'MayBeInUse', message: missing.message, hint: missing.hint }
 }
 
-/** @param unresolved by the kubelet's rule, or by the controller's, which counts unused volumes too (R708) */
-export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[]): Obstacle | undefined {
-  const unknown = unresolved.find((each) => each.cause === 'Unknown')
+/**
+ * @param unresolved by the kubelet's rule, or by the controller's, which counts unused volumes too (R708)
+ * @param device of what is to be undone
+ */
+export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: DeviceKind): Obstacle | undefined {
+  const unknown = unresolved.find((each) => mayBeOne(each.mayBe, device))
   if (unknown === undefined) return undefined
   const { podVolumeName, pod, message } = unknown
   return {

@@ -1,91 +1,64 @@
-/** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
-import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
-import type { Elsewhere, PodElsewhere } from '../model/snapshot.ts'
-import { namespacedName } from '../pod-name.ts'
-import type { ApiObjects, Handle } from './api-objects.ts'
-import type { PlanContext } from './context.ts'
+/**
+ * Volumes that are set up elsewhere than below the root directory (S8): staged or published below the place that it had
+ * before it was moved, by a second kubelet, below a link. Nothing here decides on them, so that they are in use.
+ */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { append } from '../append.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { escapeQualifiedName, sha256Hex } from '../names.ts'
+import { onceFor } from '../once-for.ts'
+import { isWithin } from '../path-within.ts'
+import { type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../volume-shapes.ts'
+import type { Obstacle } from './draft.ts'
 
-/** A volume as the API knows it: by driver and handle, or by its name in the status of Nodes. */
-export interface SharedVolume {
-  readonly uniqueName: string
-  /** CSI only. */
-  readonly identity?: Handle | undefined
-  readonly persistentVolume?: PersistentVolume | undefined
+interface Found {
+  readonly mount: MountInfo
+  readonly path: string
+  readonly shape: VolumeShape
 }
 
-export interface ElsewhereNode {
-  readonly name: string
-  /** RFC 3339: when its attachment was asked for. */
-  readonly since?: string
-  /** That attachment, where there is one. */
-  readonly attachment?: VolumeAttachment
-  /** Undefined: not known. */
-  readonly pods: readonly PodElsewhere[] | undefined
-  /** Why they are not known. */
-  readonly problem?: string
+/** By the hash of the handle, and by every name. Few mounts outside have such a path. */
+interface Index {
+  readonly byKey: ReadonlyMap<string, readonly Found[]>
+  readonly byName: ReadonlyMap<string, readonly Found[]>
 }
 
-type Source = Pick<PlanContext, 'objects' | 'inputs'>
-
-/** Sorted by name; empty where there is none, or where nobody can tell (`knowsOtherNodes`). */
-export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): readonly ElsewhereNode[] {
-  const asked = inputs.snapshot.api?.elsewhere
-  return nodeNames(objects, asked, volume).map((name) => {
-    const { pods, problem } = asked?.nodes.find((node) => node.name === name) ?? {}
-    const attachment = volume.identity && objects.attachmentOf(volume.identity, name)
-    const since = attachment?.metadata.creationTimestamp
-    const users = pods?.filter((pod) => usesClaimOf(pod, volume.persistentVolume))
-    return {
-      name,
-      ...(since == null ? {} : { since }),
-      ...(attachment === undefined ? {} : { attachment }),
-      pods: users,
-      ...(problem === undefined ? {} : { problem }),
+/** What is mounted outside the root directory under a name of this volume's, if anything is. */
+export function elsewhereObstacle(inputs: ActualInputs, sought: SoughtVolume): Obstacle | undefined {
+  const { byKey, byName } = indexOf(inputs)
+  if (byKey.size === 0 && byName.size === 0) return undefined
+  const matches = shapeMatcher(sought)
+  const found = [
+    ...(sought.handle === undefined ? [] : (byKey.get(sha256Hex(sought.handle)) ?? [])),
+    ...sought.names.flatMap((name) => byName.get(escapeQualifiedName(name)) ?? []),
+  ].find(({ mount, shape }) => matches(shape) !== undefined && !goesWithRoot(inputs, mount))
+  return (
+    found && {
+      code: 'HeldBy',
+      message: `${found.path} is mounted outside of the root directory ${inputs.rootDir}, and its path is that of this volume`,
+      hint: `Find out who set it up, maybe a kubelet whose root directory was elsewhere (findmnt ${found.path}); undo it there, then plan again.`,
     }
-  })
+  )
 }
 
-function nodeNames(objects: ApiObjects, asked: Elsewhere | undefined, volume: SharedVolume): readonly string[] {
-  if (volume.identity !== undefined) return objects.attachedElsewhere(volume.identity)
-  const others = asked?.nodes.filter(({ attached }) => attached?.includes(volume.uniqueName)) ?? []
-  return others.map(({ name }) => name).toSorted()
+/** A copy by propagation, as where the root directory is shared with a container's, is judged with its original (R032). */
+function goesWithRoot(inputs: ActualInputs, mount: MountInfo): boolean {
+  return inputs.devices.leadersOf(mount).some(({ mountPoint }) => isWithin(inputs.plain(mountPoint), inputs.rootDir))
 }
 
-function usesClaimOf({ namespace, claims }: PodElsewhere, volume: PersistentVolume | undefined): boolean {
-  const claim = volume?.spec.claimRef
-  return claim?.name !== undefined && (claim.namespace || 'default') === namespace && claims.includes(claim.name)
-}
-
-/** `node-2 since 2026-…, where pod default/old uses it`, each node. */
-export function describeNodes(nodes: readonly ElsewhereNode[]): string {
-  return nodes.map(describeNode).join('; ')
-}
-
-function describeNode({ name, since, pods, problem, attachment }: ElsewhereNode): string {
-  const time = since === undefined ? '' : ` since ${since}`
-  const deleting = attachment?.metadata.deletionTimestamp === undefined ? '' : ', being detached'
-  if (pods === undefined) {
-    const why = problem === undefined ? '' : ` (${problem})`
-    return `${name}${time}${deleting}; which pods use it there is not known${why}`
+const indexOf = onceFor((inputs: ActualInputs): Index => {
+  const byKey = new Map<string, Found[]>()
+  const byName = new Map<string, Found[]>()
+  const below = `${inputs.rootDir}/`
+  for (const mount of inputs.mounts.under('/')) {
+    // Of a hundred thousand nearly all are the kubelet's own.
+    if (mount.mountPoint.startsWith(below)) continue
+    const path = inputs.plain(mount.mountPoint)
+    const shape = shapeOf(path)
+    if (shape === undefined) continue
+    const found = { mount, path, shape }
+    if (shape.staged !== undefined) append(byKey, shape.staged.key, found)
+    for (const name of shape.names) append(byName, name, found)
   }
-  if (pods.length === 0) return `${name}${time}${deleting}; no pod there uses it`
-  const users = pods.map((pod) => `pod ${namespacedName(pod)}${stateOf(pod)}`).join(', ')
-  return `${name}${time}${deleting}, where ${users} use${pods.length === 1 ? 's' : ''} it`
-}
-
-function stateOf({ phase, deletionTimestamp }: PodElsewhere): string {
-  if (deletionTimestamp !== undefined) return ` (being deleted since ${deletionTimestamp})`
-  return phase === undefined || phase === 'Running' ? '' : ` (${phase})`
-}
-
-/** What to do about it, from here. */
-export function freeHint([first]: readonly ElsewhereNode[]): string {
-  if (first === undefined) return ''
-  const { name, pods } = first
-  if (pods === undefined)
-    return `See which pods of ${name} use it (kubectl get pods -A --field-selector spec.nodeName=${name}) and end them; the controller detaches it then.`
-  const [pod] = pods
-  if (pod !== undefined)
-    return `End it there (kubectl delete pod -n ${pod.namespace} ${pod.name}); the controller then detaches the volume from ${name}, and attaches it where it is wanted.`
-  return `See whether ${name} still has it mounted (volctl plan there); the controller detaches it once that kubelet no longer reports it in use. A node that is surely off is tainted node.kubernetes.io/out-of-service.`
-}
+  return { byKey, byName }
+})

@@ -8,9 +8,9 @@ import { pluginNamed } from '../plugins/registry.ts'
 import { podName } from '../pod-name.ts'
 import { type PlanContext, podRefOf, registeredDriver, waitForKubelet } from './context.ts'
 import type { Findings, Obstacle, Wait } from './draft.ts'
-import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolume } from './elsewhere.ts'
 import { whyNotManaged } from './kubelet-mode.ts'
 import { notMigrated } from './migration.ts'
+import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolume } from './other-nodes.ts'
 import { whyNoDriver } from './report-drivers.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod, knowsOtherNodes } from './volume-facts.ts'
 
@@ -226,7 +226,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
   const plugin = pluginNamed(volume.plugin)
   const options = plugin.refusesMountOptions ? mountOptionsObstacle(volume) : undefined
   if (options !== undefined) return options
-  const inside = inputs.at(target).length > 0 || !plugin.mountsOver(volume) ? [] : inputs.tree.descendants(target)
+  const inside = inputs.top(target) !== undefined || !plugin.mountsOver(volume) ? [] : inputs.tree.descendants(target)
   const data = inside.find((entry) => entry.type !== 'dir')
   if (data !== undefined) {
     return {

@@ -1,5 +1,8 @@
 /** What is wrong and has no operation of its own: said, with what to do (contract, problems). */
 import { readStateFile } from '../actual/state-file.ts'
+import type { UnresolvedVolume } from '../desired/desired-state.ts'
+import type { DeviceKind } from '../desired/may-be.ts'
+import { podNamespace } from '../desired/pods.ts'
 import type { ApiReadError } from '../model/snapshot.ts'
 import { csiUniqueName, escapeQualifiedName } from '../names.ts'
 import { namespacedName, podName, podNameAndUid } from '../pod-name.ts'
@@ -105,17 +108,35 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
 function reportUnresolved(context: PlanContext, findings: Findings): void {
   for (const each of context.desired.unresolved) {
     const unknown = each.cause === 'Unknown'
+    // S4: the others are known well enough to hold nothing back that is not theirs.
     if (unknown) findings.complete = false
     findings.problem(
       unknown ? 'error' : 'warning',
       'UnresolvedVolume',
       `volume ${each.podVolumeName} of pod ${namespacedName(each.pod.metadata)}: ${each.message}`,
       { pod: each.podUid, volume: each.podVolumeName },
-      unknown
-        ? 'Use a credential that may read it, or repair it: until then no device is unstaged, unmapped or detached.'
-        : "The pod's own directories are left alone until its claim is there.",
+      unresolvedHint(each),
     )
   }
+}
+
+function unresolvedHint({ cause, mayBe, claimName, pod }: UnresolvedVolume): string {
+  if (cause === 'Absent') return "The pod's own directories are left alone until its claim is there."
+  if (cause === 'Unbound') {
+    return `See why it is not bound: kubectl describe pvc ${claimName} -n ${podNamespace(pod)}. Only this pod waits for it.`
+  }
+  if (mayBe.of === 'none') return 'The kubelet cannot mount it either: repair the pod. Nothing else is held back by it.'
+  if (mayBe.of === 'itself') {
+    return 'The kubelet cannot mount it either: repair the pod or its claim. Until then this one volume is left as it is.'
+  }
+  const which = mayBe.of === 'kinds' ? ` of ${mayBe.kinds.map(kindName).join(' or ')}` : ''
+  return cause === 'Unusable'
+    ? `The kubelet cannot mount it either: repair the pod. Until then no device${which} is unstaged, unmapped or detached.`
+    : `Use a credential that may read it, or repair it: until then no device${which} is unstaged, unmapped or detached.`
+}
+
+function kindName({ plugin, driver }: DeviceKind): string {
+  return driver === undefined ? plugin : `driver ${driver}`
 }
 
 function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {

@@ -9,6 +9,7 @@ import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall } from './driver-call.ts'
 import { driverStaging } from './driver-staging.ts'
+import { elsewhereObstacle } from './elsewhere.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
 import { gone } from './pod-facts.ts'
 import { referencesTo } from './references.ts'
@@ -157,7 +158,8 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
           hint: 'Look at it; move it away or delete it yourself, then plan again.',
         } satisfies Obstacle)) ??
     identityObstacle(identified) ??
-    deviceObstacle(context, identity) ??
+    deviceObstacle(context, block.plugin, identity) ??
+    (csi ? elsewhereObstacle(inputs, { ...identity, names: [block.name] }) : undefined) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     predecessorObstacle(after)

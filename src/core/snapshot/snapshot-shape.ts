@@ -8,6 +8,7 @@ import {
   configMapShape,
   csiDriverShape,
   csiNodeShape,
+  leaseShape,
   nodeShape,
   podShape,
   secretDigestShape,
@@ -43,6 +44,9 @@ const rootDirectory: Shape<string> = (value, at) => {
 /** Other tools write a line of text for each (`readFailures`). */
 const readError = ((value, at) => (typeof value === 'string' ? value : keptRecord(anything)(value, at))) as Shape<never>
 
+/** A word that later versions may have more of. */
+const word = text as Shape<never>
+
 const insecure = oneOf<Insecure>('TlsNotVerified', 'PlainHttp')
 
 const apiShape = kept<ApiSnapshot>({
@@ -61,6 +65,7 @@ const apiShape = kept<ApiSnapshot>({
   configMaps: needed(keptList(configMapShape)),
   secrets: needed(keptList(secretDigestShape)),
   errors: needed(keptList(readError)),
+  lease: leaseShape,
   leaseRenewTime: text,
   clockSkewMs: number,
   podListCheck: kept({ source: unneeded(text), problem: text, insecure }),
@@ -88,9 +93,6 @@ const apiShape = kept<ApiSnapshot>({
     problem: text,
   }),
 })
-
-/** A word that later versions may have more of. */
-const word = text as Shape<never>
 
 export const snapshotShape = kept<NodeSnapshot>({
   apiVersion: needed(oneOf('volctl.io/v1')),
@@ -150,6 +152,7 @@ export const snapshotShape = kept<NodeSnapshot>({
     running: needed(flag),
     mayReturn: needed(flag),
     stoppedAt: text,
+    stopShownBy: word,
     pid: number,
     args: keptList(text),
     config: keptRecord(anything),

@@ -11,6 +11,12 @@ export function mountPointsBelow(directory: string): string[] {
   return mountPoints().filter((path) => path.startsWith(`${directory}/`))
 }
 
+/** Layer by layer; nothing may be mounted below it any more. */
+export function unmountAllOn(directory: string): void {
+  for (const path of mountPoints().filter((each) => each === directory))
+    spawnSync('umount', ['-l', path], { stdio: 'ignore' })
+}
+
 export function unmountAllBelow(directory: string): void {
   for (const path of mountPointsBelow(directory).toReversed()) spawnSync('umount', ['-l', path], { stdio: 'ignore' })
 }

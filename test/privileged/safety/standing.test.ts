@@ -68,6 +68,9 @@ describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? 
     expect(await run('crashLoop')).toMatchObject({
       restarting: { status: 0 },
       kept: 1,
+      // Nothing tells when it stopped: just now.
+      forgotten: { status: 0 },
+      still: 1,
       stopped: { status: 0 },
       left: 0,
     })

@@ -254,9 +254,12 @@ await runScenario({
       const restarting = await place.apply(GIVEN_UP)
       const kept = readMounts().at(device).length
       systemd(place, 'inactive', 'dead')
+      const forgotten = await place.apply(GIVEN_UP)
+      const still = readMounts().at(device).length
+      systemd(place, 'inactive', 'dead', 1)
       const stopped = await place.apply(GIVEN_UP)
       await end(runtime)
-      return { restarting, kept, stopped, left: readMounts().at(device).length }
+      return { restarting, kept, forgotten, still, stopped, left: readMounts().at(device).length }
     }),
 })
 
@@ -277,15 +280,17 @@ function writeUnit(place: Place): void {
 /**
  * A systemctl(1) that says this of every unit, as if systemd ran: in the place of the real one, for on the caller's PATH none
  * is looked for.
+ *
+ * @param since when it became inactive, in microseconds since boot; 0: systemd does not say
  */
-function systemd({ directory }: Place, active: string, sub: string): void {
+function systemd({ directory }: Place, active: string, sub: string, since = 0): void {
   mkdirSync('/run/systemd/system', { recursive: true })
   const said = [
     'LoadState=loaded',
     `ActiveState=${active}`,
     `SubState=${sub}`,
     'UnitFileState=enabled',
-    'InactiveEnterTimestamp=',
+    `InactiveEnterTimestampMonotonic=${since}`,
   ]
   const program = `${directory}/systemctl-${active}`
   writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' ${said.join(' ')}\n`)

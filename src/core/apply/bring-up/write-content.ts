@@ -46,7 +46,7 @@ function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['w
 
 /** Secret content goes to a tmpfs and nowhere else (P22); what belongs on the disk, below no mount. */
 function mountOf(directory: string, inMemory: boolean, { around }: StepContext): MountInfo {
-  const top = around.table.at(directory).at(-1)
+  const top = around.table.top(directory)
   const mount = containingMount(around.table, directory)
   if (mount !== undefined && (inMemory ? top?.fsType === 'tmpfs' : top === undefined)) return mount
   const found = top === undefined ? 'nothing is mounted' : `${describeMount(top)} is`
