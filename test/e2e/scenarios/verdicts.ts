@@ -26,14 +26,16 @@ export interface Said {
   readonly verdict: string
   readonly verdictWords: string
   readonly lastLine: string
-  /** The same plan from a snapshot. */
-  readonly offline: boolean
+  /** What waits and what is wrong, in a plan of a snapshot; empty: the same. */
+  readonly offline: readonly object[]
   /** What was asked of other nodes. */
   readonly asked: readonly string[]
 }
 
 export interface VerdictsReport {
   readonly healthy: Said
+  /** The same, with the kubelet's own credential. */
+  readonly healthyKubelet: Said
   readonly absent: Said
   readonly twoWriters: Said
   readonly multiAttach: Said
@@ -115,7 +117,8 @@ async function sayOf(scene: Scene, what: string, user = 'admin'): Promise<Said> 
     verdict: `${verdict.state} ${verdict.code ?? ''}`.trim(),
     verdictWords: verdict.message,
     lastLine: table.stdout.trim().split('\n').at(-1) ?? '',
-    offline: JSON.stringify([told.waiting, told.problems]) === JSON.stringify(parts),
+    offline:
+      JSON.stringify([told.waiting, told.problems]) === JSON.stringify(parts) ? [] : [told.waiting, told.problems],
     asked: asked.filter((each) => each.includes(OTHER) || / \/api\/v1\/nodes\?/.test(each)),
   }
 }
@@ -127,6 +130,7 @@ async function useVerdicts(scene: Scene): Promise<VerdictsReport> {
   const held = Object.values(pods).flatMap(({ volumes }) => volumes)
   const what = `pv/${pvOf(common)}`
   const healthy = await sayOf(scene, what)
+  const healthyKubelet = await sayOf(scene, what, 'kubelet')
 
   await api.put(
     otherNode([]),
@@ -173,7 +177,7 @@ async function useVerdicts(scene: Scene): Promise<VerdictsReport> {
   )
   const lun = await sayOf(scene, `pod/${NAMESPACE}/lun-1`, 'plan')
   const lunForbidden = await sayOf(scene, `pod/${NAMESPACE}/lun-1`, 'kubelet')
-  return { healthy, absent, twoWriters, multiAttach, forbidden, lun, lunForbidden }
+  return { healthy, healthyKubelet, absent, twoWriters, multiAttach, forbidden, lun, lunForbidden }
 }
 
 writeReport(await withScene(useVerdicts, { small: true }))
