@@ -10,6 +10,7 @@ import type { FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/
 import type { Apart } from '../../src/core/apply/ownership-apart.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import { VolctlError } from '../../src/core/errors.ts'
+import type { DetachedFiles } from '../../src/core/holders/detached-files.ts'
 import type { HolderSearch, Holders } from '../../src/core/holders/find-holders.ts'
 import type { Holder } from '../../src/core/holders/process-files.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
@@ -201,6 +202,9 @@ export class FakeHost implements Host {
   diskSequence = (dev: string): string | undefined => this.diskSequences.get(dev)
   deviceNumber = (path: string): string | undefined => (path.startsWith('/dev/loop') ? `7:${path.slice(9)}` : undefined)
   loops = () => [...this.backingFiles].map(([device, backingFile]) => ({ device, backingFile }))
+  mayBeMadeOf = (): boolean => true
+  fileSystemLives = (): boolean => false
+  detachedFiles = async (): Promise<DetachedFiles> => ({ users: [], unread: [] })
   superblockGone = (): boolean => false
   hidden: HiddenFileSystem[] = []
   hiddenFileSystems = (): HiddenFileSystem[] => this.hidden

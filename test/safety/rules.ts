@@ -51,7 +51,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('api/objects', 'of anything else: it is unknown (S3)'),
   ],
   S4: [
-    ...broken('S4: a volume of a living pod that cannot be read holds back every unstage and detach'),
+    ...broken(
+      'S4: a volume of a living pod that cannot be read holds back every unstage and detach',
+      'S4: a pod whose volumes cannot be used holds back what is its own, and nothing else',
+    ),
     ...planner('S4 unresolved volumes'),
     ...shown(
       'reconcile/unresolved-volumes',
@@ -87,7 +90,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S8, S21: in a mount namespace of somebody else alone: the plan cannot see it, and the apply refuses',
     ),
     ...shown(
-      'reconcile/elsewhere',
+      'reconcile/outside-root',
       'S8: a mount outside of the root directory holds the detach of the volume that its path is of',
       'S8, S24: it holds the unstage as well',
     ),
@@ -100,6 +103,21 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...broken('S9: a runtime that knows none of the pods that live is no witness, and nothing of a pod is undone'),
     ...shown('node/pod-cgroups', 'S9: podUidsOfCgroup'),
+    ...shown(
+      'node/nested-kubelets',
+      'S9: real cgroups',
+      'S9: podsOfCgroup',
+      'S9: the processes of a node with a nested kubelet',
+    ),
+    ...broken(
+      'S9: a pod that nothing here knows holds every device until a person says that it is of another kubelet',
+      'S9: the pods of a kubelet in a container use no volume of this node',
+    ),
+    ...shown(
+      'reconcile/unknown-volumes',
+      'a process alone, of a pod that nothing here knows',
+      'a pod of a kubelet nested in a pod or a container',
+    ),
     ...planner('S9 witnesses'),
   ],
   S10: [

@@ -1,7 +1,7 @@
 /** The state of one apply: who has what outcome, what is said, and whether anything new may still be started. */
 import { diskTrouble } from '../disk-trouble.ts'
 import { VolctlError } from '../errors.ts'
-import type { Operation, Plan, Step } from '../plan/plan.ts'
+import type { Operation, OperationKind, Plan, Step } from '../plan/plan.ts'
 import { isBatchable } from './batchable.ts'
 import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from './events.ts'
 import { Shared } from './freshness.ts'
@@ -19,6 +19,9 @@ import { VolumeRecords } from './volume-records.ts'
 import { WaitingBudget } from './waiting-budget.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
+
+/** Before these every thread's mount namespace is asked, for they take a device away (S21). */
+const TAKING_DEVICES = new Set<OperationKind>(['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume'])
 
 export class ApplyRun {
   readonly outcomes = new Map<string, Outcome>()
@@ -95,7 +98,7 @@ export class ApplyRun {
     return this.#stop
   }
 
-  begin(operation: Operation, around = this.surroundings(operation.pod === undefined)): StepContext {
+  begin(operation: Operation, around = this.surroundings(TAKING_DEVICES.has(operation.kind))): StepContext {
     this.#begun.set(operation.id, performance.now())
     this.#emit(operationEvent('start', operation, operation.message))
     return {
@@ -107,7 +110,7 @@ export class ApplyRun {
       journal: this.#journal,
       waiting: new WaitingBudget(this.timeoutMs),
       signal: this.#context.signal,
-      record: this.#records.of(operation),
+      record: this.#records.of(operation, () => around.table),
       bringUp: {},
       say: (message) => this.#emit(operationEvent('step', operation, message)),
     }

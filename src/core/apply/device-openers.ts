@@ -5,6 +5,7 @@
  */
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 import { anyDeviceNumberOf } from './device-use.ts'
 import { cannotHang } from './file-systems.ts'
 import type { OtherNamespace } from './host.ts'
@@ -37,15 +38,26 @@ export function openersOf(
   }
   return processIds(proc).flatMap((pid) => {
     if (pid === process.pid) return []
-    const open = new Set(taskIds(pid, proc).flatMap((task) => devicesOf(`${proc}/${pid}/task/${task}`, tables)))
-    return [...open.intersection(devs)].map((dev) => ({ pid, process: processName(pid, proc), dev }))
+    const open = new Set(taskIds(pid, proc).flatMap((task) => devicesOf(`${proc}/${pid}/task/${task}`, devs, tables)))
+    return [...open].map((dev) => ({ pid, process: processName(pid, proc), dev }))
   })
 }
 
-function devicesOf(task: string, tables: ReadonlyMap<string, MountTable>): string[] {
+function devicesOf(task: string, devs: ReadonlySet<string>, tables: ReadonlyMap<string, MountTable>): string[] {
   const theirs = tables.get(linkAt(`${task}/ns/mnt`) ?? '')
   const names = unlessEnded(() => readdirSync(`${task}/fd`)) ?? []
-  return names.flatMap((name) => deviceAt(`${task}/fd/${name}`, theirs) ?? [])
+  return names.flatMap((name) => {
+    const dev = deviceAt(`${task}/fd/${name}`, theirs)
+    return dev === undefined || !devs.has(dev) || isPlaceAlone(`${task}/fdinfo/${name}`) ? [] : dev
+  })
+}
+
+const O_PATH = 0o10000000
+
+/** A descriptor that marks the place of the device file, and has nothing open (O_PATH). */
+function isPlaceAlone(fdinfo: string): boolean {
+  const flags = /^flags:\s*([0-7]+)$/m.exec(kernelTextIfAny(fdinfo) ?? '')?.[1]
+  return flags !== undefined && (Number.parseInt(flags, 8) & O_PATH) !== 0
 }
 
 function deviceAt(descriptor: string, table: MountTable | undefined): string | undefined {

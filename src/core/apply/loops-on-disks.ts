@@ -3,11 +3,12 @@ import { posix } from 'node:path'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { deviceNumberFrom } from './device-use.ts'
-import type { DiskUser, OnDisk } from './disk-users.ts'
+import type { DiskUser } from './disk-users.ts'
 import { cannotHang } from './file-systems.ts'
 import type { Host } from './host.ts'
 import { containingMount } from './location.ts'
 import type { StepContext } from './step-context.ts'
+import type { OnDisk } from './whole-disk.ts'
 
 /** The file system of the backing file is asked, which may be dead. */
 const ANSWER_MS = 5000
@@ -16,7 +17,11 @@ const ANSWER_MS = 5000
  * A container may have made a loop device over a device file of its own making, whose name says nothing here. So a loop
  * is no user only where its backing file is shown to be something else.
  */
-export async function loopsOn(nodes: readonly OnDisk[], run: StepContext): Promise<DiskUser[]> {
+export async function loopsOn(
+  nodes: readonly OnDisk[],
+  run: StepContext,
+  isOwn: (device: string) => boolean = () => false,
+): Promise<DiskUser[]> {
   const { host, around, operation } = run
   const [first] = nodes
   if (first === undefined) return []
@@ -24,7 +29,7 @@ export async function loopsOn(nodes: readonly OnDisk[], run: StepContext): Promi
   const byDev = new Map(nodes.map((node) => [node.dev, node]))
   const users: DiskUser[] = []
   for (const { device, backingFile } of host.loops()) {
-    if (operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device)) continue
+    if (operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device) || isOwn(device)) continue
     const file = undeletedPath(backingFile)
     const named = byFile.get(file)
     // What was deleted may have another file in its place.
@@ -35,7 +40,7 @@ export async function loopsOn(nodes: readonly OnDisk[], run: StepContext): Promi
         : (backingOf(backingFile, around.table, host) ?? (await hiddenNode(device, backingFile, run))))
     const node = byDev.get(backing ?? '')
     if (node !== undefined) users.push({ disk: node.on, who: `${device}, backed by ${backingFile}` })
-    else if (backing === undefined) {
+    else if (backing === undefined && nodes.some(({ dev }) => host.mayBeMadeOf(device, dev))) {
       const who = `perhaps ${device}: what its backing file ${backingFile} is could not be found out`
       users.push({ disk: first.on, who })
     }

@@ -54,7 +54,8 @@ export async function wantedSources(
   return context.wantedSources(unfinished(witness), plugin)
 }
 
-function unfinished(witness: Witness): Pod[] {
+/** Pods of the API that may still use what they have. */
+export function unfinished(witness: Witness): Pod[] {
   return witness.apiPods.filter((pod) => !isFinished(pod, witness))
 }
 

@@ -11,6 +11,7 @@ import { requireNothingNew } from './orphan-dir.ts'
 import type { Witness } from './ports.ts'
 import { requireUnused } from './preconditions.ts'
 import { requireNoReaders } from './readers.ts'
+import { requireDeviceUnused } from './require-device-unused.ts'
 import { requireSameFiles } from './require-files.ts'
 import { runSteps } from './run-steps.ts'
 import { requireNotSetUpElsewhere } from './set-up-elsewhere.ts'
@@ -51,5 +52,6 @@ export async function requireConditions(operation: Operation, steps: StepContext
     requireNotSetUpElsewhere(steps)
   }
   if (operation.steps.some(({ op }) => op === 'NodeUnstageVolume')) await requireNothingHidden(steps)
+  await requireDeviceUnused(steps, witness)
   if (operation.kind === 'RemoveOrphanPodDir') requireNothingNew(operation, steps)
 }

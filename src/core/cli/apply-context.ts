@@ -32,7 +32,9 @@ import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { renewedSince } from '../node/signs-of-life.ts'
+import { onceFor } from '../once-for.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { knownPods } from '../reconcile/known-pods.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses } from '../reconcile/witnesses.ts'
 import { csiNodeOf } from './csi-node.ts'
@@ -69,7 +71,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     readMounts: () => latest.readMounts(),
     kubeletState: () => latest.node.kubeletState(),
     renewedLease: () => renewedLease(latest),
-    witness: () => askWitnesses(latest),
+    witness: () => askWitnesses(latest, options.foreignPods),
     csi: (driver) => csiNode(latest, driver),
     csiDriver: (name) =>
       latest.snapshot.api === undefined
@@ -96,15 +98,15 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
 
 /** What the person lifted, for the journal (S31). */
 function guardsLifted(options: PlanOptions): unknown {
-  const { driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi, orphans } = options
-  return { orphans, driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi }
+  const { driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi, foreignPods, orphans } = options
+  return { orphans, driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi, foreignPods }
 }
 
 /**
  * Who is listed and who lives, just now. Listed is whoever any of the two credentials is shown (S2); a witness that
  * cannot prove its sight is none (S9).
  */
-async function askWitnesses(latest: CollectedNode): Promise<Witness> {
+async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[] = []): Promise<Witness> {
   const { client, kubeletClient, node, snapshot } = latest
   const [mine, its, runtime] = await Promise.all([
     listNodePods(client, node.nodeName),
@@ -113,23 +115,27 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   ])
   const processes = node.processes()
   const apiPods = [...mine.items, ...(its?.items ?? [])]
+  const listed = new Set(apiPods.flatMap(namedUids))
+  const isKnown = (uid: string): boolean => listed.has(uid) || knownAtLastLook(latest).has(uid)
   // Field by field: the text of the mount table is made when it is asked for, and nothing here asks.
   const { apiVersion, kind, capturedAt, nodeName, rootDir, api, kubelet } = snapshot
   const now: NodeSnapshot = {
     ...{ apiVersion, kind, capturedAt, nodeName, rootDir, runtime },
     ...(api !== undefined && { api }),
     ...(kubelet !== undefined && { kubelet }),
-    ...(processes !== undefined && { processes }),
+    ...(processes !== undefined && { processes: [...processes.podUids, ...processes.nestedUids.filter(isKnown)] }),
   }
-  const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }))
+  const foreign = foreignPods.filter((uid) => !isKnown(uid))
+  const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }), foreign)
   const [blind] = witnesses.problems
   if (blind !== undefined) {
     throw new VolctlError(blind.code, blind.message, blind.hint === undefined ? {} : { hint: blind.hint })
   }
-  const seen = [...(processes ?? []), ...runtime.pods.map(({ uid }) => uid)]
+  // What is undone is always of a pod that this node knows: none of its processes is another kubelet's (S9).
+  const byRuntime = runtime.pods.map(({ uid }) => uid).filter((uid) => witnesses.isAlive(uid))
   return {
-    listed: new Set(apiPods.flatMap(namedUids)),
-    alive: new Set(seen.filter((uid) => witnesses.isAlive(uid))),
+    listed,
+    alive: new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...byRuntime]),
     apiPods: mine.items,
   }
 }
@@ -138,6 +144,8 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
 async function renewedLease({ client, kubeletClient, node, snapshot }: CollectedNode): Promise<string | undefined> {
   return renewedSince(snapshot.api?.lease, await nodeLease(client, kubeletClient, node.nodeName))
 }
+
+const knownAtLastLook = onceFor((look: CollectedNode) => knownPods(new ActualInputs(look)))
 
 function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | undefined {
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)

@@ -77,6 +77,12 @@ export const planFlags = {
     helpValue: 'VOLUME=HANDLE',
     summary: 'The CSI volume handle of a volume whose own record is lost. Repeatable.',
   }),
+  'foreign-pod': Flags.string({
+    ...guard,
+    helpValue: 'UID',
+    summary:
+      'The processes of this pod, which nothing on this node knows, are of another kubelet on this machine. Repeatable.',
+  }),
   'accept-outage': Flags.string({
     helpGroup: 'GUARDS',
     helpValue: 'N',
@@ -103,6 +109,7 @@ interface PlanFlagValues {
   readonly lazy?: readonly string[] | undefined
   readonly 'driver-gone'?: readonly string[] | undefined
   readonly handle?: readonly string[] | undefined
+  readonly 'foreign-pod'?: readonly string[] | undefined
   readonly 'accept-outage'?: string | undefined
   readonly 'accept-insecure-api'?: boolean | undefined
 }
@@ -120,6 +127,7 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     ...(flags['accept-outage'] === undefined
       ? {}
       : { acceptOutage: parseCount(flags['accept-outage'], '--accept-outage', 0) }),
+    ...(flags['foreign-pod'] === undefined ? {} : { foreignPods: flags['foreign-pod'].map(checkUid) }),
     ...(flags['accept-insecure-api'] === true && { acceptInsecureApi: true }),
     ...(flags.only === undefined ? {} : { only: parseOperationKinds(flags.only, '--only') }),
     ...(flags.skip === undefined ? {} : { skip: parseOperationKinds(flags.skip, '--skip') }),
@@ -161,6 +169,14 @@ function absolutePaths(paths: readonly string[], flag: string): readonly string[
     })
   }
   return paths
+}
+
+/** A pod's UID as its cgroup has it, dashes or underscores. */
+function checkUid(text: string): string {
+  if (/^[^/\s]+$/.test(text)) return text
+  throw new VolctlError('BadPod', `--foreign-pod: "${text}" is no UID of a pod.`, {
+    hint: 'Give the UID as the plan shows it.',
+  })
 }
 
 /** `default/web-0`, or a UID: of an API object or the hash of a static pod. */

@@ -88,12 +88,24 @@ function scopes([first]: readonly Operation[]): NamedScope[] {
 
 /** The flags under which this is the answer; undefined where one is not to be written into a command. */
 function flagsText(options: PlanOptions): string | undefined {
-  const { orphans, remount, expand, driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi } = options
+  const {
+    orphans,
+    remount,
+    expand,
+    driverGone,
+    handles,
+    forceUnmount,
+    lazy,
+    acceptOutage,
+    acceptInsecureApi,
+    foreignPods = [],
+  } = options
   const values = [
     ...driverGone.map((each) => ['--driver-gone', each]),
     ...Object.entries(handles).map(([volume, handle]) => ['--handle', `${volume}=${handle}`]),
     ...forceUnmount.map((each) => ['--force-unmount', each]),
     ...lazy.map((each) => ['--lazy', each]),
+    ...foreignPods.map((each) => ['--foreign-pod', each]),
     ...(acceptOutage === undefined ? [] : [['--accept-outage', `${acceptOutage}`]]),
   ]
   if (values.some(([, value = '']) => !PLAIN.test(value))) return undefined

@@ -89,9 +89,9 @@ function subjectOf({ inputs }: PlanContext, path: string): Subject {
 function isInside({ inputs }: PlanContext, path: string): MountInfo | undefined {
   if (inputs.mounts.at(path).length > 0) return undefined
   const mount = containingMount(inputs.mounts, path)
-  return mount !== undefined && isWithin(mount.mountPoint, `${inputs.rootDir}/`) && mount.mountPoint !== inputs.rootDir
-    ? mount
-    : undefined
+  if (mount === undefined || inputs.tree.get(inputs.relative(mount.mountPoint))?.realPath !== undefined)
+    return undefined
+  return isWithin(mount.mountPoint, `${inputs.rootDir}/`) && mount.mountPoint !== inputs.rootDir ? mount : undefined
 }
 
 function inMount({ mountPoint, fsType, source, dev, root }: MountInfo): Fact {

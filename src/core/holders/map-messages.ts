@@ -7,6 +7,11 @@ export interface MapRequest {
   readonly pids: readonly number[]
   /** "major:minor": only what is mapped from these file systems is told. */
   readonly devices: readonly string[]
+  /**
+   * Ids of every mount that a table shows: what a process has open, or is in, on a mount that is none of them and of one
+   * of these file systems is told as well.
+   */
+  readonly detached?: { readonly devices: readonly string[]; readonly mounts: readonly number[] }
 }
 
 /** One line a process. */
@@ -18,7 +23,12 @@ export interface MapAnswer {
 }
 
 /** @throws ShapeError */
-export const mapRequest: Shape<MapRequest> = object({ parent: count, pids: list(count), devices: list(text) })
+export const mapRequest: Shape<MapRequest> = object<MapRequest>({
+  parent: count,
+  pids: list(count),
+  devices: list(text),
+  detached: optional(object<NonNullable<MapRequest['detached']>>({ devices: list(text), mounts: list(count) })),
+})
 
 /** @throws ShapeError */
 export const mapAnswer: Shape<MapAnswer> = object<MapAnswer>({ pid: count, paths: list(text), error: optional(text) })

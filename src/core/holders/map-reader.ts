@@ -6,6 +6,7 @@
 import { errnoOf, errorMessage } from '../errors.ts'
 import { requestOfParent } from '../parent-request.ts'
 import { kernelText } from '../trust/kernel.ts'
+import { detachedPaths } from './detached-paths.ts'
 import { type MapAnswer, type MapRequest, mapRequest } from './map-messages.ts'
 import { parseMaps } from './parse-maps.ts'
 
@@ -13,14 +14,16 @@ import { parseMaps } from './parse-maps.ts'
 export async function readMapsForParent(): Promise<void> {
   const request = await requestOfParent(mapRequest, 'map reader')
   if (request === undefined) return
+  const known = new Set(request.detached?.mounts)
   // A pipe is written to at once: what is said of one process is out before the next one is looked at.
-  for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request))}\n`)
+  for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request, known))}\n`)
 }
 
-function answerOf(pid: number, { devices }: MapRequest): MapAnswer {
+function answerOf(pid: number, { devices, detached }: MapRequest, known: ReadonlySet<number>): MapAnswer {
   try {
-    const maps = parseMaps(kernelText(`/proc/${pid}/maps`))
-    const paths = maps.filter(({ dev }) => devices.includes(dev)).map(({ path }) => path)
+    const maps = devices.length === 0 ? [] : parseMaps(kernelText(`/proc/${pid}/maps`))
+    const mapped = maps.filter(({ dev }) => devices.includes(dev)).map(({ path }) => path)
+    const paths = [...mapped, ...(detached === undefined ? [] : detachedPaths(pid, detached.devices, known))]
     return { pid, paths: [...new Set(paths)] }
   } catch (error) {
     return { pid, paths: [], error: errnoOf(error) ?? errorMessage(error) }

@@ -29,20 +29,36 @@ const MOST_PIDS = 4
 export async function mappedFiles(
   places: Places,
   suspects: readonly Suspect[],
-  { command: [program = '', ...args], deadlineMs }: MapReader,
+  reader: MapReader,
 ): Promise<MappedFiles> {
   const byPid = Map.groupBy(suspects, ({ pid }) => pid)
-  const devices = [...places.devices]
+  const { answers, unread } = await askReader([...byPid.keys()], { devices: [...places.devices] }, reader)
+  return { holders: holdersIn(answers, byPid), unread }
+}
+
+export interface ReaderAnswers {
+  readonly answers: readonly MapAnswer[]
+  /** In words, what could not be found out; empty: all was. */
+  readonly unread: readonly string[]
+}
+
+/** Of every process, by children that are given up where they stand still. */
+export async function askReader(
+  pids: readonly number[],
+  question: Omit<MapRequest, 'parent' | 'pids'>,
+  { command: [program = '', ...args], deadlineMs }: MapReader,
+): Promise<ReaderAnswers> {
   const answers: MapAnswer[] = []
   const silent: number[] = []
-  let left = [...byPid.keys()]
+  let left = pids
   for (let tried = 1; left.length > 0 && tried <= MOST_CHILDREN; tried++) {
-    const request: MapRequest = { parent: process.pid, pids: left, devices }
+    const request: MapRequest = { parent: process.pid, pids: left, ...question }
     const { found, ended, why } = await askChild(program, args, request, deadlineMs / MOST_CHILDREN)
     answers.push(...found)
     left = left.slice(found.length)
-    if (ended && left.length > 0) return { holders: holdersIn(answers, byPid), unread: [why] }
-    const stuck = left.shift()
+    if (ended && left.length > 0) return { answers, unread: [why] }
+    const [stuck, ...others] = left
+    left = others
     if (stuck !== undefined) silent.push(stuck)
   }
   const failed = answers.flatMap(({ pid, error }) => (error === undefined || ENDED.has(error) ? [] : [pid]))
@@ -51,7 +67,7 @@ export async function mappedFiles(
     ...(left.length > 0 ? [`what ${left.length} more processes have mapped was not read`] : []),
     ...(failed.length > 0 ? [`what ${pidsText(failed)} has mapped may not be read`] : []),
   ]
-  return { holders: holdersIn(answers, byPid), unread }
+  return { answers, unread }
 }
 
 const ENDED: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH'])

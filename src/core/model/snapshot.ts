@@ -119,6 +119,11 @@ export interface TreeEntry {
   /** Seconds since the epoch. */
   readonly mtime?: number
   readonly target?: string
+  /**
+   * Of a link in the kubelet's structure that volctl goes through as the kubelet does: where it leads, absolute and without
+   * links. What is behind it has paths below the link's own.
+   */
+  readonly realPath?: string
   /** Text of a small state file (vol_data.json, iscsi.json). */
   readonly content?: string
   /** HMAC of a file that an atomic writer wrote. */
@@ -266,7 +271,10 @@ export interface NodeSnapshot {
   readonly mountinfo?: string
   readonly tree?: readonly TreeEntry[]
   readonly runtime?: RuntimeSnapshot
+  /** UIDs of this node's pods that have a process. */
   readonly processes?: readonly string[]
+  /** The same of kubelets that run in a pod or a container of this node (S9); absent: none. */
+  readonly nestedProcesses?: readonly string[]
   readonly deadMounts?: readonly { readonly path: string; readonly error: string }[]
   readonly staticPods?: StaticPodsSnapshot
   readonly kubelet?: KubeletSnapshot

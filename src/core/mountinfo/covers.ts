@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { withoutLink, withoutLinks } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /**
@@ -14,14 +15,15 @@ export class Covers {
   readonly #byDirectory = new Map<string, ReadonlyMap<number, MountInfo>>()
 
   constructor(table: MountTable) {
-    this.#table = table
+    this.#table = withoutLinks(table)
   }
 
   /**
    * The mount that lies over this one's way: it is on the same mount, nearer to the root. One that is stacked on a mount
    * that is covered is covered with it. Undefined: none is.
    */
-  of(mount: MountInfo): MountInfo | undefined {
+  of(given: MountInfo): MountInfo | undefined {
+    const mount = withoutLink(given)
     if (mount.mountPoint === '/') return undefined
     const covers = this.#coversIn(posix.dirname(mount.mountPoint))
     return covers.size === 0 ? undefined : covers.get(this.#stackOf(mount).at(-1)?.parentId ?? mount.parentId)

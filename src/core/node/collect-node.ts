@@ -20,6 +20,7 @@ import type {
   RuntimeSnapshot,
   SandboxState,
 } from '../model/snapshot.ts'
+import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
 import { allDoubts } from '../trust/doubts.ts'
@@ -37,6 +38,7 @@ import { withSignsOfLife } from './signs-of-life.ts'
 import { isInUserNamespace } from './standing.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
+import { structureLinks } from './tree/structure-links.ts'
 
 export interface CollectOptions {
   readonly rootDir?: string | undefined
@@ -73,7 +75,9 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const node = await locateNode(options)
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
-  const mounts = readMountTable()
+  const raw = readMountTable()
+  const links = structureLinks(node.rootDir, raw)
+  const mounts = withLinks(raw, links.links)
   log(`mount table: ${mounts.size} mounts`)
   const processes = node.processes()
   const host = { ...hostIdentity(), ...testIdentity(node) }
@@ -86,7 +90,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
 
   // After the API's connection has begun, and while the others are asked: the scan lets their answers in.
   const begun = nextTurn()
-  const scan = begun.then(() => scanTree({ rootDir: node.rootDir, mounts, attributes: options.attributes }))
+  const scan = begun.then(() => scanTree({ rootDir: node.rootDir, mounts, links, attributes: options.attributes }))
   const local = [
     scan,
     begun.then(() => node.runtime()),
@@ -95,7 +99,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     begun.then(() => node.kubeletState()),
   ] as const
   const disk = {
-    podUids: async () => [...(await scan).podUids, ...(processes ?? []), ...living(await local[1])],
+    podUids: async () => [...(await scan).podUids, ...(processes?.podUids ?? []), ...living(await local[1])],
     read: () => Promise.all(local),
   }
   // Without the directories there is no plan, and no use in waiting for the API.
@@ -119,7 +123,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const entries = tree.complete(livingVolumes(api))
   log(`directories complete: ${entries.length} entries`)
 
-  const alive = new Set([...(processes ?? []), ...living(runtime)])
+  const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])
   const checked = await hostPaths(api, (uid) => alive.has(uid))
 
   // A test's host has none of this machine's processes and ports, only files.
@@ -139,7 +143,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     },
     tree: entries,
     runtime,
-    ...(processes !== undefined && { processes }),
+    ...(processes !== undefined && { processes: processes.podUids }),
+    ...(processes !== undefined && processes.nestedUids.length > 0 && { nestedProcesses: processes.nestedUids }),
     deadMounts: dead,
     staticPods,
     kubelet,
@@ -152,7 +157,13 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...(lazy.defect !== undefined && { lazyMemory: lazy.defect }),
   }
-  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: () => readMountTable() }
+  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: () => readMountsOf(node.rootDir) }
+}
+
+/** Links are looked for anew: what they lead to now is what a step will touch (S26). */
+function readMountsOf(rootDir: string): MountTable {
+  const mounts = readMountTable()
+  return withLinks(mounts, structureLinks(rootDir, mounts).links)
 }
 
 function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapshot): string {

@@ -12,7 +12,7 @@ import { runningKubelets } from './kubelet-process.ts'
 import { kubeletState } from './kubelet-state.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
 import { runtimeEndpoints } from './runtime-endpoints.ts'
-import { hostsKubelets, letGo, scanKubelets, scanProcesses } from './scan-processes.ts'
+import { hostsKubelets, letGo, type ProcessScan, scanKubelets, scanProcesses } from './scan-processes.ts'
 import type { LocalKubelet } from './signs-of-life.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from './standing.ts'
 import { allowTestHost, readTestHost, type TestHost } from './test-host.ts'
@@ -29,13 +29,16 @@ export interface LocatedNode {
   readonly standing: readonly StandingObstacle[]
   readonly testHost?: TestHost
   readonly staticPods: { readonly path?: string; readonly url?: string }
-  /** Pods that have a process, now. */
-  processes(): readonly string[] | undefined
+  /** Pods that have a process, now; undefined: /proc could not be listed. */
+  processes(): PodsWithProcesses | undefined
   /** Asks the process table, systemd and the kubelet's ports again (S11). */
   kubeletState(): Promise<LocalKubelet>
   /** Asks the container runtimes again (S9). */
   runtime(): Promise<RuntimeSnapshot>
 }
+
+/** UIDs, sorted: of this node's pods, and of those of kubelets that run in a pod or a container here (S9). */
+export type PodsWithProcesses = Pick<ProcessScan, 'podUids' | 'nestedUids'>
 
 const RUNTIME_DEADLINE_MS = 5000
 const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
@@ -58,7 +61,7 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   const rootDir = resolvedRoot(wantedRoot)
   if (testHost !== undefined) allowTestHost(rootDir, [...running, ...startableKubelets()])
   const config = kubelet === undefined ? {} : kubeletConfig(kubelet.flags, kubelet.workingDirectory)
-  let first: readonly string[] | undefined = scan.error === undefined ? scan.podUids : undefined
+  let first = scan.error === undefined ? { podUids: scan.podUids, nestedUids: scan.nestedUids } : undefined
   return {
     rootDir,
     nodeName: canonicalNodeName(nodeName),
@@ -68,9 +71,9 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
     ...(testHost !== undefined && { testHost }),
     staticPods: staticPodSource(testHost, kubelet, config),
     processes: () => {
-      const podUids = first ?? podsWithProcesses()
+      const seen = first ?? podsWithProcesses()
       first = undefined
-      return podUids && [...new Set([...podUids, ...(testHost?.processes ?? [])])].sort()
+      return seen && { ...seen, podUids: [...new Set([...seen.podUids, ...(testHost?.processes ?? [])])].sort() }
     },
     kubeletState: async () => {
       // Read again: a test's kubelet may have come back meanwhile.
@@ -88,9 +91,9 @@ function letGoOf({ process: _, ...kubelet }: KubeletCandidate): KubeletCandidate
 }
 
 /** Undefined: /proc could not be listed. */
-function podsWithProcesses(): readonly string[] | undefined {
+function podsWithProcesses(): PodsWithProcesses | undefined {
   using scan = scanProcesses()
-  return scan.error === undefined ? scan.podUids : undefined
+  return scan.error === undefined ? { podUids: scan.podUids, nestedUids: scan.nestedUids } : undefined
 }
 
 async function stateNow(kubelet: KubeletCandidate | undefined, config: KubeletConfig): Promise<LocalKubelet> {

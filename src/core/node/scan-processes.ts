@@ -3,12 +3,14 @@ import { errorMessage, VolctlError } from '../errors.ts'
 import { addDoubt } from '../trust/doubts.ts'
 import { kernelText } from '../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../trust/processes.ts'
-import { podUidsOfCgroup } from './pod-cgroups.ts'
+import { containersAround, podsOfCgroup, podUidsOfCgroup } from './pod-cgroups.ts'
 
 /** What one pass over /proc says: which pods have a process, and which of root's may be a kubelet or a runtime (S32). */
 export interface ProcessScan extends Disposable {
-  /** UIDs of pods that have a process, sorted (S9). */
+  /** UIDs of this node's pods that have a process, sorted (S9). */
   readonly podUids: readonly string[]
+  /** The same of kubelets that run in a pod or a container of this node. */
+  readonly nestedUids: readonly string[]
   readonly kubelets: readonly HostProcess[]
   readonly runtimes: readonly HostProcess[]
   /** /proc could not be listed: nothing was seen. */
@@ -37,7 +39,7 @@ const RUNTIME_COMM = /^(containerd|crio|cri-o|dockerd|cri-dockerd)$/
  * @param proc "/proc", or a fixture
  */
 export function scanProcesses(proc = '/proc'): ProcessScan {
-  const podUids = new Set<string>()
+  const cgroups = new Set<string>()
   const kubelets: HostProcess[] = []
   const runtimes: HostProcess[] = []
   const found = { kubelets, runtimes, [Symbol.dispose]: () => letGo([...kubelets, ...runtimes]) }
@@ -45,21 +47,34 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
   try {
     names = readdirSync(proc)
   } catch (error) {
-    return { podUids: [], error: String(error), ...found }
+    return { podUids: [], nestedUids: [], error: String(error), ...found }
   }
   for (const name of names) {
     const pid = Number(name)
     if (!Number.isInteger(pid)) continue
-    const cgroup = readIfAlive(`${proc}/${name}/cgroup`)
-    const uids = podUidsOfCgroup(cgroup)
-    for (const uid of uids) podUids.add(uid)
+    cgroups.add(readIfAlive(`${proc}/${name}/cgroup`))
     const comm = commOf(pid, proc)
     const kubelet = KUBELET_COMM.test(comm)
     if (!kubelet && !RUNTIME_COMM.test(comm)) continue
     const process = hostProcess(pid, proc, kubelet)
     if (process !== undefined) (kubelet ? kubelets : runtimes).push(process)
   }
-  return { podUids: [...podUids].sort(), ...found }
+  // Its process 1, its kubelet and its runtime: where they run in a container, so does the node.
+  const node = [1, ...[...kubelets, ...runtimes].map(({ pid }) => pid)]
+  const bases = new Set(node.flatMap((pid) => containersAround(readIfAlive(`${proc}/${pid}/cgroup`))))
+  return { ...unitedPods(cgroups, [...bases]), ...found }
+}
+
+/** Of one who is its own in one process and nested in another the first counts. */
+function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<ProcessScan, 'podUids' | 'nestedUids'> {
+  const podUids = new Set<string>()
+  const nestedUids = new Set<string>()
+  for (const text of cgroups) {
+    const { own, nested } = podsOfCgroup(text, bases)
+    for (const uid of own) podUids.add(uid)
+    for (const uid of nested) nestedUids.add(uid)
+  }
+  return { podUids: [...podUids].sort(), nestedUids: [...nestedUids.difference(podUids)].sort() }
 }
 
 /**

@@ -109,6 +109,7 @@ const options = object<PlanOptions>({
   handles: record(text),
   acceptOutage: optional(count),
   acceptInsecureApi: optional(flag),
+  foreignPods: optional(list(text)),
   forceUnmount: list(path),
   lazy: list(path),
   only: optional(list(kind)),

@@ -31,10 +31,14 @@ export const BLOCK_CODES = {
   UnexpectedFile: 'a file that the kubelet did not make is in the way',
   DataUnderMountPoint: 'files lie where nothing should be without a mount',
   TreeUnreadable: "what it would delete could not be read whole, and may not be the kubelet's",
+  LinkInPlace:
+    'a link is in the place of a directory of the kubelet, and is not gone through: what is behind it is not known',
   HeldBy: 'something else uses the mount or the device',
   TwoWriters: 'the volume is attached elsewhere against its access mode',
   UnresolvedVolume: 'a volume of an existing pod could not be resolved, and this may be it',
   MayBeInUse: 'a pod that runs, or may, has volumes that cannot be told, and this may be one',
+  UnknownPodProcess:
+    'a process runs of a pod that nothing on this node knows; give --foreign-pod if it is not of this node',
   PredecessorBlocked: 'an operation that has to come first is blocked',
   OutageSuspected: 'the API may have lost pods; give --accept-outage',
   Forbidden: 'the credential lacks the right',
@@ -93,6 +97,9 @@ export const WAITING_CODES = {
 
 export const PROBLEM_CODES = {
   PodGoneButRunning: 'a pod is not in the API and still runs',
+  UnknownPodProcess: 'a process runs of a pod that neither the API nor the disk nor the runtime of this node knows',
+  ForeignPod: 'a pod was said to be of another kubelet on this machine (--foreign-pod)',
+  NotForeign: '--foreign-pod names a pod that this node knows',
   PodStillRunning: 'a pod is ending and still runs',
   AlivenessUnknown: 'whether a pod runs could not be known',
   MayBeStatic: 'a directory may belong to a static pod',
@@ -105,6 +112,8 @@ export const PROBLEM_CODES = {
   StaticPodsUnmatched: 'static pods are not matched to mirror pods and directories',
   SectionMissing: 'the snapshot lacks a section',
   NoPodsDirectory: 'the root directory has no directory of pods',
+  LinkInPlace:
+    'a link is in the place of a directory of the kubelet, and is not gone through: what is behind it is not known',
   ReadFailed: 'the API did not give an object',
   UnresolvedVolume: 'a volume of a pod could not be resolved',
   NotDesired: 'a pod has a volume that it does not want any more, and keeps it',
@@ -141,7 +150,7 @@ export const PROBLEM_CODES = {
   DriverDead: 'a CSI driver is registered and cannot be called',
   DriverNotKnown: 'a CSI driver answers, and no registration tells the kubelet of it',
   InsecureApi: 'anybody between could have answered in the place of the API server; apply wants --accept-insecure-api',
-  NothingNamed: '--pod or --volume gives a name that nothing on this node bears',
+  NothingNamed: '--pod, --volume or --foreign-pod gives a name that nothing on this node bears',
   NotBelieved: 'a process or a file may be of somebody else than root, and was passed over',
   DriverEndpointOutside: "a CSI driver listens outside the kubelet's root directory",
 } as const

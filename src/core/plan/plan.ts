@@ -308,6 +308,8 @@ export interface PlanOptions {
   /** Volume (spec name) to handle (S17). */
   readonly handles: Readonly<Record<string, string>>
   readonly acceptOutage?: number
+  /** UIDs of pods of another kubelet on this machine, which nothing on this node knows (S9). */
+  readonly foreignPods?: readonly string[]
   /** S34: act on what a server says that is not shown to be the right one. */
   readonly acceptInsecureApi?: boolean
   readonly forceUnmount: readonly string[]

@@ -4,7 +4,9 @@ import { type DeviceKind, mayBeOne } from '../desired/may-be.ts'
 import { namespacedName } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Obstacle } from './draft.ts'
+import { foreignHint } from './known-pods.ts'
 import { missingPodsDirectory } from './pods-directory.ts'
+import { unknownLinks } from './unread.ts'
 import { allowsSeveralNodes } from './volume-facts.ts'
 
 /**
@@ -22,7 +24,8 @@ export function deviceObstacle(
   const unknown =
     unresolvedObstacle(context.desired.unresolved, { plugin, driver: identity?.driver }) ??
     untoldObstacle(context, identity?.driver) ??
-    unseenPods(context)
+    unseenPods(context) ??
+    unknownLinks(context.inputs)[0]?.obstacle
   if (unknown !== undefined || identity === undefined) return unknown
   const elsewhere = context.objects.attachedElsewhere(identity)
   if (elsewhere.length === 0 || context.objects.persistentVolumesOf(identity).some(allowsSeveralNodes)) return undefined
@@ -51,6 +54,13 @@ function untoldObstacle({ users, inputs }: PlanContext, driver: string | undefin
   })
   if (untold === undefined) return undefined
   const { pod, what } = untold
+  if (pod.why?.code === 'UnknownPodProcess') {
+    return {
+      code: 'UnknownPodProcess',
+      message: `a process of pod ${pod.uid} runs here, and nothing on this node knows the pod: it may use this volume`,
+      hint: foreignHint(pod.uid),
+    }
+  }
   return {
     code: 'MayBeInUse',
     message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has a volume that cannot be told (${what}): this may be it`,

@@ -28,6 +28,7 @@ import { reportUnmatchedNames } from './unmatched-names.ts'
 import { unmountDevices } from './unmount-devices.ts'
 import { unmountOtherDevices } from './unmount-other-devices.ts'
 import { unmountVolumes } from './unmount-volumes.ts'
+import { blockBehindLinks } from './unread.ts'
 import { knowsOtherNodes } from './volume-facts.ts'
 
 /**
@@ -117,6 +118,7 @@ function runPass(context: PlanContext, findings: Findings): void {
   // Before those are decided that come after them, and again before detaches.
   covered.block(findings.operations)
   mountOrAttachVolumes(context, findings)
+  blockBehindLinks(inputs, findings.operations)
   unmountDevices(context, findings)
   unmapDevices(context, findings)
   unmountOtherDevices(context, findings)
@@ -126,6 +128,7 @@ function runPass(context: PlanContext, findings: Findings): void {
   detachVolumes(context, findings)
   blockLazilyDetached(context, findings)
   removeOrphanPodDirs(context, findings)
+  blockBehindLinks(inputs, findings.operations)
 }
 
 /** A section that is not there is a source that failed: said, and the plan is not complete (contract, Snapshot). */

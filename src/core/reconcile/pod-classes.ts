@@ -7,6 +7,7 @@ import { compareText } from '../compare-text.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
 import type { PodRef } from '../plan/plan.ts'
+import { knownPods } from './known-pods.ts'
 import { whyTerminatedKept } from './kubelet-mode.ts'
 import type { StaticSources } from './static-sources.ts'
 import type { Witnesses } from './witnesses.ts'
@@ -105,6 +106,9 @@ export function classifyPods(
     if (unseen !== undefined) return frozen('SectionMissing', unseen)
     if (!listComplete) return frozen('PodListIncomplete', 'the list of pods is not known to be complete')
     if (shielded.has(uid)) return frozen('MirrorPodUid', 'a mirror pod bears this UID')
+    if (alive && !knownPods(inputs).has(uid)) {
+      return frozen('UnknownPodProcess', 'a process is in its cgroup, and nothing else here knows the pod')
+    }
     if (alive) return frozen('PodGoneButRunning', 'it is not in the API, and something of it still runs')
     const blind = witnesses.blindFor(uid)
     if (blind !== undefined) return frozen('AlivenessUnknown', blind)

@@ -8,6 +8,7 @@ import { csiUniqueName, escapeQualifiedName } from '../names.ts'
 import { namespacedName, podName, podNameAndUid } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
+import { foreignHint, knownPods } from './known-pods.ts'
 import { reportMountStorms } from './mount-storm.ts'
 import type { PodClass } from './pod-classes.ts'
 import { reportAttachments } from './report-attachments.ts'
@@ -16,6 +17,7 @@ import { reportKubelet } from './report-kubelet.ts'
 import { reportReadOnly } from './report-read-only.ts'
 import { reportStatusNames } from './report-status-names.ts'
 import { reportVolumeObjects } from './report-volume-objects.ts'
+import { unknownLinks } from './unread.ts'
 
 export function reportProblems(context: PlanContext, findings: Findings): void {
   for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, findings, pod)
@@ -31,6 +33,36 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportDrivers(context, findings)
   reportSurplus(context, findings)
   reportNotBelieved(context, findings)
+  reportUnknownLinks(context, findings)
+  reportForeignPods(context, findings)
+}
+
+/** S8: behind it is what nothing can be decided on. */
+function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
+  for (const { path, obstacle } of unknownLinks(inputs)) {
+    findings.complete = false
+    findings.problem('error', 'LinkInPlace', obstacle.message, { path: inputs.absolute(path) }, obstacle.hint)
+  }
+}
+
+/** S9, S31: each use of the flag stands in the plan, and lifts nothing for a pod that this node knows. */
+function reportForeignPods({ inputs, options }: PlanContext, findings: Findings): void {
+  const { foreignPods = [] } = options
+  const { processes = [] } = inputs.snapshot
+  for (const uid of new Set(foreignPods)) {
+    if (knownPods(inputs).has(uid)) {
+      findings.problem(
+        'warning',
+        'NotForeign',
+        `--foreign-pod ${uid} changes nothing: the API, the kubelet's directories or the container runtime of this node knows the pod`,
+        { pod: uid },
+        'Leave the flag out.',
+      )
+    } else if (processes.includes(uid)) {
+      const message = `pod ${uid} is taken for another kubelet's: what its processes use counts for nothing here, but for what is seen at apply`
+      findings.problem('info', 'ForeignPod', message, { pod: uid })
+    }
+  }
 }
 
 /** It changes nothing by itself (S32): that it was passed over is said, for it may be what a person expects to count. */
@@ -80,6 +112,14 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       `pod ${name} is not in the API and still runs: ${signs}; nothing of it is touched`,
       about,
       `Stop it first: crictl pods --label io.kubernetes.pod.uid=${pod.uid} -q | xargs -r crictl stopp (a container that was only created goes with crictl rmp); then plan again.`,
+    )
+  } else if (code === 'UnknownPodProcess') {
+    findings.problem(
+      'error',
+      'UnknownPodProcess',
+      `a process of pod ${pod.uid} runs here, and neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
+      { pod: pod.uid },
+      foreignHint(pod.uid),
     )
   } else if (code === 'PodStillRunning') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')

@@ -3,6 +3,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { onDiskUid } from '../desired/pods.ts'
 import type { ProblemCode } from '../plan/catalogue.ts'
 import type { Problem } from '../plan/plan.ts'
+import { podsWithProcesses } from './known-pods.ts'
 
 export interface Witnesses {
   /** A sandbox that is not surely stopped, a container that is not surely exited, or any process. */
@@ -17,10 +18,12 @@ export interface Witnesses {
 /**
  * Judges the witnesses. A runtime counts only if it knows a pod that is known to live, or nothing lives here; one that
  * should be there and does not answer leaves us blind for every pod that is not older than this boot.
+ *
+ * @param foreignPods of --foreign-pod
  */
-export function judgeWitnesses(inputs: ActualInputs): Witnesses {
+export function judgeWitnesses(inputs: ActualInputs, foreignPods: readonly string[] = []): Witnesses {
   const { snapshot } = inputs
-  const processes = new Set(snapshot.processes ?? [])
+  const processes = podsWithProcesses(inputs, foreignPods)
   const byRuntime = new Map<string, string[]>()
   for (const sandbox of snapshot.runtime?.pods ?? []) {
     const signs = byRuntime.get(sandbox.uid) ?? []

@@ -120,6 +120,7 @@ export const snapshotShape = kept<NodeSnapshot>({
       ino: number,
       mtime: number,
       target: text,
+      realPath: text,
       content: text,
       digest: text,
       error: text,
@@ -142,6 +143,7 @@ export const snapshotShape = kept<NodeSnapshot>({
     ),
   }),
   processes: keptList(text),
+  nestedProcesses: keptList(text),
   deadMounts: keptList(kept({ path: needed(text), error: unneeded(text) })),
   staticPods: kept({
     path: text,

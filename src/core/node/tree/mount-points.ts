@@ -27,7 +27,8 @@ export class MountPoints {
 
   /** The newest mount on this path. */
   at(path: string): MountInfo | undefined {
-    return this.#table.top(`${this.#root}/${path}`)
+    const slash = path.lastIndexOf('/')
+    return this.childrenOf(slash === -1 ? '' : path.slice(0, slash))?.(path.slice(slash + 1))
   }
 
   /** The newest mount on each name in a directory; undefined where nothing in it is mounted. */
