@@ -5,6 +5,7 @@
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { allContainers } from '../desired/pods.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { isPlainWord } from '../plain-word.ts'
 import { flexSourceOf } from '../plugins/flex-options.ts'
 import { mountOptions } from '../plugins/mount-options.ts'
 import { pluginNamed } from '../plugins/registry.ts'
@@ -89,7 +90,7 @@ function report(
   why: string,
 ): void {
   const pod = podName(podRefOf(context, volume.podUid))
-  const onDisk = source.startsWith('/dev/')
+  const onDisk = source.startsWith('/dev/') && isPlainWord(source)
   const seen = `the ${fsType} of ${volume.specName} on ${path} (${onDisk ? source : `${dev} ${source}`}) is read-only (${why} among its own options: ${superOptions.join(',')}), and pod ${pod} mounts it to write`
   const about = { pod: volume.podUid, volume: volume.specName, path }
   if (onDisk) {
