@@ -36,6 +36,7 @@ it('a handle may contain "="', () =>
   }))
 
 it.each([
+  ['device', { device: ['pv-a=sdb'] }, '--device: "pv-a=sdb" is neither VOLUME=/dev/NAME nor VOLUME=none.'],
   ['handle', { handle: ['pv-a'] }, '--handle: "pv-a" is not VOLUME=HANDLE.'],
   ['handle without volume', { handle: ['=x'] }, '--handle: "=x" is not VOLUME=HANDLE.'],
   ['max', { max: '0' }, '--max: "0" is not a whole number of 1 or more.'],

@@ -32,12 +32,8 @@ describe.skipIf(noMounts !== undefined)(
     })
 
     it('S8, S21: in a mount namespace of somebody else alone: the plan cannot see it, and the apply refuses', () => {
-      expect(report.elsewhere.planned).toEqual(READY)
-      expect(report.elsewhere.ends).toEqual([
-        'DetachVolume pv-idle: refused HeldBy',
-        'DetachVolume vol-old: done',
-        'UnmountDevice vol-old: done',
-      ])
+      expect(report.elsewhere.planned).toEqual(READY.slice(0, 1))
+      expect(report.elsewhere.ends).toEqual(['DetachVolume pv-idle: refused HeldBy'])
       expect(report.elsewhere.said).toMatch(
         /^volume pv-idle is set up elsewhere too: tmpfs mount \d+ of disk on \S+\/kubelet\.old\/\S+\/globalmount, in the mount namespace of sleep/,
       )

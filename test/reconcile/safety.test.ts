@@ -676,6 +676,13 @@ describe('S21 detach', () => {
     built.overrideApi = { credential: 'kubelet' }
     expect(blocks(plan(built))).toEqual(['Forbidden'])
   })
+  it('the device that a person names stands in the operation; a name that nothing bears is said', () => {
+    const made = plan(attached(), { devices: { 'pv-1': '/dev/sdb', 'pv-2': 'none' } })
+    expect(made.operations[0]?.volume?.givenDevice).toBe('/dev/sdb')
+    expect(made.problems).toMatchObject([
+      { code: 'NothingNamed', message: '--device pv-2: no volume on this node is called so' },
+    ])
+  })
   it('one that is being deleted already is waited for', () => {
     const built = attached()
     const [attachment] = built.attachments

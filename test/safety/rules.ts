@@ -90,6 +90,23 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S8, S21: in a mount namespace of somebody else alone: the plan cannot see it, and the apply refuses',
     ),
     ...shown(
+      'privileged/links',
+      'S8: behind %s nothing is touched, and no device is undone',
+      'S8, S26: a link that leads elsewhere once the apply comes to it refuses all that is behind it: %s',
+      "S8: a volume's whole life behind links of a driver and of pods",
+    ),
+    ...shown(
+      'linked-captures',
+      'S8: a link in place of %s changes no plan',
+      'a control, $name: where nothing tells what is behind them, nothing is decided on it',
+    ),
+    ...shown(
+      'node/structure-links',
+      'S8: a link in the structure is gone through',
+      'S8: of any other nothing behind it is known',
+      'S33: a link that somebody else could have made is not obeyed',
+    ),
+    ...shown(
       'reconcile/outside-root',
       'S8: a mount outside of the root directory holds the detach of the volume that its path is of',
       'S8, S24: it holds the unstage as well',
@@ -146,6 +163,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...broken('S12: a bind mount of the same device below an emptyDir keeps it, and what is behind'),
     ...shown('privileged/deleting', 'is refused while somebody is inside, whatever the directory is called there'),
     ...shown(
+      'privileged/content-users',
+      'S12: content that is in use',
+      '$use: refused and named, and hurt where nobody asks',
+      'S12: content that nobody uses',
+    ),
+    ...shown('privileged/explaining', 'whom apply refuses to delete content for (S12) is whom explain names'),
+    ...shown(
+      'reconcile/content-users',
+      'S12: an emptyDir that is in use under another name is blocked with --orphans',
+      'S12: what else is emptied or removed',
+    ),
+    ...shown(
       'privileged/swapping',
       '$kind: $rounds times, and nothing outside has changed',
       'parents: the way to the volume itself leads elsewhere 10,000 times',
@@ -153,6 +182,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S13: [
     ...broken('S13: data goes only with --orphans, and what is no data of an emptyDir never'),
+    ...shown('privileged/content-users', 'S13: memory that is in use'),
     ...planner('S13 data of a pod that is gone'),
     ...shown('reconcile/memory-data', 'S13 sub-paths of an emptyDir in memory'),
   ],
@@ -209,6 +239,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...broken('S21: what a second PersistentVolume shares the handle of is not detached'),
     ...shown('apply/detach', 'detaching (S21)', 'beside a file system that no mount table shows (S20)'),
+    ...shown('privileged/device-uses', 'S21: %s: it is taken away', 'S21: $use: nothing takes it away'),
+    ...shown(
+      'privileged/device-uses',
+      'S21: %s: it is detached, whatever else the file system is used for',
+      'S21: $use: it is not detached',
+      'S21: the whole of it was mounted elsewhere only after the volume: it is the disk of the volume',
+      'S20, S21: one without a disk holds the detach by whoever has the file open',
+    ),
+    ...shown('api/fresh-volumes', 'pod, claim and volume that were made after the last look (S21)'),
+    ...shown('e2e/pod-appears', 'S21: a pod that came with a claim and a volume of its own keeps its disk attached'),
+    ...shown('apply/find-device', 'a device that is in use, while that of the volume is not known (S21)'),
+    ...shown('apply/whole-disk', 'the disk and everything on it (S21)'),
     ...planner('S21 detach'),
   ],
   S22: [

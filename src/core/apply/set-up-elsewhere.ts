@@ -11,8 +11,11 @@ import { isWithin } from '../path-within.ts'
 import type { VolumeRef } from '../plan/plan.ts'
 import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../volume-shapes.ts'
 import { describeMount, expectedIds } from './expected-mounts.ts'
+import type { Host } from './host.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
+import { isSame } from './volume-devices.ts'
+import { withWhatItIsMadeOf } from './whole-disk.ts'
 
 type Matches = (shape: VolumeShape) => ShapeMatch
 
@@ -56,7 +59,7 @@ function found(table: MountTable, matches: Matches, run: StepContext): { mount: 
   return table.under('/').flatMap((mount) => {
     const shape = shapeOf(undeletedPath(mount.mountPoint))
     const by = shape && matches(shape)
-    return by === undefined || (by === 'name' && isOfAnother(mount, run)) ? [] : [{ mount, by }]
+    return by === undefined || isOfAnother(mount, run) ? [] : [{ mount, by }]
   })
 }
 
@@ -73,15 +76,41 @@ function isCopyOf({ mountPoint, dev, root }: MountInfo, { around, plan }: StepCo
 }
 
 /**
- * A name is no proof (S17): where both devices are known, and are not the same, it is another kubelet's volume of the same
- * name. Anonymous device numbers (0:N) tell nothing: each mount of a network file system has its own.
+ * Another kubelet's volume of the same name, or even the same handle of another cluster's storage: where both devices are
+ * known, and are on no disk in common. Anonymous numbers (0:N) tell nothing, for each mount of a network file system has
+ * its own; nor does the number of a disk that is gone.
  */
-function isOfAnother({ dev, root, fsType }: MountInfo, { record, host }: StepContext): boolean {
+function isOfAnother({ dev, root, fsType }: MountInfo, run: StepContext): boolean {
+  const { host } = run
   const device = fsType === 'devtmpfs' ? host.deviceNumber(`/dev${root}`) : dev
-  const known = [...record.devices.keys()]
-  if (device === undefined || device.startsWith('0:')) return false
-  return known.length > 0 && known.every((each) => !each.startsWith('0:') && each !== device)
+  const own = ownDevices(run)
+  if (device === undefined || own === undefined) return false
+  const theirs = disksOf(device, host)
+  return theirs !== undefined && own.every((each) => disksOf(each, host)?.isDisjointFrom(theirs) ?? false)
 }
+
+/** Undefined: not all are known, or one may be another's by now. */
+function ownDevices({ record, operation, host }: StepContext): readonly string[] | undefined {
+  const expected = (operation.expects ?? []).flatMap(({ layers }) => layers)
+  const binds = expected
+    .filter(({ fsType }) => fsType === 'devtmpfs')
+    .map(({ root }) => host.deviceNumber(`/dev${root}`))
+  const mounted = expected.filter(({ fsType }) => fsType !== 'devtmpfs').map(({ dev }) => dev)
+  const devices = [...record.devices.keys(), ...mounted, ...binds]
+  const isKnown = (dev: string | undefined): dev is string =>
+    dev !== undefined && isSame(dev, record.devices.get(dev), host)
+  return devices.length > 0 && devices.every(isKnown) ? devices : undefined
+}
+
+/** Names of a device and of all that it is made of; undefined: it is none of the kernel's block devices. */
+function disksOf(dev: string, { blockTree }: Host): Set<string> | undefined {
+  const name = dev.startsWith('0:') ? undefined : blockTree.nameOf(dev)
+  const node = name === undefined ? undefined : blockTree.node(name)
+  if (node === undefined) return undefined
+  return new Set(withWhatItIsMadeOf(node, blockTree, REACH).map((each) => each.name))
+}
+
+const REACH = { own: new Set<string>(), throughLvm: true }
 
 function heldBy({ operation }: StepContext, who: string): OperationRefused {
   return new OperationRefused('HeldBy', `volume ${operation.volume?.name ?? ''} is set up elsewhere too: ${who}`, {

@@ -83,6 +83,12 @@ export const planFlags = {
     summary:
       'The processes of this pod, which nothing on this node knows, are of another kubelet on this machine. Repeatable.',
   }),
+  device: Flags.string({
+    ...guard,
+    helpValue: 'VOLUME=DEVICE',
+    summary:
+      'The device file of a volume to be detached whose device is not known, or none if it has none on this node. Repeatable.',
+  }),
   'accept-outage': Flags.string({
     helpGroup: 'GUARDS',
     helpValue: 'N',
@@ -110,6 +116,7 @@ interface PlanFlagValues {
   readonly 'driver-gone'?: readonly string[] | undefined
   readonly handle?: readonly string[] | undefined
   readonly 'foreign-pod'?: readonly string[] | undefined
+  readonly device?: readonly string[] | undefined
   readonly 'accept-outage'?: string | undefined
   readonly 'accept-insecure-api'?: boolean | undefined
 }
@@ -122,6 +129,7 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     settleMs: flags.settle === undefined ? DEFAULT_SETTLE_MS : parseDuration(flags.settle, '--settle'),
     driverGone: flags['driver-gone'] ?? [],
     handles: parseHandles(flags.handle ?? []),
+    ...(flags.device === undefined ? {} : { devices: parseDevices(flags.device) }),
     forceUnmount: absolutePaths(flags['force-unmount'] ?? [], '--force-unmount'),
     lazy: absolutePaths(flags.lazy ?? [], '--lazy'),
     ...(flags['accept-outage'] === undefined
@@ -157,6 +165,20 @@ function parseHandles(values: readonly string[]): Record<string, string> {
         })
       }
       return [value.slice(0, at), value.slice(at + 1)]
+    }),
+  )
+}
+
+function parseDevices(values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    values.map((value) => {
+      const [, volume, device] = /^([^=]+)=(none|\/dev\/.+)$/.exec(value) ?? []
+      if (volume === undefined || device === undefined) {
+        throw new VolctlError('BadDevice', `--device: "${value}" is neither VOLUME=/dev/NAME nor VOLUME=none.`, {
+          hint: 'VOLUME is the name in the VOLUME column of the plan; lsblk shows the devices of this node.',
+        })
+      }
+      return [volume, device]
     }),
   )
 }

@@ -92,6 +92,7 @@ function flagsText(options: PlanOptions): string | undefined {
     expand,
     driverGone,
     handles,
+    devices = {},
     forceUnmount,
     lazy,
     acceptOutage,
@@ -101,6 +102,7 @@ function flagsText(options: PlanOptions): string | undefined {
   const values = [
     ...driverGone.map((each) => ['--driver-gone', each]),
     ...Object.entries(handles).map(([volume, handle]) => ['--handle', `${volume}=${handle}`]),
+    ...Object.entries(devices).map(([volume, device]) => ['--device', `${volume}=${device}`]),
     ...forceUnmount.map((each) => ['--force-unmount', each]),
     ...lazy.map((each) => ['--lazy', each]),
     ...foreignPods.map((each) => ['--foreign-pod', each]),

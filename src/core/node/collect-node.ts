@@ -32,6 +32,7 @@ import { hostPaths } from './host-paths.ts'
 import { readLazilyDetached } from './lazily-detached.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
+import { mountsAnew } from './mounts-anew.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readSelinux } from './selinux.ts'
 import { withSignsOfLife } from './signs-of-life.ts'
@@ -157,13 +158,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...(lazy.defect !== undefined && { lazyMemory: lazy.defect }),
   }
-  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: () => readMountsOf(node.rootDir) }
-}
-
-/** Links are looked for anew: what they lead to now is what a step will touch (S26). */
-function readMountsOf(rootDir: string): MountTable {
-  const mounts = readMountTable()
-  return withLinks(mounts, structureLinks(rootDir, mounts).links)
+  const readMounts = mountsAnew(node.rootDir, links.links)
+  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts }
 }
 
 function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapshot): string {

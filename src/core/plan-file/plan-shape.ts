@@ -36,6 +36,7 @@ const volume = object<VolumeRef>({
   attached: optional(flag),
   inUse: optional(flag),
   device: optional(text),
+  givenDevice: optional(text),
 })
 
 const step = object<Step>({
@@ -107,6 +108,7 @@ const options = object<PlanOptions>({
   settleMs: count,
   driverGone: list(text),
   handles: record(text),
+  devices: optional(record(text)),
   acceptOutage: optional(count),
   acceptInsecureApi: optional(flag),
   foreignPods: optional(list(text)),

@@ -65,6 +65,8 @@ export interface VolumeRef {
   readonly inUse?: boolean
   /** "major:minor source" of the mount. */
   readonly device?: string
+  /** DetachVolume: what --device says, a device file or "none". */
+  readonly givenDevice?: string
 }
 
 /**
@@ -307,6 +309,8 @@ export interface PlanOptions {
   readonly driverGone: readonly string[]
   /** Volume (spec name) to handle (S17). */
   readonly handles: Readonly<Record<string, string>>
+  /** Volume to the device file that is its own, or to "none" where it has none on this node (S21). */
+  readonly devices?: Readonly<Record<string, string>>
   readonly acceptOutage?: number
   /** UIDs of pods of another kubelet on this machine, which nothing on this node knows (S9). */
   readonly foreignPods?: readonly string[]

@@ -9,6 +9,7 @@ import { type ControllerWanted, controllerWantedVolumes } from '../desired/contr
 import { podLabel } from '../desired/pods.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../names.ts'
+import { ownValue } from '../own-value.ts'
 import type { VolumeMode } from '../plan/plan.ts'
 import { identifyAttachment } from './attachment-identity.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
@@ -65,7 +66,10 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   }
   const traces = node.traces.of(identity, persistentVolume)
   const after = predecessorsOf(context, findings, uniqueName, persistentVolume, traces)
-  const volume = describeCsiVolume(context, { ...nameOf(context, attachment, identity, after), identity, uniqueName })
+  const known = describeCsiVolume(context, { ...nameOf(context, attachment, identity, after), identity, uniqueName })
+  const given = [known.name, persistentVolume ?? ''].map((name) => ownValue(context.options.devices ?? {}, name))
+  const givenDevice = given.find((device) => device !== undefined)
+  const volume = givenDevice === undefined ? known : { ...known, givenDevice }
   const wait = waitFor(context, attachment, uniqueName, users[0]?.pod) ?? stillOnNode(context, findings, traces)
   if (wait !== undefined) {
     findings.wait('DetachVolume', wait, 'S21', { volume })

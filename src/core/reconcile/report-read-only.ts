@@ -26,7 +26,7 @@ export function reportReadOnly(context: PlanContext, findings: Findings): void {
       continue
     const plugin = pluginNamed(volume.plugin)
     const path = plugin.podPath(volume)
-    const mount = context.inputs.at(path).at(-1)
+    const mount = context.inputs.top(path)
     const why = mount === undefined ? undefined : whyReadOnly(mount)
     if (mount === undefined || why === undefined || said.has(`${volume.podUid} ${mount.dev}`)) continue
     said.add(`${volume.podUid} ${mount.dev}`)
@@ -130,7 +130,7 @@ function reportRoot({ inputs }: PlanContext, findings: Findings): void {
 /** The newest mount on the path, or on the nearest directory above. */
 function mountOf({ mounts }: PlanContext['inputs'], path: string): MountInfo | undefined {
   for (let at = path; ; at = at.slice(0, at.lastIndexOf('/')) || '/') {
-    const mount = mounts.at(at).at(-1)
+    const mount = mounts.top(at)
     if (mount !== undefined || at === '/') return mount
   }
 }

@@ -31,6 +31,9 @@ const ofVolume = (volume: { readonly name: string }): readonly string[] => [
   pvOf(volume as never),
   handleOf(volume as never),
 ]
+/** The others' devices are no matter here, and loop devices of other tests may be on them for all that anybody knows. */
+const ONE = [...APPLY, '--volume', pvOf(IDLE)]
+
 const aboutVolumes = [...ofVolume(FORGOTTEN), ...ofVolume(IDLE)]
 
 function blockedOf(operations: readonly Operation[]): string[] {
@@ -74,7 +77,7 @@ async function inOwnNamespace(path: string, rootDir: string): Promise<ChildProce
 }
 
 async function attachmentsOf(scene: Scene): Promise<string[]> {
-  const { plan } = await planOf(scene, '--orphans')
+  const { plan } = await planOf(scene, '--orphans', '--volume', pvOf(IDLE))
   return plan.operations.filter(({ kind }) => kind === 'DetachVolume').map(({ volume }) => volume?.name ?? '')
 }
 
@@ -91,12 +94,12 @@ async function movedRoot(scene: Scene): Promise<MovedRootReport> {
   }
   const before = await attachmentsOf(scene)
   const holder = await inOwnNamespace(ways(old).staged as string, scene.rootDir)
-  const unseen = blockedOf((await planOf(scene, '--orphans')).plan.operations)
-  const apply = await runVolctl(scene, APPLY)
+  const unseen = blockedOf((await planOf(scene, '--orphans', '--volume', pvOf(IDLE))).plan.operations)
+  const apply = await runVolctl(scene, ONE)
   const held = await attachmentsOf(scene)
   holder.kill('SIGKILL')
   await new Promise((ended) => holder.once('exit', ended))
-  const again = await runVolctl(scene, APPLY)
+  const again = await runVolctl(scene, ONE)
   return {
     planned,
     elsewhere: {

@@ -1,5 +1,7 @@
 /** How the mounts around a kubelet's root directory hang together: what nodes have, and what tests must hold on (S18, O35). */
 import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** By name, what it is. */
 export const LAYOUTS = {
@@ -10,6 +12,8 @@ export const LAYOUTS = {
   'shared-self-bind': 'the same on a shared tree, as kind, minikube and kubelets in containers have it',
   nested: 'the same twice, as by a unit that binds it whenever it starts',
   'bound-later': 'the same, all bound once more when volumes were mounted already',
+  linked: 'the directories of pods and of plugins are links to another disk (S8)',
+  'linked-shared': 'the same on a shared tree, the root directory bound over itself',
 } as const
 
 export type Layout = keyof typeof LAYOUTS
@@ -23,7 +27,7 @@ export const layouts = Object.keys(LAYOUTS) as Layout[]
  */
 export function layOut(layout: Layout, tree: string, rootDir: string): void {
   if (layout === 'private') return
-  if (layout !== 'self-bind') {
+  if (layout !== 'self-bind' && layout !== 'linked') {
     bind(tree)
     mount('--make-rshared', tree)
   }
@@ -31,7 +35,8 @@ export function layOut(layout: Layout, tree: string, rootDir: string): void {
     bind(tree)
     mount('--make-slave', tree)
   }
-  if (layout === 'self-bind' || layout === 'shared-self-bind' || layout === 'nested') bind(rootDir)
+  if (layout === 'linked' || layout === 'linked-shared') linkToDisk(tree, rootDir)
+  if (BOUND.has(layout)) bind(rootDir)
   if (layout === 'nested') bind(rootDir)
 }
 
@@ -44,6 +49,20 @@ export function layOutLater(layout: Layout, rootDir: string): void {
 export function timesInTable(layout: Layout): number {
   if (layout === 'nested') return 4
   return layout === 'shared-self-bind' || layout === 'bound-later' ? 2 : 1
+}
+
+const BOUND: ReadonlySet<Layout> = new Set(['self-bind', 'shared-self-bind', 'nested', 'linked-shared'])
+
+/** One of the links leads there by way of another, one by a relative path. */
+function linkToDisk(tree: string, rootDir: string): void {
+  const disk = join(tree, 'disk')
+  mkdirSync(disk)
+  mount('-t', 'tmpfs', 'disk', disk)
+  for (const name of ['of-pods', 'of-plugins']) mkdirSync(join(disk, name), { mode: 0o750 })
+  rmSync(join(rootDir, 'pods'), { recursive: true, force: true })
+  symlinkSync('disk/of-pods', join(tree, 'way'))
+  symlinkSync('../way', join(rootDir, 'pods'))
+  symlinkSync(join(disk, 'of-plugins'), join(rootDir, 'plugins'))
 }
 
 function bind(directory: string): void {

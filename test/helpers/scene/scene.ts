@@ -78,8 +78,9 @@ export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
   const toEnd: (() => Promise<unknown>)[] = []
   const dispose = async (): Promise<void> => {
     unmountAllBelow(directory)
-    unmountAllOn(directory)
+    // Loop devices are told by their files' paths, which have none any more once the tree itself is gone.
     for (const end of toEnd.splice(0).reverse()) await end().catch(() => undefined)
+    unmountAllOn(directory)
     if (mountPointsBelow(directory).length === 0) rmSync(directory, { recursive: true, force: true })
   }
   try {

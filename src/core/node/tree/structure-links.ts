@@ -34,7 +34,7 @@ export function structureLinks(rootDir: string, table: MountTable): StructureLin
 }
 
 class Search implements StructureLinks {
-  readonly links: PlaceLink[] = []
+  links: PlaceLink[] = []
   readonly unknown = new Map<string, string>()
   readonly #rootDir: string
   readonly #table: MountTable
@@ -53,7 +53,7 @@ class Search implements StructureLinks {
     if (above === undefined) return
     const place = `${above}/${posix.basename(path)}`
     // What is mounted there is no link; whether it may be entered is asked where it is.
-    if (this.#table.at(place).length > 0) {
+    if (this.#table.top(place) !== undefined) {
       if (this.#isLocal(place)) this.#places.set(path, place)
       return
     }
@@ -79,25 +79,34 @@ class Search implements StructureLinks {
   #follow(path: string, link: string): void {
     try {
       const { place, identity } = this.#resolve(link)
-      const why = this.#whyNot(place, identity)
-      if (why !== undefined) throw new Error(why)
+      this.#requireOwn(place, identity)
       this.links.push({ path: `${this.#rootDir}/${path}`, place })
-      this.#identities.set(identity, path)
+      this.#identities.set(identity, `${this.#rootDir}/${path}`)
       this.#places.set(path, place)
     } catch (error) {
       this.unknown.set(path, errnoOf(error) === undefined ? errorMessage(error) : inWords(error))
     }
   }
 
-  /** A place that has two of the kubelet's paths is no directory of either's own. */
-  #whyNot(place: string, identity: string): string | undefined {
-    if (isWithin(this.#rootDir, place)) return `it leads to ${place}, in which the root directory lies`
+  /** A place that has two of the kubelet's paths is no directory of either's own: neither link is gone through. */
+  #requireOwn(place: string, identity: string): void {
+    if (isWithin(this.#rootDir, place)) throw new Error(`it leads to ${place}, in which the root directory lies`)
     const [top = ''] = place.slice(this.#rootDir.length + 1).split('/')
     if (isWithin(place, this.#rootDir) && STRUCTURE.includes(top))
-      return `it leads to ${place}, which has a path of its own`
+      throw new Error(`it leads to ${place}, which has a path of its own`)
     const other = this.links.find((link) => isWithin(place, link.place) || isWithin(link.place, place))
     const same = other?.path ?? this.#identities.get(identity)
-    return same === undefined ? undefined : `it leads to ${place}, to which ${same} leads as well`
+    if (same === undefined) return
+    this.#takeBack(same, `it leads to where another directory of the kubelet's is said to be: ${place}`)
+    throw new Error(`it leads to ${place}, as ${same} does`)
+  }
+
+  /** @param path absolute */
+  #takeBack(path: string, why: string): void {
+    const relative = path.slice(this.#rootDir.length + 1)
+    this.links = this.links.filter((link) => !isWithin(link.path, path))
+    for (const known of this.#places.keys()) if (isWithin(known, relative)) this.#places.delete(known)
+    this.unknown.set(relative, why)
   }
 
   /**
@@ -129,7 +138,7 @@ class Search implements StructureLinks {
       }
       this.#requireLocal(at)
       const next = posix.join(at, name)
-      const target = this.#table.at(next).length > 0 ? undefined : targetOf(next)
+      const target = this.#table.top(next) !== undefined ? undefined : targetOf(next)
       if (target === undefined) {
         at = next
         continue
