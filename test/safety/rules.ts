@@ -62,6 +62,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S3: a list is whole, or what it lacks is unknown',
       'S3: entries made at random',
     ),
+    ...shown('e2e/verdicts', "S3: with the kubelet's own credential it is not known, which is not that nobody has it"),
     ...shown('api/objects', 'of anything else: it is unknown (S3)'),
   ],
   S4: [
@@ -279,6 +280,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...broken('S22: nothing is mounted over a file, which stays'),
     ...shown('privileged/set-up/nfs', 'is not mounted over what a pod wrote without it (S22)'),
     ...planner('S22 mount'),
+    ...shown('e2e/verdicts', 'a mounted volume whose VolumeAttachment is absent (O7)'),
   ],
   S23: [
     ...broken('S23: changed content is not written unasked'),
@@ -339,10 +341,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...broken('S30: what another node has attached, too, against its access mode is neither unstaged nor detached'),
     ...shown('e2e/rights', 'S30: with it apply undoes and brings up what it can be sure of; the rest is named'),
     ...planner('S30: a volume attached elsewhere against its access mode is not unstaged; the unmount goes on'),
+    ...shown(
+      'e2e/verdicts',
+      'S30: a mounted ReadWriteOnce volume that another node has as well, with the pod there',
+      'S30: Multi-Attach: which node has it, since when, and which pod there',
+      'S30: of a plugin without VolumeAttachments the status of the other Node tells',
+    ),
+    ...shown('reconcile/multi-attach', 'where other Nodes could not be read, nothing is mounted (S30)'),
   ],
   S31: [
     ...broken('S31: before the question stand cluster, machine, kubelet, guards, volumes and bytes'),
     ...shown('cli/views/plan-view', 'wide: everything that is known, before anyone says yes (S31)'),
+    ...shown('privileged/read-only', 'S31: %s: the write fails, and plan and explain say so'),
   ],
   S32: [
     ...trust(
