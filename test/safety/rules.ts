@@ -12,6 +12,9 @@ const trust = (file: string, ...titles: readonly string[]): readonly Shown[] =>
 const UNTRUSTED = trust('untrusted', 'S33, S34: has no effect: %s')
 const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
 
+/** A volume of each kind, each way to use it, each operation that takes something away. */
+const USES = shown('privileged/uses/uses', 'S12, S18, S20, S21, S24: is named, or not hurt: %s')
+
 const LAZILY_DETACHED =
   'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'
 
@@ -183,6 +186,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('reconcile/settle', 'S11 settle time of a pod that is finished'),
   ],
   S12: [
+    ...USES,
     ...broken('S12: a bind mount of the same device below an emptyDir keeps it, and what is behind'),
     ...shown('privileged/deleting', 'is refused while somebody is inside, whatever the directory is called there'),
     ...shown(
@@ -227,6 +231,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('reconcile/csi-identity', 'S17: --handle does not lift the device check'),
   ],
   S18: [
+    ...USES,
     ...broken(
       'S18: a foreign mount over a volume blocks it and stays',
       'S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone',
@@ -249,6 +254,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S19: --force-unmount names one path'),
   ],
   S20: [
+    ...USES,
     ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...shown('privileged/devices', 'sees a superblock that no mount table shows any more (S20, S21)'),
     ...shown(
@@ -259,6 +265,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S20: --lazy is for dead mounts only'),
   ],
   S21: [
+    ...USES,
     ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...broken('S21: what a second PersistentVolume shares the handle of is not detached'),
     ...shown('apply/detach', 'detaching (S21)', 'beside a file system that no mount table shows (S20)'),
@@ -287,6 +294,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('reconcile/observed', 'O28: changed content is shown, and written only when asked for (S23)'),
   ],
   S24: [
+    ...USES,
     ...broken('S24: what somebody else has mounted as well is not unstaged, nor detached'),
     ...shown('apply/preconditions', 'readers of a staged volume (S24)'),
     ...planner('S24 unstage'),
