@@ -27,8 +27,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'e2e/refusals',
       'S1: another cluster with a node of the same name',
       'S1: another machine',
+      'S1: another machine ID beside the same system UUID',
+      'S1: another system UUID beside the same machine ID',
+      'S1: another boot beside a kubelet that runs',
       'S1: no such node',
     ),
+    ...standing(
+      'S1: one id that agrees is not enough where another contradicts, until that one is accepted',
+      'S1: --node of another node than the kubelet here says that it is',
+    ),
+    ...shown('reconcile/machine-ids', 'S1: compareIds'),
+    ...shown('node/own-node-name', 'S1: ownNodeName'),
+    ...shown('node/host-facts', 'S1: hostIdentity'),
     ...shown('api/read-api', 'refuses a node that does not exist (S1)'),
     ...planner('S1 right machine'),
   ],
@@ -50,6 +60,8 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('api/kube-client', 'takes a 404 without a Status for no absence (S3)'),
     ...planner('S3 only absence is evidence'),
+    ...shown('reconcile/whole-lists', 'S3: a list is whole, or what it lacks is unknown', 'S3: entries made at random'),
+    ...shown('e2e/verdicts', "S3: with the kubelet's own credential it is not known, which is not that nobody has it"),
     ...shown('api/objects', 'of anything else: it is unknown (S3)'),
   ],
   S4: [
@@ -146,9 +158,17 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S10 static pods', "S10: a mirror pod's annotation is the word of whoever may create pods"),
   ],
   S11: [
-    ...standing('S11: a kubelet between two crashes owns the devices, and one that is stopped does not'),
+    ...standing(
+      'S11: a kubelet between two crashes owns the devices, and one that is stopped does not',
+      'S11: a kubelet of another name is known by its flags, or by who listens on its port',
+    ),
+    ...shown('node/kubelet-shape', 'S11: isKubeletByFlags'),
     ...broken('S11: while a kubelet runs only what pods that are gone have left for long is undone, and no device'),
-    ...shown('e2e/interruptions', 'a kubelet that comes stops it (S11)'),
+    ...shown(
+      'e2e/interruptions',
+      'a kubelet that comes stops it (S11)',
+      'so does a lease that is renewed meanwhile, though no kubelet is seen here (S11)',
+    ),
     ...shown(
       'privileged/safety/systemd',
       'S11: stopped a moment ago, or forgotten by systemd, the settle time holds',
@@ -263,6 +283,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...broken('S22: nothing is mounted over a file, which stays'),
     ...shown('privileged/set-up/nfs', 'is not mounted over what a pod wrote without it (S22)'),
     ...planner('S22 mount'),
+    ...shown('e2e/verdicts', 'a mounted volume whose VolumeAttachment is absent (O7)'),
   ],
   S23: [
     ...broken('S23: changed content is not written unasked'),
@@ -324,10 +345,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...broken('S30: what another node has attached, too, against its access mode is neither unstaged nor detached'),
     ...shown('e2e/rights', 'S30: with it apply undoes and brings up what it can be sure of; the rest is named'),
     ...planner('S30: a volume attached elsewhere against its access mode is not unstaged; the unmount goes on'),
+    ...shown(
+      'e2e/verdicts',
+      'S30: a mounted ReadWriteOnce volume that another node has as well, with the pod there',
+      'S30: Multi-Attach: which node has it, since when, and which pod there',
+      'S30: of a plugin without VolumeAttachments the status of the other Node tells',
+    ),
+    ...shown('reconcile/multi-attach', 'where other Nodes could not be read, nothing is mounted (S30)'),
   ],
   S31: [
     ...broken('S31: before the question stand cluster, machine, kubelet, guards, volumes and bytes'),
     ...shown('cli/views/plan-view', 'wide: everything that is known, before anyone says yes (S31)'),
+    ...shown('privileged/read-only', 'S31: %s: the write fails, and plan and explain say so'),
   ],
   S32: [
     ...trust(
