@@ -116,6 +116,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('has been tried, but for what this machine has not', ({ skip }) => {
+      expect(combinations, `VOLCTL_USES=${asked} names none`).not.toEqual([])
       expect(verdicts).toHaveLength(combinations.length)
       const skipped = verdicts.flatMap((each) =>
         each.skipped === undefined ? [] : [`${nameOf(each)}: ${each.skipped}`],
