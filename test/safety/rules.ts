@@ -57,11 +57,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('api/kube-client', 'takes a 404 without a Status for no absence (S3)'),
     ...planner('S3 only absence is evidence'),
-    ...shown(
-      'reconcile/whole-lists',
-      'S3: a list is whole, or what it lacks is unknown',
-      'S3: entries made at random',
-    ),
+    ...shown('reconcile/whole-lists', 'S3: a list is whole, or what it lacks is unknown', 'S3: entries made at random'),
     ...shown('api/objects', 'of anything else: it is unknown (S3)'),
   ],
   S4: [
