@@ -12,6 +12,9 @@ const trust = (file: string, ...titles: readonly string[]): readonly Shown[] =>
 const UNTRUSTED = trust('untrusted', 'S33, S34: has no effect: %s')
 const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
 
+/** On every propagation layout of the root directory. */
+const layouts = (...titles: readonly string[]): readonly Shown[] => shown('privileged/layouts/half-way', ...titles)
+
 const LAZILY_DETACHED =
   'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'
 
@@ -93,6 +96,13 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S8: [
     ...standing('S8: two kubelets, or one without an API server, are refused'),
     ...shown('node/find-kubelet', 'S8: several kubelets', 'S8: a stopped kubelet'),
+    ...layouts('S8, S18: $kind that fails half-way leaves nothing, and is brought up and down by the next'),
+    ...shown('privileged/layouts/set-up-nested', 'S8, O35: on the layout %s'),
+    ...shown('privileged/layouts/csi-nested', 'S8, O35: on the layout %s'),
+    ...shown('privileged/layouts/lun-nested', 'S8, O35: on the layout %s'),
+    ...shown('e2e/repair', 'its root directory: %s'),
+    ...shown('e2e/set-up', 'its root directory: %s'),
+    ...shown('captures-on-layouts', 'S8, S18: every mount twice, %s: the same plan'),
     ...shown(
       'e2e/moved-root',
       'S8: %s below the old place: the detach is not planned',
@@ -222,6 +232,13 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('reconcile/csi-identity', 'S17: --handle does not lift the device check'),
   ],
   S18: [
+    ...layouts(
+      'S8, S18: $kind that fails half-way leaves nothing, and is brought up and down by the next',
+      'S18: what somebody has mounted over $kind meanwhile stays, and is named',
+      'S18: what somebody mounts right before volctl does is foreign, and stays',
+      'S18: a copy that stays when its mount has gone is named',
+      'S18: what no path leads to any more is no mounted volume, and is not mounted over; all else goes on',
+    ),
     ...broken(
       'S18: a foreign mount over a volume blocks it and stays',
       'S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone',
@@ -236,6 +253,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S18 layers'),
   ],
   S19: [
+    ...shown(
+      'apply/steps',
+      'is forced though the root directory that is bound over itself shows a copy, which is no other mount (S19, O35)',
+    ),
     ...shown(
       'privileged/safety/hung',
       'S19: no force where the connection has another mount, here or in another namespace',
@@ -281,6 +302,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('reconcile/observed', 'O28: changed content is shown, and written only when asked for (S23)'),
   ],
   S24: [
+    ...layouts('S24: somebody else who has a staged volume mounted keeps it staged; its copy is nobody'),
     ...broken('S24: what somebody else has mounted as well is not unstaged, nor detached'),
     ...shown('apply/preconditions', 'readers of a staged volume (S24)'),
     ...planner('S24 unstage'),
