@@ -22,7 +22,8 @@ export interface SoughtVolume {
   readonly names: readonly string[]
 }
 
-const STAGED = /\/plugins\/kubernetes\.io\/csi\/([^/]+)\/([0-9a-f]{64})(?=\/|$)/
+/** What lies above may have any name, where it is behind a link. */
+const STAGED = /\/kubernetes\.io\/csi\/([^/]+)\/([0-9a-f]{64})(?=\/|$)/
 /** Where DRIVER is a link to another place, only the hash and the last name are left of it. */
 const STAGED_BEHIND_LINK = /\/([0-9a-f]{64})\/globalmount(?=\/|$)/
 /** The layout before 1.24. */
