@@ -1,19 +1,60 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { readBackingFile, readLoops } from '../../src/core/apply/device-use.ts'
+
+interface Loop {
+  readonly device: string
+  readonly backingFile: string
+}
 
 /** Loop devices are the machine's, not the mount namespace's: none may be left. One that is mounted goes with its mount. */
 export function detachLoops(...directories: readonly string[]): void {
   const all = readLoops()
-  const own = all.filter(({ backingFile }) => directories.some((directory) => backingFile.startsWith(`${directory}/`)))
+  const byPath = all.filter(({ backingFile }) =>
+    directories.some((directory) => backingFile.startsWith(`${directory}/`)),
+  )
+  const own = [...byPath, ...behindBinds(directories, all)]
   if (own.length === 0) return
   // What keeps a block volume open sits on another loop device; once its mount is gone its file has no name.
   const inodes = new Set(own.map(({ device }) => String(statSync(device).ino)))
   const upper = all.filter(
     ({ device, backingFile }) =>
-      (backingFile === '/' || backingFile.startsWith('/dev/')) && inodes.has(backingInodeOf(device)),
+      (backingFile === '/' || backingFile.startsWith('/dev/')) && inodes.has(backingOf(device).inode),
   )
   detachLoop(...[...upper, ...own].map(({ device }) => device))
+}
+
+/**
+ * Of a bind mount that is gone, or of another namespace, the kernel tells only the path within it: there the file is known
+ * by its inode.
+ */
+function behindBinds(directories: readonly string[], all: readonly Loop[]): Loop[] {
+  const cut = all.filter(({ backingFile }) => backingFile !== '/' && !existsSync(backingFile))
+  if (cut.length === 0) return []
+  const files = new Map(directories.flatMap(imagesIn).map((path) => [identityOf(path), basename(path)]))
+  return cut.filter(({ device, backingFile }) => {
+    const name = basename(backingFile)
+    if (![...files.values()].includes(name)) return false
+    const { device: on, inode } = backingOf(device)
+    return files.get(`${on} ${inode}`) === name
+  })
+}
+
+function imagesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() && entry.name.endsWith('.img') ? [join(entry.parentPath, entry.name)] : [],
+    )
+  } catch {
+    // It is being removed.
+    return []
+  }
+}
+
+function identityOf(path: string): string {
+  const { dev, ino } = statSync(path)
+  return `${dev} ${ino}`
 }
 
 const SOON_MS = 3000
@@ -41,9 +82,12 @@ function isMounted(device: string): boolean {
 }
 
 /** Of this one device: to ask for all opens all of them, and what another test detaches meanwhile stays for a moment. */
-function backingInodeOf(device: string): string {
-  const { stdout } = spawnSync('losetup', ['--noheadings', '--output', 'BACK-INO', '--list', device], {
+function backingOf(device: string): { readonly device: string; readonly inode: string } {
+  const { stdout } = spawnSync('losetup', ['--noheadings', '--output', 'BACK-MAJ:MIN,BACK-INO', '--list', device], {
     encoding: 'utf8',
   })
-  return stdout.trim()
+  const [on = '', inode = ''] = stdout.trim().split(/\s+/)
+  const [major = 0, minor = 0] = on.split(':').map(Number)
+  // As stat(2) has it, for small numbers.
+  return { device: String(major * 256 + minor), inode }
 }

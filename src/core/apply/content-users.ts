@@ -54,7 +54,12 @@ interface Refusal {
 async function refusalOf(path: string, run: StepContext): Promise<Refusal | undefined> {
   const { host, plan, operation, context } = run
   const going = new Set(expectedIds(operation).keys())
-  const found = await host.contentHolders(await run.users(), { path, going, rootDir: plan.rootDir })
+  const found = await host.contentHolders(await run.users(), {
+    path,
+    going,
+    rootDir: plan.rootDir,
+    ...(operation.pod && { podUid: operation.pod.uid }),
+  })
   const who = describeHolders(found, context.nameOf)
   if (who !== '') return { code: 'HeldBy', message: `${path} is in use by ${who}; nothing was deleted`, hint: END_IT }
   const [unknown] = found.unseen

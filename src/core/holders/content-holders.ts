@@ -18,7 +18,7 @@ import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
 import type { Holders, LoopHolder, NamespaceHolder } from './find-holders.ts'
 import type { LoopFile } from './kernel-files.ts'
-import { describeUse, type MountUse, mountsOf } from './mount-uses.ts'
+import { describeUse, type MountUse, mountsOf, withTop } from './mount-uses.ts'
 import { searchContent, type Wanted } from './search-content.ts'
 
 export interface Content {
@@ -26,6 +26,8 @@ export interface Content {
   readonly path: string
   /** Ids of mounts in our own table that go before: no use, and neither are their copies. */
   readonly going?: ReadonlySet<number>
+  /** Whose directory it is in. */
+  readonly podUid?: string
   /** The root directory, whose own file system has been read all along: else only what cannot hang is looked into. */
   readonly rootDir: string
 }
@@ -57,7 +59,9 @@ interface Uses {
   readonly kernel: readonly string[]
 }
 
-function usesOf({ table, others, layers, namespaceOf }: ContentLook, place: Location, { path, going }: Content): Uses {
+function usesOf({ table, others, layers, namespaceOf }: ContentLook, at: Location, content: Content): Uses {
+  const { path, going, podUid } = content
+  const place = withTop(at, path, podUid)
   const stays = staying(table, going)
   const own = mountsOf(place, table, path).filter(({ mount }) => stays(mount, table))
   const inLayers = layers.within(place)
