@@ -28,7 +28,15 @@ const WHAT_THERE_IS =
   'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, path or device: see volctl explain --help.'
 
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
-const { only: _only, skip: _skip, pod: _pod, volume: _volume, max: _max, ...whatIf } = planFlags
+const {
+  only: _only,
+  skip: _skip,
+  pod: _pod,
+  volume: _volume,
+  'ignore-not-found': _ignoreNotFound,
+  max: _max,
+  ...whatIf
+} = planFlags
 
 export default class Explain extends VolctlCommand {
   static override summary = 'Say all that is known about one pod, claim, volume, attachment, mount, path or device.'
@@ -41,6 +49,8 @@ export default class Explain extends VolctlCommand {
   static override args = {
     what: Args.string({
       name: 'WHAT',
+      // Else oclif would take a line of standard input for it.
+      ignoreStdin: true,
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR. Before a name that several things have: pod/, pvc/, pv/, va/, volume/, device/, path/.',

@@ -12,6 +12,7 @@ import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import { VolctlError } from '../../src/core/errors.ts'
 import type { Content } from '../../src/core/holders/content-holders.ts'
 import type { ContentLook } from '../../src/core/holders/content-look.ts'
+import type { DetachedFiles } from '../../src/core/holders/detached-files.ts'
 import type { HolderSearch, Holders } from '../../src/core/holders/find-holders.ts'
 import type { Holder } from '../../src/core/holders/process-files.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
@@ -210,6 +211,9 @@ export class FakeHost implements Host {
   diskSequence = (dev: string): string | undefined => this.diskSequences.get(dev)
   deviceNumber = (path: string): string | undefined => (path.startsWith('/dev/loop') ? `7:${path.slice(9)}` : undefined)
   loops = () => [...this.backingFiles].map(([device, backingFile]) => ({ device, backingFile }))
+  mayBeMadeOf = (): boolean => true
+  fileSystemLives = (): boolean => false
+  detachedFiles = async (): Promise<DetachedFiles> => ({ users: [], unread: [] })
   superblockGone = (): boolean => false
   hidden: HiddenFileSystem[] = []
   hiddenFileSystems = (): HiddenFileSystem[] => this.hidden

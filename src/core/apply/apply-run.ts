@@ -1,7 +1,7 @@
 /** The state of one apply: who has what outcome, what is said, and whether anything new may still be started. */
 import { diskTrouble } from '../disk-trouble.ts'
 import { VolctlError } from '../errors.ts'
-import type { Operation, Plan, Step } from '../plan/plan.ts'
+import type { Operation, OperationKind, Plan, Step } from '../plan/plan.ts'
 import { isBatchable } from './batchable.ts'
 import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from './events.ts'
 import { Shared } from './freshness.ts'
@@ -10,7 +10,7 @@ import type { Journal } from './journal.ts'
 import { linuxHost } from './linux-host.ts'
 import { OperationRefused, StepFailed } from './operation-error.ts'
 import type { ApplyContext, Witness } from './ports.ts'
-import { askKubelet, askWitness, ownsNode, plannedWithKubelet } from './preconditions.ts'
+import { askKubelet, askLease, askWitness, kubeletCameBack, ownsNode, plannedWithKubelet } from './preconditions.ts'
 import type { StepsDone } from './run-steps.ts'
 import { Schedule } from './schedule.ts'
 import { SharedLook } from './shared-look.ts'
@@ -21,6 +21,9 @@ import { WaitingBudget } from './waiting-budget.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
+/** Before these every thread's mount namespace is asked, for they take a device away (S21). */
+const TAKING_DEVICES = new Set<OperationKind>(['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume'])
+
 export class ApplyRun {
   readonly outcomes = new Map<string, Outcome>()
   readonly host: Host
@@ -30,7 +33,7 @@ export class ApplyRun {
   readonly #context: ApplyContext
   readonly #journal: Journal
   readonly #emit: (event: ApplyEvent) => void
-  readonly #witness: Shared<Witness>
+  readonly #witness: Shared<readonly [Witness, string | undefined]>
   readonly #users: SharedLook
   readonly #records: VolumeRecords
   readonly #begun = new Map<string, number>()
@@ -55,7 +58,9 @@ export class ApplyRun {
     this.schedule = new Schedule(operations, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
     this.#users = new SharedLook(plan, context, this.host)
-    this.#witness = new Shared(() => askWitness(context, this.timeoutMs))
+    this.#witness = new Shared(() =>
+      Promise.all([askWitness(context, this.timeoutMs), askLease(context, this.timeoutMs)]),
+    )
   }
 
   /** Why nothing new is started, apart from an interruption. */
@@ -77,21 +82,26 @@ export class ApplyRun {
     return new Surroundings(this.#context, this.host, this.#plan.rootDir, everyThread)
   }
 
-  witness(maxAgeMs: number): Promise<Witness> {
-    return this.#witness.get(maxAgeMs)
+  /** @throws OperationRefused KubeletCameBack, where the node's lease shows that a kubelet lives (S11) */
+  async witness(maxAgeMs: number): Promise<Witness> {
+    const [witness, renewed] = await this.#witness.get(maxAgeMs)
+    if (renewed !== undefined && !plannedWithKubelet(this.#plan)) throw this.#stopForKubelet(renewed)
+    return witness
   }
 
   /** @throws OperationRefused KubeletCameBack, and from then on nothing is started (S11) */
   async requireNoKubelet(): Promise<void> {
     if (this.#stop !== undefined) throw this.#stop
     if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
-    this.#stop = new OperationRefused('KubeletCameBack', 'a kubelet runs again, or may come back: it owns the node', {
-      hint: 'Hold it down, wait for --settle, and plan again; or let it do the rest.',
-    })
-    throw this.#stop
+    throw this.#stopForKubelet('a kubelet runs again, or may come back: it owns the node')
   }
 
-  begin(operation: Operation, around = this.surroundings(operation.pod === undefined)): StepContext {
+  #stopForKubelet(why: string): VolctlError {
+    this.#stop ??= kubeletCameBack(why)
+    return this.#stop
+  }
+
+  begin(operation: Operation, around = this.surroundings(TAKING_DEVICES.has(operation.kind))): StepContext {
     this.#begun.set(operation.id, performance.now())
     this.#emit(operationEvent('start', operation, operation.message))
     return {
@@ -103,7 +113,7 @@ export class ApplyRun {
       journal: this.#journal,
       waiting: new WaitingBudget(this.timeoutMs),
       signal: this.#context.signal,
-      record: this.#records.of(operation),
+      record: this.#records.of(operation, () => around.table),
       bringUp: {},
       users: () => this.#users.get(),
       say: (message) => this.#emit(operationEvent('step', operation, message)),

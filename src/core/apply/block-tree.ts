@@ -14,12 +14,16 @@ export interface BlockNode {
   /** What it is made of. */
   readonly slaves: readonly string[]
   readonly isMultipath: boolean
+  /** Of a device-mapper map, what made it: LVM-…, CRYPT-LUKS2-…, mpath-…, part1-mpath-… */
+  readonly dmUuid?: string
   /** It has the file that takes a SCSI device away. */
   readonly isScsi: boolean
   /** HOST:CHANNEL:ID:LUN */
   readonly scsiAddress?: string
   /** Of a SCSI disk, as "char major:minor": the generic ones, through which it is read and written as well. */
   readonly characters: readonly string[]
+  /** PID of the process that a network block device is served by on this node, which has it open for that (nbd). */
+  readonly servedBy?: number
   /** The kernel is recovering its SCSI host: to open it would be to wait for that. */
   readonly isRecovering: boolean
 }
@@ -52,10 +56,14 @@ export interface BlockTree {
   iscsiSessions(): readonly IscsiSession[]
   /** Undefined: no such device (any more). */
   node(name: string): BlockNode | undefined
+  /** Of every block device and partition the kernel's name. */
+  names(): readonly string[]
   /** The kernel's name of a device number. */
   nameOf(dev: string): string | undefined
   /** The kernel's name of a device file, links followed. */
   nameOfFile(path: string): string | undefined
+  /** The other devices of the same file system, where it is one of several (btrfs, bcachefs). */
+  devicesBeside(name: string): readonly string[]
   /** udev's links and the kernel's names of what they lead to. */
   links(directory: 'by-path' | 'by-id'): readonly { readonly link: string; readonly name: string }[]
   /** Of every SCSI disk the kernel's name. */

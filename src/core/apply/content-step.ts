@@ -1,5 +1,6 @@
 /** Deleting a volume's content: where it lies, who is inside, then the walk (S12, S13). */
 import { errnoOf } from '../errors.ts'
+import { placeOf } from '../mountinfo/linked-mounts.ts'
 import type { Step } from '../plan/plan.ts'
 import { requireContentUnused } from './content-users.ts'
 import type { Deleted } from './delete-content.ts'
@@ -27,7 +28,8 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
     throw new StepFailed('MayHang', `${step.target} lies in a ${mount.fsType} file system, which may not answer`)
   }
   try {
-    return await host.deleteContent(step.target, {
+    // The walk goes by the place itself, and follows no link on the way (S8, S12).
+    return await host.deleteContent(placeOf(around.table, step.target), {
       mountId: mount.id,
       beforeFirst: () => requireContentUnused(step.target, run),
       ...(signal === undefined ? {} : { signal }),

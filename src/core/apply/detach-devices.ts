@@ -1,76 +1,51 @@
-/** S21's look at the machine: no mount, no loop, no superblock, no holder and no opener of the volume's device. */
-import { describeProcess } from '../holders/describe-holders.ts'
+/** S21's look at the machine: nothing and nobody has the volume's disk, whatever is on it, or its directory. */
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import { isWithin } from '../path-within.ts'
 import type { Operation } from '../plan/plan.ts'
-import { describeMount } from './expected-mounts.ts'
+import { userOfDirectories } from './directory-users.ts'
+import { type DiskUsers, lookAtDisks } from './disk-users.ts'
+import { userOfFileSystems } from './file-system-users.ts'
+import { requireNothingUnexplained } from './find-device.ts'
 import type { Host } from './host.ts'
-import { backingOf, nodeBehind } from './loops-on-disks.ts'
+import { nodeBehind } from './loops-on-disks.ts'
+import { nodesOwn } from './node-stack.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
+import { devicesOf, isSame } from './volume-devices.ts'
 import type { VolumeRecord } from './volume-record.ts'
+import { isPassive, wholeDisk } from './whole-disk.ts'
 
 /**
+ * Looks once, at what is around as it was read last.
+ *
  * A device that cannot be found means blocked, unless nothing of the volume was on record here since boot, or the
  * driver has just answered OK to NodeUnstageVolume.
  *
  * @param ofOthers as loopsOfOthers gave it
+ * @returns openers that may be gone in a moment; none: nobody uses it
  * @throws OperationRefused
  */
-export function requireDevicesUnused(run: StepContext, ofOthers: ReadonlySet<string>): void {
-  const { record, operation, around, host, context } = run
-  noteDevices(operation, record, host)
-  if (record.devices.size === 0 && record.touched && !record.unstaged) {
-    throw new OperationRefused(
-      'DeviceUnknown',
-      `the device of ${operation.volume?.name ?? 'the volume'} could not be found`,
-      {
-        hint: 'Make sure that nothing uses it; then leave the detach to the controller.',
-      },
-    )
-  }
-  for (const dev of record.devices.keys()) {
-    if (!isDeviceOf(dev, record, host)) continue
-    const here = around.table.ofDevice(dev)[0]
-    if (here !== undefined) throw heldBy(operation, describeMount(here))
-    const elsewhere = around.others.find(({ table }) => table.ofDevice(dev).length > 0)
-    if (elsewhere !== undefined) {
-      throw heldBy(operation, `a mount in the mount namespace of ${describeProcess(elsewhere, context.nameOf)}`)
-    }
-    // Anonymous devices (network and FUSE file systems) end with their last mount.
-    const users = dev.startsWith('0:') ? [] : host.deviceUse(dev).users
-    if (users.length > 0) throw heldBy(operation, users.join(', '))
-  }
+export async function requireDevicesUnused(
+  run: StepContext,
+  ofOthers: ReadonlySet<string>,
+): Promise<DiskUsers['passing']> {
+  const { record, operation, around, host, plan } = run
+  requireNothingUnexplained(run)
+  const own = nodesOwn(around, plan.rootDir, host)
+  const { disks, fileSystems, directories } = devicesOf(record, own, host)
+  const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: true })
+  const isOwn = (device: string): boolean =>
+    ofOthers.has(keyOf({ device, backingFile: host.loopBackingFile(device) ?? '' }))
+  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, loops: { isOwn, filesAside: true } }, run)
+  const [user] = lasting
+  if (user !== undefined) throw heldBy(operation, user.who)
+  const held = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))
+  if (held !== undefined) throw heldBy(operation, held)
   const loop = host
     .loops()
-    .find(
-      (each) =>
-        (isOfVolume(each.backingFile, operation) && !ofOthers.has(keyOf(each))) ||
-        isDeviceOf(backingOf(each.backingFile, around.table, host) ?? '', record, host),
-    )
+    .find((each) => isOfVolume(ownPathOf(around.table, each.backingFile), operation) && !ofOthers.has(keyOf(each)))
   if (loop !== undefined) throw heldBy(operation, `${loop.device}, backed by ${loop.backingFile}`)
-}
-
-/** Devices of everything that the operation was decided on; a bind of a device node is that device. */
-export function noteDevices(operation: Operation, record: VolumeRecord, host: Host): void {
-  for (const { layers } of operation.expects ?? []) {
-    for (const { dev, root, fsType } of layers) {
-      const device = fsType === 'devtmpfs' ? host.deviceNumber(`/dev${root}`) : dev
-      if (device !== undefined) record.note(device)
-    }
-  }
-  const named = /^(\d+:\d+)\b/.exec(operation.volume?.device ?? '')?.[1]
-  const isNodeBind = (operation.expects ?? []).some(({ layers }) => layers.some((layer) => layer.fsType === 'devtmpfs'))
-  if (named !== undefined && !isNodeBind) record.note(named)
-}
-
-/**
- * Not where the volume's disk is gone, and its number is another's: a kernel does not give a number away that is in use.
- * No sequence number at all says nothing: the disk may be gone, and its file system still mounted.
- */
-function isDeviceOf(dev: string, { devices }: VolumeRecord, host: Host): boolean {
-  if (!devices.has(dev)) return false
-  const [before, now] = [devices.get(dev), host.diskSequence(dev)]
-  return before === undefined || now === undefined || now === before
+  return passing
 }
 
 /**
@@ -78,15 +53,23 @@ function isDeviceOf(dev: string, { devices }: VolumeRecord, host: Host): boolean
  * those that are shown to be on another device than the volume's. To find that out may take a moment.
  */
 export async function loopsOfOthers(run: StepContext): Promise<ReadonlySet<string>> {
-  const { host, operation, plan, record } = run
+  const { around, host, operation, plan, record } = run
   const others = new Set<string>()
   if (record.devices.size === 0) return others
   for (const loop of host.loops()) {
-    if (!isOfVolume(loop.backingFile, operation) || isWithin(loop.backingFile, plan.rootDir)) continue
+    if (
+      !isOfVolume(ownPathOf(around.table, loop.backingFile), operation) ||
+      isWithin(ownPathOf(around.table, loop.backingFile), plan.rootDir)
+    )
+      continue
     const node = await nodeBehind(loop.device, run)
     if (node !== undefined && !isDeviceOf(node, record, host)) others.add(keyOf(loop))
   }
   return others
+}
+
+function isDeviceOf(dev: string, { devices }: VolumeRecord, host: Host): boolean {
+  return devices.has(dev) && isSame(dev, devices.get(dev), host)
 }
 
 const keyOf = ({ device, backingFile }: { device: string; backingFile: string }): string => `${device} ${backingFile}`
@@ -96,7 +79,7 @@ function isOfVolume(file: string, { volume }: Operation): boolean {
   return volume?.mode === 'Block' && file.includes(`/volumeDevices/${volume.name}/`)
 }
 
-function heldBy({ volume }: Operation, who: string): OperationRefused {
+export function heldBy({ volume }: Operation, who: string): OperationRefused {
   return new OperationRefused('HeldBy', `volume ${volume?.name ?? ''} is still in use here: ${who}`, {
     hint: 'End that use first; then plan again.',
   })

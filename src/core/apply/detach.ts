@@ -4,34 +4,67 @@
  */
 import { VolctlError } from '../errors.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
+import type { Operation } from '../plan/plan.ts'
 import { pause, withDeadline } from './deadline.ts'
-import { loopsOfOthers, noteDevices, requireDevicesUnused } from './detach-devices.ts'
+import { heldBy, loopsOfOthers, requireDevicesUnused } from './detach-devices.ts'
+import { findDevice, isDeviceUnknown } from './find-device.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
 import { OperationRefused } from './operation-error.ts'
-import { askKubelet, ownsNode } from './preconditions.ts'
+import { askKubelet, askLease, kubeletCameBack, ownsNode } from './preconditions.ts'
+import { requireNotSetUpElsewhere } from './set-up-elsewhere.ts'
 import type { StepContext } from './step-context.ts'
 
 const POLL_MS = 500
 
+/** udev and blkid have a device open for a moment after every unmount. */
+const TRIES = 4
+const BETWEEN_MS = 250
+
 /** @returns what is still waited for, if anything */
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
-  const { operation, context, waiting } = run
+  const { operation, waiting } = run
   const bound = operation.attachment
   if (bound === undefined)
     throw new OperationRefused('AttachmentChanged', 'the plan does not say which attachment it means')
   // Before the API is asked: it may take a moment, and what the API says must be of the very second.
-  noteDevices(operation, run.record, run.host)
-  await requireNothingHidden(run)
-  const ofOthers = await loopsOfOthers(run)
-  const [attachment, node, pods, kubelet] = await waiting.spend((ms) => {
+  await findDevice(run, bound)
+  if (isDeviceUnknown(run)) await requireNothingHidden(run)
+  for (let tried = 1; ; tried++) {
+    const ofOthers = await loopsOfOthers(run)
+    const attachment = await requireUnwanted(run, bound)
+    if (attachment === undefined) return undefined
+    run.around.changed()
+    requireNotSetUpElsewhere(run, attachment.spec.source.persistentVolumeName)
+    const [user] = await requireDevicesUnused(run, ofOthers)
+    if (user === undefined) break
+    if (tried === TRIES || run.signal?.aborted) throw heldBy(operation, user.who)
+    await waiting.spend(() => pause(BETWEEN_MS, run.signal))
+  }
+  await deleteAttachment(run, bound)
+  return waitUntilGone(run, bound, waitMs)
+}
+
+/**
+ * What the API says in this very second.
+ *
+ * @returns the attachment, if there still is one
+ * @throws OperationRefused
+ */
+async function requireUnwanted(
+  { operation, context, waiting, plan }: StepContext,
+  bound: NonNullable<Operation['attachment']>,
+): Promise<VolumeAttachment | undefined> {
+  const [attachment, node, pods, kubelet, renewed] = await waiting.spend((ms) => {
     const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, ms, 'the API server')
     return Promise.all([
       ask(context.cluster.getVolumeAttachment(bound.name)),
       ask(context.cluster.getNode()),
       ask(context.cluster.listNodePods()),
       askKubelet(context),
+      askLease(context, ms),
     ])
   })
+  if (renewed !== undefined) throw kubeletCameBack(renewed)
   if (ownsNode(kubelet)) {
     throw new OperationRefused(
       'KubeletRunning',
@@ -42,17 +75,15 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
     )
   }
   if (attachment === undefined) return undefined
-  requireSame(attachment, bound, run.plan.node)
-  if (node === undefined) throw new OperationRefused('NodeMissing', `node ${run.plan.node} is not in the API`)
+  requireSame(attachment, bound, plan.node)
+  if (node === undefined) throw new OperationRefused('NodeMissing', `node ${plan.node} is not in the API`)
   const name = operation.volume?.uniqueName
   if (name === undefined || (await context.wantedByController(name, pods))) {
     throw new OperationRefused('WantedAgain', `a pod of this node wants ${name ?? 'a volume that is not known'}`, {
       hint: 'Plan again.',
     })
   }
-  requireDevicesUnused(run, ofOthers)
-  await deleteAttachment(run, bound)
-  return waitUntilGone(run, bound, waitMs)
+  return attachment
 }
 
 function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node: string): void {

@@ -12,6 +12,9 @@ export interface DeviceUse {
   readonly users: readonly string[]
 }
 
+/** A user that the kernel does not name. */
+export const SOMEBODY = 'somebody'
+
 const SUPERBLOCKS = ['ext4', 'xfs', 'btrfs', 'f2fs', 'bcachefs', 'gfs2']
 
 /** @param dev "major:minor" */
@@ -23,6 +26,7 @@ export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
     (type) => `a ${type} superblock`,
   )
   for (const holder of listIfAny(`${link}/holders`)) users.push(`device ${holder}`)
+  if (isSwap(name)) users.push(`the kernel, which swaps to /dev/${name}`)
   const busy = openExclusively(`${link}/uevent`)
   if (busy !== undefined) users.push(busy)
   return { exists: true, users }
@@ -39,8 +43,13 @@ function openExclusively(uevent: string): string | undefined {
     const code = errnoOf(error)
     // No node, no medium, no such device: nobody can have it open by this name.
     if (code === 'ENOENT' || code === 'ENXIO' || code === 'ENODEV' || code === 'ENOMEDIUM') return undefined
-    return code === 'EBUSY' ? `somebody who has /dev/${name} open` : `/dev/${name} could not be opened (${code})`
+    return code === 'EBUSY' ? `${SOMEBODY} who has /dev/${name} open` : `/dev/${name} could not be opened (${code})`
   }
+}
+
+function isSwap(name: string): boolean {
+  const areas = kernelTextIfAny('/proc/swaps')?.split('\n').slice(1) ?? []
+  return areas.some((line) => line.split(/\s+/)[0] === `/dev/${name}`)
 }
 
 /** Of a partition the disk's, one directory up. */
@@ -85,6 +94,29 @@ export function readLoops(sys = '/sys'): { device: string; backingFile: string }
   })
 }
 
+const SECTOR = 512
+
+/**
+ * A loop device is as long as what it is made of, less its offset; or shorter, where a limit says so. Of what cannot be
+ * read nothing is excluded.
+ *
+ * @param loop e.g. /dev/loop3
+ * @param dev "major:minor"
+ */
+export function mayBeMadeOf(loop: string, dev: string, sys = '/sys'): boolean {
+  const at = `${sys}/block/${posix.basename(loop)}`
+  const [size, offset, limit] = ['size', 'loop/offset', 'loop/sizelimit'].map((each) => numberIn(`${at}/${each}`))
+  const whole = numberIn(`${sys}/dev/block/${dev}/size`)
+  if (size === undefined || offset === undefined || limit === undefined || whole === undefined) return true
+  const end = size + Math.ceil(offset / SECTOR)
+  return limit > 0 ? end <= whole : Math.abs(end - whole) <= 1
+}
+
+function numberIn(file: string): number | undefined {
+  const text = kernelTextIfAny(file)
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
+}
+
 export function readBackingFile(device: string, sys = '/sys'): string | undefined {
   try {
     return kernelText(`${sys}/block/${posix.basename(device)}/loop/backing_file`).trimEnd()
@@ -103,4 +135,19 @@ export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boo
   if (!SUPERBLOCKS.includes(fsType)) return false
   const use = readDeviceUse(dev, sys)
   return !use.exists || use.users.length === 0
+}
+
+/**
+ * By the kernel's list of FUSE connections, or of NFS file systems (of our network namespace: one that is not in it may
+ * live all the same).
+ */
+export function fileSystemLives(dev: string, fsType: string, sys = '/sys', proc = '/proc'): boolean {
+  if (fsType.startsWith('fuse')) {
+    const [major, minor] = dev.split(':')
+    return major === '0' && existsSync(`${sys}/fs/fuse/connections/${minor}`)
+  }
+  if (!fsType.startsWith('nfs')) return false
+  // NV SERVER PORT DEV FSID FSC
+  const lines = kernelTextIfAny(`${proc}/fs/nfsfs/volumes`)?.split('\n').slice(1) ?? []
+  return lines.some((line) => line.trim().split(/\s+/)[3] === dev)
 }

@@ -1,15 +1,17 @@
-/** Who uses a disk: a mount, a map, a loop, a holder or an opener of it, its partitions or its multipath map (S9, S21, S25). */
+/** Who uses a disk: a mount, a map, a loop, a holder or an opener of it, and of whatever is on it (S9, S21, S25). */
 import { errorMessage } from '../errors.ts'
 import { describeProcess } from '../holders/describe-holders.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import type { BlockNode, IscsiLun } from './block-tree.ts'
+import type { BlockNode, BlockTree, IscsiLun } from './block-tree.ts'
 import { pause } from './deadline.ts'
 import type { Opener } from './device-openers.ts'
+import { SOMEBODY } from './device-use.ts'
 import { describeMount } from './expected-mounts.ts'
-import { loopsOn } from './loops-on-disks.ts'
+import { type LoopQuestion, loopsOn } from './loops-on-disks.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
+import type { OnDisk } from './whole-disk.ts'
 
 /** It has every path of a map open, to test it, and lets go by itself. */
 const PATH_CHECKER = 'multipathd'
@@ -23,12 +25,29 @@ export interface DiskUser {
   readonly who: string
 }
 
-/** A disk, or what is on it, with the disk's name. */
-export type OnDisk = BlockNode & { readonly on: string }
+export interface DiskUsers {
+  readonly lasting: readonly DiskUser[]
+  /** Openers alone, which may be gone in a moment: udev and blkid have a device open after every unmount. */
+  readonly passing: readonly DiskUser[]
+}
+
+export interface DiskQuestion {
+  readonly nodes: readonly OnDisk[]
+  /** Tapes and the like, of which there is no disk. */
+  readonly luns?: readonly IscsiLun[]
+  /** A device that is made of one of these, and whose being there is no use. */
+  readonly isNoUse: (holder: BlockNode) => boolean
+  /** Default: none. @param pid a process of the other namespace whose table it is in; absent: ours */
+  readonly isOwnMount?: (mount: MountInfo, pid?: number) => boolean
+  /** Default: none. */
+  readonly isOwnOpener?: (opener: Opener, node: OnDisk | undefined) => boolean
+  /** Is the kernel to be asked for the device alone, which fails as long as anything has it (S21); default: yes. */
+  readonly isToBeFree?: (node: OnDisk) => boolean
+  readonly loops?: LoopQuestion
+}
 
 /**
- * Nobody where the list is empty. Asked again for a moment where only an opener stands in the way: udev and blkid have
- * a device open after every unmount.
+ * Nobody where the list is empty. Asked again for a moment where only an opener stands in the way.
  *
  * @param luns tapes and the like, of which there is no disk
  * @throws StepFailed UsersUnknown
@@ -38,29 +57,34 @@ export async function usersOfDisks(
   run: StepContext,
   luns: readonly IscsiLun[] = [],
 ): Promise<readonly DiskUser[]> {
+  const isNoUse = ({ isMultipath }: BlockNode): boolean => isMultipath
+  return usersOf(() => ({ nodes: withWhatIsOnThem(disks, run), luns, isNoUse }), run)
+}
+
+/** The same of any devices. @param question asked anew each time @throws StepFailed UsersUnknown */
+export async function usersOf(question: () => DiskQuestion, run: StepContext): Promise<readonly DiskUser[]> {
   for (let tried = 1; ; tried++) {
-    const { lasting, passing } = await lookAtDisks(disks, luns, run)
+    const { lasting, passing } = await lookAtDisks(question(), run)
     if (lasting.length > 0 || passing.length === 0) return lasting
     if (tried === TRIES || run.signal?.aborted) return passing
     await pause(BETWEEN_MS, run.signal)
   }
 }
 
-async function lookAtDisks(
-  disks: readonly string[],
-  luns: readonly IscsiLun[],
-  run: StepContext,
-): Promise<{ lasting: DiskUser[]; passing: DiskUser[] }> {
-  const { around } = run
-  const nodes = withWhatIsOnThem(disks, run)
+/** Once. @throws StepFailed UsersUnknown */
+export async function lookAtDisks(question: DiskQuestion, run: StepContext): Promise<DiskUsers> {
+  const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true } = question
+  const { around, host } = run
   // First: it may have to wait for an answer, and the others are looked for at once.
-  const loops = await loopsOn(nodes, run)
+  const loops = await loopsOn(nodes, run, question.loops)
+  const mounts = (table: MountTable, pid?: number): [MountInfo, OnDisk][] =>
+    mountsOf(table, nodes, host.blockTree).filter(([mount]) => !isOwnMount(mount, pid))
   const lasting = [
     ...luns.flatMap(unknownDriver),
-    ...nodes.flatMap((node) => heldBy(node, run)),
-    ...mountsOf(around.table, nodes).map(([mount, { on }]) => ({ disk: on, who: describeMount(mount) })),
+    ...nodes.flatMap((node) => heldBy(node, isNoUse, run)),
+    ...mounts(around.table).map(([mount, { on }]) => ({ disk: on, who: describeMount(mount) })),
     ...around.others.flatMap(({ table, process, pid }) =>
-      mountsOf(table, nodes).map(([mount, { on }]) => ({
+      mounts(table, pid).map(([mount, { on }]) => ({
         disk: on,
         who: `${describeMount(mount)}, in the namespace of ${describeProcess({ process, pid }, run.context.nameOf)}`,
       })),
@@ -68,7 +92,7 @@ async function lookAtDisks(
     ...loops,
   ]
   if (lasting.length > 0) return { lasting, passing: [] }
-  const passing = [...openersOf(nodes, luns, run), ...kernelUsers(nodes, run)]
+  const passing = [...openersOf(question, run), ...kernelUsers(nodes.filter(isToBeFree), nodes, run)]
   return { lasting, passing }
 }
 
@@ -78,11 +102,13 @@ function unknownDriver({ address, driver }: IscsiLun): DiskUser[] {
   return [{ disk: address, who: `driver ${driver}, of which no disk of ${address} is to be seen` }]
 }
 
-function openersOf(nodes: readonly OnDisk[], luns: readonly IscsiLun[], { around, host }: StepContext): DiskUser[] {
-  const byDev = new Map<string, { on: string; what: string }>()
-  for (const { dev, on, name, characters } of nodes) {
+function openersOf({ nodes, luns = [], isOwnOpener = () => false }: DiskQuestion, run: StepContext): DiskUser[] {
+  const { around, host, context } = run
+  const byDev = new Map<string, { on: string; what: string; node?: OnDisk }>()
+  for (const node of nodes) {
+    const { dev, on, name, characters } = node
     for (const each of [dev, ...characters])
-      byDev.set(each, { on, what: each === dev ? `/dev/${name}` : `${each} (${name})` })
+      byDev.set(each, { on, node, what: each === dev ? `/dev/${name}` : `${each} (${name})` })
   }
   for (const { address, characters } of luns) {
     for (const each of characters) byDev.set(each, { on: address, what: `${each} (${address})` })
@@ -99,22 +125,21 @@ function openersOf(nodes: readonly OnDisk[], luns: readonly IscsiLun[], { around
   }
   return openers
     .filter(({ process }) => process !== PATH_CHECKER)
-    .flatMap(({ process, pid, dev }) => {
-      const found = byDev.get(dev)
-      return found === undefined
-        ? []
-        : [{ disk: found.on, who: `${process} (pid ${pid}), which has ${found.what} open` }]
+    .flatMap((opener) => {
+      const found = byDev.get(opener.dev)
+      if (found === undefined || isOwnOpener(opener, found.node)) return []
+      return [{ disk: found.on, who: `${describeProcess(opener, context.nameOf)}, which has ${found.what} open` }]
     })
 }
 
 /** The disks that are there, their partitions, and the multipath maps that they are paths of. */
-function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: StepContext): OnDisk[] {
+export function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: StepContext): OnDisk[] {
   const found = new Map<string, OnDisk>()
   const add = (name: string, on: string): void => {
     if (found.has(name)) return
     const node = blockTree.node(name)
     if (node === undefined) return
-    found.set(name, { ...node, on })
+    found.set(name, { ...node, on, isBelow: false })
     for (const partition of node.partitions) add(partition, on)
     for (const holder of node.holders) if (blockTree.node(holder)?.isMultipath) add(holder, on)
   }
@@ -122,40 +147,58 @@ function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: Ste
   return [...found.values()]
 }
 
-/** Holders other than a multipath map: an LVM volume, an open LUKS mapping, an array. */
-function heldBy({ name, holders, on }: OnDisk, { host }: StepContext): DiskUser[] {
+/** An LVM volume, an open LUKS mapping, an array. */
+function heldBy({ name, holders, on }: OnDisk, isNoUse: DiskQuestion['isNoUse'], { host }: StepContext): DiskUser[] {
   return holders
-    .filter((holder) => host.blockTree.node(holder)?.isMultipath !== true)
+    .filter((holder) => {
+      const node = host.blockTree.node(holder)
+      return node === undefined || !isNoUse(node)
+    })
     .map((holder) => ({ disk: on, who: `device ${holder}, which is made of ${name}` }))
 }
 
 /**
- * A superblock, or whoever has it exclusively; of a path of a multipath map that is the map, which is asked itself.
- * While the kernel is recovering a SCSI host an open would wait for it: then nothing is known, and none is opened.
+ * A superblock, or whoever has it exclusively; of what something else is made of that is asked itself. While the kernel
+ * is recovering a SCSI host an open would wait for it: then nothing is known, and none is opened.
  */
-function kernelUsers(nodes: readonly OnDisk[], { host }: StepContext): DiskUser[] {
+function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }: StepContext): DiskUser[] {
   const recovering = nodes.find(({ isRecovering }) => isRecovering)
   if (recovering !== undefined)
     return [{ disk: recovering.on, who: `the kernel, which is recovering the SCSI host of ${recovering.name}` }]
-  return nodes
+  return free
     .filter(({ holders }) => holders.length === 0)
     .flatMap(({ dev, on }) => host.deviceUse(dev).users.map((who) => ({ disk: on, who })))
+    .toSorted((a, b) => Number(isNobodyNamed(a)) - Number(isNobodyNamed(b)))
 }
+
+/** A disk is busy by what is on its partitions: that says more. */
+const isNobodyNamed = ({ who }: DiskUser): boolean => who.startsWith(SOMEBODY)
 
 /** File systems on it, and binds of its device file: block maps of the kubelet (P98). */
-function mountsOf(table: MountTable, nodes: readonly OnDisk[]): [MountInfo, OnDisk][] {
-  const byFile = new Map(nodes.map((node) => [`/${node.name}`, node]))
-  const onDevice = nodes.flatMap((node) => table.ofDevice(node.dev).map((mount): [MountInfo, OnDisk] => [mount, node]))
-  const byName = table.under('/').flatMap((mount): [MountInfo, OnDisk][] => {
-    const node = byFile.get(deviceFileOf(mount) ?? '')
+export function mountsOf<N extends BlockNode>(
+  table: MountTable,
+  nodes: readonly N[],
+  tree: BlockTree,
+): [MountInfo, N][] {
+  const byName = new Map(nodes.map((node) => [node.name, node]))
+  const onDevice = nodes.flatMap((node) => table.ofDevice(node.dev).map((mount): [MountInfo, N] => [mount, node]))
+  const named = table.under('/').flatMap((mount): [MountInfo, N][] => {
+    const node = namesBehind(mount, tree).flatMap((name) => byName.get(name) ?? [])[0]
     return node === undefined ? [] : [[mount, node]]
   })
-  return [...onDevice, ...byName]
+  return [...onDevice, ...named]
 }
 
-/** Relative to /dev. A file system of several devices (btrfs) has a number of its own, and one of them as its source. */
-function deviceFileOf({ dev, fsType, root, source }: MountInfo): string | undefined {
-  if (!dev.startsWith('0:')) return undefined
-  if (fsType === 'devtmpfs') return undeletedRoot(root)
-  return source.startsWith('/dev/') ? source.slice('/dev'.length) : undefined
+/**
+ * The devices of a mount whose number is not theirs: a bind of a device file; a file system that may have several
+ * devices (btrfs, bcachefs), of which its source names one or all.
+ */
+export function namesBehind(mount: Pick<MountInfo, 'dev' | 'fsType' | 'root' | 'source'>, tree: BlockTree): string[] {
+  const { dev, fsType, root, source } = mount
+  if (!dev.startsWith('0:')) return []
+  // sysfs has no directories among its names: cciss!c0d0.
+  if (fsType === 'devtmpfs') return [undeletedRoot(root).slice(1).replaceAll('/', '!')]
+  if (!source.startsWith('/dev/')) return []
+  const named = source.split(':').map((file) => tree.nameOfFile(file) ?? file.slice('/dev/'.length))
+  return [...new Set(named.flatMap((name) => [name, ...tree.devicesBeside(name)]))]
 }

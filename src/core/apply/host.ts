@@ -2,7 +2,9 @@
 
 import type { Content } from '../holders/content-holders.ts'
 import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
+import type { DetachedFiles, DetachedSearch } from '../holders/detached-files.ts'
 import type { HolderSearch, Holders } from '../holders/find-holders.ts'
+import type { MapReader } from '../holders/mapped-files.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import type { AtomicContent } from './atomic/write-atomically.ts'
@@ -95,8 +97,14 @@ export interface Host {
   deviceNumber(path: string): string | undefined
   /** Names and backing files of loop devices. */
   loops(): readonly { readonly device: string; readonly backingFile: string }[]
+  /** By its size: false where the loop device cannot be one on the whole of this block device ("major:minor"). */
+  mayBeMadeOf(loop: string, dev: string): boolean
   /** Is the superblock of a lazily detached file system shown to be gone. */
   superblockGone(dev: string, fsType: string): boolean
+  /** Does the kernel list the file system of this number ("0:52") as alive; false: it does not, or has no list of them. */
+  fileSystemLives(dev: string, fsType: string): boolean
+  /** Who has something open on a file system that no table shows any more. */
+  detachedFiles(search: DetachedSearch, reader: MapReader): Promise<DetachedFiles>
   /** File systems on block devices that none of these tables shows. */
   hiddenFileSystems(tables: readonly MountTable[]): readonly HiddenFileSystem[]
 }

@@ -14,6 +14,7 @@ import {
 import { errnoOf } from '../errors.ts'
 import { contentHolders } from '../holders/content-holders.ts'
 import { lookForUsers } from '../holders/content-look.ts'
+import { detachedFiles } from '../holders/detached-files.ts'
 import { findHolders } from '../holders/find-holders.ts'
 import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
 import { commandPath, runCommand } from '../trust/programs.ts'
@@ -22,7 +23,9 @@ import { changeOwnership } from './change-ownership.ts'
 import { deleteContent } from './delete-content.ts'
 import { openersOf } from './device-openers.ts'
 import {
+  fileSystemLives,
   isSuperblockGone,
+  mayBeMadeOf,
   readBackingFile,
   readDeviceNumber,
   readDeviceUse,
@@ -81,7 +84,10 @@ export const linuxHost: Host = {
   diskSequence: readDiskSequence,
   deviceNumber: readDeviceNumber,
   loops: () => readLoops(),
+  mayBeMadeOf: (loop, dev) => mayBeMadeOf(loop, dev),
   superblockGone: (dev, fsType) => isSuperblockGone(dev, fsType),
+  fileSystemLives: (dev, fsType) => fileSystemLives(dev, fsType),
+  detachedFiles,
   hiddenFileSystems: (tables) => hiddenFileSystems(tables),
 
   async isDead(path, deadlineMs) {

@@ -12,8 +12,10 @@ import { requireNothingNew } from './orphan-dir.ts'
 import type { Witness } from './ports.ts'
 import { requireUnused } from './preconditions.ts'
 import { requireNoReaders } from './readers.ts'
+import { requireDeviceUnused } from './require-device-unused.ts'
 import { requireSameFiles } from './require-files.ts'
 import { runSteps } from './run-steps.ts'
+import { requireNotSetUpElsewhere } from './set-up-elsewhere.ts'
 import type { StepContext } from './step-context.ts'
 
 /** Operations of a pod that wants the volume; the others are of pods that must be gone, or of no pod. */
@@ -46,9 +48,12 @@ export async function requireConditions(operation: Operation, steps: StepContext
   requireExpectedMounts(operation, steps.around)
   requireSameFiles(operation, steps.host)
   noteMounted(steps)
-  if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice')
+  if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice') {
     requireNoReaders(operation, steps.around, steps.host, steps.context.nameOf)
+    requireNotSetUpElsewhere(steps)
+  }
   if (operation.steps.some(({ op }) => op === 'NodeUnstageVolume')) await requireNothingHidden(steps)
+  await requireDeviceUnused(steps, witness)
   if (operation.kind === 'RemoveOrphanPodDir') requireNothingNew(operation, steps)
   await requireNoUsers(steps)
 }

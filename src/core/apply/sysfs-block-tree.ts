@@ -32,6 +32,8 @@ export class SysfsBlockTree implements BlockTree {
     const dev = textIn(`${at}/dev`)
     if (dev === undefined) return undefined
     const address = this.#scsiAddress(name)
+    const dmUuid = textIn(`${at}/dm/uuid`)
+    const server = Number(textIn(`${at}/pid`) ?? 0)
     const disk = existsSync(`${at}/partition`) ? posix.basename(posix.dirname(realpathSync(at))) : undefined
     return {
       name,
@@ -40,12 +42,18 @@ export class SysfsBlockTree implements BlockTree {
       partitions: namesIn(at).filter((each) => existsSync(`${at}/${each}/partition`)),
       holders: namesIn(`${at}/holders`),
       slaves: namesIn(`${at}/slaves`),
-      isMultipath: textIn(`${at}/dm/uuid`)?.startsWith('mpath-') === true,
+      isMultipath: dmUuid?.startsWith('mpath-') === true,
+      ...(dmUuid === undefined ? {} : { dmUuid }),
       isScsi: existsSync(this.deletePath(name)),
+      ...(Number.isInteger(server) && server > 0 ? { servedBy: server } : {}),
       ...(address === undefined ? {} : { scsiAddress: address }),
       characters: charactersOf(`${at}/device`),
       isRecovering: this.#isRecovering(disk ?? name),
     }
+  }
+
+  names(): string[] {
+    return namesIn(`${this.#sys}/class/block`)
   }
 
   nameOf(dev: string): string | undefined {
@@ -60,6 +68,21 @@ export class SysfsBlockTree implements BlockTree {
     } catch (error) {
       return ifAbsent(error, undefined)
     }
+  }
+
+  devicesBeside(name: string): string[] {
+    const together = [
+      ...namesIn(`${this.#sys}/fs/btrfs`).map((id) => namesIn(`${this.#sys}/fs/btrfs/${id}/devices`)),
+      ...namesIn(`${this.#sys}/fs/bcachefs`).map((id) => this.#bcachefsDevices(`${this.#sys}/fs/bcachefs/${id}`)),
+    ]
+    return together.filter((names) => names.includes(name)).flatMap((names) => names.filter((each) => each !== name))
+  }
+
+  #bcachefsDevices(at: string): string[] {
+    return namesIn(at).flatMap((name) => {
+      const target = name.startsWith('dev-') ? linkAt(`${at}/${name}/block`) : undefined
+      return target === undefined ? [] : posix.basename(target)
+    })
   }
 
   links(directory: 'by-path' | 'by-id'): { link: string; name: string }[] {

@@ -7,6 +7,11 @@ export interface MapRequest {
   readonly pids: readonly number[]
   /** "major:minor": only what is mapped from these file systems is told. */
   readonly devices: readonly string[]
+  /**
+   * Ids of every mount that a table shows: what a process has open, or is in, on a mount that is none of them and of one
+   * of these file systems is told as well.
+   */
+  readonly detached?: { readonly devices: readonly string[]; readonly mounts: readonly number[] }
   /** Of these, what is not where its path says is told as well, and where they stand. */
   readonly standing?: readonly number[]
   /** On mounts that no table shows: which files they are is told. */
@@ -45,6 +50,7 @@ export const mapRequest: Shape<MapRequest> = object<MapRequest>({
   parent: count,
   pids: list(count),
   devices: list(text),
+  detached: optional(object<NonNullable<MapRequest['detached']>>({ devices: list(text), mounts: list(count) })),
   standing: optional(list(count)),
   descriptors: optional(list(object({ pid: count, link: text }))),
 })

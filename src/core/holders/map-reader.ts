@@ -8,6 +8,7 @@ import { errnoOf, errorMessage } from '../errors.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { requestOfParent } from '../parent-request.ts'
 import { kernelText, namespaceOf } from '../trust/kernel.ts'
+import { detachedPaths } from './detached-paths.ts'
 import { type MapAnswer, type MapRequest, mapRequest, type StrayInode } from './map-messages.ts'
 import { type MappedFile, parseMaps } from './parse-maps.ts'
 
@@ -15,14 +16,21 @@ import { type MappedFile, parseMaps } from './parse-maps.ts'
 export async function readMapsForParent(): Promise<void> {
   const request = await requestOfParent(mapRequest, 'map reader')
   if (request === undefined) return
+  const known = new Set(request.detached?.mounts)
   // A pipe is written to at once: what is said of one process is out before the next one is looked at.
-  for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request))}\n`)
+  for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request, known))}\n`)
 }
 
-function answerOf(pid: number, { devices, standing, descriptors = [] }: MapRequest): MapAnswer {
+function answerOf(
+  pid: number,
+  { devices, detached, standing, descriptors = [] }: MapRequest,
+  known: ReadonlySet<number>,
+): MapAnswer {
   try {
-    const maps = parseMaps(kernelText(`/proc/${pid}/maps`)).filter(({ dev }) => devices.includes(dev))
-    const paths = [...new Set(maps.map(({ path }) => path))]
+    const all = devices.length === 0 ? [] : parseMaps(kernelText(`/proc/${pid}/maps`))
+    const maps = all.filter(({ dev }) => devices.includes(dev))
+    const left = detached === undefined ? [] : detachedPaths(pid, detached.devices, known)
+    const paths = [...new Set([...maps.map(({ path }) => path), ...left])]
     if (standing === undefined) return { pid, paths }
     const open = descriptors.flatMap((each) => (each.pid === pid ? openStray(each.link) : []))
     const strays = [...open, ...mappedStrays(pid, maps), ...(standing.includes(pid) ? standingStrays(pid) : [])]

@@ -44,14 +44,14 @@ export interface ReadMaps {
 
 /** What these processes have mapped, by a child that can be given up. */
 export async function readMaps(
-  { pids, devices, ...strays }: Omit<MapRequest, 'parent'>,
+  { pids, ...question }: Omit<MapRequest, 'parent'>,
   { command: [program = '', ...args], deadlineMs }: MapReader,
 ): Promise<ReadMaps> {
   const answers: MapAnswer[] = []
   const silent: number[] = []
   let left = pids
   for (let tried = 1; left.length > 0 && tried <= MOST_CHILDREN; tried++) {
-    const request: MapRequest = { parent: process.pid, pids: left, devices, ...strays }
+    const request: MapRequest = { parent: process.pid, pids: left, ...question }
     const { found, ended, why } = await askChild(program, args, request, deadlineMs / MOST_CHILDREN)
     answers.push(...found)
     left = left.slice(found.length)

@@ -62,6 +62,29 @@ export function mountIdOf(directory: string): number | undefined {
   }
 }
 
+const O_PATH = 0o10000000
+
+/**
+ * The mount that a link of /proc leads to, which need be in no table any more: its place is marked, and nothing of it
+ * opened. A server that is dead may be waited for all the same: only for a process that can be given up.
+ *
+ * @throws what the file system says
+ */
+export function mountIdBehind(link: string): number | undefined {
+  const fd = openSync(link, O_PATH)
+  try {
+    return mountIdIn(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Of a descriptor. @param fdinfo its text in /proc */
+export function mountIdIn(fdinfo: string): number | undefined {
+  const id = /^mnt_id:\s*(\d+)$/m.exec(fdinfo)?.[1]
+  return id === undefined ? undefined : Number(id)
+}
+
 /** Names in a directory. */
 export function listIfAny(directory: string): readonly string[] {
   return ifAny(() => readdirSync(directory)) ?? []

@@ -1,0 +1,32 @@
+/** Who has something open on a file system that was unmounted lazily, and so is in no mount table (S20, S21). */
+import { isHiddenInit, processIds, processName } from '../apply/other-namespaces.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
+import { type MapReader, readMaps } from './mapped-files.ts'
+
+export interface DetachedSearch {
+  /** "major:minor" of the file systems in question. */
+  readonly devices: readonly string[]
+  /** Of every mount namespace. */
+  readonly tables: readonly MountTable[]
+  /** Those of the file systems that no table shows at all: what is mapped of them counts too. */
+  readonly maps: readonly string[]
+}
+
+export interface DetachedFiles {
+  readonly users: readonly { readonly pid: number; readonly process: string; readonly path: string }[]
+  /** In words, what could not be found out; empty: all was. */
+  readonly unread: readonly string[]
+}
+
+export async function detachedFiles(
+  { devices, tables, maps }: DetachedSearch,
+  reader: MapReader,
+): Promise<DetachedFiles> {
+  const pids = processIds().filter((pid) => pid !== process.pid && !isHiddenInit(pid))
+  const mounts = [...new Set(tables.flatMap((table) => table.under('/').map(({ id }) => id)))]
+  const { answers, unread } = await readMaps({ pids, devices: maps, detached: { devices, mounts } }, reader)
+  return {
+    users: answers.flatMap(({ pid, paths }) => paths.map((path) => ({ pid, process: processName(pid), path }))),
+    unread,
+  }
+}
