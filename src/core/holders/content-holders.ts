@@ -10,6 +10,7 @@ import { cannotHang } from '../apply/file-systems.ts'
 import { containingMount, type Location, locate } from '../apply/location.ts'
 import { errnoOf, errorMessage } from '../errors.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
+import { placeOf } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import { podOfProcess } from '../node/pod-cgroups.ts'
@@ -22,7 +23,7 @@ import { describeUse, type MountUse, mountsOf, withTop } from './mount-uses.ts'
 import { searchContent, type Wanted } from './search-content.ts'
 
 export interface Content {
-  /** Absolute, without links on the way. */
+  /** Absolute, as the kubelet has it. */
   readonly path: string
   /** Ids of mounts in our own table that go before: no use, and neither are their copies. */
   readonly going?: ReadonlySet<number>
@@ -172,7 +173,8 @@ async function search(
     return []
   }
   try {
-    return await searchContent(path, mount.id, wanted)
+    // The walk goes by the place itself, and follows no link on the way (S8, S12).
+    return await searchContent(placeOf(table, path), mount.id, wanted)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
     unseen.push(`${path} could not be looked into: ${errorMessage(error)}`)

@@ -6,6 +6,7 @@
 import { posix } from 'node:path'
 import { type Location, locate, locationIn, pathThrough } from '../apply/location.ts'
 import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
+import { placeOf } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { onceFor } from '../once-for.ts'
 import { PathIndex } from '../path-index.ts'
@@ -42,10 +43,11 @@ export interface MountUse {
  */
 export function mountsOf(place: ContentPlace, table: MountTable, path?: string): MountUse[] {
   const roots = rootsOf(table)(place.dev)
+  const own = path === undefined ? undefined : placeOf(table, path)
   const found = mountsShowing(place, table)
   for (const way of [...roots.within(place.path), ...roots.above(place.path)]) {
     const at = isWithin(rootOf(way), place.path) ? undeletedPath(way.mountPoint) : pathThrough(way, place)
-    if (at === undefined || at === path) continue
+    if (at === undefined || at === path || at === own) continue
     const over = [...table.at(at), ...(table.isAbove(at) ? table.under(at) : [])]
     for (const mount of new Set(over))
       if (mount.parentId === way.id && mount !== way) found.push({ mount, how: 'lies in' })
