@@ -200,7 +200,11 @@ export class FakeHost implements Host {
     kernel: [],
     unseen: this.unseen,
   })
-  lookForUsers = async (): Promise<ContentLook> => ({}) as ContentLook
+  looks = 0
+  lookForUsers = async (): Promise<ContentLook> => {
+    this.looks += 1
+    return {} as ContentLook
+  }
   contentHolders = async (_: ContentLook, { path }: Content): Promise<Holders> => this.findHolders({ paths: [path] })
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
   openersOf = (devs: ReadonlySet<string>): Opener[] => this.openers.filter(({ dev }) => devs.has(dev))

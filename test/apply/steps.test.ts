@@ -283,6 +283,22 @@ describe('content and loop devices', () => {
     expect(fixture.host.files.has(`${DIR}/data`)).toBe(true)
   })
 
+  it('deletes no content where it cannot be told who uses it (S12)', async () => {
+    fixture.host.file(`${DIR}/data`, 'x')
+    fixture.host.unseen = ['what is held by 1 process cannot be seen']
+    expect((await run([step('deleteContent', DIR), step('rmdir', DIR)])).state).toBe('refused UsersUnknown')
+    expect(fixture.host.log).toEqual([])
+  })
+
+  it('looks once for many directories that are emptied in one moment (S12)', async () => {
+    const all = Array.from({ length: 300 }, (_, n) => `${DIR}-${n}`)
+    for (const dir of all) fixture.host.file(`${dir}/data`, 'x')
+    const operations = all.map((dir, n) => operation(`o${n}`, { steps: [step('deleteContent', dir)] }))
+    const result = await fixture.apply(planOf(operations))
+    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['done']))
+    expect(fixture.host.looks).toBeLessThan(100)
+  })
+
   it('counts what it deletes', async () => {
     fixture.host.file(`${DIR}/a`, 'x').file(`${DIR}/b`, 'x')
     const { state, outcome } = await run([step('deleteContent', DIR), step('rmdir', DIR)])
