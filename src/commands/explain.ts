@@ -100,7 +100,8 @@ export default class Explain extends VolctlCommand {
   /** Holders are no part of a snapshot: who they are is asked now. */
   async #live({ mounts, snapshot, standing }: LoadedNode, explained: Explained): Promise<Explanation> {
     const { explanation, ...held } = explained
-    if (held.heldAt.length + held.devices.length === 0) return { ...explanation, holders: NOTHING_TO_HOLD }
+    if (held.heldAt.length + held.devices.length + held.content.length === 0)
+      return { ...explanation, holders: NOTHING_TO_HOLD }
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )

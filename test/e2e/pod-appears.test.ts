@@ -51,4 +51,15 @@ describe.skipIf(cannot !== undefined)(`a container appears after the plan${canno
     expect(end.files).toContain(`pods/${pod}/volumes/kubernetes.io~configmap/settings/app.conf`)
     expect(apply.status).toBe(3)
   })
+
+  it('S21: a pod that came with a claim and a volume of its own keeps its disk attached', () => {
+    const events = report.claimed.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as ApplyEvent)
+    const ends = events.filter(({ kind, type }) => kind === 'DetachVolume' && type !== 'start' && type !== 'step')
+    const ended = Object.fromEntries(ends.map(({ volume, type, code }) => [volume, [type, code]]))
+    expect(ended['pv-idle']).toEqual(['refused', 'WantedAgain'])
+    expect(ended['vol-old']).toEqual(['done', undefined])
+  })
 })

@@ -29,8 +29,9 @@ import type {
   VolumeAttachment,
 } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import { withoutCopies } from '../../src/core/mountinfo/copies.ts'
 import { withLinks } from '../../src/core/mountinfo/linked-mounts.ts'
-import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
+import type { MountInfo, MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/names.ts'
 import { loopDevices } from '../../src/core/node/block-devices.ts'
@@ -188,6 +189,14 @@ export class LiveNode {
   mounts(): MountTable {
     const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
     return withLinks(table, structureLinks(this.root, table).links)
+  }
+
+  /** Everything below the root directory, each mount once, however often the table has it (O35). */
+  mounted(): MountInfo[] {
+    const table = this.mounts()
+    return table
+      .under(this.root)
+      .filter((each) => each.mountPoint !== this.root && withoutCopies(table, each.mountPoint).includes(each))
   }
 
   api(): ApiSnapshot {

@@ -9,9 +9,13 @@ interface Loop {
   readonly backingFile?: string
 }
 
-/** Those on a file below a scenario's directory. */
+/** Those on a file below a scenario's directory, or on such a loop device or a partition of it. */
 export function ownLoops<T extends Loop>(loops: readonly T[], directory: string): T[] {
-  return loops.filter(({ backingFile = '' }) => backingFile.startsWith(`${directory}/`))
+  const isOwn = (file = ''): boolean => {
+    const [, below] = /^\/dev\/(loop\d+)/.exec(file) ?? []
+    return file.startsWith(`${directory}/`) || (below !== undefined && isOwn(readBackingFile(below)))
+  }
+  return loops.filter(({ backingFile }) => isOwn(backingFile))
 }
 
 /** The host as it is but for what is not of this scenario. */

@@ -31,7 +31,7 @@ import { planOptions } from '../helpers/plan-options.ts'
 
 const VERSION = '0.0.0-test'
 const OPTIONS = planOptions({
-  ...{ orphans: true, handles: { a: 'b' }, only: ['UnmountVolume'], max: 3 },
+  ...{ orphans: true, handles: { a: 'b' }, devices: { a: 'none' }, only: ['UnmountVolume'], max: 3 },
   ...{ acceptOutage: 2, acceptInsecureApi: true, foreignPods: ['p'] },
 })
 /** Every field that an operation can have. */
@@ -53,7 +53,7 @@ const FULL: Operation = {
   volume: {
     ...{ name: 'v', podVolumeName: 'p', uniqueName: 'u', plugin: 'x', driver: 'd', handle: 'h', mode: 'Block' },
     ...{ handleFrom: 'f', claim: 'c', persistentVolume: 'pv', accessModes: ['RWO'], attachedElsewhere: ['n'] },
-    ...{ attached: true, inUse: false, device: '8:1' },
+    ...{ attached: true, inUse: false, device: '8:1', givenDevice: '/dev/sdb' },
   } as NonNullable<Operation['volume']>,
   deletes: { files: 0, bytes: 0, counted: false },
   kubeletWould: 'k',

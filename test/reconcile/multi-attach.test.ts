@@ -7,10 +7,12 @@ import { desiredStateOfPods } from '../../src/core/desired/populate.ts'
 import { explain } from '../../src/core/explain/explain.ts'
 import type { PersistentVolume } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere } from '../../src/core/model/snapshot.ts'
+import { attachmentName } from '../../src/core/names.ts'
+import { pluginNamed } from '../../src/core/plugins/registry.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
-import { codes, kinds, plan, waits } from './planned.ts'
+import { blocked, codes, kinds, plan, waits } from './planned.ts'
 
 const APP = [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }]
 const SINCE = '2026-11-21T09:00:00Z'
@@ -97,6 +99,17 @@ describe('of CSI', () => {
     expect(waits(plan(alone))).toEqual(['MountVolume KubeletRunning'])
   })
 
+  it('the other node’s VolumeAttachment is explained by it', () => {
+    const built = elsewhere(wanting(), { pods: [USER] })
+    const name = built.attachments.at(-1)?.metadata.name
+    expect(verdict(built, `va/${name}`)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
+    const many = elsewhere(wanting(['ReadWriteMany']).attach('pv-1'), {})
+    many.inUse.push(`kubernetes.io/csi/${DRIVER}^pv-1`)
+    many.published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
+    expect(verdict(many, `va/${name}`)).toMatchObject({ state: 'nothing' })
+    expect(verdict(many, `va/${name}`).message).toContain('it is to node node-2')
+  })
+
   it('not where its access mode allows several nodes', () => {
     const made = plan(elsewhere(wanting(['ReadWriteMany']), { pods: [USER] }))
     expect([waits(made), codes(made)]).toEqual([['MountVolume NotAttached'], []])
@@ -140,6 +153,25 @@ describe.each(SOURCES)('of %s', (_name, spec, uniqueName) => {
     expect([made.operations, codes(made)]).toEqual([[], ['TwoWriters']])
     expect(verdict(built, 'pv/pv-1')).toMatchObject({ state: 'problem', code: 'TwoWriters' })
     expect(codes(plan(asked(built, { nodes: [] })))).toEqual([])
+  })
+
+  it('with no pod left here it is not unstaged either (S30)', () => {
+    const built = asked(ofPlugin(spec), { nodes: [other] })
+    const [wanted] = desiredStateOfPods(built.pods, built.build().snapshot.api as ApiSnapshot).volumes
+    if (wanted === undefined) throw new Error('nothing wanted')
+    const global = pluginNamed(wanted.plugin).globalPath(wanted) ?? ''
+    built.pods.pop()
+    built.sandboxes.pop()
+    built.processes.pop()
+    built.tree.delete(`pods/${uid(2)}`)
+    built.attached.push(uniqueName)
+    built.inUse.push(uniqueName)
+    built.flexDrivers = [{ name: wanted.plugin, executable: '/opt/disk' }]
+    built.mount(global, { fsType: 'ext4', source: '/dev/sdb' })
+    const made = plan(built)
+    expect(blocked(made)).toEqual(['UnmountDevice TwoWriters'])
+    expect(codes(made)).toContain('TwoWriters')
+    expect(kinds(plan(asked(built, { nodes: [] })))).toEqual(['UnmountDevice'])
   })
 
   it('where other Nodes could not be read, nothing is mounted (S30)', () => {
@@ -269,6 +301,11 @@ describe('an in-tree disk and CSINode (R150)', () => {
     built.drivers = [DRIVER, EBS]
     built.attached.push(`kubernetes.io/csi/${EBS}^vol-1`)
     built.inUse.push(`kubernetes.io/csi/${EBS}^vol-1`)
+    built.attachments.push({
+      metadata: { name: attachmentName('vol-1', EBS, 'node-1'), uid: 'va' },
+      spec: { attacher: EBS, nodeName: 'node-1', source: { persistentVolumeName: 'pv-1' } },
+      status: { attached: true },
+    })
     const api = built.build().snapshot.api
     if (api?.csiNode == null || api.node === null) throw new Error('no node')
     const annotations = migrated === undefined ? {} : { 'storage.alpha.kubernetes.io/migrated-plugins': migrated }
@@ -289,8 +326,11 @@ describe('an in-tree disk and CSINode (R150)', () => {
     ['no list, an old kubelet', undefined, 'v1.16.1', ['VersionUntested', 'NotMigrated']],
     ['no list, no version', undefined, undefined, []],
   ])('%s', (_name, migrated, version, want) => {
-    expect(said(ofDisk(migrated, version)).filter((code) => code !== 'NameWithoutVolume')).toEqual(want)
-    const mounts = plan(ofDisk(migrated, version)).operations.filter(({ blocked }) => blocked === undefined)
-    if (want.includes('NotMigrated')) expect(mounts).toEqual([])
+    expect(said(ofDisk(migrated, version))).toEqual(want)
+    // Control: where it is migrated, it is the driver's to mount.
+    const ends = plan(ofDisk(migrated, version)).operations.map(
+      ({ kind, blocked }) => `${kind} ${blocked?.code ?? 'would be done'}`,
+    )
+    expect(ends).toEqual([want.includes('NotMigrated') ? 'MountVolume NotMigrated' : 'MountVolume would be done'])
   })
 })

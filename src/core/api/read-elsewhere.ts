@@ -5,6 +5,7 @@
  * stand in the status of Nodes alone. Of other nodes' pods only those are kept that use such a volume.
  */
 import { compareText } from '../compare-text.ts'
+import { volumesInStatus } from '../desired/node-status.ts'
 import { isTerminalPhase, podNamespace } from '../desired/pods.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
 import { claimReferenceOf } from '../desired/resolve-claim.ts'
@@ -12,6 +13,7 @@ import type { PersistentVolume, Pod } from '../model/objects.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names.ts'
 import { ApiObjects } from '../reconcile/api-objects.ts'
+import { statusVolumes } from '../reconcile/status-volumes.ts'
 import { allowsSeveralNodes } from '../reconcile/volume-facts.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError } from './api-error.ts'
@@ -85,6 +87,13 @@ function questions(api: ApiSnapshot, nodeName: string): Questions {
     const others = objects.attachedElsewhere({ driver, handle })
     if (others.length > 0) note(persistentVolume)
     for (const name of others) nodes.add(name)
+  }
+  // What is still here of pods that are gone.
+  const own = new Set(volumesInStatus(api.node))
+  for (const { uniqueName, persistentVolume } of statusVolumes(api)) {
+    if (!own.has(uniqueName) || allowsSeveralNodes(persistentVolume)) continue
+    names.add(uniqueName)
+    note(persistentVolume)
   }
   return { nodes: [...nodes], names: [...names], claims }
 }

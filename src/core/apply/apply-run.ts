@@ -13,6 +13,7 @@ import type { ApplyContext, Witness } from './ports.ts'
 import { askKubelet, askLease, askWitness, kubeletCameBack, ownsNode, plannedWithKubelet } from './preconditions.ts'
 import type { StepsDone } from './run-steps.ts'
 import { Schedule } from './schedule.ts'
+import { SharedLook } from './shared-look.ts'
 import type { StepContext } from './step-context.ts'
 import { Surroundings } from './surroundings.ts'
 import { VolumeRecords } from './volume-records.ts'
@@ -33,6 +34,7 @@ export class ApplyRun {
   readonly #journal: Journal
   readonly #emit: (event: ApplyEvent) => void
   readonly #witness: Shared<readonly [Witness, string | undefined]>
+  readonly #users: SharedLook
   readonly #records: VolumeRecords
   readonly #begun = new Map<string, number>()
   #unwritten: object[] = []
@@ -55,6 +57,7 @@ export class ApplyRun {
     this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
     this.schedule = new Schedule(operations, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
+    this.#users = new SharedLook(plan, context, this.host)
     this.#witness = new Shared(() =>
       Promise.all([askWitness(context, this.timeoutMs), askLease(context, this.timeoutMs)]),
     )
@@ -112,6 +115,7 @@ export class ApplyRun {
       signal: this.#context.signal,
       record: this.#records.of(operation, () => around.table),
       bringUp: {},
+      users: () => this.#users.get(),
       say: (message) => this.#emit(operationEvent('step', operation, message)),
     }
   }

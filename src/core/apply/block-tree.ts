@@ -56,6 +56,8 @@ export interface BlockTree {
   iscsiSessions(): readonly IscsiSession[]
   /** Undefined: no such device (any more). */
   node(name: string): BlockNode | undefined
+  /** Of every block device and partition the kernel's name. */
+  names(): readonly string[]
   /** The kernel's name of a device number. */
   nameOf(dev: string): string | undefined
   /** The kernel's name of a device file, links followed. */

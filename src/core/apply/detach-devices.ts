@@ -5,6 +5,7 @@ import type { Operation } from '../plan/plan.ts'
 import { userOfDirectories } from './directory-users.ts'
 import { type DiskUsers, lookAtDisks } from './disk-users.ts'
 import { userOfFileSystems } from './file-system-users.ts'
+import { requireNothingUnexplained } from './find-device.ts'
 import type { Host } from './host.ts'
 import { nodeBehind } from './loops-on-disks.ts'
 import { nodesOwn } from './node-stack.ts'
@@ -29,21 +30,13 @@ export async function requireDevicesUnused(
   ofOthers: ReadonlySet<string>,
 ): Promise<DiskUsers['passing']> {
   const { record, operation, around, host, plan } = run
-  if (record.devices.size === 0 && record.touched && !record.unstaged) {
-    throw new OperationRefused(
-      'DeviceUnknown',
-      `the device of ${operation.volume?.name ?? 'the volume'} could not be found`,
-      {
-        hint: 'Make sure that nothing uses it; then leave the detach to the controller.',
-      },
-    )
-  }
+  requireNothingUnexplained(run)
   const own = nodesOwn(around, plan.rootDir, host)
   const { disks, fileSystems, directories } = devicesOf(record, own, host)
   const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: true })
-  const isOwnLoop = (device: string): boolean =>
+  const isOwn = (device: string): boolean =>
     ofOthers.has(keyOf({ device, backingFile: host.loopBackingFile(device) ?? '' }))
-  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, isOwnLoop }, run)
+  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, loops: { isOwn, filesAside: true } }, run)
   const [user] = lasting
   if (user !== undefined) throw heldBy(operation, user.who)
   const held = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))

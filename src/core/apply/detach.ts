@@ -7,6 +7,7 @@ import type { VolumeAttachment } from '../model/objects.ts'
 import type { Operation } from '../plan/plan.ts'
 import { pause, withDeadline } from './deadline.ts'
 import { heldBy, loopsOfOthers, requireDevicesUnused } from './detach-devices.ts'
+import { findDevice, isDeviceUnknown } from './find-device.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
 import { OperationRefused } from './operation-error.ts'
 import { askKubelet, askLease, kubeletCameBack, ownsNode } from './preconditions.ts'
@@ -26,7 +27,8 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
   if (bound === undefined)
     throw new OperationRefused('AttachmentChanged', 'the plan does not say which attachment it means')
   // Before the API is asked: it may take a moment, and what the API says must be of the very second.
-  await requireNothingHidden(run)
+  await findDevice(run, bound)
+  if (isDeviceUnknown(run)) await requireNothingHidden(run)
   for (let tried = 1; ; tried++) {
     const ofOthers = await loopsOfOthers(run)
     const attachment = await requireUnwanted(run, bound)

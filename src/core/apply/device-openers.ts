@@ -4,13 +4,14 @@
  * An exclusive open finds mounts, maps and the careful; what reads or writes a device without O_EXCL is only seen here.
  */
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
+import { errnoOf } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { kernelTextIfAny } from '../trust/kernel.ts'
+import { kernelTextIfAny, mountIdIn } from '../trust/kernel.ts'
 import { anyDeviceNumberOf } from './device-use.ts'
 import { cannotHang } from './file-systems.ts'
 import type { OtherNamespace } from './host.ts'
 import { containingMount } from './location.ts'
-import { hasEnded, processIds, processName, taskIds } from './other-namespaces.ts'
+import { hasEnded, isHiddenInit, processIds, processName, taskIds } from './other-namespaces.ts'
 
 export interface Opener {
   readonly pid: number
@@ -37,7 +38,7 @@ export function openersOf(
     if (namespace !== undefined) tables.set(namespace, other.table)
   }
   return processIds(proc).flatMap((pid) => {
-    if (pid === process.pid) return []
+    if (pid === process.pid || isHiddenInit(pid, proc)) return []
     const open = new Set(taskIds(pid, proc).flatMap((task) => devicesOf(`${proc}/${pid}/task/${task}`, devs, tables)))
     return [...open].map((dev) => ({ pid, process: processName(pid, proc), dev }))
   })
@@ -47,7 +48,7 @@ function devicesOf(task: string, devs: ReadonlySet<string>, tables: ReadonlyMap<
   const theirs = tables.get(linkAt(`${task}/ns/mnt`) ?? '')
   const names = unlessEnded(() => readdirSync(`${task}/fd`)) ?? []
   return names.flatMap((name) => {
-    const dev = deviceAt(`${task}/fd/${name}`, theirs)
+    const dev = deviceAt(task, name, theirs)
     return dev === undefined || !devs.has(dev) || isPlaceAlone(`${task}/fdinfo/${name}`) ? [] : dev
   })
 }
@@ -60,14 +61,33 @@ function isPlaceAlone(fdinfo: string): boolean {
   return flags !== undefined && (Number.parseInt(flags, 8) & O_PATH) !== 0
 }
 
-function deviceAt(descriptor: string, table: MountTable | undefined): string | undefined {
-  const path = linkAt(descriptor)
-  if (path === undefined || !path.startsWith('/') || !answers(path, table)) return undefined
-  return unlessEnded(() => anyDeviceNumberOf(statSync(descriptor)))
+function deviceAt(task: string, name: string, table: MountTable | undefined): string | undefined {
+  const descriptor = `${task}/fd/${name}`
+  const path = pathOf(descriptor)
+  const isSafe = path === 'too long' ? answersByMount(`${task}/fdinfo/${name}`, table) : answers(path, table)
+  return isSafe ? unlessEnded(() => anyDeviceNumberOf(statSync(descriptor))) : undefined
+}
+
+/** Too long: directories thousands of names deep, whose path no page of the kernel's holds. */
+function pathOf(descriptor: string): string | undefined {
+  try {
+    return readlinkSync(descriptor)
+  } catch (error) {
+    if (errnoOf(error) === 'ENAMETOOLONG') return 'too long'
+    if (hasEnded(error)) return undefined
+    throw error
+  }
+}
+
+function answersByMount(fdinfo: string, table: MountTable | undefined): boolean {
+  const id = mountIdIn(kernelTextIfAny(fdinfo) ?? '')
+  const mount = id === undefined ? undefined : table?.byId(id)
+  return mount !== undefined && cannotHang(mount.fsType)
 }
 
 /** Of a namespace that nobody could read only the usual place is looked at. */
-function answers(path: string, table: MountTable | undefined): boolean {
+function answers(path: string | undefined, table: MountTable | undefined): boolean {
+  if (!path?.startsWith('/')) return false
   if (table === undefined) return path.startsWith('/dev/')
   const mount = containingMount(table, path)
   return mount !== undefined && cannotHang(mount.fsType)

@@ -12,6 +12,9 @@ export interface DeviceUse {
   readonly users: readonly string[]
 }
 
+/** A user that the kernel does not name. */
+export const SOMEBODY = 'somebody'
+
 const SUPERBLOCKS = ['ext4', 'xfs', 'btrfs', 'f2fs', 'bcachefs', 'gfs2']
 
 /** @param dev "major:minor" */
@@ -40,7 +43,7 @@ function openExclusively(uevent: string): string | undefined {
     const code = errnoOf(error)
     // No node, no medium, no such device: nobody can have it open by this name.
     if (code === 'ENOENT' || code === 'ENXIO' || code === 'ENODEV' || code === 'ENOMEDIUM') return undefined
-    return code === 'EBUSY' ? `somebody who has /dev/${name} open` : `/dev/${name} could not be opened (${code})`
+    return code === 'EBUSY' ? `${SOMEBODY} who has /dev/${name} open` : `/dev/${name} could not be opened (${code})`
   }
 }
 

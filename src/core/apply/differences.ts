@@ -23,7 +23,7 @@ export function differencesOf(
     ...compare('the kind', planned.kind, found.kind),
     ...compare('the pod', planned.pod?.uid, found.pod?.uid),
     ...comparePods(planned.basis?.pod, found.basis?.pod),
-    ...(['uniqueName', 'driver', 'handle', 'device'] as const).flatMap((field) =>
+    ...(['uniqueName', 'driver', 'handle', 'device', 'givenDevice'] as const).flatMap((field) =>
       compare(`the volume's ${field}`, planned.volume?.[field], found.volume?.[field]),
     ),
     ...compareKeyed(mountsOf(planned.expects), mountsOf(found.expects)),

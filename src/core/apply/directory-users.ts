@@ -43,7 +43,7 @@ function showing(table: MountTable, { dev, root }: Directory): MountInfo | undef
 async function holderOf(directory: Directory, run: StepContext): Promise<string | undefined> {
   const path = pathOf(directory, run.around.table)
   if (path === undefined) return `perhaps somebody: ${directory.root} of file system ${directory.dev} is not to be seen`
-  const holders = await holdersOn(path, run)
+  const holders = await holdersOn(path, run, true)
   const [who] = heldBy(holders, run)
   const [unseen] = holders.unseen
   return who ?? (unseen === undefined ? undefined : `perhaps somebody: ${unseen}`)

@@ -6,8 +6,9 @@ import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { BlockNode, BlockTree, IscsiLun } from './block-tree.ts'
 import { pause } from './deadline.ts'
 import type { Opener } from './device-openers.ts'
+import { SOMEBODY } from './device-use.ts'
 import { describeMount } from './expected-mounts.ts'
-import { loopsOn } from './loops-on-disks.ts'
+import { type LoopQuestion, loopsOn } from './loops-on-disks.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 import type { OnDisk } from './whole-disk.ts'
@@ -42,8 +43,7 @@ export interface DiskQuestion {
   readonly isOwnOpener?: (opener: Opener, node: OnDisk | undefined) => boolean
   /** Is the kernel to be asked for the device alone, which fails as long as anything has it (S21); default: yes. */
   readonly isToBeFree?: (node: OnDisk) => boolean
-  /** Default: those that the operation itself releases. */
-  readonly isOwnLoop?: (device: string) => boolean
+  readonly loops?: LoopQuestion
 }
 
 /**
@@ -76,7 +76,7 @@ export async function lookAtDisks(question: DiskQuestion, run: StepContext): Pro
   const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true } = question
   const { around, host } = run
   // First: it may have to wait for an answer, and the others are looked for at once.
-  const loops = await loopsOn(nodes, run, question.isOwnLoop)
+  const loops = await loopsOn(nodes, run, question.loops)
   const mounts = (table: MountTable, pid?: number): [MountInfo, OnDisk][] =>
     mountsOf(table, nodes, host.blockTree).filter(([mount]) => !isOwnMount(mount, pid))
   const lasting = [
@@ -168,7 +168,11 @@ function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }
   return free
     .filter(({ holders }) => holders.length === 0)
     .flatMap(({ dev, on }) => host.deviceUse(dev).users.map((who) => ({ disk: on, who })))
+    .toSorted((a, b) => Number(isNobodyNamed(a)) - Number(isNobodyNamed(b)))
 }
+
+/** A disk is busy by what is on its partitions: that says more. */
+const isNobodyNamed = ({ who }: DiskUser): boolean => who.startsWith(SOMEBODY)
 
 /** File systems on it, and binds of its device file: block maps of the kubelet (P98). */
 export function mountsOf<N extends BlockNode>(

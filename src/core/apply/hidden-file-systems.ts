@@ -67,6 +67,8 @@ function mayBeIts({ operation }: StepContext, { device, fsType }: HiddenFileSyst
   return new OperationRefused(
     'HeldBy',
     `an ${fsType} file system on ${device} is mounted nowhere and still in use, and may be that of ${volume}`,
-    { hint: `It was detached lazily: end what has files of it open, or mount ${device} and unmount it again.` },
+    {
+      hint: `It was detached lazily: end what has files of it open, or mount ${device} and unmount it again.${operation.kind === 'DetachVolume' ? ` If it is not this volume's, give --device ${volume}=none.` : ''}`,
+    },
   )
 }

@@ -8,10 +8,10 @@ import type { StepContext } from './step-context.ts'
 /** Nobody looks longer than this, whatever the time that the operation still has. */
 const DEADLINE_MS = 5000
 
-/** Everybody. @param path a mount point */
-export function holdersOn(path: string, run: StepContext): Promise<Holders> {
+/** Everybody. @param path a mount point, or a directory @param initAside that the first process is out of reach is not said */
+export function holdersOn(path: string, run: StepContext, initAside = false): Promise<Holders> {
   const command = run.context.mapReader ?? ownCommand('map-reader')
-  return search(path, run, { command, deadlineMs: DEADLINE_MS })
+  return search(path, run, { command, deadlineMs: DEADLINE_MS }, initAside)
 }
 
 /** Whoever is shown first: thousands of mounts may be busy, and to read what processes have mapped takes a child each time. */
@@ -20,8 +20,9 @@ export async function someHoldersOn(path: string, run: StepContext): Promise<Hol
   return found.processes.length + found.loops.length > 0 ? found : holdersOn(path, run)
 }
 
-function search(path: string, { host, around }: StepContext, maps?: MapReader): Promise<Holders> {
-  return host.findHolders({ table: around.table, paths: [path], others: around.others, loops: host.loops(), maps })
+function search(path: string, { host, around }: StepContext, maps?: MapReader, initAside = false): Promise<Holders> {
+  const { table, others } = around
+  return host.findHolders({ table, paths: [path], others, loops: host.loops(), maps, initAside })
 }
 
 /** One text, or none. */

@@ -13,6 +13,16 @@ import type { OnDisk } from './whole-disk.ts'
 /** The file system of the backing file is asked, which may be dead. */
 const ANSWER_MS = 5000
 
+export interface LoopQuestion {
+  /** Default: those alone that the operation itself releases. */
+  readonly isOwn?: (device: string) => boolean
+  /**
+   * A backing file that cannot be found, and lies on a file system of a disk, is taken for a file: that of an image which
+   * was deleted, or of another mount namespace. Device files are on file systems in memory.
+   */
+  readonly filesAside?: boolean
+}
+
 /**
  * A container may have made a loop device over a device file of its own making, whose name says nothing here. So a loop
  * is no user only where its backing file is shown to be something else.
@@ -20,7 +30,7 @@ const ANSWER_MS = 5000
 export async function loopsOn(
   nodes: readonly OnDisk[],
   run: StepContext,
-  isOwn: (device: string) => boolean = () => false,
+  { isOwn = () => false, filesAside = false }: LoopQuestion = {},
 ): Promise<DiskUser[]> {
   const { host, around, operation } = run
   const [first] = nodes
@@ -40,7 +50,11 @@ export async function loopsOn(
         : (backingOf(backingFile, around.table, host) ?? (await hiddenNode(device, backingFile, run))))
     const node = byDev.get(backing ?? '')
     if (node !== undefined) users.push({ disk: node.on, who: `${device}, backed by ${backingFile}` })
-    else if (backing === undefined && nodes.some(({ dev }) => host.mayBeMadeOf(device, dev))) {
+    else if (
+      backing === undefined &&
+      nodes.some(({ dev }) => host.mayBeMadeOf(device, dev)) &&
+      !(filesAside && (await isOnDisk(device, run)))
+    ) {
       const who = `perhaps ${device}: what its backing file ${backingFile} is could not be found out`
       users.push({ disk: first.on, who })
     }
@@ -68,6 +82,23 @@ async function hiddenNode(loop: string, backingFile: string, run: StepContext): 
   return isNodeName ? nodeBehind(loop, run) : undefined
 }
 
+/** The file system of the backing file has a block device, so that its number's major part is one. */
+async function isOnDisk(loop: string, run: StepContext): Promise<boolean> {
+  const [, fileSystem] = (await askLoop(loop, run)) ?? []
+  return fileSystem !== undefined && /^[1-9]\d*:/.test(fileSystem)
+}
+
+/** Inode and file system of the backing file, as the kernel says. */
+async function askLoop(loop: string, { host, waiting }: StepContext): Promise<string[] | undefined> {
+  try {
+    const ask = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN', loop]
+    const { stdout } = await waiting.spend((ms) => host.run('losetup', ask, Math.min(ms, ANSWER_MS)))
+    return stdout.trim().split(/\s+/)
+  } catch {
+    return undefined
+  }
+}
+
 function namesOfNodes({ host }: StepContext): readonly string[] {
   try {
     return host.listNames('/dev')
@@ -86,9 +117,7 @@ function namesOfNodes({ host }: StepContext): readonly string[] {
 export async function nodeBehind(loop: string, run: StepContext): Promise<string | undefined> {
   const { host } = run
   try {
-    const ask = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN', loop]
-    const { stdout } = await run.waiting.spend((ms) => host.run('losetup', ask, Math.min(ms, ANSWER_MS)))
-    const [inode, fileSystem] = stdout.trim().split(/\s+/)
+    const [inode, fileSystem] = (await askLoop(loop, run)) ?? []
     const found = namesOfNodes(run).find((name) => {
       const id = host.lstat(`/dev/${name}`)?.id
       return id !== undefined && String(id.ino) === inode && deviceNumberFrom(id.dev) === fileSystem

@@ -15,7 +15,19 @@ export interface NodesOwn {
   readonly devices: ReadonlySet<string>
 }
 
-const SYSTEM = ['/boot', '/boot/efi', '/etc', '/usr', '/var', '/var/lib', '/var/log', '/home', '/opt']
+const SYSTEM = [
+  '/boot',
+  '/boot/efi',
+  '/etc',
+  '/usr',
+  '/var',
+  '/var/lib',
+  '/var/log',
+  '/home',
+  '/opt',
+  '/var/lib/containerd',
+  '/var/lib/docker',
+]
 const FSTAB = '/etc/fstab'
 
 /** @param rootDir the kubelet's: what it lies on is the node's own as well */
@@ -28,7 +40,7 @@ export function nodesOwn(
   // A kubelet in a container has another root than the machine.
   const tables = [table, ...others.filter(({ pid }) => pid === 1).map((each) => each.table)]
   const at = (places: Iterable<string>): MountInfo[] =>
-    [...places].flatMap((place) => tables.flatMap((each) => each.at(place).at(-1) ?? []))
+    [...places].flatMap((place) => tables.flatMap((each) => each.top(place) ?? []))
   const system = at(new Set([...SYSTEM, ...aboveOf(rootDir)]))
   const kept = at(fstabPlaces(host.readSmallFile(FSTAB) ?? ''))
   const devices = new Set<string>()
@@ -58,6 +70,16 @@ export function fstabPlaces(text: string): string[] {
   })
 }
 
+/** Device files, by whatever name; of swap areas as well. */
+export function fstabSources(text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const source = line.trim().split(/\s+/)[0] ?? ''
+    const [, kind = '', value = ''] = /^(UUID|LABEL|PARTUUID|PARTLABEL)="?([^"]+)"?$/.exec(source) ?? []
+    if (kind !== '') return `/dev/disk/by-${kind.toLowerCase()}/${value}`
+    return source.startsWith('/dev/') ? source : []
+  })
+}
+
 /**
  * The mount of a whole file system outside the kubelet's root that was there before this one, which shows a directory of
  * it: somebody else keeps the file system, and a driver has made the directory a volume.
@@ -71,7 +93,7 @@ export function keeperOf(mount: MountInfo, table: MountTable, rootDir: string): 
     )
 }
 
-/** By the shapes of another root directory, or of one that was moved (S8). */
-function isKubelets(path: string): boolean {
+/** By the shapes of any root directory, another one or one that was moved (S8). */
+export function isKubelets(path: string): boolean {
   return /\/(?:plugins\/kubernetes\.io|pods\/[^/]+\/volumes?(?:Devices|-subpaths)?)\//.test(`${path}/`)
 }

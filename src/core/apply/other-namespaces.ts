@@ -63,6 +63,14 @@ export function hasEnded(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ESRCH'
 }
 
+/**
+ * The first process, where it alone is out of reach: root of a machine may look into it, root of a sandbox that has one
+ * of its own may not. It starts and reaps the others, and uses nobody's volume.
+ */
+export function isHiddenInit(pid: number, proc = '/proc'): boolean {
+  return pid === 1 && namespaceOf(pid, 'mnt', proc) === undefined
+}
+
 export function processName(pid: number, proc = '/proc'): string {
   try {
     return kernelText(`${proc}/${pid}/comm`).trim()

@@ -56,6 +56,7 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
   const below = new Set(nodes.filter(({ isBelow }) => isBelow).map(({ name }) => name))
   const common = {
     nodes,
+    loops: { filesAside: true },
     // What the volume's device is made of has it as its holder.
     isNoUse: (holder: Parameters<DiskQuestion['isNoUse']>[0]) => isPassive(holder) || below.has(holder.name),
   }
@@ -81,7 +82,10 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
     isOwnOpener: ({ pid }, node) => node?.servedBy === pid || isOfPods(pid),
     isToBeFree: () => pods.size === 0,
     // The maps of other pods, which are released with these.
-    isOwnLoop: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,
+    loops: {
+      isOwn: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,
+      filesAside: true,
+    },
   }
 }
 

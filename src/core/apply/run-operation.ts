@@ -4,6 +4,7 @@ import type { ApplyRun } from './apply-run.ts'
 import { requirePrograms } from './bring-up/require-programs.ts'
 import { requireStillReported } from './bring-up/require-reported.ts'
 import { requireWanted } from './bring-up/require-wanted.ts'
+import { requireNoUsers } from './content-users.ts'
 import { requireExpectedMounts } from './expected-mounts.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
 import { noteMounted } from './mounted-disks.ts'
@@ -54,4 +55,5 @@ export async function requireConditions(operation: Operation, steps: StepContext
   if (operation.steps.some(({ op }) => op === 'NodeUnstageVolume')) await requireNothingHidden(steps)
   await requireDeviceUnused(steps, witness)
   if (operation.kind === 'RemoveOrphanPodDir') requireNothingNew(operation, steps)
+  await requireNoUsers(steps)
 }

@@ -52,6 +52,10 @@ export class SysfsBlockTree implements BlockTree {
     }
   }
 
+  names(): string[] {
+    return namesIn(`${this.#sys}/class/block`)
+  }
+
   nameOf(dev: string): string | undefined {
     const target = linkAt(`${this.#sys}/dev/block/${dev}`)
     return target === undefined ? undefined : posix.basename(target)

@@ -16,13 +16,9 @@ export function requireCopiesGone(copies: readonly MountInfo[], { around }: Step
     return now?.mountPoint === mountPoint && now.dev === dev
   })
   if (stays === undefined) return
-  const upper = around.below(stays.mountPoint).find(({ parentId }) => parentId === stays.id)
+  const upper = around.table.under(stays.mountPoint).find(({ parentId }) => parentId === stays.id)
   const why = upper === undefined ? '' : `: ${describeMount(upper)} is mounted on it`
-  throw new StepFailed(
-    'StillMounted',
-    `a copy of it stays, to which no path leads, the ${describeMount(stays)}${why}`,
-    {
-      hint: `Find out what lies over ${stays.mountPoint} (findmnt), unmount that and the copy, then plan again.`,
-    },
-  )
+  throw new StepFailed('StillMounted', `a copy of it stays, the ${describeMount(stays)}${why}`, {
+    hint: `Unmount what is on the copy, and the copy (findmnt ${stays.mountPoint}); then plan again.`,
+  })
 }

@@ -2,6 +2,7 @@
 
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { getClaim, patchClaimStatus } from '../api/claim-status.ts'
+import { withFreshVolumes } from '../api/fresh-volumes.ts'
 import { nodeLease } from '../api/node-lease.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
 import { listObjects } from '../api/objects.ts'
@@ -20,7 +21,7 @@ import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
-import { controllerWantedVolumes, mayWant, wantedDevices } from '../desired/controller-wanted.ts'
+import { type ControllerWanted, controllerWantedVolumes, mayWant, wantedDevices } from '../desired/controller-wanted.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { DeviceSource } from '../desired/device-source.ts'
 import { namedUids } from '../desired/pods.ts'
@@ -98,8 +99,12 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
 
 /** What the person lifted, for the journal (S31). */
 function guardsLifted(options: PlanOptions): unknown {
-  const { driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi, foreignPods, orphans } = options
-  return { orphans, driverGone, handles, forceUnmount, lazy, acceptOutage, acceptInsecureApi, foreignPods }
+  const { orphans, driverGone, handles, devices, foreignPods, forceUnmount, lazy } = options
+  const { acceptOutage, acceptIdentity, acceptInsecureApi } = options
+  return {
+    ...{ orphans, driverGone, handles, devices, foreignPods, forceUnmount, lazy },
+    ...{ acceptOutage, acceptIdentity, acceptInsecureApi },
+  }
 }
 
 /**
@@ -187,19 +192,27 @@ function wantedVolume({ snapshot }: CollectedNode, pod: Pod, uniqueName: string)
 }
 
 /** By the attach/detach controller's rule (S21); one that could not be resolved is this one if it may be (S4). */
-function isWanted({ snapshot, node }: CollectedNode, uniqueName: string, pods: readonly Pod[]): boolean {
-  const { api } = snapshot
-  if (api === undefined) return true
-  return mayWant(controllerWantedVolumes(pods, api, node.nodeName), uniqueName)
+async function isWanted(latest: CollectedNode, uniqueName: string, pods: readonly Pod[]): Promise<boolean> {
+  const wanted = await wantedNow(latest, pods)
+  return wanted === undefined || mayWant(wanted, uniqueName)
 }
 
 /** By the same rule, as devices go: what a pod wants it may also be about to mount (S25). */
-function wantedSources(
-  { snapshot, node }: CollectedNode,
+async function wantedSources(
+  latest: CollectedNode,
   pods: readonly Pod[],
   plugin: string,
-): readonly DeviceSource[] | undefined {
-  const { api } = snapshot
-  if (api === undefined) return undefined
-  return wantedDevices(controllerWantedVolumes(pods, api, node.nodeName), plugin)
+): Promise<readonly DeviceSource[] | undefined> {
+  const wanted = await wantedNow(latest, pods)
+  return wanted === undefined ? undefined : wantedDevices(wanted, plugin)
+}
+
+/** What the pods want, by claims and volumes of this moment; undefined: the API was not read. */
+async function wantedNow(
+  { snapshot, node, client }: CollectedNode,
+  pods: readonly Pod[],
+): Promise<ControllerWanted | undefined> {
+  if (snapshot.api === undefined) return undefined
+  const api = await withFreshVolumes(client, snapshot.api, pods, node.nodeName)
+  return controllerWantedVolumes(pods, api, node.nodeName)
 }

@@ -83,10 +83,21 @@ export const planFlags = {
     summary:
       'The processes of this pod, which nothing on this node knows, are of another kubelet on this machine. Repeatable.',
   }),
+  device: Flags.string({
+    ...guard,
+    helpValue: 'VOLUME=DEVICE',
+    summary:
+      'The device file of a volume to be detached whose device is not known, or none if it has none on this node. Repeatable.',
+  }),
   'accept-outage': Flags.string({
     helpGroup: 'GUARDS',
     helpValue: 'N',
     summary: 'Act though the API looks wiped or turned back; N is the number of gone pods that the plan shows.',
+  }),
+  'accept-identity': Flags.string({
+    ...guard,
+    helpValue: 'VALUE',
+    summary: "Act though this id of the Node object, as the refusal shows it, is not this host's. Repeatable.",
   }),
   'accept-insecure-api': Flags.boolean({
     helpGroup: 'GUARDS',
@@ -110,7 +121,9 @@ interface PlanFlagValues {
   readonly 'driver-gone'?: readonly string[] | undefined
   readonly handle?: readonly string[] | undefined
   readonly 'foreign-pod'?: readonly string[] | undefined
+  readonly device?: readonly string[] | undefined
   readonly 'accept-outage'?: string | undefined
+  readonly 'accept-identity'?: readonly string[] | undefined
   readonly 'accept-insecure-api'?: boolean | undefined
 }
 
@@ -122,12 +135,14 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     settleMs: flags.settle === undefined ? DEFAULT_SETTLE_MS : parseDuration(flags.settle, '--settle'),
     driverGone: flags['driver-gone'] ?? [],
     handles: parseHandles(flags.handle ?? []),
+    ...(flags.device === undefined ? {} : { devices: parseDevices(flags.device) }),
     forceUnmount: absolutePaths(flags['force-unmount'] ?? [], '--force-unmount'),
     lazy: absolutePaths(flags.lazy ?? [], '--lazy'),
     ...(flags['accept-outage'] === undefined
       ? {}
       : { acceptOutage: parseCount(flags['accept-outage'], '--accept-outage', 0) }),
     ...(flags['foreign-pod'] === undefined ? {} : { foreignPods: flags['foreign-pod'].map(checkUid) }),
+    ...(flags['accept-identity'] === undefined ? {} : { acceptIdentity: flags['accept-identity'] }),
     ...(flags['accept-insecure-api'] === true && { acceptInsecureApi: true }),
     ...(flags.only === undefined ? {} : { only: parseOperationKinds(flags.only, '--only') }),
     ...(flags.skip === undefined ? {} : { skip: parseOperationKinds(flags.skip, '--skip') }),
@@ -161,6 +176,20 @@ function parseHandles(values: readonly string[]): Record<string, string> {
   )
 }
 
+function parseDevices(values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    values.map((value) => {
+      const [, volume, device] = /^([^=]+)=(none|\/dev\/.+)$/.exec(value) ?? []
+      if (volume === undefined || device === undefined) {
+        throw new VolctlError('BadDevice', `--device: "${value}" is neither VOLUME=/dev/NAME nor VOLUME=none.`, {
+          hint: 'VOLUME is the name in the VOLUME column of the plan; lsblk shows the devices of this node.',
+        })
+      }
+      return [volume, device]
+    }),
+  )
+}
+
 function absolutePaths(paths: readonly string[], flag: string): readonly string[] {
   for (const path of paths) {
     if (path.startsWith('/')) continue
@@ -171,8 +200,9 @@ function absolutePaths(paths: readonly string[], flag: string): readonly string[
   return paths
 }
 
-/** A pod's UID as its cgroup has it, dashes or underscores. */
+/** A pod's UID; one that was copied out of the name of a slice has underscores where the pod's own has dashes. */
 function checkUid(text: string): string {
+  if (/^[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}$/.test(text)) return text.replaceAll('_', '-')
   if (/^[^/\s]+$/.test(text)) return text
   throw new VolctlError('BadPod', `--foreign-pod: "${text}" is no UID of a pod.`, {
     hint: 'Give the UID as the plan shows it.',

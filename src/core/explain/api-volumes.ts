@@ -3,7 +3,8 @@ import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
-import { csiUniqueName, parseCsiUniqueName } from '../names.ts'
+import type { VolumeAttachment } from '../model/objects.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../names.ts'
 import { identifyAttachment } from '../reconcile/attachment-identity.ts'
 import type { PlanContext } from '../reconcile/context.ts'
 import { type NodeVolume, podDirOf } from './node-volume.ts'
@@ -52,7 +53,10 @@ export function noteObjects(context: PlanContext, register: VolumeRegister): voi
     register.noteObject(object, found)
   }
   for (const attachment of api?.volumeAttachments ?? []) {
-    if (attachment.spec.nodeName !== nodeName) continue
+    if (attachment.spec.nodeName !== nodeName) {
+      noteElsewhere(attachment, register)
+      continue
+    }
     const identity = identifyAttachment(context, attachment)
     const { persistentVolumeName = '' } = attachment.spec.source
     const found =
@@ -69,4 +73,18 @@ export function noteObjects(context: PlanContext, register: VolumeRegister): voi
     const found = register.named(name)
     if (csi !== undefined) found.identity ??= { ...csi, from: "the node's status" }
   }
+}
+
+/** Another node's attachment of a volume that pods here want or have is asked about for that volume's sake (S30). */
+function noteElsewhere(
+  { metadata, spec: { attacher, nodeName, source } }: VolumeAttachment,
+  register: VolumeRegister,
+): void {
+  const found = register.byPersistentVolume.get(source.persistentVolumeName ?? '')
+  if (found?.identity === undefined) return
+  const { wanted, onDisk, staged, maps } = found
+  if (wanted.length + onDisk.length + staged.length + maps.length === 0) return
+  // Only the hash in its name says which volume it is of (R007).
+  if (attachmentName(found.identity.handle, attacher, nodeName) === metadata.name)
+    register.byAttachment.set(metadata.name, found)
 }

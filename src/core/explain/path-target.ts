@@ -122,8 +122,8 @@ function shapeOf(relative: string, isOfPod: boolean): string {
 function elsewhere(context: PlanContext, volumes: NodeVolumes, path: string): PlaceTarget {
   const { inputs } = context
   const layers = inputs.mounts.at(path)
-  const mount = layers.at(-1) ?? containingMount(inputs.mounts, path)
-  const root = inputs.mounts.at('/').at(-1)
+  const mount = inputs.mounts.top(path) ?? layers.at(-1) ?? containingMount(inputs.mounts, path)
+  const root = inputs.mounts.top('/')
   const isOwn = mount !== undefined && mount.dev !== root?.dev
   const shown = isOwn
     ? volumes.all.filter((volume) => showsSame(volume, mount, layers.length > 0, locationIn(mount, path)))

@@ -1,7 +1,7 @@
 /** Who has something open on a file system that was unmounted lazily, and so is in no mount table (S20, S21). */
-import { processIds, processName } from '../apply/other-namespaces.ts'
+import { isHiddenInit, processIds, processName } from '../apply/other-namespaces.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { askReader, type MapReader } from './mapped-files.ts'
+import { type MapReader, readMaps } from './mapped-files.ts'
 
 export interface DetachedSearch {
   /** "major:minor" of the file systems in question. */
@@ -22,9 +22,9 @@ export async function detachedFiles(
   { devices, tables, maps }: DetachedSearch,
   reader: MapReader,
 ): Promise<DetachedFiles> {
-  const pids = processIds().filter((pid) => pid !== process.pid)
+  const pids = processIds().filter((pid) => pid !== process.pid && !isHiddenInit(pid))
   const mounts = [...new Set(tables.flatMap((table) => table.under('/').map(({ id }) => id)))]
-  const { answers, unread } = await askReader(pids, { devices: maps, detached: { devices, mounts } }, reader)
+  const { answers, unread } = await readMaps({ pids, devices: maps, detached: { devices, mounts } }, reader)
   return {
     users: answers.flatMap(({ pid, paths }) => paths.map((path) => ({ pid, process: processName(pid), path }))),
     unread,

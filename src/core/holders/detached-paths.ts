@@ -18,7 +18,7 @@ export function detachedPaths(pid: number, devices: readonly string[], known: Re
   for (const task of taskIds(pid)) {
     const at = `/proc/${pid}/task/${task}`
     for (const link of [...['cwd', 'root'].map((name) => `${at}/${name}`), ...descriptorsOf(at)]) {
-      const path = unlessEnded(() => readlinkSync(link))
+      const path = unlessEnded(() => pathOf(link))
       if (path === undefined || !path.startsWith('/')) continue
       const mount = unlessEnded(() => mountOf(link))
       if (mount === undefined || known.has(mount)) continue
@@ -31,6 +31,16 @@ export function detachedPaths(pid: number, devices: readonly string[], known: Re
 
 const descriptorsOf = (at: string): string[] =>
   (unlessEnded(() => readdirSync(`${at}/fd`)) ?? []).map((name) => `${at}/fd/${name}`)
+
+/** One that no page of the kernel's holds is not known, and may be of any file system. */
+function pathOf(link: string): string {
+  try {
+    return readlinkSync(link)
+  } catch (error) {
+    if (errnoOf(error) === 'ENAMETOOLONG') return '/…'
+    throw error
+  }
+}
 
 /** What the kernel says of a descriptor needs nobody's answer. */
 function mountOf(link: string): number | undefined {

@@ -4,6 +4,7 @@
  * dead server cannot hold this up.
  */
 import type { OtherNamespace } from '../apply/host.ts'
+import { isHiddenInit } from '../apply/other-namespaces.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { type PodProcess, podOfProcess } from '../node/pod-cgroups.ts'
 import { isInUserNamespace } from '../node/standing.ts'
@@ -32,6 +33,8 @@ export interface Holders {
   readonly processes: readonly Holder[]
   readonly namespaces: readonly NamespaceHolder[]
   readonly loops: readonly LoopHolder[]
+  /** What the kernel itself has there, in words: mounts, layers of overlays, swap files, exports, devices. */
+  readonly kernel: readonly string[]
   /** What could not be seen, in words. */
   readonly unseen: readonly string[]
 }
@@ -45,16 +48,20 @@ export interface HolderSearch {
   readonly loops: readonly LoopHolder[]
   /** Absent: what processes have mapped is not asked. */
   readonly maps?: MapReader | undefined
+  /** That the first process is out of reach is not said (isHiddenInit). */
+  readonly initAside?: boolean
 }
 
-export async function findHolders({ table, paths, others, loops, maps }: HolderSearch): Promise<Holders> {
+export async function findHolders({ table, paths, others, loops, maps, initAside }: HolderSearch): Promise<Holders> {
   const places = new Places(table, paths)
-  const { holders, suspects, hidden, unread } = processFiles(places, others)
+  const { holders, suspects, hidden: all, unread } = processFiles(places, others)
+  const hidden = initAside && isHiddenInit(1) ? Math.max(0, all - 1) : all
   const mapped = maps === undefined ? NOT_ASKED : await mappedFiles(places, suspects, maps)
   return {
     processes: [...holders, ...mapped.holders].toSorted((a, b) => a.pid - b.pid),
     namespaces: others.flatMap((other) => namespaceHolder(places, other)),
     loops: loops.filter(({ backingFile }) => places.has(backingFile)),
+    kernel: [],
     unseen: [
       ...hiddenProcesses(table),
       ...(hidden === 0 ? [] : [hiddenText(hidden)]),

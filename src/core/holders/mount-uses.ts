@@ -11,6 +11,7 @@ import { onceFor } from '../once-for.ts'
 import { PathIndex } from '../path-index.ts'
 import { isWithin } from '../path-within.ts'
 import { type Layer, overlayLayers } from './overlay-layers.ts'
+import { PlaceIndex } from './place-index.ts'
 
 export interface MountUse {
   readonly mount: MountInfo
@@ -26,7 +27,7 @@ export interface MountUse {
 export function mountsOf(place: Location, table: MountTable, path?: string): MountUse[] {
   const roots = rootsOf(table)(place.dev)
   const shown = roots.within(place.path)
-  const found = shown.map((mount): MountUse => ({ mount, how: 'shows' }))
+  const found = mountsShowing(place, table)
   for (const way of [...shown, ...roots.above(place.path)]) {
     const at = isWithin(rootOf(way), place.path) ? undeletedPath(way.mountPoint) : pathThrough(way, place)
     if (at === undefined || at === path) continue
@@ -37,32 +38,32 @@ export function mountsOf(place: Location, table: MountTable, path?: string): Mou
   return [...new Map(found.map((use) => [use.mount.id, use])).values()]
 }
 
+/** Mounts of the directory or of something in it alone: of what is removed only while nothing is mounted on it (R036). */
+export function mountsShowing(place: Location, table: MountTable): MountUse[] {
+  return rootsOf(table)(place.dev)
+    .within(place.path)
+    .map((mount) => ({ mount, how: 'shows' }))
+}
+
 /** Layers of overlays, by the directory that they lie in. */
 export class LayerIndex {
   /** Those that only a working directory could tell that nobody knows. */
   readonly relative: readonly Layer[]
-  readonly #byDev: ReadonlyMap<string, PathIndex<Layer>>
+  readonly #located: PlaceIndex<Layer>
 
-  /** @param located each layer, where that can be told */
-  constructor(located: Iterable<readonly [Layer, Location | undefined]>) {
-    const all = [...located]
+  /** @param layers each with where it lies, where that can be told */
+  constructor(layers: Iterable<readonly [Layer, Location | undefined]>) {
+    const all = [...layers]
     this.relative = all.flatMap(([layer, location]) => (location === undefined ? [layer] : []))
-    const known = all.flatMap(([layer, location]) => (location === undefined ? [] : [[location, layer] as const]))
-    this.#byDev = new Map(
-      [...Map.groupBy(known, ([{ dev }]) => dev)].map(([dev, own]) => [
-        dev,
-        new PathIndex(own.map(([{ path }, layer]) => [path, layer] as const)),
-      ]),
+    this.#located = new PlaceIndex(
+      all.flatMap(([layer, location]) => (location === undefined ? [] : [[location, layer] as const])),
     )
   }
 
+  /** One a mount. */
   within(place: Location): MountUse[] {
-    const layers = this.#byDev.get(place.dev)?.within(place.path) ?? []
-    return [...new Map(layers.map((layer) => [layer.mount.id, layer])).values()].map((layer) => ({
-      mount: layer.mount,
-      how: 'layer',
-      layer,
-    }))
+    const byMount = new Map(this.#located.within(place).map((layer) => [layer.mount, layer]))
+    return [...byMount.values()].map((layer) => ({ mount: layer.mount, how: 'layer', layer }))
   }
 }
 

@@ -17,28 +17,31 @@ export interface Layer {
   readonly path: string
 }
 
-const OPTIONS = /^(lowerdir|upperdir|workdir|datadir)\+?=(.*)$/s
+const OPTIONS = /^(lowerdir|upperdir|workdir|datadir)(\+?)=(.*)$/s
 
 /** Of every overlay mount of a table. */
 export const overlayLayers = onceFor((table: MountTable): readonly Layer[] =>
   mountsOfType(table, 'overlay').flatMap(layersOf),
 )
 
-export function layersOf(mount: MountInfo): Layer[] {
+function layersOf(mount: MountInfo): Layer[] {
   return mount.superOptions.flatMap((text) => {
-    const [, option, value = ''] = OPTIONS.exec(text) ?? []
+    const [, option, one, value = ''] = OPTIONS.exec(text) ?? []
     if (option === undefined) return []
-    return [...new Set(pathsIn(option, value))].map((path) => ({ mount, option, path }))
+    const isList = option === 'lowerdir' && one === ''
+    const paths = isList ? listed(value) : readings(value)
+    return [...new Set(paths)].map((path) => ({ mount, option, path }))
   })
 }
 
-/** Lower directories stand in a list, with two colons before those of data alone; of a single one it may be a name. */
-function pathsIn(option: string, value: string): string[] {
-  const whole = [value]
-  const parts = option === 'lowerdir' || option === 'datadir' ? value.split(/(?<!(?<!\\)(?:\\\\)*\\):/) : whole
-  return [...parts, ...whole].flatMap((path) =>
-    path === '' ? [] : [plain(path), plain(path.replaceAll(/\\(.)/gs, '$1'))],
-  )
+/** Two colons come before directories of data alone; a few kernels show a colon of a name as one of the list. */
+function listed(value: string): string[] {
+  const parts = value.split(/(?<!(?<!\\)(?:\\\\)*\\):/).flatMap(readings)
+  return value.startsWith('/') ? [...parts, ...readings(value)] : parts
+}
+
+function readings(value: string): string[] {
+  return value === '' ? [] : [plain(value), plain(value.replaceAll(/\\(.)/gs, '$1'))]
 }
 
 function plain(path: string): string {

@@ -3,10 +3,10 @@ import { posix } from 'node:path'
 import { type Location, locate } from '../apply/location.ts'
 import { firstFew } from '../first-few.ts'
 import { describeUse, layersByText, mountsOf, placeIn } from '../holders/mount-uses.ts'
+import { PlaceIndex } from '../holders/place-index.ts'
 import type { BlockDevice } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { onceFor } from '../once-for.ts'
-import { PathIndex } from '../path-index.ts'
 import type { PlanContext } from './context.ts'
 import type { Obstacle } from './draft.ts'
 
@@ -58,21 +58,16 @@ function usersOf(
   const uses = [...mountsOf(place, inputs.mounts, dir), ...layersByText(inputs.mounts).within(place)].filter(
     ({ mount, how }) => how === 'layer' || !(isOwn(mount) || inputs.devices.leadersOf(mount).some(isOwn)),
   )
-  const loops = loopFiles(inputs)(place.dev)?.within(place.path) ?? []
+  const loops = loopFiles(inputs).within(place)
   return [...uses.map(describeUse), ...loops.map(({ name, backingFile }) => `${name}, backed by ${backingFile}`)]
 }
 
-/** Backing files where this namespace has them, by file system. */
+/** Backing files where this namespace has them; which one "/" is nothing tells. */
 const loopFiles = onceFor(({ mounts, snapshot }: PlanContext['inputs']) => {
-  const located = (snapshot.blockDevices ?? []).flatMap((loop): (readonly [Location, BlockDevice])[] => {
-    const place = loop.backingFile === undefined ? undefined : placeIn(mounts, undefined, loop.backingFile)
-    return place === undefined || loop.backingFile === '/' ? [] : [[place, loop]]
+  const loops = (snapshot.blockDevices ?? []).flatMap((loop): (readonly [Location, BlockDevice])[] => {
+    const { backingFile = '/' } = loop
+    const place = backingFile === '/' ? undefined : placeIn(mounts, undefined, backingFile)
+    return place === undefined ? [] : [[place, loop]]
   })
-  const byDev = new Map(
-    [...Map.groupBy(located, ([{ dev }]) => dev)].map(([dev, own]) => [
-      dev,
-      new PathIndex(own.map(([{ path }, loop]) => [path, loop] as const)),
-    ]),
-  )
-  return (dev: string): PathIndex<BlockDevice> | undefined => byDev.get(dev)
+  return new PlaceIndex(loops)
 })

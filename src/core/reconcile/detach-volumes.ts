@@ -5,10 +5,12 @@
  * work and is only shown. What only the machine can tell (superblocks, holders, open devices) is checked at apply.
  */
 import { compareText } from '../compare-text.ts'
+import { isListedWhole } from '../desired/api-lookup.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../desired/controller-wanted.ts'
 import { podLabel } from '../desired/pods.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../names.ts'
+import { ownValue } from '../own-value.ts'
 import type { VolumeMode } from '../plan/plan.ts'
 import { identifyAttachment } from './attachment-identity.ts'
 import { type PlanContext, waitForKubelet } from './context.ts'
@@ -65,7 +67,10 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   }
   const traces = node.traces.of(identity, persistentVolume)
   const after = predecessorsOf(context, findings, uniqueName, persistentVolume, traces)
-  const volume = describeCsiVolume(context, { ...nameOf(context, attachment, identity, after), identity, uniqueName })
+  const known = describeCsiVolume(context, { ...nameOf(context, attachment, identity, after), identity, uniqueName })
+  const given = [known.name, persistentVolume ?? ''].map((name) => ownValue(context.options.devices ?? {}, name))
+  const givenDevice = given.find((device) => device !== undefined)
+  const volume = givenDevice === undefined ? known : { ...known, givenDevice }
   const wait = waitFor(context, attachment, uniqueName, users[0]?.pod) ?? stillOnNode(context, findings, traces)
   if (wait !== undefined) {
     findings.wait('DetachVolume', wait, 'S21', { volume })
@@ -263,6 +268,14 @@ function obstacleOf(
       code: 'Forbidden',
       message: 'this credential may not delete attachments',
       hint: 'Use a credential that may delete volumeattachments (--kubeconfig).',
+    }
+  }
+  if (!isListedWhole(api, 'persistentvolumes')) {
+    return {
+      code: 'SecondVolume',
+      message:
+        'whether another PersistentVolume is behind the same attachment is not known: not all of them could be read',
+      hint: 'Use a credential that may list persistentvolumes (--kubeconfig).',
     }
   }
   return undefined

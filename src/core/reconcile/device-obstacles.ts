@@ -2,10 +2,13 @@
 import type { UnresolvedVolume } from '../desired/desired-state.ts'
 import { type DeviceKind, mayBeOne } from '../desired/may-be.ts'
 import { namespacedName } from '../pod-name.ts'
+import type { Handle } from './api-objects.ts'
 import type { PlanContext } from './context.ts'
 import type { Draft, Obstacle } from './draft.ts'
 import { foreignHint } from './known-pods.ts'
+import { nodesWith } from './other-nodes.ts'
 import { missingPodsDirectory } from './pods-directory.ts'
+import { statusVolumesAt } from './status-volumes.ts'
 import { unknownLinks } from './unread.ts'
 import { allowsSeveralNodes } from './volume-facts.ts'
 
@@ -15,25 +18,43 @@ import { allowsSeveralNodes } from './volume-facts.ts'
  *
  * @param plugin of the volume whose device it is
  * @param identity of a CSI volume, where it is known
+ * @param directory name of the global directory of another plugin's volume
  */
 export function deviceObstacle(
   context: PlanContext,
   plugin: string,
   identity: { readonly driver: string; readonly handle: string } | undefined,
+  directory?: string,
 ): Obstacle | undefined {
   const unknown =
     unresolvedObstacle(context.desired.unresolved, { plugin, driver: identity?.driver }) ??
     untoldObstacle(context, identity?.driver) ??
     unseenPods(context) ??
     unknownLinks(context.inputs)[0]?.obstacle
-  if (unknown !== undefined || identity === undefined) return unknown
-  const elsewhere = context.objects.attachedElsewhere(identity)
-  if (elsewhere.length === 0 || context.objects.persistentVolumesOf(identity).some(allowsSeveralNodes)) return undefined
+  if (unknown !== undefined) return unknown
+  const elsewhere =
+    identity === undefined ? namesElsewhere(context, plugin, directory) : handleElsewhere(context, identity)
+  if (elsewhere.length === 0) return undefined
   return {
     code: 'TwoWriters',
     message: `it is also attached to ${elsewhere.join(', ')}, against its access mode`,
     hint: 'Find out which node may have it before anything is undone here.',
   }
+}
+
+/** Other nodes that have an attachment of the volume, and may not. */
+function handleElsewhere({ objects }: PlanContext, identity: Handle): readonly string[] {
+  const elsewhere = objects.attachedElsewhere(identity)
+  return objects.persistentVolumesOf(identity).some(allowsSeveralNodes) ? [] : elsewhere
+}
+
+/** The same of plugins whose attachments stand in the status of Nodes alone. */
+function namesElsewhere(context: PlanContext, plugin: string, directory: string | undefined): readonly string[] {
+  const { api } = context.inputs.snapshot
+  if (api?.elsewhere === undefined || directory === undefined) return []
+  const volumes = statusVolumesAt(api, plugin, directory)
+  if (volumes.some(({ persistentVolume }) => allowsSeveralNodes(persistentVolume))) return []
+  return [...new Set(volumes.flatMap((volume) => nodesWith(context, volume)).map(({ name }) => name))]
 }
 
 /**

@@ -140,8 +140,8 @@ function elsewhereUnknown(context: PlanContext, volume: VolumeToMount): Wait | u
   }
 }
 
-/** Another node has it, and its access mode allows one. */
-function elsewhereWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
+/** S30: another node has it, and its access mode allows one. */
+export function elsewhereWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   const nodes = nodesInTheWay(context, volume)
   if (nodes.length === 0) return undefined
   const names = nodes.map(({ name }) => name).join(', ')

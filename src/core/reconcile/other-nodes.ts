@@ -1,6 +1,7 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { Elsewhere, PodElsewhere } from '../model/snapshot.ts'
+import { isPlainWord } from '../plain-word.ts'
 import { namespacedName } from '../pod-name.ts'
 import type { ApiObjects, Handle } from './api-objects.ts'
 import type { PlanContext } from './context.ts'
@@ -82,10 +83,15 @@ function stateOf({ phase, deletionTimestamp }: PodElsewhere): string {
 export function freeHint([first]: readonly ElsewhereNode[]): string {
   if (first === undefined) return ''
   const { name, pods } = first
-  if (pods === undefined)
-    return `See which pods of ${name} use it (kubectl get pods -A --field-selector spec.nodeName=${name}) and end them; the controller detaches it then.`
+  if (pods === undefined) {
+    const command = isPlainWord(name) ? ` (kubectl get pods -A --field-selector spec.nodeName=${name})` : ''
+    return `See which pods of ${name} use it${command} and end them; the controller detaches it then.`
+  }
   const [pod] = pods
-  if (pod !== undefined)
-    return `End it there (kubectl delete pod -n ${pod.namespace} ${pod.name}); the controller then detaches the volume from ${name}, and attaches it where it is wanted.`
+  if (pod !== undefined) {
+    const isPlain = isPlainWord(pod.namespace) && isPlainWord(pod.name)
+    const command = isPlain ? ` (kubectl delete pod -n ${pod.namespace} ${pod.name})` : ''
+    return `End it there${command}; the controller then detaches the volume from ${name}, and attaches it where it is wanted.`
+  }
   return `See whether ${name} still has it mounted (volctl plan there); the controller detaches it once that kubelet no longer reports it in use. A node that is surely off is tainted node.kubernetes.io/out-of-service.`
 }

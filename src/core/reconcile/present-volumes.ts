@@ -1,4 +1,5 @@
 /** Attachable volumes that are mounted or mapped on this node, whoever has them: what must be attached here (O7, S30). */
+import { globalMounts } from '../actual/global-mounts.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { PersistentVolume } from '../model/objects.ts'
 import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle, unescapeQualifiedName, uniqueVolumeName } from '../names.ts'
@@ -6,6 +7,7 @@ import { flexVolume } from '../plugins/flex-volume.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { Handle } from './api-objects.ts'
 import type { PlanContext } from './context.ts'
+import { statusVolumes, statusVolumesAt } from './status-volumes.ts'
 
 export interface PresentVolume {
   readonly uniqueName: string
@@ -41,7 +43,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
       ...(persistentVolume === undefined ? {} : { persistentVolume }),
     })
   }
-  for (const each of [...recorded(context), ...staged(context), ...mapped(context)]) note(each)
+  for (const each of [...recorded(context), ...staged(context), ...mapped(context), ...global(context)]) note(each)
   return [...found.values()]
 }
 
@@ -85,6 +87,18 @@ function mapped(context: PlanContext): PresentVolume[] {
     const { driverName: driver, volumeHandle: handle } = stateFile.data
     const uids = held.map(({ podUid }) => podUid)
     return csiVolume(context, { driver, handle }, name, dir, uids)
+  })
+}
+
+/** Global mounts of other plugins, where a PersistentVolume tells under which name the Node has it. */
+function global({ inputs }: PlanContext): PresentVolume[] {
+  const { api } = inputs.snapshot
+  if (api === undefined || statusVolumes(api).length === 0) return []
+  return globalMounts(inputs).flatMap(({ plugin, name, path, layers }): PresentVolume[] => {
+    const [volume, other] = layers.length === 0 ? [] : statusVolumesAt(api, plugin, name)
+    if (volume === undefined || other !== undefined) return []
+    const { uniqueName, persistentVolume } = volume
+    return [{ uniqueName, name, path: inputs.absolute(path), pods: [], persistentVolume }]
   })
 }
 

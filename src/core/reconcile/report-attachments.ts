@@ -4,6 +4,7 @@
  */
 import { apiLookup } from '../desired/api-lookup.ts'
 import { attachmentName } from '../names.ts'
+import { isPlainWord } from '../plain-word.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
 import { whyNotManaged } from './kubelet-mode.ts'
@@ -20,7 +21,7 @@ export function reportAttachments(context: PlanContext, findings: Findings): voi
     reportOwnAttachment(context, findings, volume)
   }
   const outOfService = api.node?.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service')
-  if (outOfService && present.length > 0) reportOutOfService(findings, present)
+  if (outOfService && present.length > 0) reportOutOfService(context, findings, present)
 }
 
 /** S30: more nodes, or more pods, than its access mode allows. */
@@ -97,14 +98,15 @@ function whyNotAttached({ objects, inputs }: PlanContext, { uniqueName, identity
 }
 
 /** R731: the controller detaches from such a node at once, whatever is mounted. */
-function reportOutOfService(findings: Findings, present: readonly PresentVolume[]): void {
+function reportOutOfService({ inputs }: PlanContext, findings: Findings, present: readonly PresentVolume[]): void {
+  const { nodeName } = inputs.snapshot
   const names = present.map(({ name }) => name)
   findings.problem(
     'error',
     'NodeOutOfService',
     `the node is tainted out-of-service, and the controller detaches its volumes without asking, while ${names.length} are mounted here: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`,
     {},
-    'This machine runs: stop what uses them, or take the taint away (kubectl taint node NAME node.kubernetes.io/out-of-service-).',
+    `This machine runs: stop what uses them, or take the taint away${isPlainWord(nodeName) ? ` (kubectl taint node ${nodeName} node.kubernetes.io/out-of-service-)` : ''}.`,
   )
 }
 

@@ -5,6 +5,7 @@
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { allContainers } from '../desired/pods.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { isPlainWord } from '../plain-word.ts'
 import { flexSourceOf } from '../plugins/flex-options.ts'
 import { mountOptions } from '../plugins/mount-options.ts'
 import { pluginNamed } from '../plugins/registry.ts'
@@ -15,6 +16,9 @@ import type { Findings } from './draft.ts'
 /** They are never anything else. */
 const READ_ONLY_TYPES: ReadonlySet<string> = new Set(['iso9660', 'squashfs', 'erofs', 'cramfs', 'romfs'])
 
+/** In a PersistentVolume's mount options; some FUSE drivers spell it out. */
+const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'readonly'])
+
 export function reportReadOnly(context: PlanContext, findings: Findings): void {
   const said = new Set<string>()
   for (const volume of context.desired.volumes) {
@@ -22,7 +26,7 @@ export function reportReadOnly(context: PlanContext, findings: Findings): void {
       continue
     const plugin = pluginNamed(volume.plugin)
     const path = plugin.podPath(volume)
-    const mount = context.inputs.at(path).at(-1)
+    const mount = context.inputs.top(path)
     const why = mount === undefined ? undefined : whyReadOnly(mount)
     if (mount === undefined || why === undefined || said.has(`${volume.podUid} ${mount.dev}`)) continue
     said.add(`${volume.podUid} ${mount.dev}`)
@@ -41,7 +45,7 @@ function whyReadOnly({ fsType, superOptions }: MountInfo): string | undefined {
 /** Does some container mount it to write, and does nothing in its source say that it is only read? */
 function asksToWrite(volume: VolumeToMount): boolean {
   const { readOnly, persistentVolume, source, pod, podVolumeNames } = volume
-  if (readOnly || mountOptions(volume, []).includes('ro')) return false
+  if (readOnly || mountOptions(volume, []).some((option) => READ_ONLY_OPTIONS.has(option))) return false
   const modes = persistentVolume?.spec.accessModes ?? []
   if (modes.length > 0 && modes.every((mode) => mode === 'ReadOnlyMany')) return false
   if (isReadOnlySource(volume)) return false
@@ -86,15 +90,26 @@ function report(
   why: string,
 ): void {
   const pod = podName(podRefOf(context, volume.podUid))
-  const device = source.startsWith('/') ? source : dev
+  const onDisk = source.startsWith('/dev/') && isPlainWord(source)
+  const seen = `the ${fsType} of ${volume.specName} on ${path} (${onDisk ? source : `${dev} ${source}`}) is read-only (${why} among its own options: ${superOptions.join(',')}), and pod ${pod} mounts it to write`
+  const about = { pod: volume.podUid, volume: volume.specName, path }
+  if (onDisk) {
+    findings.problem(
+      'error',
+      'ReadOnlyFileSystem',
+      `${seen}: the kernel turns a file system read-only after an error`,
+      about,
+      `Look for the error (dmesg | grep ${source.slice('/dev/'.length)}). Then end every pod that uses it, so that it is unmounted everywhere; check it (fsck ${source}) before it is mounted again.`,
+    )
+    return
+  }
+  // Of what a server or a daemon gives it may be meant so.
   findings.problem(
-    'error',
+    'warning',
     'ReadOnlyFileSystem',
-    `the ${fsType} of ${volume.specName} on ${path} (${device}) is read-only (${why} among its own options: ${superOptions.join(',')}), and pod ${pod} mounts it to write: the kernel turns a file system read-only after an error`,
-    { pod: volume.podUid, volume: volume.specName, path },
-    source.startsWith('/dev/')
-      ? `Look for the error (dmesg | grep ${source.slice('/dev/'.length)}). Then end every pod that uses it, so that it is unmounted everywhere; check it (fsck ${source}) before it is mounted again.`
-      : 'Look for the error in the log of the kernel (dmesg) and of what serves the file system; then end every pod that uses it, so that it is mounted anew.',
+    seen,
+    about,
+    'Look in the log of what serves the file system; if it is meant so, say readOnly in the pod, or ro in mountOptions.',
   )
 }
 
@@ -115,7 +130,7 @@ function reportRoot({ inputs }: PlanContext, findings: Findings): void {
 /** The newest mount on the path, or on the nearest directory above. */
 function mountOf({ mounts }: PlanContext['inputs'], path: string): MountInfo | undefined {
   for (let at = path; ; at = at.slice(0, at.lastIndexOf('/')) || '/') {
-    const mount = mounts.at(at).at(-1)
+    const mount = mounts.top(at)
     if (mount !== undefined || at === '/') return mount
   }
 }

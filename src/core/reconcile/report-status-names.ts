@@ -5,6 +5,7 @@
 import { globalMounts } from '../actual/global-mounts.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
 import { controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import { mayBeNamed } from '../desired/may-be.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
 import { attachmentName, parseCsiUniqueName } from '../names.ts'
 import { pluginNamed } from '../plugins/registry.ts'
@@ -21,15 +22,16 @@ export function reportStatusNames(context: PlanContext, findings: Findings): voi
   // S3: what was not seen may bear them.
   if (api === undefined || tree === undefined || names.size === 0 || !podListIsComplete(context.inputs)) return
   const wanted = controllerWantedVolumes(api.pods, api, nodeName)
-  if ([...wanted.unresolved, ...context.desired.unresolved].some(({ cause }) => cause === 'Unknown')) return
+  const unresolved = [...wanted.unresolved, ...context.desired.unresolved]
   const borne = new Set([
     ...wanted.names.keys(),
+    ...unresolved.flatMap(({ mayBe }) => (mayBe.of === 'itself' ? [mayBe.volume.uniqueName] : [])),
     ...context.desired.volumes.flatMap((volume) => [volume.uniqueName, attachableName(context, volume) ?? '']),
   ])
   const traces = new VolumeTraces(context)
   const untold = untoldPlugins(context)
   for (const name of names) {
-    if (borne.has(name)) continue
+    if (borne.has(name) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, name))) continue
     const csi = parseCsiUniqueName(name)
     if (csi === undefined ? isUntold(name, untold) : isBorne(context, name, csi, traces)) continue
     reportName(context, findings, name)

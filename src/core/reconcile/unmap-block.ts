@@ -158,7 +158,7 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
           hint: 'Look at it; move it away or delete it yourself, then plan again.',
         } satisfies Obstacle)) ??
     identityObstacle(identified) ??
-    deviceObstacle(context, block.plugin, identity) ??
+    deviceObstacle(context, block.plugin, identity, csi ? undefined : block.name) ??
     (csi ? elsewhereObstacle(inputs, { ...identity, names: [block.name] }) : undefined) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??

@@ -8,12 +8,18 @@ import { namesOf } from './filter-operations.ts'
 import { knownPods } from './known-pods.ts'
 
 export function reportUnmatchedNames(context: PlanContext, findings: Findings): void {
-  const { pods = [], volumes = [], foreignPods = [] } = context.options
-  const warn = (flag: string, given: readonly string[], known: () => ReadonlySet<string>, hint: string): void => {
+  const { pods = [], volumes = [], devices = {}, foreignPods = [] } = context.options
+  const warn = (
+    flag: string,
+    given: readonly string[],
+    known: () => ReadonlySet<string>,
+    hint: string,
+    noun = flag,
+  ): void => {
     if (given.length === 0) return
     const names = known()
     for (const each of given.filter((name) => !names.has(name))) {
-      const message = `--${flag} ${each}: no ${flag} on this node is called so`
+      const message = `--${flag} ${each}: no ${noun} on this node is called so`
       findings.problem('warning', 'NothingNamed', message, {}, hint)
     }
   }
@@ -23,8 +29,10 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
     findings.problem('warning', 'NothingNamed', message, {}, 'Give the UID as the plan shows it.')
   }
   warn('volume', volumes, () => namesOfVolumes(context, findings), VOLUME_HINT)
+  warn('device', Object.keys(devices), () => namesOfVolumes(context, findings), DEVICE_HINT, 'volume')
 }
 
+const DEVICE_HINT = 'Give the volume as the VOLUME column of the plan has it, or its PersistentVolume.'
 const POD_HINT = 'Give NAMESPACE/NAME or the UID; volctl explain finds a pod by less.'
 const VOLUME_HINT =
   'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain finds it by less.'

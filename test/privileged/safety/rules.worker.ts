@@ -189,7 +189,8 @@ await runScenario({
       sh('umount', scene.rootDir)
       const kept = JSON.stringify(scene.mountPoints()) === JSON.stringify(before)
       const later = await applyTo(scene)
-      return { blocked: blockedOf(plan).length, done, kept, later: later.ends.length, status: later.status }
+      const ofLiving = blockedOf(plan).filter((each) => each.startsWith('MountVolume'))
+      return { blocked: blockedOf(plan).length, ofLiving, done, kept, later: later.ends.length, status: later.status }
     }),
 
   /** The same before anything is mounted in it, all shared: every mount is in the table twice. */

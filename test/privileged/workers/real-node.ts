@@ -39,7 +39,7 @@ export function expectNow(...paths: readonly string[]): ExpectedMount[] {
   const table = readMounts()
   return paths.map((path) => ({
     path,
-    layers: table.at(path).map(({ id, dev, root, fsType }) => ({ id, dev, root, fsType })),
+    layers: table.at(path).map(({ id, dev, root, fsType, source }) => ({ id, dev, root, fsType, source })),
   }))
 }
 

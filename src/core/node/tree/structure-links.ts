@@ -53,7 +53,7 @@ class Search implements StructureLinks {
     if (above === undefined) return
     const place = `${above}/${posix.basename(path)}`
     // What is mounted there is no link; whether it may be entered is asked where it is.
-    if (this.#table.at(place).length > 0) {
+    if (this.#table.top(place) !== undefined) {
       if (this.#isLocal(place)) this.#places.set(path, place)
       return
     }
@@ -138,7 +138,7 @@ class Search implements StructureLinks {
       }
       this.#requireLocal(at)
       const next = posix.join(at, name)
-      const target = this.#table.at(next).length > 0 ? undefined : targetOf(next)
+      const target = this.#table.top(next) !== undefined ? undefined : targetOf(next)
       if (target === undefined) {
         at = next
         continue
