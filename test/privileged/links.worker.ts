@@ -52,7 +52,7 @@ function brokenNode(directory: string): LiveNode {
 }
 
 async function outcome(node: LiveNode) {
-  const options = { orphans: true }
+  const options = { orphans: true, devices: { 'pv-idle': 'none' } }
   const plan = await node.plan(options)
   const result = statesOf(await node.apply(options))
   return {
@@ -72,6 +72,24 @@ await runScenario({
     const before = place === undefined ? [] : inventory(place)
     const found = await outcome(node)
     return { ...found, untouched: place === undefined || inventory(place).join() === before.join() }
+  },
+
+  /** `pods` itself, in ways in which it is not gone through. */
+  async pods(directory, [how = '']) {
+    const node = brokenNode(directory)
+    const pods = `${node.root}/pods`
+    const place = toDisk(directory, pods)
+    const before = inventory(place).join()
+    const relink = (to: string): void => {
+      unlinkSync(pods)
+      symlinkSync(to, pods)
+    }
+    if (how === 'circle') relink('pods')
+    if (how === 'dangling') relink('/nonexistent/pods')
+    if (how === 'owner') lchownSync(pods, 65534, 65534)
+    if (how === 'upwards') relink('..')
+    if (how === 'plugins') relink('plugins')
+    return { ...(await outcome(node)), untouched: inventory(place).join() === before }
   },
 
   /** Everything behind `pods`, which leads elsewhere, or nowhere that is trusted, when the apply comes to it. */

@@ -10,6 +10,7 @@ import { cannotHang } from '../apply/file-systems.ts'
 import { containingMount, type Location, locate } from '../apply/location.ts'
 import { errnoOf, errorMessage } from '../errors.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
+import { placeOf } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import { podOfProcess } from '../node/pod-cgroups.ts'
@@ -22,7 +23,7 @@ import { describeUse, type MountUse, mountsOf } from './mount-uses.ts'
 import { searchContent, type Wanted } from './search-content.ts'
 
 export interface Content {
-  /** Absolute, without links on the way. */
+  /** Absolute, as the table has it. */
   readonly path: string
   /** Ids of mounts in our own table that go before: no use, and neither are their copies. */
   readonly going?: ReadonlySet<number>
@@ -98,10 +99,12 @@ function describeLayer(use: MountUse, namespaceOf: ContentLook['namespaceOf']): 
 /** Of the directory, of something in it, or of a directory above through which it is seen. */
 function exportsOf({ table, exports }: ContentLook, path: string, place: Location): string[] {
   const mount = containingMount(table, path)
+  const names = [path, placeOf(table, path)]
   return exports.flatMap(({ path: exported, client, crosses }) => {
     const at = locate(table, exported)
     const isIn = at !== undefined && at.dev === place.dev && isWithin(at.path, place.path)
-    const shows = isWithin(path, exported) && (crosses || containingMount(table, exported)?.id === mount?.id)
+    const isAbove = names.some((name) => isWithin(name, exported))
+    const shows = isAbove && (crosses || containingMount(table, exported)?.id === mount?.id)
     return isIn || shows ? [`the NFS export of ${exported}${client === '' ? '' : ` to ${client}`}`] : []
   })
 }
@@ -168,7 +171,7 @@ async function search(
     return []
   }
   try {
-    return await searchContent(path, mount.id, wanted)
+    return await searchContent(placeOf(table, path), mount.id, wanted)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
     unseen.push(`${path} could not be looked into: ${errorMessage(error)}`)

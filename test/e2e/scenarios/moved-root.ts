@@ -33,8 +33,8 @@ const ofVolume = (volume: { readonly name: string }): readonly string[] => [
   pvOf(volume as never),
   handleOf(volume as never),
 ]
-/** The others' devices are no matter here, and loop devices of other tests may be on them for all that anybody knows. */
-const ONE = [...APPLY, '--volume', pvOf(IDLE)]
+/** A person says that it has no device here: that alone holds no mount back that bears its name. */
+const ONE = [...APPLY, '--volume', pvOf(IDLE), '--device', `${pvOf(IDLE)}=none`]
 
 const aboutVolumes = [...ofVolume(FORGOTTEN), ...ofVolume(IDLE)]
 
