@@ -79,6 +79,18 @@ describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefin
     },
   )
 
+  it.each([
+    'a bind mount by the path of the link',
+    'a bind mount by the place',
+    'a bind mount of all that is behind it, with a file open',
+    'a working directory',
+  ])('S8, S12: who uses what is behind it is found: %s', async (how) => {
+    expect(await inNamespace(WORKER, 'changed', true, [how])).toMatchObject({
+      outcomes: ['UnmountVolume: refused HeldBy', 'RemoveOrphanPodDir: skipped HeldBy'],
+      left: [2, 2],
+    })
+  })
+
   it("S8: a volume's whole life behind links of a driver and of pods", async () => {
     expect(await inNamespace(WORKER, 'driverDirectory', true)).toEqual({
       set: ['done', 'done'],

@@ -1,4 +1,5 @@
 /** Links in place of directories of the kubelet, with real mounts, before an apply and while one runs (S8). */
+import { spawn } from 'node:child_process'
 import {
   cpSync,
   lchownSync,
@@ -20,6 +21,16 @@ import { runScenario, sh } from '../helpers/scenario.ts'
 
 const GONE = '00000000-0000-4000-8000-000000000009'
 const WANTED = '00000000-0000-4000-8000-000000000008'
+
+function bind(what: string, where: string): void {
+  mkdirSync(where)
+  sh('mount', '--bind', what, where)
+}
+
+/** By a process that has its working directory there; it ends with the namespace. */
+function hold(where: string): void {
+  spawn('sleep', ['infinity'], { cwd: where, stdio: 'ignore' }).unref()
+}
 
 /** Moves what is at a path below the root directory to a disk of its own, and puts a link in its place. */
 function toDisk(directory: string, path: string, name = 'moved'): string {
@@ -103,8 +114,16 @@ await runScenario({
       unlinkSync(pods)
       symlinkSync(to, pods)
     }
+    const scratch = `${GONE}/volumes/kubernetes.io~empty-dir/scratch`
     const change: Readonly<Record<string, () => void>> = {
       nothing: () => {},
+      'a bind mount by the path of the link': () => bind(`${pods}/${scratch}`, `${directory}/export`),
+      'a bind mount by the place': () => bind(`${place}/${scratch}`, `${directory}/export`),
+      'a bind mount of all that is behind it, with a file open': () => {
+        bind(place, `${directory}/export`)
+        hold(`${directory}/export/${scratch}`)
+      },
+      'a working directory': () => hold(`${place}/${scratch}`),
       elsewhere: () => relink(other),
       owner: () => lchownSync(pods, 65534, 65534),
       dangling: () => relink('/nonexistent'),
