@@ -116,6 +116,8 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'privileged/links',
       'S8: behind %s nothing is touched, and no device is undone',
       'S8, S26: a link that leads elsewhere once the apply comes to it refuses all that is behind it: %s',
+      'S8: a link in place of all pods that is not gone through hides every one of them: %s',
+      'S8, S12: who uses what is behind it is found: %s',
       "S8: a volume's whole life behind links of a driver and of pods",
     ),
     ...shown(
