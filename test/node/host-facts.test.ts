@@ -51,6 +51,28 @@ describe('hostIdentity', () => {
   })
 })
 
+describe('S1: hostIdentity', () => {
+  it("does not take another file's word where the kubelet's own may not be read", () => {
+    using root = fixture({ 'etc/machine-id': 'm' })
+    // For want of a file that root may not read either.
+    mkdirSync(join(root.path, 'sys/class/dmi/id/product_uuid'), { recursive: true })
+    expect(hostIdentity(root.path)).toMatchObject({ machineID: 'm' })
+    expect(hostIdentity(root.path)).not.toHaveProperty('systemUUID')
+  })
+
+  it("reads the files that the kubelet's flags name", () => {
+    using root = fixture({
+      ...{ 'etc/machine-id': 'm', 'srv/id': 'own\n', 'srv/boot': 'b\n' },
+      'proc/sys/kernel/random/boot_id': '2f6f\n',
+    })
+    const flags = new Map([
+      ['machine-id-file', '/srv/none,/srv/id'],
+      ['boot-id-file', '/srv/boot'],
+    ])
+    expect(hostIdentity(root.path, flags)).toMatchObject({ machineID: 'own', bootID: 'b' })
+  })
+})
+
 describe('loopDevices', () => {
   it('lists those with a backing file, in order of their number', () => {
     using sys = fixture({

@@ -49,6 +49,11 @@ describe('S11: judgeKubelet', () => {
     { name: 'no systemd', answers: { state: 'no systemd' }, want: { running: false, mayReturn: false } },
     { name: 'no unit', answers: { state: undefined }, want: { running: false, mayReturn: false } },
     {
+      name: 'somebody listens where its API would be',
+      answers: { state: { ...stopped }, port: 10250 },
+      want: { running: true, mayReturn: true, note: expect.stringContaining('10250') },
+    },
+    {
       name: 'a timer may start it',
       answers: { state: { ...stopped, startedBy: ['kubelet.timer'] } },
       want: { mayReturn: true, note: expect.stringContaining('kubelet.timer') },
@@ -69,10 +74,11 @@ describe('S11: judgeKubelet', () => {
       { unit: 'kubelet.service', state: undefined, healthy: false, ...answers },
     )
     expect(state).toMatchObject(want)
+    const down = answers.healthy !== true && answers.port === undefined
     const told = typeof answers.state === 'object' && answers.state.inactiveSince !== undefined
-    expect('stoppedAt' in state).toBe(told && answers.healthy !== true)
+    expect('stoppedAt' in state).toBe(told && down)
     // Never "long ago" without somebody who says so.
-    expect('stopUnknown' in state).toBe(!told && answers.healthy !== true)
+    expect('stopUnknown' in state).toBe(!told && down)
   })
 
   it('a process decides, even of another root directory', () => {

@@ -63,6 +63,11 @@ describe('S9: podsOfCgroup', () => {
     },
     { name: 'machined', text: `0::/machine.slice/machine-lxc\\x2d1.scope/${slice(INNER)}`, nested: [INNER] },
     { name: "a CI job's docker", text: `0::/actions_job/${A}/kubelet/${group(INNER)}/${B}`, nested: [INNER] },
+    {
+      name: "a person's kubelet without root",
+      text: `0::/user.slice/user-1000.slice/user@1000.service/user.slice/k3s.service/${group(INNER)}/${B}`,
+      nested: [INNER],
+    },
     // A node in a pod.
     {
       name: 'kind in a pod, systemd outside, cgroupfs inside',
@@ -116,6 +121,12 @@ describe('S9: podsOfCgroup', () => {
       text: `3:cpu:/docker/${A}/${group(INNER)}/${B}\n1:name=systemd:/${group(INNER)}/${B}`,
       own: [INNER],
     },
+    {
+      name: "root's own service manager",
+      text: `0::/user.slice/user-0.slice/user@0.service/${group(INNER)}`,
+      own: [INNER],
+    },
+    { name: 'a session', text: `0::/user.slice/user-1000.slice/session-3.scope/${group(INNER)}`, own: [INNER] },
     { name: "k3s' own unit", text: `0::/system.slice/k3s.service/${group(INNER)}/${A}`, own: [INNER] },
     // Cgroup namespaces: the path begins where the namespace does.
     { name: 'beside the namespace', text: `0::/../../${slice(INNER)}/cri-containerd-${A}.scope`, own: [INNER] },

@@ -83,7 +83,12 @@ describe('S4: holds back its own pod alone', () => {
     {
       name: 'a claim that the API said is not there',
       source: CLAIM,
-      api: { user: 'system:node:node-1', errors: [{ ...notFound, reason: 'NotFound', message: 'no' }] },
+      api: {
+        errors: [
+          { ...notFound, reason: 'NotFound', message: 'no' },
+          { resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' },
+        ],
+      },
     },
     { name: 'a claim whose PersistentVolume is not there', source: CLAIM, claim: bound },
     { name: 'a claim that is not bound', source: CLAIM, claim: pending },

@@ -12,6 +12,9 @@ const trust = (file: string, ...titles: readonly string[]): readonly Shown[] =>
 const UNTRUSTED = trust('untrusted', 'S33, S34: has no effect: %s')
 const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
 
+/** A volume of each kind, each way to use it, each operation that takes something away. */
+const USES = shown('privileged/uses/uses', 'S12, S18, S20, S21, S24: is named, or not hurt: %s')
+
 const LAZILY_DETACHED =
   'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'
 
@@ -24,8 +27,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'e2e/refusals',
       'S1: another cluster with a node of the same name',
       'S1: another machine',
+      'S1: another machine ID beside the same system UUID',
+      'S1: another system UUID beside the same machine ID',
+      'S1: another boot beside a kubelet that runs',
       'S1: no such node',
     ),
+    ...standing(
+      'S1: one id that agrees is not enough where another contradicts, until that one is accepted',
+      'S1: --node of another node than the kubelet here says that it is',
+    ),
+    ...shown('reconcile/machine-ids', 'S1: compareIds'),
+    ...shown('node/own-node-name', 'S1: ownNodeName'),
+    ...shown('node/host-facts', 'S1: hostIdentity'),
     ...shown('api/read-api', 'refuses a node that does not exist (S1)'),
     ...planner('S1 right machine'),
   ],
@@ -47,6 +60,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('api/kube-client', 'takes a 404 without a Status for no absence (S3)'),
     ...planner('S3 only absence is evidence'),
+    ...shown('reconcile/whole-lists', 'S3: a list is whole, or what it lacks is unknown', 'S3: entries made at random'),
     ...shown('e2e/verdicts', "S3: with the kubelet's own credential it is not known, which is not that nobody has it"),
     ...shown('api/objects', 'of anything else: it is unknown (S3)'),
   ],
@@ -144,9 +158,17 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S10 static pods', "S10: a mirror pod's annotation is the word of whoever may create pods"),
   ],
   S11: [
-    ...standing('S11: a kubelet between two crashes owns the devices, and one that is stopped does not'),
+    ...standing(
+      'S11: a kubelet between two crashes owns the devices, and one that is stopped does not',
+      'S11: a kubelet of another name is known by its flags, or by who listens on its port',
+    ),
+    ...shown('node/kubelet-shape', 'S11: isKubeletByFlags'),
     ...broken('S11: while a kubelet runs only what pods that are gone have left for long is undone, and no device'),
-    ...shown('e2e/interruptions', 'a kubelet that comes stops it (S11)'),
+    ...shown(
+      'e2e/interruptions',
+      'a kubelet that comes stops it (S11)',
+      'so does a lease that is renewed meanwhile, though no kubelet is seen here (S11)',
+    ),
     ...shown(
       'privileged/safety/systemd',
       'S11: stopped a moment ago, or forgotten by systemd, the settle time holds',
@@ -160,6 +182,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('reconcile/settle', 'S11 settle time of a pod that is finished'),
   ],
   S12: [
+    ...USES,
     ...broken('S12: a bind mount of the same device below an emptyDir keeps it, and what is behind'),
     ...shown('privileged/deleting', 'is refused while somebody is inside, whatever the directory is called there'),
     ...shown(
@@ -204,6 +227,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('reconcile/csi-identity', 'S17: --handle does not lift the device check'),
   ],
   S18: [
+    ...USES,
     ...broken(
       'S18: a foreign mount over a volume blocks it and stays',
       'S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone',
@@ -226,6 +250,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S19: --force-unmount names one path'),
   ],
   S20: [
+    ...USES,
     ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...shown('privileged/devices', 'sees a superblock that no mount table shows any more (S20, S21)'),
     ...shown(
@@ -236,6 +261,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S20: --lazy is for dead mounts only'),
   ],
   S21: [
+    ...USES,
     ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...broken('S21: what a second PersistentVolume shares the handle of is not detached'),
     ...shown('apply/detach', 'detaching (S21)', 'beside a file system that no mount table shows (S20)'),
@@ -264,6 +290,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('reconcile/observed', 'O28: changed content is shown, and written only when asked for (S23)'),
   ],
   S24: [
+    ...USES,
     ...broken('S24: what somebody else has mounted as well is not unstaged, nor detached'),
     ...shown('apply/preconditions', 'readers of a staged volume (S24)'),
     ...planner('S24 unstage'),

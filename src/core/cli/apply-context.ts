@@ -99,9 +99,12 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
 
 /** What the person lifted, for the journal (S31). */
 function guardsLifted(options: PlanOptions): unknown {
-  const { driverGone, handles, devices, forceUnmount, lazy, acceptOutage, acceptInsecureApi, foreignPods, orphans } =
-    options
-  return { orphans, driverGone, handles, devices, forceUnmount, lazy, acceptOutage, acceptInsecureApi, foreignPods }
+  const { orphans, driverGone, handles, devices, foreignPods, forceUnmount, lazy } = options
+  const { acceptOutage, acceptIdentity, acceptInsecureApi } = options
+  return {
+    ...{ orphans, driverGone, handles, devices, foreignPods, forceUnmount, lazy },
+    ...{ acceptOutage, acceptIdentity, acceptInsecureApi },
+  }
 }
 
 /**

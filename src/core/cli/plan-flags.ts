@@ -94,6 +94,11 @@ export const planFlags = {
     helpValue: 'N',
     summary: 'Act though the API looks wiped or turned back; N is the number of gone pods that the plan shows.',
   }),
+  'accept-identity': Flags.string({
+    ...guard,
+    helpValue: 'VALUE',
+    summary: "Act though this id of the Node object, as the refusal shows it, is not this host's. Repeatable.",
+  }),
   'accept-insecure-api': Flags.boolean({
     helpGroup: 'GUARDS',
     summary:
@@ -118,6 +123,7 @@ interface PlanFlagValues {
   readonly 'foreign-pod'?: readonly string[] | undefined
   readonly device?: readonly string[] | undefined
   readonly 'accept-outage'?: string | undefined
+  readonly 'accept-identity'?: readonly string[] | undefined
   readonly 'accept-insecure-api'?: boolean | undefined
 }
 
@@ -136,6 +142,7 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
       ? {}
       : { acceptOutage: parseCount(flags['accept-outage'], '--accept-outage', 0) }),
     ...(flags['foreign-pod'] === undefined ? {} : { foreignPods: flags['foreign-pod'].map(checkUid) }),
+    ...(flags['accept-identity'] === undefined ? {} : { acceptIdentity: flags['accept-identity'] }),
     ...(flags['accept-insecure-api'] === true && { acceptInsecureApi: true }),
     ...(flags.only === undefined ? {} : { only: parseOperationKinds(flags.only, '--only') }),
     ...(flags.skip === undefined ? {} : { skip: parseOperationKinds(flags.skip, '--skip') }),
@@ -193,8 +200,9 @@ function absolutePaths(paths: readonly string[], flag: string): readonly string[
   return paths
 }
 
-/** A pod's UID as its cgroup has it, dashes or underscores. */
+/** A pod's UID; one that was copied out of the name of a slice has underscores where the pod's own has dashes. */
 function checkUid(text: string): string {
+  if (/^[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}$/.test(text)) return text.replaceAll('_', '-')
   if (/^[^/\s]+$/.test(text)) return text
   throw new VolctlError('BadPod', `--foreign-pod: "${text}" is no UID of a pod.`, {
     hint: 'Give the UID as the plan shows it.',

@@ -87,19 +87,8 @@ function scopes([first]: readonly Operation[]): NamedScope[] {
 
 /** The flags under which this is the answer; undefined where one is not to be written into a command. */
 function flagsText(options: PlanOptions): string | undefined {
-  const {
-    orphans,
-    remount,
-    expand,
-    driverGone,
-    handles,
-    devices = {},
-    forceUnmount,
-    lazy,
-    acceptOutage,
-    acceptInsecureApi,
-    foreignPods = [],
-  } = options
+  const { orphans, remount, expand, driverGone, handles, devices = {}, foreignPods = [] } = options
+  const { forceUnmount, lazy, acceptOutage, acceptIdentity = [], acceptInsecureApi } = options
   const values = [
     ...driverGone.map((each) => ['--driver-gone', each]),
     ...Object.entries(handles).map(([volume, handle]) => ['--handle', `${volume}=${handle}`]),
@@ -107,6 +96,7 @@ function flagsText(options: PlanOptions): string | undefined {
     ...forceUnmount.map((each) => ['--force-unmount', each]),
     ...lazy.map((each) => ['--lazy', each]),
     ...foreignPods.map((each) => ['--foreign-pod', each]),
+    ...acceptIdentity.map((each) => ['--accept-identity', each]),
     ...(acceptOutage === undefined ? [] : [['--accept-outage', `${acceptOutage}`]]),
   ]
   if (values.some(([, value = '']) => !isPlainWord(value))) return undefined

@@ -342,6 +342,7 @@ export const nodeShape = kept<Node>({
       kept({ type: needed(text), status: needed(text), lastHeartbeatTime: time, lastTransitionTime: time }),
     ),
     nodeInfo: kept({ machineID: text, systemUUID: text, bootID: text, kubeletVersion: text }),
+    addresses: keptList(kept({ type: needed(text), address: needed(text) })),
     volumesInUse: nullable(texts),
     volumesAttached: nullable(keptList(kept({ name: needed(text), devicePath: text }))),
     allocatable: textByName,

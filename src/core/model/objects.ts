@@ -363,6 +363,7 @@ export interface Node extends ApiObject {
       readonly bootID?: string
       readonly kubeletVersion?: string
     }
+    readonly addresses?: readonly { readonly type: string; readonly address: string }[]
     readonly volumesInUse?: readonly string[] | null
     readonly volumesAttached?: readonly { readonly name: string; readonly devicePath?: string }[] | null
     readonly allocatable?: Readonly<Record<string, string>>

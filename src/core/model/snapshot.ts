@@ -162,6 +162,8 @@ export interface StaticPodsSnapshot {
   }[]
 }
 
+export type NodeNameFrom = 'flag' | 'credential' | 'hostname'
+
 export type StopShownBy = 'unit' | 'lease' | 'heartbeat' | 'nothing'
 
 export interface KubeletSnapshot {
@@ -172,6 +174,9 @@ export interface KubeletSnapshot {
   readonly stoppedAt?: string
   /** What tells that; `nothing`: it counts as stopped just now (S11). */
   readonly stopShownBy?: StopShownBy
+  /** The name that it gives itself, and what tells it; absent: not known, or what its flags say (S1). */
+  readonly nodeName?: string
+  readonly nodeNameFrom?: NodeNameFrom
   readonly pid?: number
   readonly args?: readonly string[]
   readonly config?: Readonly<Record<string, unknown>>

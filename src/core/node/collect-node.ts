@@ -81,7 +81,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const mounts = withLinks(raw, links.links)
   log(`mount table: ${mounts.size} mounts`)
   const processes = node.processes()
-  const host = { ...hostIdentity(), ...testIdentity(node) }
+  const host = { ...hostIdentity('', node.kubelet?.flags), ...testIdentity(node) }
   const staticPods = readStaticPods(node.staticPods)
   const blockDevices = loopDevices()
   const installed = flexDrivers(node)
@@ -116,7 +116,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const { api, client, kubeletClient, kubeletUnused } = await remote
   log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
-  const kubelet = withSignsOfLife(localKubelet, api, Date.parse(capturedAt))
+  const kubelet = { ...withSignsOfLife(localKubelet, api, Date.parse(capturedAt)), ...nameOf(node) }
   log(`kubelet: ${describe(kubelet)}; lease ${api.lease?.spec?.renewTime ?? 'not readable'}`)
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
@@ -160,6 +160,10 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   }
   const readMounts = mountsAnew(node.rootDir, links.links)
   return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts }
+}
+
+function nameOf({ ownName }: LocatedNode): Pick<KubeletSnapshot, 'nodeName' | 'nodeNameFrom'> {
+  return ownName === undefined ? {} : { nodeName: ownName.name, nodeNameFrom: ownName.from }
 }
 
 function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapshot): string {

@@ -14,6 +14,8 @@ export interface KubeletConfig {
   readonly keepTerminatedPodVolumes?: boolean
   readonly containerRuntimeEndpoint?: string
   readonly cgroupDriver?: string
+  /** Of its API. */
+  readonly port?: number
   readonly healthzPort?: number
   readonly healthzBindAddress?: string
   /** Where the drivers of flexVolumes are (P85). */
@@ -55,6 +57,7 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
     ...(flags.has('keep-terminated-pod-volumes') && {
       keepTerminatedPodVolumes: flags.get('keep-terminated-pod-volumes') !== 'false',
     }),
+    ...(flags.has('port') && { port: Number(flags.get('port')) }),
     ...(flags.has('healthz-port') && { healthzPort: Number(flags.get('healthz-port')) }),
     ...(flags.has('healthz-bind-address') && { healthzBindAddress: flags.get('healthz-bind-address') }),
     ...(flags.has('feature-gates') && {
@@ -107,7 +110,7 @@ function dropIns(directory: string): string[] {
 
 function pick(document: Document): KubeletConfig {
   const { staticPodPath, staticPodURL, enableControllerAttachDetach, containerRuntimeEndpoint, cgroupDriver } = document
-  const { healthzPort, healthzBindAddress, volumePluginDir, featureGates, keepTerminatedPodVolumes } = document
+  const { port, healthzPort, healthzBindAddress, volumePluginDir, featureGates, keepTerminatedPodVolumes } = document
   const gates = gatesOf(typeof featureGates === 'object' && featureGates !== null ? featureGates : {})
   return {
     ...(typeof staticPodPath === 'string' && staticPodPath !== '' && { staticPodPath }),
@@ -117,6 +120,7 @@ function pick(document: Document): KubeletConfig {
     ...(typeof containerRuntimeEndpoint === 'string' &&
       containerRuntimeEndpoint !== '' && { containerRuntimeEndpoint }),
     ...(typeof cgroupDriver === 'string' && { cgroupDriver }),
+    ...(typeof port === 'number' && { port }),
     ...(typeof healthzPort === 'number' && { healthzPort }),
     ...(typeof healthzBindAddress === 'string' && { healthzBindAddress }),
     ...(typeof volumePluginDir === 'string' && volumePluginDir !== '' && { volumePluginDir }),

@@ -1,15 +1,18 @@
 /** Which node this is: its root directory, name, kubelet and runtime, from one look at the processes (S8). */
 import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { errnoOf, isMissing, VolctlError } from '../errors.ts'
+import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../errors.ts'
 import type { RuntimeSnapshot } from '../model/snapshot.ts'
+import { otherName } from '../reconcile/refuse-identity.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { pin } from '../trust/processes.ts'
+import { canonicalNodeName } from './canonical-node-name.ts'
 import { findKubelet, type KubeletChoice, startableKubelets } from './find-kubelet.ts'
-import { canonicalNodeName, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
+import { DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
 import { type KubeletConfig, kubeletConfig } from './kubelet-config.ts'
 import { runningKubelets } from './kubelet-process.ts'
 import { kubeletState } from './kubelet-state.ts'
+import { type OwnNodeName, ownNodeName } from './own-node-name.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
 import { runtimeEndpoints } from './runtime-endpoints.ts'
 import { hostsKubelets, letGo, type ProcessScan, scanKubelets, scanProcesses } from './scan-processes.ts'
@@ -24,6 +27,8 @@ export interface LocatedNode {
   readonly nodeName: string
   /** Absent: none was found, or a test's host is in its place. */
   readonly kubelet?: KubeletCandidate
+  /** What that kubelet calls itself, where it is known. */
+  readonly ownName?: OwnNodeName
   readonly config: KubeletConfig
   /** Why nothing may be changed from here. */
   readonly standing: readonly StandingObstacle[]
@@ -45,7 +50,7 @@ const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
 
 /**
  * @throws WrongNamespace where volctl has to enter the kubelet's mount namespace first (S6), SafetyRefusal for several
- * kubelets (S8) or a test's host on a real node (S34), VolctlError for a root directory that is not there
+ * kubelets (S8), another kubelet's name (S1) or a test's host on a real node (S34), VolctlError for a root directory that is not there
  */
 export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   using scan = scanProcesses()
@@ -53,7 +58,9 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   const testHost = readTestHost()
   const kubelet = testHost === undefined ? findKubelet(running, choice) : undefined
   const wantedRoot = choice.rootDir ?? testHost?.rootDir ?? kubelet?.rootDir ?? DEFAULT_ROOT_DIR
-  const nodeName = choice.nodeName ?? testHost?.nodeName ?? kubelet?.nodeName ?? hostname()
+  const ownName = await ownNodeName(kubelet)
+  if (choice.nodeName !== undefined) requireOwnName(choice.nodeName, ownName)
+  const nodeName = choice.nodeName ?? testHost?.nodeName ?? ownName?.name ?? kubelet?.nodeName ?? hostname()
   if (testHost === undefined) {
     const runtimes = scan.runtimes.flatMap(({ process }) => process ?? [])
     checkMountNamespace({ kubelet: kubelet?.process, runtimes, rootDir: wantedRoot })
@@ -66,6 +73,7 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
     rootDir,
     nodeName: canonicalNodeName(nodeName),
     ...(kubelet !== undefined && { kubelet: letGoOf(kubelet) }),
+    ...(ownName !== undefined && { ownName }),
     config,
     standing: testHost === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
     ...(testHost !== undefined && { testHost }),
@@ -83,6 +91,13 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
     runtime: () =>
       askRuntimes(testHost, choice.runtimeEndpoint, config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint),
   }
+}
+
+/** S1, where no look at the Node can tell otherwise. @throws SafetyRefusal OtherNode */
+function requireOwnName(chosen: string, own: OwnNodeName | undefined): void {
+  if (own === undefined || own.from === 'hostname' || own.name === canonicalNodeName(chosen)) return
+  const { rule, code, message, hint } = otherName(chosen, own.name)
+  throw new SafetyRefusal(rule, code, message, { hint })
 }
 
 /** The process was pinned for the look alone. */

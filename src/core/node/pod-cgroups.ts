@@ -108,13 +108,15 @@ function podsIn(path: string, base: number): readonly FoundPods[] {
 
 /**
  * A container's own cgroup by what runtimes call it: an id of 64 hex digits, under cgroupfs alone, under systemd
- * `docker-ID.scope`, `cri-containerd-ID.scope`, `libpod-ID.scope`; LXC's, nspawn's and machined's by their forms.
+ * `docker-ID.scope`, `cri-containerd-ID.scope`, `libpod-ID.scope`; LXC's, nspawn's and machined's by their forms. What a
+ * person's own service manager runs, below a cgroup that he may write, is no more of this node than a container (S32).
  */
 const CONTAINERS: readonly RegExp[] = [
   /^(?:[a-z][a-z0-9.-]*[-.])?[0-9a-f]{64}(?:\.scope|\.slice)?$/,
   /^lxc\.payload(?:\..+)?$/,
   /^systemd-nspawn@.+\.service$/,
   /^machine-.+\.scope$/,
+  /^user@[1-9]\d*\.service$/,
 ]
 
 /** Where the innermost container's cgroup ends; `from` where there is none behind it. */

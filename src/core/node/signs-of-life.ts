@@ -54,6 +54,15 @@ export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefine
   return { ...kubelet, ...stop, ...(lives && { mayReturn: true }), ...note }
 }
 
+/** Is the lease younger than its duration, and renewed since a moment. Both in milliseconds since the epoch. */
+export function leaseIsAlive(
+  api: ApiSnapshot | undefined,
+  { now, since }: { readonly now: number; readonly since: number },
+): boolean {
+  const lease = leaseRenewed(api?.lease, { now, skewMs: api?.clockSkewMs })
+  return lease !== undefined && now - lease.at < lease.durationMs && lease.at > since
+}
+
 /**
  * Whether a kubelet of this name has lived since the look, whatever clock it has: its lease is another one now.
  *

@@ -5,6 +5,7 @@
  * work and is only shown. What only the machine can tell (superblocks, holders, open devices) is checked at apply.
  */
 import { compareText } from '../compare-text.ts'
+import { isListedWhole } from '../desired/api-lookup.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../desired/controller-wanted.ts'
 import { podLabel } from '../desired/pods.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
@@ -267,6 +268,14 @@ function obstacleOf(
       code: 'Forbidden',
       message: 'this credential may not delete attachments',
       hint: 'Use a credential that may delete volumeattachments (--kubeconfig).',
+    }
+  }
+  if (!isListedWhole(api, 'persistentvolumes')) {
+    return {
+      code: 'SecondVolume',
+      message:
+        'whether another PersistentVolume is behind the same attachment is not known: not all of them could be read',
+      hint: 'Use a credential that may list persistentvolumes (--kubeconfig).',
     }
   }
   return undefined

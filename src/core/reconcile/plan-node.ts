@@ -15,12 +15,13 @@ import { blockDeadDrivers } from './dead-drivers.ts'
 import { detachVolumes } from './detach-volumes.ts'
 import { Findings, finishOperations } from './draft.ts'
 import { filterOperations } from './filter-operations.ts'
-import { machineOf, refuseInsecureApi, refuseOutage, refuseWrongMachine } from './guards.ts'
+import { refuseInsecureApi, refuseOutage } from './guards.ts'
 import { blockLazilyDetached } from './lazily-detached.ts'
 import { mountOrAttachVolumes } from './mount-volumes.ts'
 import { makeContext } from './plan-context.ts'
 import { podListIsComplete, sectionUnseen } from './pod-classes.ts'
 import { missingPodsDirectory } from './pods-directory.ts'
+import { machineOf, refuseWrongMachine, reportAccepted } from './refuse-identity.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { reportProblems } from './report-problems.ts'
 import { unmapDevices, unmapVolumes } from './unmap-block.ts'
@@ -64,7 +65,8 @@ export function decideNode(
   reportInsecureApi(context, findings)
   if (look === 'first') reportUnmatchedNames(context, findings)
 
-  const machine = machineOf(inputs)
+  const machine = machineOf(inputs, options)
+  reportAccepted(machine, findings)
   const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
   const { kept, filtered } = filterOperations(findings.operations, options)
   const operations = finishOperations(kept)

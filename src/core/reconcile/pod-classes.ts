@@ -4,6 +4,7 @@
  */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { compareText } from '../compare-text.ts'
+import { isListedWhole } from '../desired/api-lookup.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
 import type { PodRef } from '../plan/plan.ts'
@@ -47,8 +48,9 @@ export function classifyPods(
   const { snapshot, tree } = inputs
   const listed = new Map<string, Pod>()
   const shielded = new Set<string>()
-  // S10: what an annotation says never takes the place of an ordinary pod's own UID.
-  for (const pod of (snapshot.api?.pods ?? []).toSorted((a, b) => Number(isMirrorPod(b)) - Number(isMirrorPod(a)))) {
+  // The last one counts. S10: what an annotation says never takes the place of an ordinary pod's own UID; of a pod that is in
+  // the list twice the one that lives is believed.
+  for (const pod of (snapshot.api?.pods ?? []).toSorted((a, b) => weightOf(a) - weightOf(b))) {
     listed.set(onDiskUid(pod), pod)
     for (const uid of protectedUids(pod)) shielded.add(uid)
   }
@@ -122,6 +124,11 @@ export function classifyPods(
   return { all, of: (uid) => byUid.get(uid) }
 }
 
+/** Ordinary pods after mirror pods, those that are meant to run after those that end. */
+function weightOf(pod: Pod): number {
+  return (isMirrorPod(pod) ? 0 : 2) + (isTerminalPhase(pod) || isTerminating(pod) ? 0 : 1)
+}
+
 /** Without the mount table or the disk nothing can be told from live data; without the loop devices no map can be undone. */
 export function sectionUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
   if (mounts.size === 0) return 'the mount table was not read'
@@ -131,12 +138,5 @@ export function sectionUnseen({ snapshot, mounts }: ActualInputs): string | unde
 
 /** S3: a list that failed, or is not there, makes nobody absent. */
 export function podListIsComplete({ snapshot }: ActualInputs): boolean {
-  if (snapshot.api === undefined || !Array.isArray(snapshot.api.pods)) return false
-  return !snapshot.api.errors.some((error) => mentionsPods(error))
-}
-
-function mentionsPods(error: unknown): boolean {
-  if (typeof error === 'string') return /\bpods?\b/i.test(error)
-  const { resource, kind } = error as { resource?: unknown; kind?: unknown }
-  return /^pods?$/i.test(String(resource ?? kind ?? ''))
+  return isListedWhole(snapshot.api, 'pods')
 }

@@ -3,7 +3,7 @@ import { readStateFile } from '../actual/state-file.ts'
 import type { UnresolvedVolume } from '../desired/desired-state.ts'
 import type { DeviceKind } from '../desired/may-be.ts'
 import { podNamespace } from '../desired/pods.ts'
-import type { ApiReadError } from '../model/snapshot.ts'
+import { readFailures, subjectOf } from '../desired/read-failures.ts'
 import { csiUniqueName, escapeQualifiedName } from '../names.ts'
 import { namespacedName, podName, podNameAndUid } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
@@ -180,15 +180,15 @@ function kindName({ plugin, driver }: DeviceKind): string {
 }
 
 function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
-  for (const error of inputs.snapshot.api?.errors ?? []) {
-    const { resource, namespace, name, status, reason, message } = error as Partial<ApiReadError>
-    if (reason === 'NotFound' || status === 404) continue
-    const what = [resource ?? 'object', [namespace, name].filter(Boolean).join('/')].filter(Boolean).join(' ')
-    const forbidden = reason === 'Forbidden' || status === 403
+  const { api } = inputs.snapshot
+  for (const failure of api === undefined ? [] : readFailures(api.errors)) {
+    if (failure.notFound) continue
     findings.problem(
-      forbidden ? 'info' : 'warning',
+      failure.forbidden ? 'info' : 'warning',
       'ReadFailed',
-      typeof error === 'string' ? error : `${what} could not be read: ${message ?? reason ?? 'no reason given'}`,
+      failure.resource === undefined
+        ? `what could not be read is not clear, so that anything may be missing: ${failure.text}`
+        : `${subjectOf(failure)} could not be read: ${failure.text}`,
       {},
     )
   }

@@ -1,5 +1,6 @@
 /** What a person is shown about a CSI volume before saying yes (S31), and what else the API says of it. */
 
+import { isListedWhole } from '../desired/api-lookup.ts'
 import type { PersistentVolume } from '../model/objects.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { VolumeMode, VolumeRef } from '../plan/plan.ts'
@@ -79,7 +80,5 @@ export function isForOnePod(volume: PersistentVolume | undefined): boolean {
 
 /** Are the attachments of other nodes known: the list was read whole, not object by object (S30). */
 export function knowsOtherNodes({ inputs }: PlanContext): boolean {
-  const { api } = inputs.snapshot
-  if (api === undefined || api.credential === 'kubelet') return false
-  return !api.errors.some((error) => error.resource === 'volumeattachments' && error.name === undefined)
+  return isListedWhole(inputs.snapshot.api, 'volumeattachments')
 }

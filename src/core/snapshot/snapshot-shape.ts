@@ -41,8 +41,8 @@ const rootDirectory: Shape<string> = (value, at) => {
   return plainPath(path) === '/' ? fail(at, 'a directory of its own', value) : path
 }
 
-/** Other tools write a line of text for each (`readFailures`). */
-const readError = ((value, at) => (typeof value === 'string' ? value : keptRecord(anything)(value, at))) as Shape<never>
+/** Other tools write them otherwise; what nobody understands makes everything unknown (`readFailures`). */
+const readError = anything as Shape<never>
 
 /** A word that later versions may have more of. */
 const word = text as Shape<never>
@@ -155,6 +155,8 @@ export const snapshotShape = kept<NodeSnapshot>({
     mayReturn: needed(flag),
     stoppedAt: text,
     stopShownBy: word,
+    nodeName: text,
+    nodeNameFrom: word,
     pid: number,
     args: keptList(text),
     config: keptRecord(anything),
