@@ -7,6 +7,7 @@ import type { Opener } from '../../src/core/apply/device-openers.ts'
 import type { DeviceUse } from '../../src/core/apply/device-use.ts'
 import type { HiddenFileSystem } from '../../src/core/apply/hidden-file-systems.ts'
 import type { FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
+import type { Mapper } from '../../src/core/apply/mapped-devices.ts'
 import type { Apart } from '../../src/core/apply/ownership-apart.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import { VolctlError } from '../../src/core/errors.ts'
@@ -204,6 +205,7 @@ export class FakeHost implements Host {
   loops = () => [...this.backingFiles].map(([device, backingFile]) => ({ device, backingFile }))
   mayBeMadeOf = (): boolean => true
   fileSystemLives = (): boolean => false
+  mappedBlocks = async (): Promise<Mapper[]> => []
   detachedFiles = async (): Promise<DetachedFiles> => ({ users: [], unread: [] })
   superblockGone = (): boolean => false
   hidden: HiddenFileSystem[] = []

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices } from '../helpers/namespace.ts'
+import { inNamespace, noBlockDevices, noSystemCalls } from '../helpers/namespace.ts'
 
 process.env.BTRFS_IMAGE = fileURLToPath(new URL('../fixtures/btrfs/empty.img.br', import.meta.url))
 const noBtrfs = /\tbtrfs$/m.test(readFileSync('/proc/filesystems', 'utf8')) ? undefined : ': this kernel has none'
@@ -51,6 +51,20 @@ describe.skipIf(noBlockDevices !== undefined)(`who uses the disk of a volume${no
     }
   })
 })
+
+describe.skipIf((noBlockDevices ?? noSystemCalls) !== undefined)(
+  `who has the disk of a volume mapped${noBlockDevices ?? noSystemCalls ?? ''}`,
+  () => {
+    it('S21: a device that is mapped, with no descriptor of it, is not taken away', async () => {
+      const found = await inNamespace<Record<string, Outcomes>>(WORKER, 'everybody', false, ['its memory mapped'])
+      const ends = found['its memory mapped']
+      // An unmount of what is staged takes nothing from whoever has the device mapped.
+      expect(ends?.UnmountDevice).toBe('done')
+      for (const taking of ['DetachVolume', 'UnmapVolume', 'UnmapDevice'] as const)
+        expect(ends?.[taking]).toMatch(/^refused HeldBy: .* \(pid \d+\), which has \S*DISKp1 mapped/)
+    })
+  },
+)
 
 describe.skipIf(noBlockDevices !== undefined)(`a volume that is no disk of its own${noBlockDevices ?? ''}`, () => {
   describe('a directory of a file system that is kept by somebody else (O36)', () => {

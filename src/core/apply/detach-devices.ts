@@ -36,7 +36,10 @@ export async function requireDevicesUnused(
   const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: true })
   const isOwn = (device: string): boolean =>
     ofOthers.has(keyOf({ device, backingFile: host.loopBackingFile(device) ?? '' }))
-  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, loops: { isOwn, filesAside: true } }, run)
+  const { lasting, passing } = await lookAtDisks(
+    { nodes, isNoUse: isPassive, loops: { isOwn, filesAside: true }, withMaps: true },
+    run,
+  )
   const [user] = lasting
   if (user !== undefined) throw heldBy(operation, user.who)
   const held = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))

@@ -2,6 +2,7 @@
 
 import type { DetachedFiles, DetachedSearch } from '../holders/detached-files.ts'
 import type { HolderSearch, Holders } from '../holders/find-holders.ts'
+import type { BlockQuestion } from '../holders/mapped-blocks.ts'
 import type { MapReader } from '../holders/mapped-files.ts'
 import type { Holder } from '../holders/process-files.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
@@ -14,6 +15,7 @@ import type { DeleteContentOptions, Deleted } from './delete-content.ts'
 import type { Opener } from './device-openers.ts'
 import type { DeviceUse } from './device-use.ts'
 import type { HiddenFileSystem } from './hidden-file-systems.ts'
+import type { Mapper } from './mapped-devices.ts'
 import type { Apart } from './ownership-apart.ts'
 
 /** plain: many paths a call, for file systems that cannot hang; careful: `-i -c -n`, never touches the file system. */
@@ -100,6 +102,8 @@ export interface Host {
   superblockGone(dev: string, fsType: string): boolean
   /** Does the kernel list the file system of this number ("0:52") as alive; false: it does not, or has no list of them. */
   fileSystemLives(dev: string, fsType: string): boolean
+  /** Who has a block device mapped into memory. */
+  mappedBlocks(question: BlockQuestion, reader: MapReader): Promise<readonly Mapper[]>
   /** Who has something open on a file system that no table shows any more. */
   detachedFiles(search: DetachedSearch, reader: MapReader): Promise<DetachedFiles>
   /** File systems on block devices that none of these tables shows. */

@@ -12,7 +12,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { errnoOf } from '../errors.ts'
-import { detachedFiles } from '../holders/detached-files.ts'
+import { detachedFiles, processesWithBlocks } from '../holders/detached-files.ts'
 import { findHolders } from '../holders/find-holders.ts'
 import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
 import { commandPath, runCommand } from '../trust/programs.ts'
@@ -86,6 +86,7 @@ export const linuxHost: Host = {
   superblockGone: (dev, fsType) => isSuperblockGone(dev, fsType),
   fileSystemLives: (dev, fsType) => fileSystemLives(dev, fsType),
   detachedFiles,
+  mappedBlocks: processesWithBlocks,
   hiddenFileSystems: (tables) => hiddenFileSystems(tables),
 
   async isDead(path, deadlineMs) {

@@ -81,6 +81,7 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
       expected.has(id) || (fsType === 'devtmpfs' && mountPoint.includes(shape)) || (pid !== undefined && isOfPods(pid)),
     isOwnOpener: ({ pid }, node) => node?.servedBy === pid || isOfPods(pid),
     isToBeFree: () => pods.size === 0,
+    withMaps: true,
     // The maps of other pods, which are released with these.
     loops: {
       isOwn: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,

@@ -8,6 +8,7 @@ import { requestOfParent } from '../parent-request.ts'
 import { kernelText } from '../trust/kernel.ts'
 import { detachedPaths } from './detached-paths.ts'
 import { type MapAnswer, type MapRequest, mapRequest } from './map-messages.ts'
+import { mappedBlocks } from './mapped-blocks.ts'
 import { parseMaps } from './parse-maps.ts'
 
 /** Sets the exit status: 1 where the request is none, or not of this process's parent; nothing is read then. */
@@ -19,11 +20,15 @@ export async function readMapsForParent(): Promise<void> {
   for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request, known))}\n`)
 }
 
-function answerOf(pid: number, { devices, detached }: MapRequest, known: ReadonlySet<number>): MapAnswer {
+function answerOf(pid: number, { devices, detached, blocks }: MapRequest, known: ReadonlySet<number>): MapAnswer {
   try {
     const maps = devices.length === 0 ? [] : parseMaps(kernelText(`/proc/${pid}/maps`))
     const mapped = maps.filter(({ dev }) => devices.includes(dev)).map(({ path }) => path)
-    const paths = [...mapped, ...(detached === undefined ? [] : detachedPaths(pid, detached.devices, known))]
+    const paths = [
+      ...mapped,
+      ...(detached === undefined ? [] : detachedPaths(pid, detached.devices, known)),
+      ...(blocks === undefined ? [] : mappedBlocks(pid, blocks)),
+    ]
     return { pid, paths: [...new Set(paths)] }
   } catch (error) {
     return { pid, paths: [], error: errnoOf(error) ?? errorMessage(error) }
