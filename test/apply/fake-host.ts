@@ -200,6 +200,8 @@ export class FakeHost implements Host {
   })
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
   openersOf = (devs: ReadonlySet<string>): Opener[] => this.openers.filter(({ dev }) => devs.has(dev))
+  readonly podProcesses = new Map<number, string>()
+  podsOf = (pid: number): string[] => [this.podProcesses.get(pid) ?? []].flat()
   diskSequence = (dev: string): string | undefined => this.diskSequences.get(dev)
   deviceNumber = (path: string): string | undefined => (path.startsWith('/dev/loop') ? `7:${path.slice(9)}` : undefined)
   loops = () => [...this.backingFiles].map(([device, backingFile]) => ({ device, backingFile }))

@@ -288,11 +288,12 @@ async function outcomeOf(
   }
 }
 
-/** Stages by a mount(8) of one's own, and detaches; the use begins in the driver's call, before it unmounts. */
+/** Stages by a mount(8) of one's own, and detaches; the use begins in the driver's call. */
 async function detachOf(
   directory: string,
   stageBy: (at: string) => void,
   use: (at: string) => End | Promise<End> | undefined,
+  whileMounted = false,
 ): Promise<string> {
   const root = makeDir(`${directory}/kubelet-${Math.random()}`)
   const at = global(root)
@@ -305,7 +306,7 @@ async function detachOf(
   const found = await outcomeOf(root, [unstage, detach('unstage')], {
     ...{ last: 'detach', during: 'nodeUnstageVolume' },
     use: () => use(at),
-    whileMounted: true,
+    whileMounted,
   })
   return found.replaceAll(directory, '')
 }
@@ -407,7 +408,13 @@ await runScenario({
     const tmpfs = (at: string): void => void sh('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', at)
     const inMemory = {
       free: await detachOf(directory, tmpfs, () => undefined),
-      held: await detachOf(directory, tmpfs, (global) => lazily(directory, (at) => sh('mount', '--bind', global, at))),
+      // What is to be mounted once more has to be there still.
+      held: await detachOf(
+        directory,
+        tmpfs,
+        (global) => lazily(directory, (at) => sh('mount', '--bind', global, at)),
+        true,
+      ),
     }
     const btrfs = hasBtrfs()
       ? await withBtrfs(directory, async (device) => {

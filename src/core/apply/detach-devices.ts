@@ -32,8 +32,8 @@ export async function requireDevicesUnused(
   around.changed()
   requireNothingUnexplained(run)
   const own = nodesOwn(around, plan.rootDir, host)
-  const { disks, fileSystems, directories } = devicesOf(record, own, host)
-  const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: true })
+  const { disks, below, fileSystems, directories } = devicesOf(record, own, host)
+  const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
   const isOwn = (device: string): boolean =>
     ofOthers.has(keyOf({ device, backingFile: host.loopBackingFile(device) ?? '' }))
   const { lasting, passing } = await lookAtDisks(

@@ -90,6 +90,8 @@ export interface Host {
   readonly blockTree: BlockTree
   /** Processes that have one of these devices ("major:minor", "char major:minor") open. @throws where that cannot be told */
   openersOf(devs: ReadonlySet<string>, table: MountTable, others: readonly OtherNamespace[]): readonly Opener[]
+  /** UIDs of the pods that a process is of, by its cgroup: several where one is nested in the other. */
+  podsOf(pid: number): readonly string[]
   /** The kernel's number for the disk behind a device, never given twice in one boot; undefined before Linux 5.15. */
   diskSequence(dev: string): string | undefined
   /** "major:minor" of a device node, where there is one. */

@@ -14,6 +14,8 @@ import {
 import { errnoOf } from '../errors.ts'
 import { detachedFiles, processesWithBlocks } from '../holders/detached-files.ts'
 import { findHolders } from '../holders/find-holders.ts'
+import { podUidsOfCgroup } from '../node/pod-cgroups.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
 import { commandPath, runCommand } from '../trust/programs.ts'
 import { writeAtomically } from './atomic/write-atomically.ts'
@@ -79,6 +81,7 @@ export const linuxHost: Host = {
   holdersBelow,
   findHolders,
   deviceUse: (dev) => readDeviceUse(dev),
+  podsOf: (pid) => podUidsOfCgroup(kernelTextIfAny(`/proc/${pid}/cgroup`) ?? ''),
   diskSequence: readDiskSequence,
   deviceNumber: readDeviceNumber,
   loops: () => readLoops(),
