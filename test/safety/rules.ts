@@ -298,6 +298,11 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('api/fresh-volumes', 'pod, claim and volume that were made after the last look (S21)'),
     ...shown('e2e/pod-appears', 'S21: a pod that came with a claim and a volume of its own keeps its disk attached'),
     ...shown('apply/find-device', 'a device that is in use, while that of the volume is not known (S21)'),
+    ...shown(
+      'apply/require-device-unused',
+      'a process of nobody’s holds the map of a raw block volume',
+      'a process of another pod of this node that wants the volume does not',
+    ),
     ...shown('apply/whole-disk', 'the disk and everything on it (S21)'),
     ...planner('S21 detach'),
   ],
