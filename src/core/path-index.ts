@@ -26,13 +26,13 @@ export class PathIndex<T> {
     return found
   }
 
-  /** What lies at a directory above the path, the path itself not among them. */
-  above(path: string): T[] {
+  /** What lies at a directory above the path, the path itself not among them. @param top no higher than this */
+  above(path: string, top = '/'): T[] {
     const found: T[] = []
-    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    for (let end = path.lastIndexOf('/'); end > 0 && end >= top.length; end = path.lastIndexOf('/', end - 1)) {
       found.push(...this.at(path.slice(0, end)))
     }
-    return path === '/' ? found : [...found, ...this.at('/')]
+    return path === '/' || top !== '/' ? found : [...found, ...this.at('/')]
   }
 
   /** Index of the first entry that is not less than the path. */

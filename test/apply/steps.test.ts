@@ -170,6 +170,34 @@ describe('umount', () => {
     expect(outcome?.message).toContain('pid 4711')
   })
 
+  it('is forced though the root directory that is bound over itself shows a copy, which is no other mount (S19, O35)', async () => {
+    const shared = { fields: 'shared:1', dev: '254:0', fsType: 'ext4' }
+    const root = '/var/lib/kubelet'
+    fixture.host.mounts = [{ id: 1, ...shared, root: '/', path: '/' }]
+    fixture.host.mounts.push({ id: 2, ...shared, root, path: root })
+    const expects = [fixture.host.mount(DIR, { fsType: 'nfs', dev: '0:50', parentId: 2 })]
+    // It is seen elsewhere, too: in the peer that the root directory is bound from.
+    fixture.host.mounts.push({ id: 3, ...shared, root, path: '/kubelet' })
+    const copy = { fsType: 'nfs', dev: '0:50', parentId: 3, path: `/kubelet${DIR.slice(root.length)}` }
+    fixture.host.mount(copy.path, copy)
+    const { state } = await run([step('umount', DIR, 'force')], expects)
+    // The kernel of this test leaves the copy, and that is said; it is not refused.
+    expect(state).toBe('failed StillMounted')
+    expect(fixture.host.log).toContain(`umount force ${DIR}`)
+  })
+
+  it('says so where a copy stays that no path leads to (O35)', async () => {
+    const shared = { fields: 'shared:1', dev: '254:0', fsType: 'ext4' }
+    const root = '/var/lib/kubelet'
+    fixture.host.mounts = [{ id: 1, ...shared, root: '/', path: '/' }]
+    fixture.host.mounts.push({ id: 2, ...shared, root, path: root })
+    fixture.host.mount(DIR, { dev: '0:50' })
+    const expects = [fixture.host.mount(DIR, { dev: '0:50', parentId: 2 })]
+    const { state, outcome } = await run([step('umount', DIR)], expects)
+    expect(state).toBe('failed StillMounted')
+    expect(outcome?.message).toContain(`a copy of it stays, the tmpfs mount 100 of src on ${DIR}`)
+  })
+
   it('is not forced where another mount has the same connection (S19)', async () => {
     const expects = [fixture.host.mount(DIR, { fsType: 'nfs', dev: '0:50' })]
     fixture.host.mount('/mnt/other', { fsType: 'nfs', dev: '0:50' })
@@ -253,6 +281,22 @@ describe('content and loop devices', () => {
     fixture.host.holders = [{ pid: 42, process: 'sh', what: 'cwd', path: DIR }]
     expect((await run([step('deleteContent', DIR), step('rmdir', DIR)])).state).toBe('refused HeldBy')
     expect(fixture.host.files.has(`${DIR}/data`)).toBe(true)
+  })
+
+  it('deletes no content where it cannot be told who uses it (S12)', async () => {
+    fixture.host.file(`${DIR}/data`, 'x')
+    fixture.host.unseen = ['what is held by 1 process cannot be seen']
+    expect((await run([step('deleteContent', DIR), step('rmdir', DIR)])).state).toBe('refused UsersUnknown')
+    expect(fixture.host.log).toEqual([])
+  })
+
+  it('looks once for many directories that are emptied in one moment (S12)', async () => {
+    const all = Array.from({ length: 300 }, (_, n) => `${DIR}-${n}`)
+    for (const dir of all) fixture.host.file(`${dir}/data`, 'x')
+    const operations = all.map((dir, n) => operation(`o${n}`, { steps: [step('deleteContent', dir)] }))
+    const result = await fixture.apply(planOf(operations))
+    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['done']))
+    expect(fixture.host.looks).toBeLessThan(100)
   })
 
   it('counts what it deletes', async () => {

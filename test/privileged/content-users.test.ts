@@ -70,6 +70,7 @@ describe.skipIf(noRoot !== undefined)(
       { use: 'cwdInDetached', by: ', cwd)' },
       { use: 'cwdBelowInDetached', by: ', cwd)' },
       { use: 'libraryInDetached', by: ', map)' },
+      { use: 'export', by: 'the NFS export of ' },
       { use: 'bindfs', by: 'bindfs' },
     ])('$use: refused and named, and hurt where nobody asks', async ({ use, by }) => {
       const why = cannot[use]

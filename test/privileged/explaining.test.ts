@@ -63,7 +63,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     const found = await run<Record<string, { screen: string; applied: string; left: boolean }>>('content')
     const refused = { applied: 'UnmountVolume scratch: refused HeldBy', left: true }
     expect(found).toEqual({
-      mount: { ...refused, screen: expect.stringMatching(/\/elsewhere.*sh/s) },
+      mount: { ...refused, screen: expect.stringMatching(/namespace of sh \(pid.*\/elsewhere/s) },
       overlay: { ...refused, screen: expect.stringMatching(/overlay on .*lowerdir .*\/lower.*sh \(pid/s) },
       inside: { ...refused, screen: expect.stringContaining('cwd') },
       file: { ...refused, screen: expect.stringContaining('lower') },

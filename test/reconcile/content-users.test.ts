@@ -46,6 +46,12 @@ describe('S12: an emptyDir that is in use under another name is blocked with --o
       built: disk('/srv/export', `${PLACE}/sub`, disk(ROOT, ROOT)),
       by: '/srv/export',
     },
+    {
+      name: 'a directory of the pod above it, bound',
+      built: disk('/srv/export', `${ROOT}/pods/${GONE}/volumes`),
+      by: '/srv/export',
+    },
+    { name: 'a layer above it', built: overlay(`lowerdir=${ROOT}/pods/${GONE}`), by: 'lowerdir' },
     { name: 'lower directory', built: overlay(`lowerdir=${PLACE}/sub`), by: `lowerdir ${PLACE}/sub` },
     { name: 'one of several lower directories', built: overlay(`lowerdir=/a:/b/c:${PLACE}`), by: `lowerdir ${PLACE}` },
     { name: 'a lower directory of data alone', built: overlay(`lowerdir=/a::${PLACE}/sub`), by: 'lowerdir' },

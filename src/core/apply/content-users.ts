@@ -6,6 +6,7 @@ import type { Holders, NamespaceHolder } from '../holders/find-holders.ts'
 import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../holders/mount-uses.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { podOfProcess } from '../node/pod-cgroups.ts'
+import type { Operation } from '../plan/plan.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { allowedFsTypes } from '../plugins/teardown-family.ts'
 import { expectedIds } from './expected-mounts.ts'
@@ -21,14 +22,14 @@ import type { StepContext } from './step-context.ts'
  */
 export async function requireNoUsers(run: StepContext): Promise<void> {
   const { operation } = run
-  const targets = operation.steps.filter(({ op }) => op === 'deleteContent').map(({ target }) => target)
+  const targets = contentOf(run)
   for (const target of targets) {
     if (run.host.lstat(target) === undefined) continue
     const refusal = await refusalOf(target, run)
     if (refusal !== undefined) throw new OperationRefused(refusal.code, refusal.message, { hint: refusal.hint })
   }
   const where = operation.steps.at(-1)?.target ?? ''
-  const places = [...memoryOf(run), ...(targets.length === 0 ? removedIn(run) : [])]
+  const places = [...memoryOf(run), ...(targets.length === 0 ? removedBy(run) : [])]
   for (const { place, deep } of places) {
     const found = mountUsers(place, where, deep, run)
     if (found === '') continue
@@ -54,7 +55,12 @@ interface Refusal {
 async function refusalOf(path: string, run: StepContext): Promise<Refusal | undefined> {
   const { host, plan, operation, context } = run
   const going = new Set(expectedIds(operation).keys())
-  const found = await host.contentHolders(await run.users(), { path, going, rootDir: plan.rootDir })
+  const found = await host.contentHolders(await run.users(), {
+    path,
+    going,
+    rootDir: plan.rootDir,
+    ...(operation.pod && { podUid: operation.pod.uid }),
+  })
   const who = describeHolders(found, context.nameOf)
   if (who !== '') return { code: 'HeldBy', message: `${path} is in use by ${who}; nothing was deleted`, hint: END_IT }
   const [unknown] = found.unseen
@@ -72,6 +78,18 @@ interface Removed {
   readonly deep: boolean
 }
 
+/** Directories that are emptied; one that is empty is somebody's to fill, who stands in it or has it open. */
+function contentOf({ operation, around }: StepContext): readonly string[] {
+  const emptied = operation.steps.filter(({ op }) => op === 'deleteContent').map(({ target }) => target)
+  const last = operation.steps.at(-1)
+  if (emptied.length > 0 || last?.op !== 'rmdir' || !isEmptyDir(operation)) return emptied
+  return around.table.at(last.target).length > 0 ? [] : [last.target]
+}
+
+function isEmptyDir({ volume }: Operation): boolean {
+  return volume !== undefined && pluginNamed(volume.plugin).tearDown === 'emptyDir'
+}
+
 /** An emptyDir in memory ends with its mounts. */
 function memoryOf({ operation, around }: StepContext): Removed[] {
   if (operation.deletes === undefined || operation.steps.every(({ op }) => op !== 'umount')) return []
@@ -84,12 +102,10 @@ function memoryOf({ operation, around }: StepContext): Removed[] {
 }
 
 /** Directories that somebody may have bound elsewhere while they were full. */
-function removedIn({ operation, around }: StepContext): Removed[] {
-  const { kind, steps, volume } = operation
-  const isPodDirectory = kind === 'RemoveOrphanPodDir'
-  const isEmptyDir = volume !== undefined && pluginNamed(volume.plugin).tearDown === 'emptyDir'
-  const last = steps.at(-1)
-  if (last?.op !== 'rmdir' || !(isPodDirectory || isEmptyDir)) return []
+function removedBy({ operation, around }: StepContext): Removed[] {
+  const isPodDirectory = operation.kind === 'RemoveOrphanPodDir'
+  const last = operation.steps.at(-1)
+  if (last?.op !== 'rmdir' || !(isPodDirectory || isEmptyDir(operation))) return []
   // By the directory above: a mount on it goes first.
   const parent = locate(around.table, posix.dirname(last.target))
   if (parent === undefined) return []

@@ -17,17 +17,22 @@ export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): Other
   const asked = processIds(proc).flatMap((pid) =>
     everyThread || namespaceOf(pid, 'mnt', proc) === undefined ? tasksOrItself(pid, proc) : [pid],
   )
-  for (const pid of asked) {
+  const read = (pid: number, wholeOnly: boolean): boolean => {
     try {
       const namespace = readlinkSync(`${proc}/${pid}/ns/mnt`)
-      if (seen.has(namespace)) continue
+      if (seen.has(namespace)) return true
+      // In a chroot a process is shown no more of its namespace than lies there.
+      if (wholeOnly && readlinkSync(`${proc}/${pid}/root`) !== '/') return false
       const table = parseMountinfo(kernelBytes(`${proc}/${pid}/mountinfo`))
       seen.add(namespace)
       found.push({ pid, process: processName(pid, proc), table })
+      return true
     } catch {
       // Ended meanwhile, or not ours to see: another process of the same namespace may still show it.
+      return false
     }
   }
+  for (const pid of asked.filter((each) => !read(each, true))) read(pid, false)
   return found
 }
 

@@ -8,8 +8,9 @@ import type { ApplyContext } from './ports.ts'
 
 /** Nobody looks longer at what processes have mapped. */
 const MAPS_MS = 5000
-/** A look is good for this long, or for as long as it took: on a node with thousands of processes that is longer. */
+/** A look is good for this long, or for as long as it took, where a node has thousands of processes. */
 const AGE_MS = 200
+const MOST_AGE_MS = 1000
 
 export class SharedLook {
   readonly #plan: Plan
@@ -33,7 +34,7 @@ export class SharedLook {
     this.#look = look
     const ended = (): void => {
       const now = performance.now()
-      this.#until = now + Math.max(AGE_MS, now - begun)
+      this.#until = now + Math.min(Math.max(AGE_MS, now - begun), MOST_AGE_MS)
     }
     look.then(ended, () => {
       this.#until = Number.NEGATIVE_INFINITY

@@ -23,11 +23,11 @@ export function heldAt(
 }
 
 /** Directories that it empties, and mounts with which an emptyDir in memory ends. */
-function contentOf({ steps, deletes, expects = [] }: Operation): Held['content'] {
+function contentOf({ steps, deletes, pod, expects = [] }: Operation): Held['content'] {
   const emptied = steps.filter(({ op }) => op === 'deleteContent').map(({ target }) => target)
   const ending = deletes === undefined ? [] : expects.map(({ path }) => path)
   const going = new Set(expects.flatMap(({ layers }) => layers.map(({ id }) => id)))
-  return [...new Set([...emptied, ...ending])].map((path) => ({ path, going }))
+  return [...new Set([...emptied, ...ending])].map((path) => ({ path, going, ...(pod && { podUid: pod.uid }) }))
 }
 
 /** Bound on maps and published files: the device, whose openers hold it. */

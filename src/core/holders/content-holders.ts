@@ -10,6 +10,7 @@ import { cannotHang } from '../apply/file-systems.ts'
 import { containingMount, type Location, locate } from '../apply/location.ts'
 import { errnoOf, errorMessage } from '../errors.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
+import { placeOf } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import { podOfProcess } from '../node/pod-cgroups.ts'
@@ -18,14 +19,16 @@ import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
 import type { Holders, LoopHolder, NamespaceHolder } from './find-holders.ts'
 import type { LoopFile } from './kernel-files.ts'
-import { describeUse, type MountUse, mountsOf } from './mount-uses.ts'
+import { describeUse, type MountUse, mountsOf, withTop } from './mount-uses.ts'
 import { searchContent, type Wanted } from './search-content.ts'
 
 export interface Content {
-  /** Absolute, without links on the way. */
+  /** Absolute, as the kubelet has it. */
   readonly path: string
   /** Ids of mounts in our own table that go before: no use, and neither are their copies. */
   readonly going?: ReadonlySet<number>
+  /** Whose directory it is in. */
+  readonly podUid?: string
   /** The root directory, whose own file system has been read all along: else only what cannot hang is looked into. */
   readonly rootDir: string
 }
@@ -57,7 +60,9 @@ interface Uses {
   readonly kernel: readonly string[]
 }
 
-function usesOf({ table, others, layers, namespaceOf }: ContentLook, place: Location, { path, going }: Content): Uses {
+function usesOf({ table, others, layers, namespaceOf }: ContentLook, at: Location, content: Content): Uses {
+  const { path, going, podUid } = content
+  const place = withTop(at, path, podUid)
   const stays = staying(table, going)
   const own = mountsOf(place, table, path).filter(({ mount }) => stays(mount, table))
   const inLayers = layers.within(place)
@@ -98,10 +103,12 @@ function describeLayer(use: MountUse, namespaceOf: ContentLook['namespaceOf']): 
 /** Of the directory, of something in it, or of a directory above through which it is seen. */
 function exportsOf({ table, exports }: ContentLook, path: string, place: Location): string[] {
   const mount = containingMount(table, path)
+  const names = [path, placeOf(table, path)]
   return exports.flatMap(({ path: exported, client, crosses }) => {
     const at = locate(table, exported)
     const isIn = at !== undefined && at.dev === place.dev && isWithin(at.path, place.path)
-    const shows = isWithin(path, exported) && (crosses || containingMount(table, exported)?.id === mount?.id)
+    const isAbove = names.some((name) => isWithin(name, exported))
+    const shows = isAbove && (crosses || containingMount(table, exported)?.id === mount?.id)
     return isIn || shows ? [`the NFS export of ${exported}${client === '' ? '' : ` to ${client}`}`] : []
   })
 }
@@ -168,7 +175,8 @@ async function search(
     return []
   }
   try {
-    return await searchContent(path, mount.id, wanted)
+    // The walk goes by the place itself, and follows no link on the way (S8, S12).
+    return await searchContent(placeOf(table, path), mount.id, wanted)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
     unseen.push(`${path} could not be looked into: ${errorMessage(error)}`)

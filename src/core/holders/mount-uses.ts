@@ -6,12 +6,29 @@
 import { posix } from 'node:path'
 import { type Location, locate, locationIn, pathThrough } from '../apply/location.ts'
 import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
+import { placeOf } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { onceFor } from '../once-for.ts'
 import { PathIndex } from '../path-index.ts'
 import { isWithin } from '../path-within.ts'
 import { type Layer, overlayLayers } from './overlay-layers.ts'
 import { PlaceIndex } from './place-index.ts'
+
+/** Where a directory lies whose content is to go. */
+export interface ContentPlace extends Location {
+  /**
+   * A directory above it that is the pod's own as well: whoever has mounted that, or made it a layer, means this pod's data.
+   * From the root of the file system; absent: itself.
+   */
+  readonly top?: string
+}
+
+/** @param path of the directory, or of the place of a mount on it @param podUid whose directory is above it */
+export function withTop(place: Location, path: string, podUid: string | undefined): ContentPlace {
+  const end = path.lastIndexOf(`/pods/${podUid}/`) + `/pods/${podUid}`.length
+  const below = podUid === undefined || !path.includes(`/pods/${podUid}/`) ? '' : path.slice(end)
+  return below !== '' && place.path.endsWith(below) ? { ...place, top: place.path.slice(0, -below.length) } : place
+}
 
 export interface MountUse {
   readonly mount: MountInfo
@@ -24,13 +41,13 @@ export interface MountUse {
  *
  * @param path of the directory in this table, where that is its own: what is mounted below it is no other name
  */
-export function mountsOf(place: Location, table: MountTable, path?: string): MountUse[] {
+export function mountsOf(place: ContentPlace, table: MountTable, path?: string): MountUse[] {
   const roots = rootsOf(table)(place.dev)
-  const shown = roots.within(place.path)
+  const own = path === undefined ? undefined : placeOf(table, path)
   const found = mountsShowing(place, table)
-  for (const way of [...shown, ...roots.above(place.path)]) {
+  for (const way of [...roots.within(place.path), ...roots.above(place.path)]) {
     const at = isWithin(rootOf(way), place.path) ? undeletedPath(way.mountPoint) : pathThrough(way, place)
-    if (at === undefined || at === path) continue
+    if (at === undefined || at === path || at === own) continue
     const over = [...table.at(at), ...(table.isAbove(at) ? table.under(at) : [])]
     for (const mount of new Set(over))
       if (mount.parentId === way.id && mount !== way) found.push({ mount, how: 'lies in' })
@@ -39,10 +56,9 @@ export function mountsOf(place: Location, table: MountTable, path?: string): Mou
 }
 
 /** Mounts of the directory or of something in it alone: of what is removed only while nothing is mounted on it (R036). */
-export function mountsShowing(place: Location, table: MountTable): MountUse[] {
-  return rootsOf(table)(place.dev)
-    .within(place.path)
-    .map((mount) => ({ mount, how: 'shows' }))
+export function mountsShowing({ dev, path, top = path }: ContentPlace, table: MountTable): MountUse[] {
+  const roots = rootsOf(table)(dev)
+  return [...roots.within(path), ...roots.above(path, top)].map((mount) => ({ mount, how: 'shows' }))
 }
 
 /** Layers of overlays, by the directory that they lie in. */
@@ -61,8 +77,8 @@ export class LayerIndex {
   }
 
   /** One a mount. */
-  within(place: Location): MountUse[] {
-    const byMount = new Map(this.#located.within(place).map((layer) => [layer.mount, layer]))
+  within(place: ContentPlace): MountUse[] {
+    const byMount = new Map(this.#located.within(place, place.top).map((layer) => [layer.mount, layer]))
     return [...byMount.values()].map((layer) => ({ mount: layer.mount, how: 'layer', layer }))
   }
 }

@@ -12,8 +12,9 @@ export class PlaceIndex<T> {
     )
   }
 
-  /** Each once, however often it lies there. */
-  within({ dev, path }: Location): T[] {
-    return [...new Set(this.#byDev.get(dev)?.within(path))]
+  /** Each once, however often it lies there. @param top also what lies above, as high as this */
+  within({ dev, path }: Location, top = path): T[] {
+    const index = this.#byDev.get(dev)
+    return index === undefined ? [] : [...new Set([...index.within(path), ...index.above(path, top)])]
   }
 }

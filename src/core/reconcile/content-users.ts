@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { type Location, locate } from '../apply/location.ts'
 import { firstFew } from '../first-few.ts'
-import { describeUse, layersByText, mountsOf, placeIn } from '../holders/mount-uses.ts'
+import { type ContentPlace, describeUse, layersByText, mountsOf, placeIn, withTop } from '../holders/mount-uses.ts'
 import { PlaceIndex } from '../holders/place-index.ts'
 import type { BlockDevice } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
@@ -34,12 +34,12 @@ export function contentObstacle(context: PlanContext, going: Going): Obstacle | 
   }
 }
 
-function usersOnDisk(context: PlanContext, { dir, removes }: Going): string[] {
+function usersOnDisk(context: PlanContext, { dir, removes, podUid }: Going): string[] {
   // By the directory above: what lies below a mount on it is meant.
   const parent = locate(context.inputs.mounts, posix.dirname(dir))
   if (parent === undefined) return []
   const place = { dev: parent.dev, path: posix.join(parent.path, posix.basename(dir)) }
-  return usersOf(context, place, dir, ({ id }) => removes.has(id))
+  return usersOf(context, withTop(place, dir, podUid), dir, ({ id }) => removes.has(id))
 }
 
 /** A mount in the pod's own directories, under whatever prefix, is this pod's. */
@@ -51,7 +51,7 @@ function usersOfMemory(context: PlanContext, { dir, layers, removes, podUid }: G
 
 function usersOf(
   { inputs }: PlanContext,
-  place: Location,
+  place: ContentPlace,
   dir: string,
   isOwn: (mount: MountInfo) => boolean,
 ): string[] {

@@ -199,6 +199,13 @@ const USES: Readonly<Record<string, Begin>> = {
     sh('umount', '-l', `${directory}/out`)
     return started
   },
+  /** No server runs here: exportfs's own table says it. */
+  export: (dir) => {
+    sh('mount', '-t', 'tmpfs', 'tmpfs', '/var/lib')
+    mkdirSync('/var/lib/nfs')
+    writeFileSync('/var/lib/nfs/etab', `/srv/other\t*(ro)\n${dir}/sub\t10.0.0.0/8(rw,sync,nocrossmnt)\n`)
+    return { view: () => readdirSync(dir), end: () => sh('umount', '/var/lib') }
+  },
   bindfs: (dir, directory) => {
     sh('bindfs', dir, `${directory}/out`)
     return { view: () => readdirSync(`${directory}/out`), end: () => sh('umount', `${directory}/out`) }
