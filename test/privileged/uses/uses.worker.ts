@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
-import { readLoops } from '../../../src/core/apply/device-use.ts'
+import { readBackingFile, readLoops } from '../../../src/core/apply/device-use.ts'
 import { runScenario } from '../../helpers/scenario.ts'
 import { unmountAllBelow } from '../../helpers/scene/mount-points.ts'
 import { until } from '../../helpers/until.ts'
@@ -39,7 +39,7 @@ await runScenario({
               outcomes.every(({ state }) => state === 'done'),
             )
           const told = outcomes.map(({ message }) => message).join(' ')
-          const disturbed = by === undefined && namesOthers(told, isOwn)
+          const disturbed = by === undefined && (namesOthers(told, isOwn) || isGivenAway(subject))
           return { ...subject.combination, outcomes, ...(by && { named: by }), hurt, ...(disturbed && { disturbed }) }
         }),
       )
@@ -59,6 +59,12 @@ await runScenario({
 
 async function hurtOf({ holding }: Trial): Promise<string> {
   return await holding.check(randomBytes(16).toString('hex')).catch((error: Error) => error.message)
+}
+
+/** Once its driver lets go of a loop device, another test may get it, before it is detached. */
+function isGivenAway({ disk }: Subject): boolean {
+  const file = disk === undefined ? undefined : readBackingFile(disk.device)
+  return file !== undefined && file !== disk?.image
 }
 
 function lossOf({ content }: Subject, done: boolean): string {
