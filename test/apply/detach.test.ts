@@ -212,7 +212,11 @@ describe('the device of a volume that was staged', () => {
   it.each([
     { name: 'gone from the host', change: () => {}, want: 'done' },
     { name: 'there and free', change: use([]), want: 'done' },
-    { name: 'with a superblock left by a lazy unmount', change: use(['a ext4 superblock']), want: 'refused HeldBy' },
+    {
+      name: 'with a superblock left by a lazy unmount',
+      change: use(['the ext4 file system on /dev/sdc']),
+      want: 'refused HeldBy',
+    },
     { name: 'open', change: use(['somebody who has /dev/sdb open']), want: 'refused HeldBy' },
     {
       name: 'mounted in another namespace',

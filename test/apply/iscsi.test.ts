@@ -187,8 +187,9 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     },
     {
       name: 'has a superblock that no table shows',
-      use: () => void fixture.host.uses.set(storage.devOf('sdc'), { exists: true, users: ['a ext4 superblock'] }),
-      says: 'a ext4 superblock',
+      use: () =>
+        void fixture.host.uses.set(storage.devOf('sdc'), { exists: true, users: ['the ext4 file system on /dev/sdc'] }),
+      says: 'the ext4 file system on /dev/sdc',
     },
   ]
   it.each(used)('LUN 10 $name', async ({ use, says }) => {

@@ -16,7 +16,10 @@ describe.skipIf(noBlockDevices !== undefined)(
         after: boolean
       }>(WORKER, 'superblock')
       expect(found.free).toEqual([])
-      expect(found.mounted).toEqual(['a ext4 superblock', expect.stringMatching(/who has \/dev\/loop\d+ open/)])
+      expect(found.mounted).toEqual([
+        expect.stringMatching(/^the ext4 file system on \/dev\/loop\d+, /),
+        expect.stringMatching(/who has \/dev\/loop\d+ open/),
+      ])
       expect(found.shown).toEqual([])
       expect(found.lazily).toEqual({
         hidden: [{ device: expect.stringMatching(/^loop\d+$/), dev: expect.stringMatching(/^7:\d+$/), fsType: 'ext4' }],

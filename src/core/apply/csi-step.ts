@@ -5,6 +5,7 @@ import type { Operation, Step } from '../plan/plan.ts'
 import { pause, withDeadline } from './deadline.ts'
 import { grpcStatusOf, hintFor, outcomeCodeOf } from './driver-errors.ts'
 import { describeMount, expectedIds, isExpected } from './expected-mounts.ts'
+import { holdersOfMounts } from './holders-on.ts'
 import { StepFailed } from './operation-error.ts'
 import type { CsiNode } from './ports.ts'
 import { removeDirectory } from './remove.ts'
@@ -19,7 +20,7 @@ export async function callDriver(step: Step, run: StepContext): Promise<void> {
   try {
     await untilNotPending(run, `${driverOf(run.operation)}: ${step.op}`, (ms) => callOnce(step, run, ms))
   } catch (error) {
-    throw driverFailure(step, run, error)
+    throw await driverFailure(step, run, error)
   }
   run.around.changed()
   await undoWhatTheDriverLeft(step, run, before)
@@ -89,13 +90,16 @@ function driverOf({ volume }: Operation): string {
   return volume?.driver ?? volume?.plugin ?? 'unknown'
 }
 
-function driverFailure(step: Step, run: StepContext, error: unknown): VolctlError {
+/** O15: a driver that finds its target busy does not say who holds it. */
+async function driverFailure(step: Step, run: StepContext, error: unknown): Promise<VolctlError> {
   const status = grpcStatusOf(error)
   if (status === undefined && error instanceof VolctlError) return error
   const stuck = status === 'DEADLINE_EXCEEDED' || status === 'CANCELLED'
-  return new StepFailed(
-    outcomeCodeOf(status),
-    `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${errorMessage(error)}`,
-    { cause: error, hint: hintFor(status), stuck },
-  )
+  const who = stuck || !/\bbusy\b/i.test(errorMessage(error)) ? '' : await holdersOfMounts(step.target, run)
+  const said = `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${errorMessage(error)}`
+  return new StepFailed(outcomeCodeOf(status), who === '' ? said : `${said}; held by ${who}`, {
+    cause: error,
+    hint: who === '' ? hintFor(status) : 'End that first; then plan again.',
+    stuck,
+  })
 }

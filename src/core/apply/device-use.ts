@@ -23,7 +23,7 @@ export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
   if (!existsSync(link)) return { exists: false, users: [] }
   const name = posix.basename(readlinkSync(link))
   const users = SUPERBLOCKS.filter((type) => existsSync(`${sys}/fs/${type}/${name}`)).map(
-    (type) => `a ${type} superblock`,
+    (type) => `the ${type} file system on /dev/${name.replaceAll('!', '/')}, of which somebody has something open`,
   )
   for (const holder of listIfAny(`${link}/holders`)) users.push(`device ${holder}`)
   if (isSwap(name)) users.push(`the kernel, which swaps to /dev/${name}`)

@@ -8,7 +8,7 @@ import type { CommandResult } from '../trust/programs.ts'
 import { pause } from './deadline.ts'
 import { describeMount, expectedIds, isExpected } from './expected-mounts.ts'
 import { cannotHang } from './file-systems.ts'
-import { heldBy, holdersOn, someHoldersOn } from './holders-on.ts'
+import { heldBy, holdersOfMounts, holdersOn } from './holders-on.ts'
 import type { UmountHow } from './host.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
@@ -98,7 +98,7 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
       .replaceAll(/^umount: /gm, '')
       .split('\n')[0] ?? ''
   if (!/busy/.test(words)) throw new StepFailed('UnmountFailed', `umount failed: ${words || layer.mountPoint}`)
-  const who = await holdersOf(layer, run)
+  const who = await holdersOfMounts(layer.mountPoint, run)
   throw new StepFailed('HeldBy', `${layer.mountPoint} is busy${who === '' ? '' : `: held by ${who}`}`, {
     hint: who === '' ? hintOfNobody(layer, run) : 'End that first; then plan again.',
   })
@@ -111,12 +111,7 @@ function hintOfNobody({ mountPoint }: MountInfo, { operation }: StepContext): st
   )
   return isDead
     ? 'Calls on it wait for its server: bring that back, or see --force-unmount and --lazy.'
-    : 'Something in the kernel uses it (swap, loop, nfsd).'
-}
-
-async function holdersOf(layer: MountInfo, run: StepContext): Promise<string> {
-  const mounts = run.around.below(layer.mountPoint).map(describeMount)
-  return [...mounts.slice(0, 4), ...heldBy(await someHoldersOn(layer.mountPoint, run), run)].join(', ')
+    : 'Something in the kernel uses it (loop, nfsd, an overlay).'
 }
 
 async function requireForceAllowed(how: UmountHow, layer: MountInfo, run: StepContext): Promise<void> {

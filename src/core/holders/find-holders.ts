@@ -8,6 +8,7 @@ import { isHiddenInit } from '../apply/other-namespaces.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { type PodProcess, podOfProcess } from '../node/pod-cgroups.ts'
 import { isInUserNamespace } from '../node/standing.ts'
+import { swapFiles } from './kernel-files.ts'
 import { type MappedFiles, type MapReader, mappedFiles } from './mapped-files.ts'
 import { Places } from './places.ts'
 import { type Holder, processFiles } from './process-files.ts'
@@ -61,7 +62,9 @@ export async function findHolders({ table, paths, others, loops, maps, initAside
     processes: [...holders, ...mapped.holders].toSorted((a, b) => a.pid - b.pid),
     namespaces: others.flatMap((other) => namespaceHolder(places, other)),
     loops: loops.filter(({ backingFile }) => places.has(backingFile)),
-    kernel: [],
+    kernel: swapFiles()
+      .filter((path) => places.has(path))
+      .map((path) => `the swap file ${path}`),
     unseen: [
       ...hiddenProcesses(table),
       ...(hidden === 0 ? [] : [hiddenText(hidden)]),
