@@ -30,7 +30,8 @@ const sideBySide = [
   ...(noSideBySide === undefined
     ? [
         'test/csi/driver-mounts.test.ts',
-        'test/e2e/{clock,interruptions,kill,pod-appears,refusals,repair,rights,saved-plan,set-up,two-applies}.test.ts',
+        'test/e2e/{asking,clock,interruptions,kill,pod-appears,refusals,repair,rights,saved-plan,set-up,two-applies}.test.ts',
+        'test/privileged/layouts/{csi-nested,half-way,set-up-nested}.test.ts',
         'test/privileged/safety/rules.test.ts',
         'test/privileged/set-up/{csi,csi-codes,csi-faults,local}.test.ts',
       ]

@@ -2,22 +2,29 @@
  * The main job on any Linux machine, with no cluster: a node's real state is made in a mount namespace of its own and a
  * temporary directory, broken as nodes break, and repaired. Each command is echoed as a person would type it. Nothing is
  * left behind, also when it is interrupted.
+ *
+ *   npm run demo -- --layout shared-self-bind
+ *
+ * lets the node's root directory lie as on other machines (test/helpers/scene/layouts.ts).
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { errorMessage } from '../src/core/errors.ts'
 import { loopDevicesWork } from '../test/helpers/csi-driver/start.ts'
 import { detachLoops } from '../test/helpers/detach-loops.ts'
 import { noMounts, unshareArguments } from '../test/helpers/namespace.ts'
+import { LAYOUTS, type Layout, layouts } from '../test/helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../test/helpers/scene/scene.ts'
 
 const root = join(import.meta.dirname, '..')
 const volctl = join(root, 'bin', 'volctl')
 /** Set inside the namespace: the directory that everything is in. */
 const INSIDE = 'VOLCTL_DEMO_DIRECTORY'
+const layout = layoutAsked()
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const directory = process.env[INSIDE]
@@ -28,10 +35,14 @@ async function outside(): Promise<number> {
   if (noMounts !== undefined) return onSnapshot()
   const own = realpathSync(mkdtempSync(join(tmpdir(), 'volctl-demo-')))
   try {
-    const child = spawn('unshare', [...unshareArguments, process.execPath, '--no-warnings', import.meta.filename], {
-      stdio: 'inherit',
-      env: { ...process.env, [INSIDE]: own, TMPDIR: own },
-    })
+    const child = spawn(
+      'unshare',
+      [...unshareArguments, process.execPath, '--no-warnings', import.meta.filename, '--layout', layout],
+      {
+        stdio: 'inherit',
+        env: { ...process.env, [INSIDE]: own, TMPDIR: own },
+      },
+    )
     // It cleans up, and its end is ours.
     for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
     const [status] = (await once(child, 'exit')) as [number | null]
@@ -40,6 +51,14 @@ async function outside(): Promise<number> {
     // Only if it was killed outright: its mounts went with it.
     if (existsSync(own)) sweep(own)
   }
+}
+
+/** How the mounts around the root directory hang together; private where nothing is said. */
+function layoutAsked(): Layout {
+  const { layout: asked = 'private' } = parseArgs({ options: { layout: { type: 'string' } } }).values
+  const found = layouts.find((each) => each === asked)
+  if (found === undefined) throw new Error(`demo: --layout ${asked} is none of ${layouts.join(', ')}`)
+  return found
 }
 
 function sweep(own: string): void {
@@ -55,9 +74,10 @@ async function inside(own: string): Promise<number> {
     title('A node is made, in a mount namespace of its own')
     say('An API server over HTTPS, a container runtime, a CSI driver on a unix socket, and three pods with')
     say('CSI volumes (one shared by two pods), a local volume, a secret, a config map, emptyDirs and subPaths.')
-    scene = await makeScene({ directory: own })
+    scene = await makeScene({ directory: own, layout })
     stop.signal.throwIfAborted()
     const { driver, rootDir } = scene
+    if (layout !== 'private') say(`The root directory: ${LAYOUTS[layout]}.`)
     const data = driver.backend === 'loop' ? 'loop devices' : 'tmpfs, since loop devices need the real root'
     say(`Root directory: ${rootDir}, ${scene.mountPoints().length} mounts; CSI volumes are on ${data}.`)
     return await story(scene, stop.signal)

@@ -14,11 +14,14 @@ import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { givenFlags, requireNoPlanFlags } from '../core/cli/plan-file.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { requireNamed } from '../core/cli/require-named.ts'
+import { mustAsk, terminals } from '../core/cli/whom-to-ask.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
+import { ownDescriptor } from '../core/own-descriptor.ts'
 import type { Plan, ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import type { SavedPlan } from '../core/plan-file/plan-shape.ts'
-import { readPlanFile } from '../core/plan-file/read-plan-file.ts'
+import { readPlanFile, readPlanInput } from '../core/plan-file/read-plan-file.ts'
 import { refuseInsecureApi } from '../core/reconcile/guards.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { callerPath } from '../core/trust/caller.ts'
@@ -31,6 +34,7 @@ import { OUTPUT_FORMATS, type OutputFormat, outputFlag, VolctlCommand, verboseFl
 
 const DEFAULT_TIMEOUT = '2m'
 const DEFAULT_PARALLEL = '8'
+const QUESTION = '\nCarry out these operations? Only "yes" is taken for a yes: '
 
 export default class Apply extends VolctlCommand {
   static override summary = 'Carry out what plan shows: unmount, unstage, detach and remove what nobody needs any more.'
@@ -45,7 +49,11 @@ export default class Apply extends VolctlCommand {
   static override args = {
     planfile: Args.string({
       name: 'PLANFILE',
-      description: 'A plan that plan --out has saved: carry out exactly this one, with the options it was made with.',
+      // Else oclif would take a line of standard input for it.
+      ignoreStdin: true,
+      description:
+        'A plan that plan --out has saved: carry out exactly this one, with the options it was made with; - reads it ' +
+        'from standard input.',
     }),
   }
   static override examples = [
@@ -56,11 +64,15 @@ export default class Apply extends VolctlCommand {
     },
     { description: 'One pod only, without asking:', command: '<%= config.bin %> apply --pod shop/web-0 --yes' },
     { description: 'What was reviewed, and nothing else:', command: '<%= config.bin %> apply node.plan' },
+    { description: 'The same, reviewed elsewhere:', command: 'ssh node7 volctl apply - < node7.plan' },
     { description: 'For scripts, one event a line:', command: '<%= config.bin %> apply --yes -o ndjson' },
   ]
   static override flags = {
     output: outputFlag([...OUTPUT_FORMATS, 'ndjson']),
-    yes: Flags.boolean({ summary: 'Do not ask. Without a terminal nobody is asked either.' }),
+    yes: Flags.boolean({
+      summary:
+        'Do not ask. With no terminal at all nobody is asked either; where only one end is a terminal, it is needed.',
+    }),
     parallel: Flags.string({ helpValue: 'N', summary: `Operations in flight at once (default ${DEFAULT_PARALLEL}).` }),
     timeout: Flags.string({
       helpValue: 'DUR',
@@ -86,8 +98,10 @@ export default class Apply extends VolctlCommand {
     const timeoutMs = parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout')
     const journalDir = journalDirectory(flags.journal)
     const format = flags.output as OutputFormat
-    const saved = planfile === undefined ? undefined : this.#read(planfile)
-    const options = saved?.options ?? planOptions(flags, this.config.version)
+    const asks = mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals())
+    const piped = planfile !== undefined && ownDescriptor(planfile, 0) === 0
+    const fromFile = planfile === undefined || piped ? undefined : this.#read(planfile)
+    const fromFlags = planOptions(flags, this.config.version)
     requireRoot()
 
     let node: CollectedNode | undefined
@@ -102,17 +116,22 @@ export default class Apply extends VolctlCommand {
     try {
       node = await interrupts.orInterrupted(look())
       requireStanding(node.node)
+      // Not before: where volctl starts again in another mount namespace, that run reads it.
+      const saved = piped ? await interrupts.orInterrupted(this.#readInput()) : fromFile
+      const options = saved?.options ?? fromFlags
       const fresh = planNode(node, options)
+      if (saved === undefined) requireNamed(fresh.problems, flags['ignore-not-found'])
       const shown = saved === undefined ? fresh : planToReview(saved, fresh)
-      await this.#show(shown, format)
+      const asking = asks && shown.operations.some(({ blocked }) => blocked === undefined)
+      await this.#show(shown, format, asking)
       const insecure = refuseInsecureApi(fresh.inputs.api, options)
       const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })
       if (refusal !== undefined) throw refusal
-      const asked = await this.#ask(shown, flags.yes, interrupts.stop)
+      if (asking) await confirm(QUESTION, interrupts.stop)
       const context = applyContext(node, {
         options,
-        planIsFresh: !asked,
-        freshPlan: asked || saved === undefined ? undefined : fresh,
+        planIsFresh: !asking,
+        freshPlan: asking || saved === undefined ? undefined : fresh,
         planFile: planfile,
         journalDir,
         noJournal: flags['no-journal'],
@@ -130,22 +149,25 @@ export default class Apply extends VolctlCommand {
 
   #read(file: string): SavedPlan {
     const saved = readPlanFile(callerPath(file), this.config.version, file)
-    this.detail(`${file}: plan ${planId(saved)} of ${saved.createdAt}, ${saved.operations.length} operations`)
+    this.#sayRead(saved, file)
     return saved
   }
 
-  /** The plan as a person must see it before saying yes (S31); standard output stays for the answer. */
-  async #show(plan: Plan, format: OutputFormat): Promise<void> {
-    if (format !== 'table' && format !== 'wide') return
-    const detail = format === 'wide' ? 'wide' : 'confirm'
-    messages.write(renderPlan(plan, await this.paintOf(process.stderr), detail))
+  async #readInput(): Promise<SavedPlan> {
+    const saved = await readPlanInput(this.config.version)
+    this.#sayRead(saved, 'standard input')
+    return saved
   }
 
-  async #ask(plan: Plan, yes: boolean, signal: AbortSignal): Promise<boolean> {
-    const needed = plan.operations.some(({ blocked }) => blocked === undefined)
-    if (yes || !needed || process.stdin.isTTY !== true) return false
-    await confirm('\nCarry out these operations? Only "yes" is taken for a yes: ', signal)
-    return true
+  #sayRead(saved: SavedPlan, from: string): void {
+    this.detail(`${from}: plan ${planId(saved)} of ${saved.createdAt}, ${saved.operations.length} operations`)
+  }
+
+  /** The plan as a person must see it before saying yes (S31); standard output stays for the answer. */
+  async #show(plan: Plan, format: OutputFormat, asking: boolean): Promise<void> {
+    if (!asking && format !== 'table' && format !== 'wide') return
+    const detail = format === 'wide' ? 'wide' : 'confirm'
+    messages.write(renderPlan(plan, await this.paintOf(process.stderr), detail))
   }
 
   async #carryOut(plan: ReviewedPlan, context: Parameters<typeof applyPlan>[1], format: OutputFormat): Promise<void> {

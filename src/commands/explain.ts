@@ -28,7 +28,15 @@ const WHAT_THERE_IS =
   'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, path or device: see volctl explain --help.'
 
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
-const { only: _only, skip: _skip, pod: _pod, volume: _volume, max: _max, ...whatIf } = planFlags
+const {
+  only: _only,
+  skip: _skip,
+  pod: _pod,
+  volume: _volume,
+  'ignore-not-found': _ignoreNotFound,
+  max: _max,
+  ...whatIf
+} = planFlags
 
 export default class Explain extends VolctlCommand {
   static override summary = 'Say all that is known about one pod, claim, volume, attachment, mount, path or device.'
@@ -41,6 +49,8 @@ export default class Explain extends VolctlCommand {
   static override args = {
     what: Args.string({
       name: 'WHAT',
+      // Else oclif would take a line of standard input for it.
+      ignoreStdin: true,
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR. Before a name that several things have: pod/, pvc/, pv/, va/, volume/, device/, path/.',
@@ -90,7 +100,8 @@ export default class Explain extends VolctlCommand {
   /** Holders are no part of a snapshot: who they are is asked now. */
   async #live({ mounts, snapshot, standing }: LoadedNode, explained: Explained): Promise<Explanation> {
     const { explanation, ...held } = explained
-    if (held.heldAt.length + held.devices.length === 0) return { ...explanation, holders: NOTHING_TO_HOLD }
+    if (held.heldAt.length + held.devices.length + held.content.length === 0)
+      return { ...explanation, holders: NOTHING_TO_HOLD }
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )

@@ -3,6 +3,7 @@ import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { requireNamed } from '../core/cli/require-named.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
@@ -63,6 +64,7 @@ export default class Plan extends VolctlCommand {
     const { plan, decisions } = this.verbose
       ? planWithDecisions(state, options)
       : { plan: planNode(state, options), decisions: [] }
+    requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
     await this.answer(plan, flags.output as OutputFormat, (wide, paint) =>

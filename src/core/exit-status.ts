@@ -9,6 +9,8 @@ export const ExitStatus = {
   Partial: 3,
   /** Refused for safety. */
   Refused: 4,
+  /** plan --detailed-exitcode: nothing to do here, and something waits for someone else. */
+  Waiting: 5,
   Interrupted: 130,
 } as const
 

@@ -4,6 +4,7 @@ import { Reentered } from './cli/live-node.ts'
 import { messages } from './cli/messages.ts'
 import { standardOutput } from './cli/output.ts'
 import { errorText } from './cli/report-error.ts'
+import { plainSwitches } from './cli/switches.ts'
 import { explainError } from './cli/usage-error.ts'
 import type { ExitStatus } from './exit-status.ts'
 import { environment } from './trust/environment.ts'
@@ -43,6 +44,17 @@ export abstract class VolctlCommand extends Command {
 
   protected readonly output = standardOutput()
   readonly #started = performance.now()
+
+  /** Before anything else reads the command line: `--verbose=false` is not verbose. */
+  protected override async init(): Promise<void> {
+    await super.init()
+    const { flags, baseFlags } = this.ctor
+    const switches = Object.entries({ ...baseFlags, ...flags }).filter(([, { type }]) => type === 'boolean')
+    this.argv = plainSwitches(
+      this.argv,
+      switches.map(([name]) => name),
+    )
+  }
 
   /** Colours of standard output or standard error. */
   protected async paintOf(stream: NodeJS.WriteStream): Promise<Palette> {

@@ -75,6 +75,14 @@ describe('lists', () => {
     { name: 'HTML of a proxy', body: '<html>', says: /no JSON/ },
     { name: 'a single object', body: '{"kind":"PersistentVolume"}', says: /no list/ },
     { name: 'items that are none', body: '{"kind":"PersistentVolumeList","items":{}}', says: /no list/ },
+    { name: 'no items', body: '{"kind":"PersistentVolumeList","metadata":{}}', says: /no list/ },
+    { name: 'an empty list of something else', body: '{"kind":"ConfigMapList","items":[]}', says: /no list/ },
+    { name: 'an empty list of anything', body: '{"kind":"List","items":[]}', says: /no list/ },
+    {
+      name: 'a list of which more is left, and nothing says where',
+      body: '{"kind":"PersistentVolumeList","metadata":{"remainingItemCount":3},"items":[]}',
+      says: /cut off/,
+    },
     {
       name: 'the same page for ever',
       body: '{"kind":"PersistentVolumeList","metadata":{"continue":"x"},"items":[]}',

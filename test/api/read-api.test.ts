@@ -182,7 +182,7 @@ describe("with the kubelet's own credential", () => {
     const found = errors(await read('kubelet'))
     expect(found).toContain('volumeattachments / Forbidden')
     expect(found).toContain('persistentvolumes / Forbidden')
-    expect(found).not.toContain('persistentvolumeclaims / Forbidden')
+    expect(found).toContain('persistentvolumeclaims / Forbidden')
     // Named by a pod, so the Node authorizer lets it be asked for: this 404 is true.
     expect(found).toContain('persistentvolumeclaims pg/pvc-n4 NotFound')
   })
@@ -211,6 +211,32 @@ function mentionedBy({ pods }: ApiSnapshot, claim: string): boolean {
     ),
   )
 }
+
+describe("the node's lease (S11)", () => {
+  const LEASE = '/leases/'
+
+  it('is there as the API has it', async () => {
+    const { lease } = await read('admin')
+    expect(lease).toMatchObject({ metadata: { name: NODE }, spec: { renewTime: '2026-11-21T02:00:00.000000Z' } })
+  })
+
+  it("is read with the kubelet's own credential where the other may not", async () => {
+    await server.setFaults({ times: 1, path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
+    const [client, kubeletClient] = [connect(server, 'admin'), connect(server, 'kubelet')]
+    const api = await readApi({ client, kubeletClient, nodeName: NODE })
+    for (const each of [client, kubeletClient]) each.close()
+    expect(api.lease).toBeDefined()
+    expect(api.leaseRenewTime).toBeDefined()
+  })
+
+  it('is left out where nobody may read it, and nothing else is missing', async () => {
+    await server.setFaults({ path: LEASE, action: { type: 'status', status: 403, reason: 'Forbidden' } })
+    const api = await read('admin')
+    expect(api).not.toHaveProperty('lease')
+    expect(errors(api)).toEqual(errors(await read('admin')))
+    expect(api.pods).toHaveLength(capture.api.pods.length)
+  })
+})
 
 describe('with narrow roles', () => {
   it("volctl's own role sees all but contents", async () => {

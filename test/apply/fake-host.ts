@@ -11,6 +11,8 @@ import type { Mapper } from '../../src/core/apply/mapped-devices.ts'
 import type { Apart } from '../../src/core/apply/ownership-apart.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import { VolctlError } from '../../src/core/errors.ts'
+import type { Content } from '../../src/core/holders/content-holders.ts'
+import type { ContentLook } from '../../src/core/holders/content-look.ts'
 import type { DetachedFiles } from '../../src/core/holders/detached-files.ts'
 import type { HolderSearch, Holders } from '../../src/core/holders/find-holders.ts'
 import type { Holder } from '../../src/core/holders/process-files.ts'
@@ -47,6 +49,7 @@ export class FakeHost implements Host {
   readonly diskSequences = new Map<string, string>()
   namespaces: OtherNamespace[] = []
   holders: Holder[] = []
+  unseen: string[] = []
   blockTree: BlockTree = new SysfsBlockTree('/nonexistent', '/nonexistent')
   openers: Opener[] = []
   /** What programs do and answer; by default they succeed and do nothing. */
@@ -168,7 +171,7 @@ export class FakeHost implements Host {
   async deleteContent(path: string, { beforeFirst }: DeleteContentOptions): Promise<Deleted> {
     this.log.push(`deleteContent ${path}`)
     const below = this.listTree(path)
-    if (below.length > 0) beforeFirst?.()
+    if (below.length > 0) await beforeFirst?.()
     for (const each of below) this.files.delete(each)
     return { files: below.length, bytes: 0 }
   }
@@ -191,13 +194,15 @@ export class FakeHost implements Host {
   isDead = async (path: string): Promise<boolean> => this.dead.has(path)
   loopBackingFile = (device: string): string | undefined => this.backingFiles.get(device)
   otherNamespaces = (): OtherNamespace[] => this.namespaces
-  holdersBelow = (): Holder[] => this.holders
-  findHolders = async ({ paths }: HolderSearch): Promise<Holders> => ({
+  findHolders = async ({ paths }: Pick<HolderSearch, 'paths'>): Promise<Holders> => ({
     processes: this.holders,
     namespaces: [],
     loops: this.loops().filter(({ backingFile }) => paths.some((path) => backingFile.startsWith(`${path}/`))),
-    unseen: [],
+    kernel: [],
+    unseen: this.unseen,
   })
+  lookForUsers = async (): Promise<ContentLook> => ({}) as ContentLook
+  contentHolders = async (_: ContentLook, { path }: Content): Promise<Holders> => this.findHolders({ paths: [path] })
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
   openersOf = (devs: ReadonlySet<string>): Opener[] => this.openers.filter(({ dev }) => devs.has(dev))
   readonly podProcesses = new Map<number, string>()

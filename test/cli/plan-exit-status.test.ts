@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { planExitStatus, refusalOf } from '../../src/core/cli/plan-exit-status.ts'
-import type { Problem } from '../../src/core/plan/plan.ts'
+import type { Problem, Waiting } from '../../src/core/plan/plan.ts'
 import { anOperation, aPlan } from './plan-builder.ts'
 
 const error: Problem = { severity: 'error', code: 'X', message: 'x', about: {} }
 const blocked = anOperation({ blocked: { code: 'DeletesData', message: 'x' } })
+const waiting: Waiting = { kind: 'DetachVolume', code: 'KubeletRunning', message: 'x', rule: 'S21' }
 const refused = { rule: 'S1', code: 'WrongMachine', message: 'another machine', hint: 'Name the node.' }
 
 it.each([
@@ -18,6 +19,19 @@ it.each([
     plan: aPlan({ operations: [anOperation()], problems: [error] }),
     plain: 0,
     detailed: 2,
+  },
+  { name: 'something waits', plan: aPlan({ waiting: [waiting] }), plain: 0, detailed: 5 },
+  {
+    name: 'something waits, and an operation',
+    plan: aPlan({ waiting: [waiting], operations: [anOperation()] }),
+    plain: 0,
+    detailed: 2,
+  },
+  {
+    name: 'something waits, and an error',
+    plan: aPlan({ waiting: [waiting], problems: [error] }),
+    plain: 0,
+    detailed: 1,
   },
   { name: 'not complete', plan: aPlan({ complete: false }), plain: 0, detailed: 1 },
   { name: 'refused', plan: aPlan({ refused, operations: [blocked] }), plain: 4, detailed: 4 },

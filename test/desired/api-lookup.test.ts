@@ -10,7 +10,7 @@ const it1 = { ...claims, namespace: 'ns', name: 'claim' }
 describe('S3, S4: only absence is evidence', () => {
   it.each<{ name: string; credential?: string; user?: string; errors: unknown; want: 'Absent' | 'Unknown' }>([
     { name: 'a lister, no errors', errors: [], want: 'Absent' },
-    { name: 'a lister, errors missing', errors: undefined, want: 'Absent' },
+    { name: 'a lister, errors missing', errors: undefined, want: 'Unknown' },
     { name: 'a lister, NotFound by name', errors: [{ ...it1, ...NOT_FOUND }], want: 'Absent' },
     { name: 'a lister, 403 by name', errors: [{ ...it1, ...FORBIDDEN }], want: 'Unknown' },
     { name: 'a lister, 403 for the resource', errors: [{ ...claims, ...FORBIDDEN }], want: 'Unknown' },

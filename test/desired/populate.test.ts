@@ -131,7 +131,7 @@ describe('T9-T12, R116: mode and use', () => {
     })
     if (typeof want === 'string') expect(volumes.map((each) => each.mode)).toEqual([want])
     else
-      expect(unresolved).toEqual([expect.objectContaining({ cause: 'Unknown', message: expect.stringMatching(want) })])
+      expect(unresolved).toEqual([expect.objectContaining({ cause: 'Unusable', message: expect.stringMatching(want) })])
   })
 
   it('R116: an inline volume in volumeDevices is not checked', () => {
@@ -175,19 +175,19 @@ describe('R111-R113, S4: volumes that cannot be resolved', () => {
     {
       rule: 'R113 deleted, unprotected',
       parts: { ...one, persistentVolumeClaims: [claim('claim', { metadata: { deletionTimestamp } })] },
-      cause: 'Unknown',
+      cause: 'Unusable',
       message: /being deleted/,
     },
     {
       rule: 'R111#3 Pending',
       parts: { persistentVolumeClaims: [claim('claim', { status: { phase: 'Pending' } })] },
-      cause: 'Unknown',
+      cause: 'Unbound',
       message: /not bound \(phase Pending\)/,
     },
     {
       rule: 'R111#3 Lost, PV there',
       parts: { ...one, persistentVolumeClaims: [claim('claim', { status: { phase: 'Lost' } })] },
-      cause: 'Unknown',
+      cause: 'Unusable',
       message: /phase Lost/,
     },
     {
@@ -226,7 +226,7 @@ describe('R111-R113, S4: volumes that cannot be resolved', () => {
         ...one,
         persistentVolumes: [volume('claim', { claimRef: { namespace: 'ns', name: 'claim', uid: 'old' } })],
       },
-      cause: 'Unknown',
+      cause: 'Unusable',
       message: /belongs to claim ns\/claim with UID old/,
     },
     {
@@ -241,7 +241,7 @@ describe('R111-R113, S4: volumes that cannot be resolved', () => {
     {
       rule: 'P3 no plugin',
       parts: { ...one, persistentVolumes: [volume('claim', { rbd: {} } as object)] },
-      cause: 'Unknown',
+      cause: 'Unusable',
       message: /no plugin/,
     },
     {

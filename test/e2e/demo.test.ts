@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loopDevicesWork } from '../helpers/csi-driver/start.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
+import { type Layout, layouts } from '../helpers/scene/layouts.ts'
 
 const DEMO = join(import.meta.dirname, '..', '..', 'scripts', 'demo.ts')
 
@@ -26,11 +27,19 @@ interface Settings {
   readonly path?: string
   /** The command that starts it. */
   readonly by?: readonly string[]
+  /** How the mounts around the root directory hang together. */
+  readonly layout?: Layout
 }
 
 /** Runs the demo with a temporary directory of its own. */
-async function demo({ onText, path = process.env.PATH, by = [] }: Settings = {}): Promise<Shown> {
-  const [file = '', ...args] = [...by, process.execPath, '--no-warnings', DEMO]
+async function demo({ onText, path = process.env.PATH, by = [], layout }: Settings = {}): Promise<Shown> {
+  const [file = '', ...args] = [
+    ...by,
+    process.execPath,
+    '--no-warnings',
+    DEMO,
+    ...(layout === undefined ? [] : ['--layout', layout]),
+  ]
   const child = spawn(file, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, PATH: path, TMPDIR: directory },
@@ -61,13 +70,16 @@ const commands = (text: string): string[] => text.split('\n').filter((line) => l
 
 describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
   it.for([
-    { where: 'here', by: [], cannot: false },
-    { where: 'in a user namespace', by: USER_NAMESPACE, cannot: noUserNamespace },
+    { where: 'here', by: [], cannot: false, layout: undefined },
+    { where: 'in a user namespace', by: USER_NAMESPACE, cannot: noUserNamespace, layout: undefined },
+    ...layouts
+      .filter((layout) => layout !== 'private')
+      .map((layout) => ({ where: `on the layout ${layout}`, by: [], cannot: false, layout })),
   ])(
     'shows the main job $where, ends with nothing left to do, and leaves nothing behind',
-    async ({ by, cannot }, { skip }) => {
+    async ({ by, cannot, layout }, { skip }) => {
       skip(cannot, 'this machine allows no user namespaces')
-      const { status, text } = await demo({ by })
+      const { status, text } = await demo({ by, ...(layout !== undefined && { layout }) })
       expect(status, text).toBe(0)
       expect(commands(text)).toEqual([
         '$ volctl plan',

@@ -43,6 +43,13 @@ describe.skipIf(noMounts !== undefined)('an apply that does not go its way', () 
     expect(left).toBeGreaterThan(0)
   })
 
+  it('so does a lease that is renewed meanwhile, though no kubelet is seen here (S11)', () => {
+    const { status, stdout, left } = report.lease
+    expect(status).toBe(3)
+    expect(stdout).toMatch(/the node's lease was renewed at .*"code":"KubeletCameBack"/)
+    expect(left).toBeGreaterThan(0)
+  })
+
   it('a second apply is told who holds the lock', () => {
     expect(report.second.status).toBe(1)
     expect(report.second.stderr).toMatch(/volctl: .*pid \d+/)

@@ -25,6 +25,9 @@ describe.skipIf(noMounts !== undefined)(
       { name: 'S1: another cluster with a node of the same name', status: 4, says: 'refused by S1: ' },
       { name: 'S1: no such node', status: 4, says: 'refused by S1: ' },
       { name: 'S1: another machine', status: 4, says: 'refused by S1: ' },
+      { name: 'S1: another machine ID beside the same system UUID', status: 4, says: 'its machineID is ' },
+      { name: 'S1: another system UUID beside the same machine ID', status: 4, says: 'its systemUUID is ' },
+      { name: 'S1: another boot beside a kubelet that runs', status: 4, says: 'its bootID is ' },
       { name: 'S29: no pod in the API, though processes of pods run', status: 4, says: 'refused by S29: ' },
     ])('$name: $status', ({ name, status, says }) => {
       const refusal = report[name]

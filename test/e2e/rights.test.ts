@@ -70,7 +70,7 @@ describe.skipIf(noMounts !== undefined)('least power at the API server', () => {
 
   it('S30: with it apply undoes and brings up what it can be sure of; the rest is named', () => {
     const { plan, apply } = report.kubelet
-    const unlisted = ['list persistentvolumeclaims', 'list persistentvolumes', 'list volumeattachments']
+    const unlisted = ['list nodes', 'list persistentvolumeclaims', 'list persistentvolumes', 'list volumeattachments']
     expect(plan.forbidden).toEqual(unlisted)
     // Whether other nodes have it attached cannot be told.
     expect(plan.waiting).toContain('pv-common: AccessMode')

@@ -4,8 +4,6 @@ import { VolctlError } from '../../src/core/errors.ts'
 import { explain } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { nearNames } from '../../src/core/explain/near-names.ts'
-import type { NodeState } from '../../src/core/node-state.ts'
-import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
@@ -228,25 +226,3 @@ it.each([
   { text: 'p', names: ['a', 'b', 'pp'], near: [] },
   { text: 'WEB', names: ['web'], near: ['web'] },
 ])('names near $text', ({ text, names, near }) => expect(nearNames(text, names, 5).toSorted()).toEqual(near.toSorted()))
-
-it('one thing of 250 pods takes about as long as the plan of all', () => {
-  const built = node()
-  for (let n = 10; n < 260; n++) {
-    built
-      .persistentVolume(`pv-${n}`)
-      .livingPod(uid(n), `p-${n}`, [data(`claim-pv-${n}`), { name: 'tmp', emptyDir: {} }])
-    built.published(uid(n), `pv-${n}`, `7:${n}`).staged(`pv-${n}`, `7:${n}`)
-  }
-  const states = Array.from({ length: 14 }, () => built.build())
-  const least = (from: number, run: (state: NodeState) => unknown): number =>
-    Math.min(
-      ...states.slice(from, from + 7).map((state) => {
-        const began = performance.now()
-        run(state)
-        return performance.now() - began
-      }),
-    )
-  const plan = least(0, (state) => planNode(state, planOptions()))
-  // It takes less than twice as long; what grows with the square of the node would be far above.
-  expect(least(7, (state) => explain(state, planOptions(), 'default/p-12'))).toBeLessThan(4 * plan)
-})

@@ -8,7 +8,7 @@ import { explain } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { withHolders } from '../../src/core/explain/with-holders.ts'
 import { containerNames } from '../../src/core/holders/container-names.ts'
-import type { FoundHolders } from '../../src/core/holders/live-holders.ts'
+import type { Holders } from '../../src/core/holders/find-holders.ts'
 import { attachmentName, csiUniqueName } from '../../src/core/names.ts'
 import type { NodeState } from '../../src/core/node-state.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
@@ -25,7 +25,7 @@ const GONE = uid(9)
 const VA = attachmentName('pv-1', DRIVER, 'node-1')
 const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
 const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
-const NOBODY: FoundHolders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
+const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
 
 interface Answer {
   readonly answer: Explanation
@@ -154,7 +154,7 @@ describe('what is this orphaned pod?', () => {
 })
 
 describe('why is the device busy?', () => {
-  const held: FoundHolders = {
+  const held: Holders = {
     ...NOBODY,
     processes: [
       { pid: 42, process: 'bash', what: 'cwd', path: TARGET },

@@ -305,6 +305,7 @@ const nodeObject: Whole<Omit<Node, 'metadata'>> = {
     nodeInfo: { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1', kubeletVersion: 'v1.36.2' },
     volumesInUse: [csiUniqueName(DRIVER, 'pv-csi')],
     volumesAttached: [{ name: csiUniqueName(DRIVER, 'pv-csi'), devicePath: '' }],
+    addresses: [{ type: 'Hostname', address: 'node-1' }],
     allocatable: { memory: '8Gi', cpu: '4' },
   },
 }

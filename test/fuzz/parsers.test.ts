@@ -24,7 +24,7 @@ import { parseIscsiDirectory, parseIscsiJson } from '../../src/core/iscsi-disk.t
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { kubeletConfig } from '../../src/core/node/kubelet-config.ts'
 import { parseKubeletFlags, withoutSecrets } from '../../src/core/node/kubelet-flags.ts'
-import { podUidsOfCgroup } from '../../src/core/node/pod-cgroups.ts'
+import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../src/core/node/pod-cgroups.ts'
 import { readServiceUnit } from '../../src/core/node/systemd-unit.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { parseSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
@@ -91,6 +91,11 @@ const PARSERS: Readonly<Record<string, (bytes: Buffer) => void>> = {
   },
   cgroup(bytes) {
     const text = bytes.toString()
+    for (const bases of [[], containersAround(text)]) {
+      const { own, nested } = podsOfCgroup(text, bases)
+      expect(nested.filter((uid) => own.includes(uid))).toEqual([])
+      expect(podUidsOfCgroup(text)).toEqual(expect.arrayContaining([...own, ...nested]))
+    }
     for (const uid of podUidsOfCgroup(text)) {
       expect(uid).toMatch(/^[^/\n]+$/)
       expect(text.replaceAll('_', '-')).toContain(`pod${uid.replaceAll('_', '-')}`)

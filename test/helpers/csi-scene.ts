@@ -32,11 +32,16 @@ export function nodeWithDriver(directory: string, spec: Partial<CsiDriverObject[
 /** Runs work with the driver, which is ended and cleaned up after it. */
 export async function withDriver<T>(
   directory: string,
-  given: Pick<CsiDriverOptions, 'flags' | 'backend'> & { readonly spec?: Partial<CsiDriverObject['spec']> },
+  given: Pick<CsiDriverOptions, 'flags' | 'backend'> & {
+    readonly spec?: Partial<CsiDriverObject['spec']>
+    /** Told the root directory before the driver starts. */
+    readonly before?: (rootDir: string) => void
+  },
   work: (node: LiveNode, driver: CsiDriver) => Promise<T>,
 ): Promise<T> {
-  const { spec, ...options } = given
+  const { spec, before, ...options } = given
   const node = nodeWithDriver(directory, spec)
+  before?.(node.root)
   const driver = await startCsiDriver({ name: DRIVER, rootDir: node.root, stateDir: `${directory}/state`, ...options })
   try {
     return await work(node, driver)

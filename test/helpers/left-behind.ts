@@ -23,8 +23,9 @@ export function temporary(prefix: string): string {
   return directory
 }
 
-/** Removes a directory of the tests, and the loop devices on its files first. */
+/** Removes a directory of the tests; the loop devices on its files, and the swap areas, first. */
 export function sweep(directory: string): void {
+  swapOff(directory)
   try {
     detachLoops(directory)
   } catch {
@@ -32,6 +33,12 @@ export function sweep(directory: string): void {
   }
   // One file system only: a mount that is still there is not walked into.
   spawnSync('rm', ['-rf', '--one-file-system', directory])
+}
+
+/** The kernel deletes no file that it swaps to; what a file is called there is no path from here. */
+function swapOff(directory: string): void {
+  const [, ...areas] = (kernelTextIfAny('/proc/swaps') ?? '').split('\n')
+  if (areas.length > 0) spawnSync('find', [directory, '-xdev', '-name', 'swap-*', '-exec', 'swapoff', '{}', '+'])
 }
 
 /** @param run the run's own directory, which goes too */

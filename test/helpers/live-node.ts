@@ -29,13 +29,17 @@ import type {
   VolumeAttachment,
 } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
-import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
+import { withoutCopies } from '../../src/core/mountinfo/copies.ts'
+import { withLinks } from '../../src/core/mountinfo/linked-mounts.ts'
+import type { MountInfo, MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/names.ts'
 import { loopDevices } from '../../src/core/node/block-devices.ts'
 import { hostPaths } from '../../src/core/node/host-paths.ts'
+import { mountsAnew } from '../../src/core/node/mounts-anew.ts'
 import { isInUserNamespace } from '../../src/core/node/standing.ts'
 import { readTree } from '../../src/core/node/tree/read-tree.ts'
+import { structureLinks } from '../../src/core/node/tree/structure-links.ts'
 import type { NodeState } from '../../src/core/node-state.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
@@ -183,7 +187,16 @@ export class LiveNode {
   }
 
   mounts(): MountTable {
-    return parseMountinfo(readFileSync('/proc/self/mountinfo'))
+    const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
+    return withLinks(table, structureLinks(this.root, table).links)
+  }
+
+  /** Everything below the root directory, each mount once, however often the table has it (O35). */
+  mounted(): MountInfo[] {
+    const table = this.mounts()
+    return table
+      .under(this.root)
+      .filter((each) => each.mountPoint !== this.root && withoutCopies(table, each.mountPoint).includes(each))
   }
 
   api(): ApiSnapshot {
@@ -248,12 +261,13 @@ export class LiveNode {
     options: Partial<PlanOptions> = {},
     onEvent: (event: ApplyEvent) => void = () => {},
   ): Promise<ApplyResult> {
+    const { links } = structureLinks(this.root, parseMountinfo(readFileSync('/proc/self/mountinfo')))
     const plan = await this.plan(options)
     const context: ApplyContext = {
       look: () => this.look(),
       replan: (state) => planNode(state, planOptions(options), 'again'),
       planIsFresh: true,
-      readMounts: () => this.mounts(),
+      readMounts: mountsAnew(this.root, links),
       kubeletState: () => ({ running: false, mayReturn: false }),
       witness: async () => ({
         listed: new Set(this.pods.map(onDiskUid)),

@@ -1,9 +1,10 @@
 /** The inside of a worker file: runs the scenario named on the command line in a temporary directory, prints what it found. */
 
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { sweep, temporary } from './left-behind.ts'
+import { type Layout, layOut } from './scene/layouts.ts'
 
 export type Scenario = (directory: string, args: readonly string[]) => unknown
 
@@ -18,7 +19,9 @@ export async function runScenario(scenarios: Readonly<Record<string, Scenario>>)
   const { [DIRECTORY]: given } = process.env
   const directory = given ?? temporary('volctl-scenario-')
   process.env[DIRECTORY] = directory
+  const { [LAYOUT]: layout } = process.env
   try {
+    if (layout !== undefined && given === undefined) layOutScenario(layout as Layout, directory)
     process.stdout.write(JSON.stringify((await scenario(directory, args)) ?? null))
   } finally {
     if (given === undefined) cleanUp(directory)
@@ -26,6 +29,15 @@ export async function runScenario(scenarios: Readonly<Record<string, Scenario>>)
 }
 
 const DIRECTORY = 'VOLCTL_SCENARIO_DIRECTORY'
+
+/** In the environment of a scenario: how the mounts around its root directory are to hang together. */
+export const LAYOUT = 'VOLCTL_TEST_LAYOUT'
+
+function layOutScenario(layout: Layout, directory: string): void {
+  const rootDir = `${directory}/kubelet`
+  mkdirSync(rootDir)
+  layOut(layout, directory, rootDir)
+}
 
 function cleanUp(directory: string): void {
   for (const mount of parseMountinfo(readFileSync('/proc/self/mountinfo')).under(directory).toReversed()) {

@@ -66,17 +66,19 @@ it('a line names each process once, with all that it holds, its container and po
     ],
     namespaces: [{ pid: 7, process: 'sleep', mountPoints: ['/data'], of }],
     loops: [{ device: '/dev/loop1', backingFile: '/x/y' }],
+    kernel: ['the swap file /x/swap'],
     unseen: [],
   }
   const nameOf = () => ({ pod: { namespace: 'default', name: 'web', uid: uid(2) }, container: 'app' })
   expect(describeHolders(holders, nameOf)).toBe(
     [
       '/dev/loop1, backed by /x/y',
+      'the swap file /x/swap',
       'sleep (pid 7, cwd, file; container app of pod default/web)',
       ...[8, 9, 10].map((pid) => `sleep (pid ${pid}, file)`),
       '2 more',
       '/data in the mount namespace of sleep (pid 7; container app of pod default/web)',
     ].join(', '),
   )
-  expect(describeHolders({ processes: [], namespaces: [], loops: [], unseen: ['x'] })).toBe('')
+  expect(describeHolders({ processes: [], namespaces: [], loops: [], kernel: [], unseen: ['x'] })).toBe('')
 })

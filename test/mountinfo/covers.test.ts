@@ -68,7 +68,7 @@ describe('Covers', () => {
         [7, 7, '/k/x'],
         [9, 8, '/k/y'],
       ],
-      covers: { 7: 7 },
+      covers: {},
     },
   ])('shows $name', ({ rows, covers }) => {
     const mounts = table(rows)

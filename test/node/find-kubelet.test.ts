@@ -52,6 +52,21 @@ describe('S8: a stopped kubelet', () => {
     expect(readServiceUnit('kubelet.service', root.path)?.args[0]).toBe('/usr/bin/kubelet')
   })
 
+  it('is known by its flags in a unit of another name', () => {
+    const flags = '--kubeconfig=/k --root-dir=/data/kubelet --hostname-override=edge'
+    const files = {
+      'etc/systemd/system/acme-node.service': `[Service]\nExecStart=/opt/acme/node-agent ${flags}\n`,
+      'etc/systemd/system/kube-proxy.service':
+        '[Service]\nExecStart=/usr/bin/kube-proxy --kubeconfig=/k --hostname-override=edge\n',
+    }
+    using root = fixture(files)
+    const found = startableKubelets(root.path)
+    expect(found).toMatchObject([{ unit: 'acme-node.service', rootDir: '/data/kubelet', nodeName: 'edge' }])
+    // Only where there is none of a known name.
+    using both = fixture({ ...files, ...KUBEADM })
+    expect(startableKubelets(both.path).map(({ unit }) => unit)).toEqual(['kubelet.service'])
+  })
+
   it('in k3s has its flags in a configuration file', () => {
     using root = fixture({
       'etc/systemd/system/k3s-agent.service':

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readlinkSync, symlinkSync, utimesSync } from 'node:fs'
+import { mkdirSync, readlinkSync, realpathSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SafetyRefusal, VolctlError } from '../../src/core/errors.ts'
@@ -48,6 +48,28 @@ describe('hostIdentity', () => {
     using root = fixture({ 'proc/device-tree/vm,uuid': 'abc\0', 'etc/machine-id': 'm' })
     expect(hostIdentity(root.path)).toMatchObject({ machineID: 'm', systemUUID: 'abc' })
     expect(bootTimeOf('cpu 1')).toBeUndefined()
+  })
+})
+
+describe('S1: hostIdentity', () => {
+  it("does not take another file's word where the kubelet's own may not be read", () => {
+    using root = fixture({ 'etc/machine-id': 'm' })
+    // For want of a file that root may not read either.
+    mkdirSync(join(root.path, 'sys/class/dmi/id/product_uuid'), { recursive: true })
+    expect(hostIdentity(root.path)).toMatchObject({ machineID: 'm' })
+    expect(hostIdentity(root.path)).not.toHaveProperty('systemUUID')
+  })
+
+  it("reads the files that the kubelet's flags name", () => {
+    using root = fixture({
+      ...{ 'etc/machine-id': 'm', 'srv/id': 'own\n', 'srv/boot': 'b\n' },
+      'proc/sys/kernel/random/boot_id': '2f6f\n',
+    })
+    const flags = new Map([
+      ['machine-id-file', '/srv/none,/srv/id'],
+      ['boot-id-file', '/srv/boot'],
+    ])
+    expect(hostIdentity(root.path, flags)).toMatchObject({ machineID: 'own', bootID: 'b' })
   })
 })
 
@@ -222,6 +244,22 @@ describe('S6: checkMountNamespace', () => {
     expect(() => checkMountNamespace({ runtimes: [other], rootDir: '/k' }, lacking.path)).toThrow(
       /do not see the same mounts.*\/k\/b/,
     )
+  })
+
+  it('S8: also where the root directory, or its directory of pods, is a link to elsewhere', () => {
+    using disk = fixture({ 'kubelet/x': '', 'of-pods/x': '' })
+    const real = realpathSync(disk.path)
+    symlinkSync(join(real, 'of-pods'), join(real, 'kubelet/pods'))
+    symlinkSync(join(real, 'kubelet'), join(real, 'link'))
+    const root = '1 0 8:1 / / rw - ext4 /dev/sda1 rw\n'
+    const volumes = [line(5, `${real}/of-pods/a`), line(6, `${real}/kubelet/plugins/b`)]
+    for (const lacking of volumes) {
+      const tables = { self: root + volumes.join(''), 50: root + volumes.filter((each) => each !== lacking).join('') }
+      using proc = world({ self: '1', 1: '1', 50: '2' }, tables)
+      using runtime = new PinnedProcess(50, proc.path)
+      const check = () => checkMountNamespace({ runtimes: [runtime], rootDir: join(real, 'link') }, proc.path)
+      expect(check).toThrow(/do not see the same mounts/)
+    }
   })
 
   it('tells tables apart by path, device, root and number', () => {

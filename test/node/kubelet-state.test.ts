@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { candidateFrom } from '../../src/core/node/kubelet-candidate.ts'
 import { judgeKubelet, type KubeletAnswers } from '../../src/core/node/kubelet-state.ts'
-import { parseUnitState } from '../../src/core/node/systemctl.ts'
+import { activeOf, parseUnitState } from '../../src/core/node/systemctl.ts'
 
 const stopped = {
   activeState: 'inactive',
@@ -49,6 +49,21 @@ describe('S11: judgeKubelet', () => {
     { name: 'no systemd', answers: { state: 'no systemd' }, want: { running: false, mayReturn: false } },
     { name: 'no unit', answers: { state: undefined }, want: { running: false, mayReturn: false } },
     {
+      name: 'somebody listens where its API would be',
+      answers: { state: { ...stopped }, port: 10250 },
+      want: { running: true, mayReturn: true, note: expect.stringContaining('10250') },
+    },
+    {
+      name: 'a timer may start it',
+      answers: { state: { ...stopped, startedBy: ['kubelet.timer'] } },
+      want: { mayReturn: true, note: expect.stringContaining('kubelet.timer') },
+    },
+    {
+      name: 'forgotten by systemd',
+      answers: { state: { activeState: 'inactive', subState: 'dead', unitFileState: 'disabled' } },
+      want: { mayReturn: false, stopUnknown: true },
+    },
+    {
       name: 'its health port answers',
       answers: { state: stopped, healthy: true },
       want: { running: true, mayReturn: true },
@@ -59,9 +74,11 @@ describe('S11: judgeKubelet', () => {
       { unit: 'kubelet.service', state: undefined, healthy: false, ...answers },
     )
     expect(state).toMatchObject(want)
-    expect('stoppedAt' in state).toBe(
-      'stoppedAt' in want || (typeof answers.state === 'object' && answers.healthy !== true),
-    )
+    const down = answers.healthy !== true && answers.port === undefined
+    const told = typeof answers.state === 'object' && answers.state.inactiveSince !== undefined
+    expect('stoppedAt' in state).toBe(told && down)
+    // Never "long ago" without somebody who says so.
+    expect('stopUnknown' in state).toBe(!told && down)
   })
 
   it('a process decides, even of another root directory', () => {
@@ -95,6 +112,12 @@ describe('parseUnitState', () => {
       const inactive = parseUnitState(`${text}InactiveEnterTimestampMonotonic=${unknown}\n`, now)
       expect(inactive?.inactiveSince).toBe('2026-11-21T02:05:32Z')
     }
+    // What may start it, a queued job among them.
+    const triggered = `${text}Job=7\nTriggeredBy=kubelet.timer kubelet.path\nUpheldBy=\n`
+    expect(parseUnitState(triggered)?.startedBy).toEqual(['a queued job', 'kubelet.timer', 'kubelet.path'])
+    const starters = 'Id=kubelet.timer\nActiveState=active\n\nId=kubelet.path\nActiveState=inactive\n'
+    expect(activeOf(starters, ['kubelet.timer', 'kubelet.path'])).toEqual(['kubelet.timer'])
+    expect(activeOf('', ['kubelet.timer'])).toEqual(['kubelet.timer'])
     expect(parseUnitState('LoadState=not-found\nActiveState=inactive\n')).toBeUndefined()
     expect(parseUnitState('')).toBeUndefined()
   })

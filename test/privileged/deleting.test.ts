@@ -27,9 +27,9 @@ describe.skipIf(noMounts !== undefined)(
 
     it('is refused while somebody is inside, whatever the directory is called there', async () => {
       expect(await inNamespace(WORKER, 'holders')).toEqual({
-        cwd: 'failed HeldBy',
-        file: 'failed HeldBy',
-        namespace: 'failed HeldBy',
+        cwd: 'refused HeldBy',
+        file: 'refused HeldBy',
+        namespace: 'refused HeldBy',
         nobody: 'done',
         exists: false,
       })

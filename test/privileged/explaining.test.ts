@@ -59,6 +59,19 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     expect(found.after).toEqual({ screen: '  nobody', applied: ['UnmountDevice vol-old: done'] })
   })
 
+  it('whom apply refuses to delete content for (S12) is whom explain names', async () => {
+    const found = await run<Record<string, { screen: string; applied: string; left: boolean }>>('content')
+    const refused = { applied: 'UnmountVolume scratch: refused HeldBy', left: true }
+    expect(found).toEqual({
+      mount: { ...refused, screen: expect.stringMatching(/\/elsewhere.*sh/s) },
+      overlay: { ...refused, screen: expect.stringMatching(/overlay on .*lowerdir .*\/lower.*sh \(pid/s) },
+      inside: { ...refused, screen: expect.stringContaining('cwd') },
+      file: { ...refused, screen: expect.stringContaining('lower') },
+      nobody: ['UnmountVolume scratch: done'],
+      gone: true,
+    })
+  })
+
   it('pod and container of a process; of a pod that is gone and still runs nothing is touched', async () => {
     const { living, held, web, gone, busy, runs } = await run<{
       living: number

@@ -179,6 +179,6 @@ describe('a node whose attachments the controller does not manage (N9)', () => {
     built.overrideApi = { node: { ...managed, metadata: { name: 'node-1', uid: 'n' } } }
     const made = plan(built)
     expect(blocked(made)).toEqual(['DetachVolume NotManaged', 'DetachVolume NotManaged'])
-    expect(made.problems.map((each) => [each.severity, each.code])).toEqual([['info', 'NotManaged']])
+    expect(made.problems.map((each) => [each.severity, each.code])).toEqual([['warning', 'NotManaged']])
   })
 })

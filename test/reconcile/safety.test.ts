@@ -45,12 +45,74 @@ describe('S1 right machine', () => {
     expect(kinds(made)).toEqual([])
   })
   it.each([
-    ['machineID alone', { systemUUID: 'other' }],
-    ['systemUUID alone, in another case and with dashes', { machineID: 'other', systemUUID: 'SYSTEM-1' }],
+    ['machineID alone', { systemUUID: undefined }],
+    ['systemUUID alone, in another case and with dashes', { machineID: undefined, systemUUID: 'SYSTEM-1' }],
+    ["machineID, and a vendor's placeholder", { systemUUID: '03000200-0400-0500-0006-000700080009' }],
+    ['systemUUID, and a machineID that an image brought', { machineID: 'uninitialized' }],
+    ['both, after a reboot', { bootID: 'boot-2' }],
   ])('%s is enough', (_name, ids) => {
     const built = orphan()
-    built.override = ids
+    built.override = ids as never
     expect(plan(built).refused).toBeUndefined()
+    expect(plan(built).inputs.machine).toMatchObject({ matches: true })
+  })
+
+  const RUNS = { kubelet: { running: true, mayReturn: true } }
+  it.each([
+    { name: 'another systemUUID', ids: { systemUUID: 'system-2' }, field: 'systemUUID', value: 'system-1' },
+    { name: 'another machineID', ids: { machineID: 'machine-2' }, field: 'machineID', value: 'machine-1' },
+    { name: 'another boot, beside a kubelet', ids: { bootID: 'boot-2', ...RUNS }, field: 'bootID', value: 'boot-1' },
+  ])('$name contradicts, until it is accepted', ({ ids, field, value }) => {
+    const built = orphan()
+    built.override = ids as never
+    const made = plan(built)
+    expect(made.refused).toMatchObject({ rule: 'S1', code: 'IdentityContradicts' })
+    expect(made.refused?.hint).toContain(`--accept-identity ${value}`)
+    expect(made.inputs.machine).toMatchObject({ matches: false, contradictions: [{ field, node: value }] })
+    expect(kinds(made)).toEqual([])
+    expect(plan(built, { acceptIdentity: ['another'] }).refused).toBeDefined()
+    const accepted = plan(built, { acceptIdentity: ['another', value] })
+    expect(accepted.refused).toBeUndefined()
+    expect(accepted.inputs.machine).toMatchObject({ matches: true, contradictions: [{ field, accepted: true }] })
+    expect(accepted.problems).toContainEqual(expect.objectContaining({ code: 'IdentityAccepted' }))
+  })
+
+  it('what was accepted is no proof', () => {
+    const built = orphan()
+    built.override = { machineID: 'machine-2', systemUUID: 'Not Settable' }
+    const refused = plan(built, { acceptIdentity: ['machine-1', 'system-1'] }).refused
+    expect(refused).toMatchObject({ rule: 'S1', code: 'WrongMachine' })
+  })
+
+  it('another boot of whoever still renews the lease', () => {
+    const built = orphan()
+    const renewed = (renewTime: string) => ({ lease: { metadata: { name: 'n', uid: 'l' }, spec: { renewTime } } })
+    built.override = {
+      ...{ bootID: 'boot-2', bootTime: '2026-11-21T11:59:00Z' },
+      kubelet: { running: false, mayReturn: true },
+    }
+    built.overrideApi = renewed('2026-11-21T11:59:40Z')
+    expect(plan(built).refused).toMatchObject({ rule: 'S1', code: 'IdentityContradicts' })
+    // Control: this host's own kubelet, before the reboot.
+    built.overrideApi = renewed('2026-11-21T11:58:59Z')
+    expect(plan(built).refused).toBeUndefined()
+  })
+
+  const named = (nodeName: string, nodeNameFrom: string) => ({ nodeName, nodeNameFrom })
+  it.each([
+    { name: 'by a flag', kubelet: named('node-2', 'flag'), refused: true },
+    { name: 'by its credential', kubelet: named('node-2', 'credential'), refused: true },
+    { name: 'by its command line', kubelet: { args: ['--hostname-override=node-2'] }, refused: true },
+    { name: 'by the hostname', kubelet: named('node-2', 'hostname'), refused: true },
+    { name: 'by the same flag', kubelet: named('node-1', 'flag'), refused: false },
+    { name: 'by a hostname with a domain', kubelet: named('node-1.example.org', 'hostname'), refused: false },
+    { name: 'by a command line in capitals', kubelet: { args: ['--hostname-override', 'Node-1'] }, refused: false },
+  ])('the name that the kubelet gives itself $name: refused $refused', ({ kubelet, refused }) => {
+    const built = orphan()
+    built.override = { kubelet: { running: false, mayReturn: false, ...kubelet } as never }
+    const made = plan(built, { acceptIdentity: ['node-1', 'node-2'] })
+    if (refused) expect(made.refused).toMatchObject({ rule: 'S1', code: 'OtherNode' })
+    else expect(made.refused).toBeUndefined()
   })
   it('no such node refuses', () => {
     const built = orphan()

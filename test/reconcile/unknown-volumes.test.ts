@@ -120,7 +120,6 @@ describe('S9: what runs counts, with or without a directory', () => {
   const idle = (): NodeBuilder => node().staged('vol-2', '7:2').persistentVolume('pv-2', { handle: 'vol-2' })
   it.each<[string, (built: NodeBuilder) => unknown]>([
     ['a sandbox and processes', (built) => built.running(OLD)],
-    ['a process alone', (built) => built.processes.push(OLD)],
     ['a sandbox alone', (built) => built.sandboxes.push({ uid: OLD, state: 'SANDBOX_READY', containers: [] })],
     ['with a directory that lacks its volumes', (built) => built.running(OLD).dir(`pods/${OLD}`)],
     [
@@ -141,6 +140,110 @@ describe('S9: what runs counts, with or without a directory', () => {
     ])
     expect(blocked(made)).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
   })
+  describe('a process alone, of a pod that nothing here knows', () => {
+    const unknown = (): NodeBuilder => {
+      const built = idle()
+      built.processes.push(OLD)
+      return built
+    }
+    const both = ['UnmountDevice', 'DetachVolume']
+    const severe = ({ problems }: ReturnType<typeof plan>): string[] =>
+      problems.filter((each) => each.severity !== 'info').map((each) => each.code)
+
+    it('is reported under a code of its own, with how to find it, and no device is undone', () => {
+      const made = plan(unknown())
+      expect(made.problems).toEqual([
+        expect.objectContaining({ severity: 'error', code: 'UnknownPodProcess', about: { pod: OLD } }),
+      ])
+      const [{ hint = '' } = {}] = made.problems
+      expect(hint).toContain(`grep -lE 'pod(${OLD}|${OLD.replaceAll('-', '_')})' /proc/[0-9]*/cgroup`)
+      expect(hint).toContain(`--foreign-pod ${OLD}`)
+      expect(blocked(made)).toEqual(both.map((kind) => `${kind} UnknownPodProcess`))
+      expect(made.operations[0]?.blocked?.hint).toBe(hint)
+    })
+    it('is no obstacle once a person says that it is of another kubelet, and that stands in the plan', () => {
+      const made = plan(unknown(), { foreignPods: [OLD] })
+      expect(kinds(made)).toEqual(both)
+      expect(made.problems).toEqual([
+        expect.objectContaining({ severity: 'info', code: 'ForeignPod', about: { pod: OLD } }),
+      ])
+    })
+    it('the flag lifts that UID alone', () => {
+      const built = unknown()
+      built.processes.push(uid(7))
+      expect(blocked(plan(built, { foreignPods: [OLD] }))).toEqual(both.map((kind) => `${kind} UnknownPodProcess`))
+      const slip = plan(unknown(), { foreignPods: [uid(7)] })
+      expect(severe(slip)).toEqual(['UnknownPodProcess', 'NothingNamed'])
+      expect(blocked(slip)).toHaveLength(2)
+    })
+    it.each<[string, (built: NodeBuilder) => unknown]>([
+      ['the API', (built) => built.pod(OLD, 'old')],
+      [
+        'the API, as a mirror pod',
+        (built) => {
+          built.pod(uid(8), 'static')
+          const annotations = { 'kubernetes.io/config.mirror': OLD, 'kubernetes.io/config.hash': OLD }
+          Object.assign(built.pods.at(-1)?.metadata ?? {}, { annotations })
+        },
+      ],
+      ['the disk', (built) => built.dir(`pods/${OLD}`)],
+      [
+        'the mount table',
+        (built) =>
+          built.mountLine(`${ROOT}/pods/${OLD}/volumes/kubernetes.io~csi/x/mount`, '/', '7:7', 'ext4', '/dev/loop7'),
+      ],
+      ['a block map', (built) => built.file(`plugins/kubernetes.io/csi/volumeDevices/pv-7/dev/${OLD}`)],
+      ['the runtime', (built) => built.sandboxes.push({ uid: OLD, state: 'SANDBOX_NOTREADY', containers: [] })],
+      [
+        'a static manifest',
+        (built) => {
+          const manifests = [{ file: 'a.yaml', namespace: 'n', name: 'a', uid: OLD }]
+          built.override = { staticPods: { path: '/m', readable: true, manifests } }
+        },
+      ],
+    ])('a pod that %s knows is never foreign', (_name, know) => {
+      const without = unknown()
+      know(without)
+      const built = unknown()
+      know(built)
+      const made = plan(built, { foreignPods: [OLD] })
+      expect(severe(made)).toContain('NotForeign')
+      expect(made.operations).toEqual(plan(without).operations)
+      expect(kinds(made)).not.toContain('RemoveOrphanPodDir')
+      expect(made.problems.map(({ code }) => code)).not.toContain('ForeignPod')
+    })
+    it('nor does it make the runtime doubtful, where it is the only process', () => {
+      const built = unknown().mount(`pods/${uid(6)}/volumes/kubernetes.io~secret/s`)
+      built.pods.splice(0)
+      built.sandboxes.splice(0)
+      built.processes.splice(0, 1)
+      built.overrideApi = { ...built.overrideApi, resourceVersion: '1' }
+      expect(severe(plan(built))).toContain('RuntimeUnproven')
+      expect(severe(plan(built, { foreignPods: [OLD] }))).not.toContain('RuntimeUnproven')
+    })
+  })
+
+  describe('a pod of a kubelet nested in a pod or a container', () => {
+    const nested = (): NodeBuilder => {
+      const built = idle()
+      built.override = { nestedProcesses: [OLD] }
+      return built
+    }
+    it('is no user of any volume of this node', () => {
+      const made = plan(nested())
+      expect(made.problems).toEqual([])
+      expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
+    })
+    it('is alive all the same where this node knows it: its own kubelet may run in there', () => {
+      const built = nested().mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
+      expect(kinds(plan(built))).not.toContain('UnmountVolume')
+      expect(plan(built).problems.map(({ code }) => code)).toContain('PodGoneButRunning')
+      // Control: without its processes it is gone.
+      built.override = {}
+      expect(kinds(plan(built))).toContain('UnmountVolume')
+    })
+  })
+
   it('without the process table nobody can say that no such pod is there', () => {
     const built = idle()
     built.override = { processes: undefined } as never

@@ -12,6 +12,9 @@ const trust = (file: string, ...titles: readonly string[]): readonly Shown[] =>
 const UNTRUSTED = trust('untrusted', 'S33, S34: has no effect: %s')
 const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
 
+/** A volume of each kind, each way to use it, each operation that takes something away. */
+const USES = shown('privileged/uses/uses', 'S12, S18, S20, S21, S24: is named, or not hurt: %s')
+
 const LAZILY_DETACHED =
   'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'
 
@@ -24,8 +27,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'e2e/refusals',
       'S1: another cluster with a node of the same name',
       'S1: another machine',
+      'S1: another machine ID beside the same system UUID',
+      'S1: another system UUID beside the same machine ID',
+      'S1: another boot beside a kubelet that runs',
       'S1: no such node',
     ),
+    ...standing(
+      'S1: one id that agrees is not enough where another contradicts, until that one is accepted',
+      'S1: --node of another node than the kubelet here says that it is',
+    ),
+    ...shown('reconcile/machine-ids', 'S1: compareIds'),
+    ...shown('node/own-node-name', 'S1: ownNodeName'),
+    ...shown('node/host-facts', 'S1: hostIdentity'),
     ...shown('api/read-api', 'refuses a node that does not exist (S1)'),
     ...planner('S1 right machine'),
   ],
@@ -47,11 +60,23 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('api/kube-client', 'takes a 404 without a Status for no absence (S3)'),
     ...planner('S3 only absence is evidence'),
+    ...shown('reconcile/whole-lists', 'S3: a list is whole, or what it lacks is unknown', 'S3: entries made at random'),
+    ...shown('e2e/verdicts', "S3: with the kubelet's own credential it is not known, which is not that nobody has it"),
     ...shown('api/objects', 'of anything else: it is unknown (S3)'),
   ],
   S4: [
-    ...broken('S4: a volume of a living pod that cannot be read holds back every unstage and detach'),
+    ...broken(
+      'S4: a volume of a living pod that cannot be read holds back every unstage and detach',
+      'S4: a pod whose volumes cannot be used holds back what is its own, and nothing else',
+    ),
     ...planner('S4 unresolved volumes'),
+    ...shown(
+      'reconcile/unresolved-volumes',
+      'S4: holds back its own pod alone',
+      'S4: is known, and holds back itself alone',
+      'S4: may be any, and holds back every device operation',
+      'S4: of other plugins',
+    ),
   ],
   S5: [
     ...broken('S5: a pod that lives keeps its mounts though its claim is deleted'),
@@ -72,6 +97,34 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S8: [
     ...standing('S8: two kubelets, or one without an API server, are refused'),
     ...shown('node/find-kubelet', 'S8: several kubelets', 'S8: a stopped kubelet'),
+    ...shown(
+      'e2e/moved-root',
+      'S8: %s below the old place: the detach is not planned',
+      'S8: what is staged in both places is not unstaged here',
+      'S8, S21: in a mount namespace of somebody else alone: the plan cannot see it, and the apply refuses',
+    ),
+    ...shown(
+      'privileged/links',
+      'S8: behind %s nothing is touched, and no device is undone',
+      'S8, S26: a link that leads elsewhere once the apply comes to it refuses all that is behind it: %s',
+      "S8: a volume's whole life behind links of a driver and of pods",
+    ),
+    ...shown(
+      'linked-captures',
+      'S8: a link in place of %s changes no plan',
+      'a control, $name: where nothing tells what is behind them, nothing is decided on it',
+    ),
+    ...shown(
+      'node/structure-links',
+      'S8: a link in the structure is gone through',
+      'S8: of any other nothing behind it is known',
+      'S33: a link that somebody else could have made is not obeyed',
+    ),
+    ...shown(
+      'reconcile/outside-root',
+      'S8: a mount outside of the root directory holds the detach of the volume that its path is of',
+      'S8, S24: it holds the unstage as well',
+    ),
   ],
   S9: [
     ...shown(
@@ -81,6 +134,21 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...broken('S9: a runtime that knows none of the pods that live is no witness, and nothing of a pod is undone'),
     ...shown('node/pod-cgroups', 'S9: podUidsOfCgroup'),
+    ...shown(
+      'node/nested-kubelets',
+      'S9: real cgroups',
+      'S9: podsOfCgroup',
+      'S9: the processes of a node with a nested kubelet',
+    ),
+    ...broken(
+      'S9: a pod that nothing here knows holds every device until a person says that it is of another kubelet',
+      'S9: the pods of a kubelet in a container use no volume of this node',
+    ),
+    ...shown(
+      'reconcile/unknown-volumes',
+      'a process alone, of a pod that nothing here knows',
+      'a pod of a kubelet nested in a pod or a container',
+    ),
     ...planner('S9 witnesses'),
   ],
   S10: [
@@ -90,15 +158,45 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S10 static pods', "S10: a mirror pod's annotation is the word of whoever may create pods"),
   ],
   S11: [
-    ...standing('S11: a kubelet between two crashes owns the devices, and one that is stopped does not'),
+    ...standing(
+      'S11: a kubelet between two crashes owns the devices, and one that is stopped does not',
+      'S11: a kubelet of another name is known by its flags, or by who listens on its port',
+    ),
+    ...shown('node/kubelet-shape', 'S11: isKubeletByFlags'),
     ...broken('S11: while a kubelet runs only what pods that are gone have left for long is undone, and no device'),
-    ...shown('e2e/interruptions', 'a kubelet that comes stops it (S11)'),
+    ...shown(
+      'e2e/interruptions',
+      'a kubelet that comes stops it (S11)',
+      'so does a lease that is renewed meanwhile, though no kubelet is seen here (S11)',
+    ),
+    ...shown(
+      'privileged/safety/systemd',
+      'S11: stopped a moment ago, or forgotten by systemd, the settle time holds',
+      'S11: masked',
+      'S11: between two starts, and failed for good',
+      'S11: stopped, while a timer may start it',
+      'S11: held by another supervisor',
+    ),
     ...shown('node/kubelet-state', 'S11: judgeKubelet'),
+    ...shown('node/signs-of-life', 'S11: withSignsOfLife', 'S11: renewedSince'),
     ...shown('reconcile/settle', 'S11 settle time of a pod that is finished'),
   ],
   S12: [
+    ...USES,
     ...broken('S12: a bind mount of the same device below an emptyDir keeps it, and what is behind'),
     ...shown('privileged/deleting', 'is refused while somebody is inside, whatever the directory is called there'),
+    ...shown(
+      'privileged/content-users',
+      'S12: content that is in use',
+      '$use: refused and named, and hurt where nobody asks',
+      'S12: content that nobody uses',
+    ),
+    ...shown('privileged/explaining', 'whom apply refuses to delete content for (S12) is whom explain names'),
+    ...shown(
+      'reconcile/content-users',
+      'S12: an emptyDir that is in use under another name is blocked with --orphans',
+      'S12: what else is emptied or removed',
+    ),
     ...shown(
       'privileged/swapping',
       '$kind: $rounds times, and nothing outside has changed',
@@ -107,6 +205,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S13: [
     ...broken('S13: data goes only with --orphans, and what is no data of an emptyDir never'),
+    ...shown('privileged/content-users', 'S13: memory that is in use'),
     ...planner('S13 data of a pod that is gone'),
     ...shown('reconcile/memory-data', 'S13 sub-paths of an emptyDir in memory'),
   ],
@@ -128,6 +227,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('reconcile/csi-identity', 'S17: --handle does not lift the device check'),
   ],
   S18: [
+    ...USES,
     ...broken(
       'S18: a foreign mount over a volume blocks it and stays',
       'S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone',
@@ -150,6 +250,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S19: --force-unmount names one path'),
   ],
   S20: [
+    ...USES,
     ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...shown('privileged/devices', 'sees a superblock that no mount table shows any more (S20, S21)'),
     ...shown(
@@ -160,6 +261,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S20: --lazy is for dead mounts only'),
   ],
   S21: [
+    ...USES,
     ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...broken('S21: what a second PersistentVolume shares the handle of is not detached'),
     ...shown('apply/detach', 'detaching (S21)', 'beside a file system that no mount table shows (S20)'),
@@ -186,12 +288,14 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...broken('S22: nothing is mounted over a file, which stays'),
     ...shown('privileged/set-up/nfs', 'is not mounted over what a pod wrote without it (S22)'),
     ...planner('S22 mount'),
+    ...shown('e2e/verdicts', 'a mounted volume whose VolumeAttachment is absent (O7)'),
   ],
   S23: [
     ...broken('S23: changed content is not written unasked'),
     ...shown('reconcile/observed', 'O28: changed content is shown, and written only when asked for (S23)'),
   ],
   S24: [
+    ...USES,
     ...broken('S24: what somebody else has mounted as well is not unstaged, nor detached'),
     ...shown('apply/preconditions', 'readers of a staged volume (S24)'),
     ...planner('S24 unstage'),
@@ -246,10 +350,18 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...broken('S30: what another node has attached, too, against its access mode is neither unstaged nor detached'),
     ...shown('e2e/rights', 'S30: with it apply undoes and brings up what it can be sure of; the rest is named'),
     ...planner('S30: a volume attached elsewhere against its access mode is not unstaged; the unmount goes on'),
+    ...shown(
+      'e2e/verdicts',
+      'S30: a mounted ReadWriteOnce volume that another node has as well, with the pod there',
+      'S30: Multi-Attach: which node has it, since when, and which pod there',
+      'S30: of a plugin without VolumeAttachments the status of the other Node tells',
+    ),
+    ...shown('reconcile/multi-attach', 'where other Nodes could not be read, nothing is mounted (S30)'),
   ],
   S31: [
     ...broken('S31: before the question stand cluster, machine, kubelet, guards, volumes and bytes'),
     ...shown('cli/views/plan-view', 'wide: everything that is known, before anyone says yes (S31)'),
+    ...shown('privileged/read-only', 'S31: %s: the write fails, and plan and explain say so'),
   ],
   S32: [
     ...trust(
@@ -270,6 +382,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
   ],
   S33: [
+    ...shown('cli/may-apply', 'S33: what is only passed over refuses no apply; what the kubelet may obey does'),
     ...shown('trust/files', '$name', 'never opens a FIFO, a device or a directory'),
     ...shown('trust/gates', 'no file outside of them $what'),
     ...trust('strace', 'each has an absolute path'),

@@ -41,7 +41,7 @@ describe('what the planner relies on', () => {
     ['runtime.pods.0', 'x', 'runtime.pods[0] is not an object'],
     ['tree.0.content', {}, 'tree[0].content is not text'],
     ['tree.0.error', null, 'tree[0].error is not text'],
-    ['api.errors', [null], 'api.errors[0] is not an object'],
+    ['api.errors', 'none', 'api.errors is not a list'],
     ['processes.0', 7, 'processes[0] is not text'],
     ['kubelet', {}, 'kubelet.running is missing'],
     ['kubelet.mayReturn', 'no', 'kubelet.mayReturn is not true or false'],
@@ -102,6 +102,8 @@ describe('what a source may leave out', () => {
     ['api.pods.0.metadata.creationTimestamp', null],
     ['api.pods.0.unknown', { of: [null, 7] }],
     ['api.errors', ['pods could not be read']],
+    // Of any form: what nobody understands makes everything unknown.
+    ['api.errors', [null, 7, ['x'], { code: 403 }]],
     ['api.pods.0.status', undefined],
     ['runtime', undefined],
     ['runtime.pods.0.containers', []],

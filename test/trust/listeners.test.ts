@@ -1,19 +1,32 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, it } from 'vitest'
-import { onlyRootListens } from '../../src/core/trust/listeners.ts'
+import { holdersOf, listeners } from '../../src/core/trust/listeners.ts'
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
 const line = (local: string, state: string, uid: number): string =>
   `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000  ${uid}        0 4711 1 0 100 0 0 10 0\n`
 
 it.each([
-  { name: 'root listens', table: line('0100007F:2808', '0A', 0), want: true },
-  { name: 'another user listens', table: line('0100007F:2808', '0A', 65534), want: false },
+  { name: 'root listens', table: line('0100007F:2808', '0A', 0), want: [0] },
+  { name: 'another user listens', table: line('0100007F:2808', '0A', 65534), want: [65534] },
   {
     name: 'both do, on two addresses',
     table: line('0100007F:2808', '0A', 0) + line('00000000:2808', '0A', 1000),
-    want: false,
+    want: [0, 1000],
   },
-  { name: 'another user is only connected', table: line('0100007F:2808', '01', 65534), want: true },
-  { name: 'another user listens on another port', table: line('0100007F:2809', '0A', 65534), want: true },
-  { name: 'nothing is known', table: '', want: true },
-])('$name on 10248: $want', ({ table, want }) => expect(onlyRootListens(10248, [HEAD + table])).toBe(want))
+  { name: 'another user is only connected', table: line('0100007F:2808', '01', 65534), want: [] },
+  { name: 'another user listens on another port', table: line('0100007F:2809', '0A', 65534), want: [] },
+  { name: 'nothing is known', table: '', want: [] },
+])('$name on 10248: $want', ({ table, want }) =>
+  expect(listeners(10248, [HEAD + table])).toEqual(want.map((uid) => ({ uid, inode: '4711' }))),
+)
+
+it('finds the process behind a socket', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const sockets = listeners((server.address() as AddressInfo).port)
+  expect(sockets).toHaveLength(1)
+  expect(holdersOf(sockets)).toEqual([process.pid])
+  server.close()
+})

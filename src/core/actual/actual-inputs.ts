@@ -2,11 +2,23 @@ import { append } from '../append.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { DeviceMounts } from '../mountinfo/device-mounts.ts'
+import { ownPathOf, type PlaceLink, withLinks, withoutLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { MountsWithin } from '../mountinfo/mounts-within.ts'
 import type { NodeState } from '../node-state.ts'
 import { isWithin, plainPath } from '../path-within.ts'
+import { DRIVER_DIRECTORIES, STRUCTURE } from '../structure.ts'
 import { Tree } from './tree.ts'
+
+/** The kernel tells a loop device's file without links as well. */
+function withOwnPaths(snapshot: NodeSnapshot, mounts: MountTable): NodeSnapshot {
+  const { blockDevices } = snapshot
+  if (blockDevices === undefined || withoutLinks(mounts) === mounts) return snapshot
+  const own = blockDevices.map(({ backingFile, ...device }) =>
+    backingFile === undefined ? device : { ...device, backingFile: ownPathOf(mounts, backingFile) },
+  )
+  return { ...snapshot, blockDevices: own }
+}
 
 /** The node's disk and mount table with the indices that reconstruction needs. Built once per plan. */
 export class ActualInputs {
@@ -22,17 +34,17 @@ export class ActualInputs {
   readonly #within = new Map<string, MountsWithin>()
 
   constructor(state: NodeState) {
-    this.snapshot = state.snapshot
-    this.mounts = state.mounts
-    this.devices = new DeviceMounts(state.mounts)
     // Mounts and steps are told by their text.
     this.rootDir = plainPath(state.snapshot.rootDir)
-    this.#below = `${this.rootDir}/`
     this.tree = new Tree(state.snapshot.tree ?? [])
+    this.mounts = withLinks(state.mounts, this.#links())
+    this.snapshot = withOwnPaths(state.snapshot, this.mounts)
+    this.devices = new DeviceMounts(this.mounts)
+    this.#below = `${this.rootDir}/`
     this.#dead = new Map((state.snapshot.deadMounts ?? []).map(({ path, error }) => [path, error]))
     const podsPrefix = `${this.rootDir}/pods/`
     const pluginsPrefix = `${this.rootDir}/plugins/`
-    for (const mount of state.mounts.under(this.rootDir)) {
+    for (const mount of this.mounts.under(this.rootDir)) {
       const path = this.plain(mount.mountPoint)
       if (path.startsWith(podsPrefix)) {
         const end = path.indexOf('/', podsPrefix.length)
@@ -40,6 +52,18 @@ export class ActualInputs {
         append(this.#byPod, uid, mount)
       } else if (path.startsWith(pluginsPrefix)) this.#pluginMounts.push(mount)
     }
+  }
+
+  /** Links in the structure that are gone through: the snapshot says where they lead (S8). */
+  #links(): PlaceLink[] {
+    const directories = [
+      ...STRUCTURE.flatMap((path) => this.tree.get(path) ?? []),
+      ...this.tree.children(DRIVER_DIRECTORIES),
+    ]
+    return directories.flatMap(({ path, realPath }) => {
+      if (realPath === undefined || !realPath.startsWith('/') || isWithin(this.rootDir, realPath)) return []
+      return [{ path: this.absolute(path), place: plainPath(realPath) }]
+    })
   }
 
   /** Mounts at or below a pod's directory, in table order. */
@@ -85,9 +109,14 @@ export class ActualInputs {
     return undeletedPath(mountPoint)
   }
 
-  /** Mounts stacked on a path relative to the root directory, oldest first. */
+  /** Mounts stacked on a path relative to the root directory, in table order: also those that no path leads to. */
   at(relative: string): readonly MountInfo[] {
     return this.mounts.at(this.absolute(relative))
+  }
+
+  /** The mount that a path relative to the root directory leads to, where it is a mount point: what a pod would see. */
+  top(relative: string): MountInfo | undefined {
+    return this.mounts.top(this.absolute(relative))
   }
 
   /** What a probe answered, if the mount on this path is known to be dead. */

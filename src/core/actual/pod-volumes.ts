@@ -5,6 +5,7 @@
  * hidden or has no directory left. No judgement here: that is `reconcile/`.
  */
 import { append } from '../append.ts'
+import { type Location, locate } from '../apply/location.ts'
 import { compareText } from '../compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
@@ -87,7 +88,10 @@ export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
   const parts = new Map(
     [...Map.groupBy(volumes, (volume) => volume.name)].flatMap(([name, alike]) => {
       const all = subPaths.get(name)
-      return all === undefined ? [] : shareSubPaths(all, alike).map((part, index) => [alike[index], part] as const)
+      const locateDir = (dir: string): Location | undefined => locate(inputs.mounts, inputs.absolute(dir))
+      return all === undefined
+        ? []
+        : shareSubPaths(all, alike, locateDir).map((part, index) => [alike[index], part] as const)
     }),
   )
   return volumes.map((volume) => ({ ...volume, subPaths: parts.get(volume) }))

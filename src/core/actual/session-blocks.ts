@@ -72,7 +72,7 @@ function mapDirectory(inputs: ActualInputs, plugin: string, dir: string, left: S
   return {
     ...mapDirectoryOnly(plugin, dir, baseName(dir)),
     mappings: uids.toSorted(compareText).map((podUid) => {
-      const bound = inputs.at(`${dir}/${podUid}`).at(-1)
+      const bound = inputs.top(`${dir}/${podUid}`)
       const link = [...left].find((each) => each.podUid === podUid && leadsTo(inputs, each, bound, volumeName))
       if (link !== undefined) left.delete(link)
       return mappingOf(inputs, dir, podUid, link?.path)

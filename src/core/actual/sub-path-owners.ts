@@ -2,6 +2,7 @@
  * Whose sub-paths are whose. The kubelet calls them by the volume's spec name alone (P136), and a PersistentVolume may
  * be called like a volume of the same pod: each leaf belongs to the volume that it shows (S18).
  */
+import type { Location } from '../apply/location.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { isWithin } from '../path-within.ts'
@@ -9,19 +10,26 @@ import type { PodVolume, SubPathLeaf, SubPaths } from './pod-volumes.ts'
 
 type Candidate = Pick<PodVolume, 'plugin' | 'dir' | 'layers'>
 
+/** Where a directory, given relative to the root directory, lies in its file system. */
+type Locate = (dir: string) => Location | undefined
+
 /** @returns each volume's part, in the order of the volumes; a mount that is on no leaf is in everybody's way */
-export function shareSubPaths(subPaths: SubPaths, volumes: readonly Candidate[]): (SubPaths | undefined)[] {
+export function shareSubPaths(
+  subPaths: SubPaths,
+  volumes: readonly Candidate[],
+  locate: Locate,
+): (SubPaths | undefined)[] {
   if (volumes.length < 2) return volumes.map(() => subPaths)
-  const owners = new Map(subPaths.leaves.map((leaf) => [leaf, ownerOf(leaf, volumes)]))
+  const owners = new Map(subPaths.leaves.map((leaf) => [leaf, ownerOf(leaf, volumes, locate)]))
   return volumes.map((volume) => {
     const leaves = subPaths.leaves.filter((leaf) => owners.get(leaf) === volume)
     return leaves.length === 0 && subPaths.foreign.length === 0 ? undefined : { ...subPaths, leaves }
   })
 }
 
-function ownerOf(leaf: SubPathLeaf, volumes: readonly Candidate[]): Candidate | undefined {
+function ownerOf(leaf: SubPathLeaf, volumes: readonly Candidate[], locate: Locate): Candidate | undefined {
   const top = leaf.layers.at(-1)
-  const shown = top === undefined ? undefined : volumes.find((volume) => shows(top, volume))
+  const shown = top === undefined ? undefined : volumes.find((volume) => shows(top, volume, locate))
   if (shown !== undefined) return shown
   // One of them gets it. What is in memory may be an emptyDir's data, and must be guarded as such (S13).
   const inMemory = top?.fsType === 'tmpfs' || top?.fsType === 'hugetlbfs'
@@ -30,8 +38,11 @@ function ownerOf(leaf: SubPathLeaf, volumes: readonly Candidate[]): Candidate | 
 }
 
 /** A bind mount of the volume's mount or of a part of it; of an unmounted volume, of its directory. */
-function shows(leaf: MountInfo, { dir, layers }: Candidate): boolean {
+function shows(leaf: MountInfo, { dir, layers }: Candidate, locate: Locate): boolean {
   const root = undeletedRoot(leaf.root)
   if (layers.length > 0) return layers.some((layer) => layer.dev === leaf.dev && isWithin(root, layer.root))
-  return `${root}/`.includes(`/${dir}/`)
+  if (`${root}/`.includes(`/${dir}/`)) return true
+  // Behind a link its path has other names.
+  const place = locate(dir)
+  return place !== undefined && place.dev === leaf.dev && isWithin(root, place.path)
 }

@@ -1,5 +1,6 @@
 import { compareText } from '../compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
+import { mayBeLink } from '../structure.ts'
 
 /** The kubelet's directories, indexed by directory, relative to the root directory. Built once, never changed. */
 export class Tree {
@@ -11,7 +12,8 @@ export class Tree {
     // Entries of one directory usually come together: no name is cut out of a path, and no map is asked, for those.
     let parent = ''
     let current: Directory | undefined
-    for (const entry of entries) {
+    for (const given of entries) {
+      const entry = followed(given)
       const { path } = entry
       if (path === '.') continue
       if (current === undefined || !isChild(path, parent)) {
@@ -63,6 +65,13 @@ export class Tree {
       if (child.type === 'dir') this.#collect(child.path, into)
     }
   }
+}
+
+/** A link that the kubelet goes through is to it the directory behind it (S8). */
+function followed(entry: TreeEntry): TreeEntry {
+  return entry.realPath !== undefined && entry.type === 'link' && mayBeLink(entry.path)
+    ? { ...entry, type: 'dir' }
+    : entry
 }
 
 /** Entries of one directory; sorted and indexed when first asked. */

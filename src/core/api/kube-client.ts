@@ -87,7 +87,11 @@ const LIST_RESTARTS = 3
 interface ListBody<T> {
   readonly kind?: string
   readonly apiVersion?: string
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
+  readonly metadata?: {
+    readonly resourceVersion?: string
+    readonly continue?: string
+    readonly remainingItemCount?: number
+  }
   readonly items?: T[] | null
 }
 
@@ -181,11 +185,8 @@ class HttpKubeClient implements KubeClient {
       if (bytes > listBytes)
         throw answerTooLarge(this.server, request, `has more than ${listBytes} bytes in ${pages} pages`)
       const page = this.#parsed<ListBody<T>>(answer, request)
-      if (
-        typeof page.kind !== 'string' ||
-        !page.kind.endsWith('List') ||
-        (page.items != null && !Array.isArray(page.items))
-      ) {
+      // An empty list of something else, or one without its items, would make all that there is look gone (S3).
+      if (!isListOf(path, page.kind) || !(page.items === null || Array.isArray(page.items))) {
         throw this.#badAnswer(request, 'no list')
       }
       // One by one: a page can be longer than an argument list may be.
@@ -196,6 +197,7 @@ class HttpKubeClient implements KubeClient {
       }
       const next = page.metadata?.continue ?? ''
       if (next === '') {
+        if ((page.metadata?.remainingItemCount ?? 0) > 0) throw this.#badAnswer(request, 'a list that is cut off')
         const resourceVersion = page.metadata?.resourceVersion
         return { items, ...(resourceVersion !== undefined && { resourceVersion }) }
       }
@@ -324,6 +326,12 @@ class HttpKubeClient implements KubeClient {
       hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',
     })
   }
+}
+
+/** Is it the kind of list that this path gives: of `…/pods` a PodList. */
+function isListOf(path: string, kind: unknown): boolean {
+  const plural = path.slice(path.lastIndexOf('/') + 1)
+  return typeof kind === 'string' && kind.toLowerCase() === `${plural.slice(0, -1)}list`
 }
 
 /** Items of a list come without kind and apiVersion. */

@@ -3,16 +3,16 @@ import { SafetyRefusal, VolctlError } from '../errors.ts'
 import type { Node, Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names.ts'
-import { unlessRefused } from './api-error.ts'
 import { credentialWord, mayI, whoAmI } from './identity.ts'
 import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
+import { nodeLease } from './node-lease.ts'
 import { type CheckedPods, checkBy, checkedPods, getNode, listNodePods } from './node-objects.ts'
 import { ObjectReader } from './object-reader.ts'
-import { getObject } from './objects.ts'
+import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes } from './read-volumes.ts'
-import { digestedConfigMap, digestedSecret } from './reduce-object.ts'
+import { digestedConfigMap, digestedSecret, reduced } from './reduce-object.ts'
 import { referencedObjects } from './referenced-objects.ts'
-import { CONFIG_MAPS, CSI_NODES, LEASES, NODES, SECRETS } from './resources.ts'
+import { CONFIG_MAPS, CSI_NODES, NODES, SECRETS } from './resources.ts'
 
 export interface ReadApiOptions {
   readonly client: KubeClient
@@ -52,7 +52,7 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
     whoAmI(client, signal),
     mayI(client, { verb: 'delete', group: 'storage.k8s.io', resource: 'volumeattachments' }, signal),
     reader.get(CSI_NODES, { name: nodeName }),
-    leaseRenewTime(client, nodeName, signal),
+    nodeLease(client, options.kubeletClient, nodeName, signal),
   ] as const
   // All of them end before anything is thrown: no request of ours is left behind.
   await Promise.allSettled(first)
@@ -67,8 +67,9 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
     reader.getAll(SECRETS, wanted.secrets),
   ])
   const mayDelete = await first[4]
-  const renewTime = await first[6]
-  return {
+  const lease = await first[6]
+  const renewTime = lease?.spec?.renewTime
+  const api: ApiSnapshot = {
     server: client.server,
     ...(client.insecure && { insecure: client.insecure }),
     credential: credentialWord(client, user),
@@ -84,11 +85,14 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
     configMaps: configMaps.map(digestedConfigMap),
     secrets: secrets.map(digestedSecret),
     errors: reader.sortedErrors(),
-    ...(renewTime !== undefined && { leaseRenewTime: renewTime }),
+    ...(lease !== undefined && { lease: reduced(lease) }),
+    ...(renewTime && { leaseRenewTime: renewTime }),
     ...(client.clockSkewMs !== undefined && { clockSkewMs: client.clockSkewMs }),
     ...(check && { podListCheck: check }),
     ...(mayDelete !== undefined && { mayDeleteVolumeAttachments: mayDelete }),
   }
+  const elsewhere = await readElsewhere(client, api, nodeName, { signal, kept })
+  return elsewhere === undefined ? api : { ...api, elsewhere }
 }
 
 /** A Node that cannot be read is unknown; the refusal of one that does not exist goes on upwards. */
@@ -140,11 +144,4 @@ async function secondLook(
     if (!(error instanceof VolctlError) || error instanceof SafetyRefusal) throw error
     return { list: pods, check: { ...checkBy(kubeletClient), problem: error.message } }
   }
-}
-
-/** When the kubelet last said that it lives (S29); undefined where it cannot be read. */
-async function leaseRenewTime(client: KubeClient, nodeName: string, signal?: AbortSignal): Promise<string | undefined> {
-  const key = { namespace: 'kube-node-lease', name: nodeName }
-  const lease = await unlessRefused(getObject(client, LEASES, key, { signal }))
-  return lease?.spec?.renewTime ?? undefined
 }

@@ -55,9 +55,8 @@ export async function readVolumes(reader: ObjectReader, query: VolumeQuery): Pro
 }
 
 /**
- * A refused list of claims or drivers loses nothing, since those in question are read by name. Volumes and attachments
- * are asked about as a whole as well (S21: a second PV; S30: other nodes), so there an entry without a name says that
- * the view is partial.
+ * Those in question are read by name where a list is refused, and of these it is known whether they are there; an entry
+ * without a name says that the view is partial (S3; S21: a second PV; S30: other nodes).
  */
 function noteFailures(
   reader: ObjectReader,
@@ -66,9 +65,8 @@ function noteFailures(
   attachments: unknown,
   drivers: unknown,
 ): void {
-  const refusal = (result: unknown): boolean => result instanceof ApiError && result.status === 403
-  if (claims instanceof ApiError && !refusal(claims)) reader.note(claims, CLAIMS)
-  if (drivers instanceof ApiError && !refusal(drivers)) reader.note(drivers, CSI_DRIVERS)
+  if (claims instanceof ApiError) reader.note(claims, CLAIMS)
+  if (drivers instanceof ApiError) reader.note(drivers, CSI_DRIVERS)
   if (volumes instanceof ApiError) reader.note(volumes, VOLUMES)
   if (attachments instanceof ApiError) reader.note(attachments, ATTACHMENTS)
 }

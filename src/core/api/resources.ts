@@ -5,6 +5,7 @@ import {
   configMapShape,
   csiDriverShape,
   csiNodeShape,
+  leaseShape,
   nodeShape,
   podShape,
   secretShape,
@@ -14,6 +15,7 @@ import type {
   ConfigMap,
   CsiDriver,
   CsiNode,
+  Lease,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -21,7 +23,7 @@ import type {
   Secret,
   VolumeAttachment,
 } from '../model/objects.ts'
-import { kept, nullable, type Shape, text } from '../shape.ts'
+import type { Shape } from '../shape.ts'
 
 export interface ResourcePath {
   /** Plural name, as in `api.errors`. */
@@ -59,14 +61,10 @@ export const ATTACHMENTS: Resource<VolumeAttachment> = {
 export const CSI_DRIVERS: Resource<CsiDriver> = { plural: 'csidrivers', root: STORAGE, shape: csiDriverShape }
 export const CSI_NODES: Resource<CsiNode> = { plural: 'csinodes', root: STORAGE, shape: csiNodeShape }
 
-interface Lease {
-  readonly spec?: { readonly renewTime?: string | null }
-}
-
 export const LEASES: Resource<Lease> = {
   plural: 'leases',
   root: '/apis/coordination.k8s.io/v1',
-  shape: kept<Lease>({ spec: kept({ renewTime: nullable(text) }) }),
+  shape: leaseShape,
 }
 
 /** Path of all objects of a resource, in every namespace. */

@@ -10,9 +10,10 @@ import type { Journal } from './journal.ts'
 import { linuxHost } from './linux-host.ts'
 import { OperationRefused, StepFailed } from './operation-error.ts'
 import type { ApplyContext, Witness } from './ports.ts'
-import { askKubelet, askWitness, ownsNode, plannedWithKubelet } from './preconditions.ts'
+import { askKubelet, askLease, askWitness, kubeletCameBack, ownsNode, plannedWithKubelet } from './preconditions.ts'
 import type { StepsDone } from './run-steps.ts'
 import { Schedule } from './schedule.ts'
+import { SharedLook } from './shared-look.ts'
 import type { StepContext } from './step-context.ts'
 import { Surroundings } from './surroundings.ts'
 import { VolumeRecords } from './volume-records.ts'
@@ -32,7 +33,8 @@ export class ApplyRun {
   readonly #context: ApplyContext
   readonly #journal: Journal
   readonly #emit: (event: ApplyEvent) => void
-  readonly #witness: Shared<Witness>
+  readonly #witness: Shared<readonly [Witness, string | undefined]>
+  readonly #users: SharedLook
   readonly #records: VolumeRecords
   readonly #begun = new Map<string, number>()
   #unwritten: object[] = []
@@ -55,7 +57,10 @@ export class ApplyRun {
     this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
     this.schedule = new Schedule(operations, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
-    this.#witness = new Shared(() => askWitness(context, this.timeoutMs))
+    this.#users = new SharedLook(plan, context, this.host)
+    this.#witness = new Shared(() =>
+      Promise.all([askWitness(context, this.timeoutMs), askLease(context, this.timeoutMs)]),
+    )
   }
 
   /** Why nothing new is started, apart from an interruption. */
@@ -77,18 +82,23 @@ export class ApplyRun {
     return new Surroundings(this.#context, this.host, this.#plan.rootDir, everyThread)
   }
 
-  witness(maxAgeMs: number): Promise<Witness> {
-    return this.#witness.get(maxAgeMs)
+  /** @throws OperationRefused KubeletCameBack, where the node's lease shows that a kubelet lives (S11) */
+  async witness(maxAgeMs: number): Promise<Witness> {
+    const [witness, renewed] = await this.#witness.get(maxAgeMs)
+    if (renewed !== undefined && !plannedWithKubelet(this.#plan)) throw this.#stopForKubelet(renewed)
+    return witness
   }
 
   /** @throws OperationRefused KubeletCameBack, and from then on nothing is started (S11) */
   async requireNoKubelet(): Promise<void> {
     if (this.#stop !== undefined) throw this.#stop
     if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
-    this.#stop = new OperationRefused('KubeletCameBack', 'a kubelet runs again, or may come back: it owns the node', {
-      hint: 'Hold it down, wait for --settle, and plan again; or let it do the rest.',
-    })
-    throw this.#stop
+    throw this.#stopForKubelet('a kubelet runs again, or may come back: it owns the node')
+  }
+
+  #stopForKubelet(why: string): VolctlError {
+    this.#stop ??= kubeletCameBack(why)
+    return this.#stop
   }
 
   begin(operation: Operation, around = this.surroundings(TAKING_DEVICES.has(operation.kind))): StepContext {
@@ -105,6 +115,7 @@ export class ApplyRun {
       signal: this.#context.signal,
       record: this.#records.of(operation, () => around.table),
       bringUp: {},
+      users: () => this.#users.get(),
       say: (message) => this.#emit(operationEvent('step', operation, message)),
     }
   }

@@ -1,11 +1,12 @@
 /** Deleting a volume's content: where it lies, who is inside, then the walk (S12, S13). */
 import { errnoOf } from '../errors.ts'
+import { placeOf } from '../mountinfo/linked-mounts.ts'
 import type { Step } from '../plan/plan.ts'
+import { requireContentUnused } from './content-users.ts'
 import type { Deleted } from './delete-content.ts'
 import { describeMount } from './expected-mounts.ts'
 import { cannotHang } from './file-systems.ts'
 import { containingMount } from './location.ts'
-import { nameHolders } from './open-files.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -27,21 +28,14 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
     throw new StepFailed('MayHang', `${step.target} lies in a ${mount.fsType} file system, which may not answer`)
   }
   try {
-    return await host.deleteContent(step.target, {
+    // The walk goes by the place itself, and follows no link on the way (S8, S12).
+    return await host.deleteContent(placeOf(around.table, step.target), {
       mountId: mount.id,
-      beforeFirst: () => requireNobodyInside(step.target, run),
+      beforeFirst: () => requireContentUnused(step.target, run),
       ...(signal === undefined ? {} : { signal }),
     })
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return { files: 0, bytes: 0 }
     throw error
   }
-}
-
-function requireNobodyInside(path: string, { around, host }: StepContext): void {
-  const holders = host.holdersBelow(around.table, path, around.others)
-  if (holders.length === 0) return
-  throw new StepFailed('HeldBy', `${path} is in use by ${nameHolders(holders)}; nothing was deleted`, {
-    hint: 'End these processes; then plan again.',
-  })
 }

@@ -1,5 +1,6 @@
 /** The driver's call, and a look at what it left (S16, R441, R832, O23, C119, C125). */
 import { errorMessage, VolctlError } from '../errors.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Operation, Step } from '../plan/plan.ts'
 import { pause, withDeadline } from './deadline.ts'
 import { grpcStatusOf, hintFor, outcomeCodeOf } from './driver-errors.ts'
@@ -76,8 +77,11 @@ export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before
   for (let count = left.length; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
 }
 
-function layersAt(path: string, run: StepContext) {
-  return run.around.table.at(path)
+/** What no path leads to counts only where the plan has it: it may be a copy that has to go (O35). */
+export function layersAt(path: string, { around, operation }: StepContext): MountInfo[] {
+  const expected = expectedIds(operation)
+  const reached = around.table.reached(path)
+  return around.table.at(path).filter((layer) => reached.includes(layer) || isExpected(layer, expected))
 }
 
 /** A flexVolume's driver is its plugin. */

@@ -22,7 +22,7 @@ export interface DeleteContentOptions {
   /** Id of the mount that the directory must be in. */
   readonly mountId: number
   /** Called once before the first deletion, not at all for an empty directory; throws to refuse. */
-  readonly beforeFirst?: () => void
+  readonly beforeFirst?: () => void | Promise<void>
   readonly signal?: AbortSignal
 }
 
@@ -57,7 +57,7 @@ class Walk {
 
   async run(): Promise<void> {
     if (this.descent.current?.names.length === 0) return
-    this.#options.beforeFirst?.()
+    await this.#options.beforeFirst?.()
     for (let count = 1; this.descent.current !== undefined; count++) {
       if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
       if (this.#options.signal?.aborted) {

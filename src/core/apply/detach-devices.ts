@@ -1,4 +1,5 @@
 /** S21's look at the machine: nothing and nobody has the volume's disk, whatever is on it, or its directory. */
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import { isWithin } from '../path-within.ts'
 import type { Operation } from '../plan/plan.ts'
 import { userOfDirectories } from './directory-users.ts'
@@ -15,7 +16,7 @@ import type { VolumeRecord } from './volume-record.ts'
 import { isPassive, wholeDisk } from './whole-disk.ts'
 
 /**
- * Looks once, with what is around read anew.
+ * Looks once, at what is around as it was read last.
  *
  * A device that cannot be found means blocked, unless nothing of the volume was on record here since boot, or the
  * driver has just answered OK to NodeUnstageVolume.
@@ -29,7 +30,6 @@ export async function requireDevicesUnused(
   ofOthers: ReadonlySet<string>,
 ): Promise<DiskUsers['passing']> {
   const { record, operation, around, host, plan } = run
-  around.changed()
   requireNothingUnexplained(run)
   const own = nodesOwn(around, plan.rootDir, host)
   const { disks, below, fileSystems, directories } = devicesOf(record, own, host)
@@ -44,7 +44,9 @@ export async function requireDevicesUnused(
   if (user !== undefined) throw heldBy(operation, user.who)
   const held = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))
   if (held !== undefined) throw heldBy(operation, held)
-  const loop = host.loops().find((each) => isOfVolume(each.backingFile, operation) && !ofOthers.has(keyOf(each)))
+  const loop = host
+    .loops()
+    .find((each) => isOfVolume(ownPathOf(around.table, each.backingFile), operation) && !ofOthers.has(keyOf(each)))
   if (loop !== undefined) throw heldBy(operation, `${loop.device}, backed by ${loop.backingFile}`)
   return passing
 }
@@ -54,11 +56,15 @@ export async function requireDevicesUnused(
  * those that are shown to be on another device than the volume's. To find that out may take a moment.
  */
 export async function loopsOfOthers(run: StepContext): Promise<ReadonlySet<string>> {
-  const { host, operation, plan, record } = run
+  const { around, host, operation, plan, record } = run
   const others = new Set<string>()
   if (record.devices.size === 0) return others
   for (const loop of host.loops()) {
-    if (!isOfVolume(loop.backingFile, operation) || isWithin(loop.backingFile, plan.rootDir)) continue
+    if (
+      !isOfVolume(ownPathOf(around.table, loop.backingFile), operation) ||
+      isWithin(ownPathOf(around.table, loop.backingFile), plan.rootDir)
+    )
+      continue
     const node = await nodeBehind(loop.device, run)
     if (node !== undefined && !isDeviceOf(node, record, host)) others.add(keyOf(loop))
   }

@@ -10,7 +10,8 @@ import { heldBy, loopsOfOthers, requireDevicesUnused } from './detach-devices.ts
 import { findDevice, isDeviceUnknown } from './find-device.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
 import { OperationRefused } from './operation-error.ts'
-import { askKubelet, ownsNode } from './preconditions.ts'
+import { askKubelet, askLease, kubeletCameBack, ownsNode } from './preconditions.ts'
+import { requireNotSetUpElsewhere } from './set-up-elsewhere.ts'
 import type { StepContext } from './step-context.ts'
 
 const POLL_MS = 500
@@ -30,7 +31,10 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
   if (isDeviceUnknown(run)) await requireNothingHidden(run)
   for (let tried = 1; ; tried++) {
     const ofOthers = await loopsOfOthers(run)
-    if (!(await requireUnwanted(run, bound))) return undefined
+    const attachment = await requireUnwanted(run, bound)
+    if (attachment === undefined) return undefined
+    run.around.changed()
+    requireNotSetUpElsewhere(run, attachment.spec.source.persistentVolumeName)
     const [user] = await requireDevicesUnused(run, ofOthers)
     if (user === undefined) break
     if (tried === TRIES || run.signal?.aborted) throw heldBy(operation, user.who)
@@ -43,22 +47,24 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
 /**
  * What the API says in this very second.
  *
- * @returns whether there still is an attachment
+ * @returns the attachment, if there still is one
  * @throws OperationRefused
  */
 async function requireUnwanted(
   { operation, context, waiting, plan }: StepContext,
   bound: NonNullable<Operation['attachment']>,
-): Promise<boolean> {
-  const [attachment, node, pods, kubelet] = await waiting.spend((ms) => {
+): Promise<VolumeAttachment | undefined> {
+  const [attachment, node, pods, kubelet, renewed] = await waiting.spend((ms) => {
     const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, ms, 'the API server')
     return Promise.all([
       ask(context.cluster.getVolumeAttachment(bound.name)),
       ask(context.cluster.getNode()),
       ask(context.cluster.listNodePods()),
       askKubelet(context),
+      askLease(context, ms),
     ])
   })
+  if (renewed !== undefined) throw kubeletCameBack(renewed)
   if (ownsNode(kubelet)) {
     throw new OperationRefused(
       'KubeletRunning',
@@ -68,7 +74,7 @@ async function requireUnwanted(
       },
     )
   }
-  if (attachment === undefined) return false
+  if (attachment === undefined) return undefined
   requireSame(attachment, bound, plan.node)
   if (node === undefined) throw new OperationRefused('NodeMissing', `node ${plan.node} is not in the API`)
   const name = operation.volume?.uniqueName
@@ -77,7 +83,7 @@ async function requireUnwanted(
       hint: 'Plan again.',
     })
   }
-  return true
+  return attachment
 }
 
 function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node: string): void {

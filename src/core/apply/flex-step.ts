@@ -1,6 +1,6 @@
 /** A flexVolume driver's call, and a look at what it left (P87, P88). */
 import type { Step } from '../plan/plan.ts'
-import { undoWhatTheDriverLeft } from './csi-step.ts'
+import { layersAt, undoWhatTheDriverLeft } from './csi-step.ts'
 import { isNotSupported, requireSuccess } from './flex-answer.ts'
 import { StepFailed } from './operation-error.ts'
 import { command } from './step-command.ts'
@@ -13,7 +13,7 @@ import { umountLayer } from './umount-step.ts'
  */
 export async function callFlexDriver(step: Step, run: StepContext): Promise<void> {
   const { operation, around, host } = run
-  const before = around.table.at(step.target).length
+  const before = layersAt(step.target, run).length
   const call = step.op === 'flexUnmount' ? 'unmount' : 'unmountdevice'
   // Nothing is touched below a mount: only of an unmounted directory is it asked whether it is there.
   if (before === 0 && (call === 'unmountdevice' || host.lstat(step.target) === undefined)) return

@@ -1,10 +1,11 @@
 /** The kernel and the disk, as apply uses them: the port of everything that changes them. */
 
+import type { Content } from '../holders/content-holders.ts'
+import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
 import type { DetachedFiles, DetachedSearch } from '../holders/detached-files.ts'
 import type { HolderSearch, Holders } from '../holders/find-holders.ts'
 import type { BlockQuestion } from '../holders/mapped-blocks.ts'
 import type { MapReader } from '../holders/mapped-files.ts'
-import type { Holder } from '../holders/process-files.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import type { AtomicContent } from './atomic/write-atomically.ts'
@@ -81,10 +82,12 @@ export interface Host {
   /** @returns how to take it back @throws StepFailed what was shown before is still there */
   writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]>
   otherNamespaces(everyThread: boolean): readonly OtherNamespace[]
-  /** Processes that hold something below a path, by the given table's sight of it. */
-  holdersBelow(table: MountTable, path: string, others: readonly OtherNamespace[]): readonly Holder[]
   /** Everybody that keeps something busy, maps, loops and other namespaces included; what could not be seen is said. */
   findHolders(search: HolderSearch): Promise<Holders>
+  /** One look at all that may use the content of directories of these file systems. */
+  lookForUsers(search: ContentSearch): Promise<ContentLook>
+  /** Everybody who uses what would go with a directory's content, by such a look. */
+  contentHolders(look: ContentLook, content: Content): Promise<Holders>
   /** What still uses a block device ("major:minor"); empty: nothing. */
   deviceUse(dev: string): DeviceUse
   readonly blockTree: BlockTree

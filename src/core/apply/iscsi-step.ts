@@ -95,7 +95,7 @@ function stays({ sessions, disks }: IscsiVolume, reason: string): string {
 async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): Promise<string | undefined> {
   let sources: Awaited<ReturnType<typeof wantedSources>>
   try {
-    sources = await wantedSources(await waiting.spend((ms) => askWitness(context, ms)), context)
+    sources = await wantedSources(await waiting.spend((ms) => askWitness(context, ms)), context, ISCSI_PLUGIN)
   } catch (error) {
     throw new StepFailed('AlivenessUnknown', `who wants the session could not be found out: ${errorMessage(error)}`, {
       cause: error,

@@ -12,6 +12,8 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { errnoOf } from '../errors.ts'
+import { contentHolders } from '../holders/content-holders.ts'
+import { lookForUsers } from '../holders/content-look.ts'
 import { detachedFiles, processesWithBlocks } from '../holders/detached-files.ts'
 import { findHolders } from '../holders/find-holders.ts'
 import { podUidsOfCgroup } from '../node/pod-cgroups.ts'
@@ -34,7 +36,6 @@ import {
 } from './device-use.ts'
 import { hiddenFileSystems } from './hidden-file-systems.ts'
 import type { FoundFile, Host, UmountHow } from './host.ts'
-import { holdersBelow } from './open-files.ts'
 import { readOtherNamespaces } from './other-namespaces.ts'
 import { changeOwnershipApart } from './ownership-apart.ts'
 import { SysfsBlockTree } from './sysfs-block-tree.ts'
@@ -78,8 +79,9 @@ export const linuxHost: Host = {
     apart === undefined ? changeOwnership(path, options) : changeOwnershipApart(path, options, apart),
   writeAtomically,
   otherNamespaces: (everyThread) => readOtherNamespaces(everyThread),
-  holdersBelow,
   findHolders,
+  lookForUsers,
+  contentHolders,
   deviceUse: (dev) => readDeviceUse(dev),
   podsOf: (pid) => podUidsOfCgroup(kernelTextIfAny(`/proc/${pid}/cgroup`) ?? ''),
   diskSequence: readDiskSequence,

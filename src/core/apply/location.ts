@@ -1,5 +1,6 @@
 /** Where a path really lies: in which file system, at which path inside it. The same in every mount namespace. */
 import { posix } from 'node:path'
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { isWithin } from '../path-within.ts'
 
@@ -10,10 +11,14 @@ export interface Location {
   readonly path: string
 }
 
-/** The mount that a look-up of this path ends in: the newest on it or on its nearest mounted parent. */
+/**
+ * The mount that a look-up of this path ends in: the one that is seen on it or on its nearest mounted parent.
+ *
+ * @param path the kubelet's own, or the kernel's, who knows no links (S8)
+ */
 export function containingMount(table: MountTable, path: string): MountInfo | undefined {
-  for (let at = path; ; at = posix.dirname(at)) {
-    const top = table.at(at).at(-1)
+  for (let at = ownPathOf(table, path); ; at = posix.dirname(at)) {
+    const top = table.top(at)
     if (top !== undefined) return top
     if (at === '/' || at === '.') return undefined
   }
@@ -21,7 +26,7 @@ export function containingMount(table: MountTable, path: string): MountInfo | un
 
 export function locate(table: MountTable, path: string): Location | undefined {
   const mount = containingMount(table, path)
-  return mount === undefined ? undefined : locationIn(mount, path)
+  return mount === undefined ? undefined : locationIn(mount, ownPathOf(table, path))
 }
 
 export function locationIn(mount: MountInfo, path: string): Location {

@@ -1,5 +1,6 @@
 /** Releasing the loop device that a kubelet put on a block volume's map (C19, C84). */
 import { undeletedPath } from '../mountinfo/deleted.ts'
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import { isWithin } from '../path-within.ts'
 import type { Step } from '../plan/plan.ts'
 import { pause } from './deadline.ts'
@@ -10,7 +11,8 @@ export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
   const { host, operation } = run
   const file = host.loopBackingFile(step.target)
   if (file === undefined) return
-  if (!operation.paths.some((path) => isWithin(undeletedPath(file), path))) {
+  const own = ownPathOf(run.around.table, undeletedPath(file))
+  if (!operation.paths.some((path) => isWithin(own, path))) {
     throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not of this volume`, {
       hint: 'Plan again: the device was given to somebody else.',
     })

@@ -40,7 +40,7 @@ export function nodesOwn(
   // A kubelet in a container has another root than the machine.
   const tables = [table, ...others.filter(({ pid }) => pid === 1).map((each) => each.table)]
   const at = (places: Iterable<string>): MountInfo[] =>
-    [...places].flatMap((place) => tables.flatMap((each) => each.at(place).at(-1) ?? []))
+    [...places].flatMap((place) => tables.flatMap((each) => each.top(place) ?? []))
   const system = at(new Set([...SYSTEM, ...aboveOf(rootDir)]))
   const kept = at(fstabPlaces(host.readSmallFile(FSTAB) ?? ''))
   const devices = new Set<string>()

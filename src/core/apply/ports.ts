@@ -79,6 +79,8 @@ export interface ApplyContext {
   readonly freshPlan?: Plan
   readMounts(): MountTable
   kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
+  /** Why a kubelet of this node's name must have lived since the last look, by its lease; undefined: nothing shows it (S11). */
+  renewedLease?(): Promise<string | undefined>
   /** Rejects where a witness cannot prove its sight: then nothing is touched (S9). */
   witness(): Promise<Witness>
   /** Undefined: the driver is not registered here. */
@@ -88,9 +90,13 @@ export interface ApplyContext {
   readonly cluster: Cluster
   /** The attach/detach controller's rule: does any of these pods want the volume on this node (S21). */
   wantedByController(uniqueName: string, pods: readonly Pod[]): boolean | Promise<boolean>
-  /** The volumes that these pods want, by the same rule; undefined where one could not be resolved, and may be any (S4). */
+  /**
+   * The volumes that these pods want, by the same rule; undefined where one could not be resolved, and may be of this
+   * plugin (S4).
+   */
   wantedSources(
     pods: readonly Pod[],
+    plugin: string,
   ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
   /** The volume of this unique name as the pod wants it, by what the last look knows; undefined: it does not. */
   wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined

@@ -41,16 +41,17 @@ export async function requireUnused(operation: Operation, witness: Witness, cont
 /** A device may have several names (R014, P96): of iSCSI, FC and flexVolumes the sources are compared as well. */
 async function wantsDevice({ volume }: Operation, witness: Witness, context: ApplyContext): Promise<boolean> {
   if (volume === undefined || volume.plugin === 'kubernetes.io/csi') return false
-  const sources = await wantedSources(witness, context)
+  const sources = await wantedSources(witness, context, volume.plugin)
   return sources === undefined || sources.some((source) => isDeviceOf(source, volume.plugin, volume.name))
 }
 
-/** What the pods that have not finished want; undefined where one of it could not be resolved. */
+/** What the pods that have not finished want; undefined where one of it could not be resolved, and may be of the plugin. */
 export async function wantedSources(
   witness: Witness,
   context: ApplyContext,
+  plugin: string,
 ): Promise<readonly DeviceSource[] | undefined> {
-  return context.wantedSources(unfinished(witness))
+  return context.wantedSources(unfinished(witness), plugin)
 }
 
 /** Pods of the API that may still use what they have. */
@@ -83,6 +84,18 @@ export async function askKubelet(context: ApplyContext): Promise<KubeletSnapshot
       },
     )
   }
+}
+
+/** Why a kubelet of this node's name lives, by its lease. A server that does not answer tells nothing: the witness asks it too. */
+export function askLease(context: ApplyContext, deadlineMs: number): Promise<string | undefined> {
+  const asked = context.renewedLease?.() ?? Promise.resolve(undefined)
+  return withDeadline(asked, deadlineMs, 'the API server').catch(() => undefined)
+}
+
+export function kubeletCameBack(why: string): OperationRefused {
+  return new OperationRefused('KubeletCameBack', why, {
+    hint: 'Hold it down, wait for --settle, and plan again; or let it do the rest.',
+  })
 }
 
 function requirePodAway(operation: Operation, uid: string, witness: Witness): void {

@@ -2,6 +2,7 @@
 import { posix } from 'node:path'
 import type { NameOf } from '../holders/container-names.ts'
 import { describeProcess } from '../holders/describe-holders.ts'
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import { isWithin } from '../path-within.ts'
@@ -39,7 +40,9 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
     .map((step) => step.target)
     .filter((path) => path.startsWith('/'))
     .at(-1)
-  const loop = host.loops().find(({ backingFile }) => directory !== undefined && isWithin(backingFile, directory))
+  const isBelow = (file: string): boolean =>
+    directory !== undefined && isWithin(ownPathOf(around.table, file), directory)
+  const loop = host.loops().find(({ backingFile }) => isBelow(backingFile))
   const released = operation.steps.some(({ op, target }) => op === 'losetup -d' && target === loop?.device)
   if (loop !== undefined && !released) throw heldBy(operation, `${loop.device} is backed by ${loop.backingFile}`)
 }

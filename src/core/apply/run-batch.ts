@@ -80,16 +80,19 @@ function nextUmounts(member: Member): Umount[] {
   for (let step = operation.steps[member.cursor]; step?.op === 'umount'; step = operation.steps[++member.cursor]) {
     const count = (taken.get(step.target) ?? 0) + 1
     taken.set(step.target, count)
-    const layer = steps.around.table.at(step.target).at(-count)
+    const layer = steps.around.table.reached(step.target).at(-count)
     // Gone already, or not ours: the single umount that verifies will say which.
     if (layer !== undefined && isExpected(layer, expected)) found.push({ step, layer })
   }
   return found
 }
 
-/** By mount id; a failure is tried once more by itself, for a clean reason. */
-function verify({ steps }: Member, umounts: readonly Umount[]): void | Promise<void> {
-  const isThere = ({ layer }: Umount): boolean => steps.around.table.byId(layer.id)?.mountPoint === layer.mountPoint
+/** By mount id, and nothing may stay that no path leads to; a failure is tried once more by itself, for a clean reason. */
+function verify({ operation, steps }: Member, umounts: readonly Umount[]): void | Promise<void> {
+  const expected = expectedIds(operation)
+  const isThere = ({ layer }: Umount): boolean =>
+    steps.around.table.at(layer.mountPoint).some((mount) => isExpected(mount, expected)) ||
+    steps.around.table.byId(layer.id)?.mountPoint === layer.mountPoint
   const doubtful = umounts.filter((each) => each.failure !== undefined || each.result?.timedOut || isThere(each))
   return doubtful.length === 0 ? undefined : lookAgain(doubtful, isThere, steps)
 }

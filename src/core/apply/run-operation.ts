@@ -4,6 +4,7 @@ import type { ApplyRun } from './apply-run.ts'
 import { requirePrograms } from './bring-up/require-programs.ts'
 import { requireStillReported } from './bring-up/require-reported.ts'
 import { requireWanted } from './bring-up/require-wanted.ts'
+import { requireNoUsers } from './content-users.ts'
 import { requireExpectedMounts } from './expected-mounts.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
 import { noteMounted } from './mounted-disks.ts'
@@ -14,6 +15,7 @@ import { requireNoReaders } from './readers.ts'
 import { requireDeviceUnused } from './require-device-unused.ts'
 import { requireSameFiles } from './require-files.ts'
 import { runSteps } from './run-steps.ts'
+import { requireNotSetUpElsewhere } from './set-up-elsewhere.ts'
 import type { StepContext } from './step-context.ts'
 
 /** Operations of a pod that wants the volume; the others are of pods that must be gone, or of no pod. */
@@ -46,9 +48,12 @@ export async function requireConditions(operation: Operation, steps: StepContext
   requireExpectedMounts(operation, steps.around)
   requireSameFiles(operation, steps.host)
   noteMounted(steps)
-  if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice')
+  if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice') {
     requireNoReaders(operation, steps.around, steps.host, steps.context.nameOf)
+    requireNotSetUpElsewhere(steps)
+  }
   if (operation.steps.some(({ op }) => op === 'NodeUnstageVolume')) await requireNothingHidden(steps)
   await requireDeviceUnused(steps, witness)
   if (operation.kind === 'RemoveOrphanPodDir') requireNothingNew(operation, steps)
+  await requireNoUsers(steps)
 }

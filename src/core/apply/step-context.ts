@@ -1,4 +1,5 @@
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { ContentLook } from '../holders/content-look.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import type { FlexCapabilities } from './bring-up/flex-init.ts'
 import type { Host } from './host.ts'
@@ -32,6 +33,8 @@ export interface StepContext {
   readonly around: Surroundings
   readonly waiting: WaitingBudget
   readonly signal: AbortSignal | undefined
+  /** Who uses content of directories, by a look that is as good as one of this moment. */
+  readonly users: () => Promise<ContentLook>
   /** Said while it waits. */
   readonly say: (message: string) => void
   /** Devices seen and calls answered so far in this apply, by volume. */

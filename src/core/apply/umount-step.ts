@@ -1,6 +1,8 @@
 /** One umount of one path, and the proof that a layer is gone (S18, S19, S20, R832). */
 import { describeProcess } from '../holders/describe-holders.ts'
+import { copiesOf } from '../mountinfo/copies.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { goesWith } from '../mountinfo/propagation.ts'
 import type { Step } from '../plan/plan.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import { pause } from './deadline.ts'
@@ -10,18 +12,23 @@ import { heldBy, holdersOn, someHoldersOn } from './holders-on.ts'
 import type { UmountHow } from './host.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
+import { requireCopiesGone } from './umounted-copies.ts'
 
 const AFTER_FORCE_MS = 500
 
-/** Takes the newest layer off a path; nothing mounted there is fine. */
+/**
+ * Takes the newest layer off a path, and with it its copies below a shared directory that is bound over itself (O35);
+ * nothing mounted there is fine.
+ */
 export async function umountLayer(step: Step, run: StepContext): Promise<void> {
-  const layer = run.around.table.at(step.target).at(-1)
-  if (layer === undefined) return
+  const layer = run.around.table.top(step.target)
+  if (layer === undefined) return requireNothingHidden(step.target, run)
   if (!isExpected(layer, expectedIds(run.operation))) {
     throw new StepFailed('ForeignMount', `${describeMount(layer)} is not what the plan was made on`, {
       hint: 'Plan again, and look at what has changed.',
     })
   }
+  const copies = copiesOf(run.around.table, layer)
   const how = howToUmount(step, layer)
   await requireForceAllowed(how, layer, run)
   if (how === 'lazy') rememberLazy(layer, run)
@@ -29,12 +36,23 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   run.around.changed()
   if (how === 'force' && isStill(layer, run)) result = await umountAfterForce(layer, run)
   await requireGone(layer, result, run)
+  requireCopiesGone(copies, run)
   if (how === 'lazy' && !run.host.superblockGone(layer.dev, layer.fsType)) {
     throw new StepFailed('DetachedLazily', `${step.target} was detached lazily; its file system may still be in use`, {
       hint: 'Nothing more is done to this volume until its superblock is gone: end what still uses it, or reboot.',
       stuck: true,
     })
   }
+}
+
+/** What no path leads to any umount of the path leaves there. @throws StepFailed StillMounted */
+function requireNothingHidden(path: string, { around, operation }: StepContext): void {
+  const expected = expectedIds(operation)
+  const hidden = around.table.at(path).find((layer) => isExpected(layer, expected))
+  if (hidden === undefined) return
+  throw new StepFailed('StillMounted', `no path leads to the ${describeMount(hidden)}: it stays`, {
+    hint: `Unmount what lies over it (findmnt ${path} and the directories above it), then plan again.`,
+  })
 }
 
 /** Calls that waited for the server hold the mount while the force is applied, and end with the connection. */
@@ -109,7 +127,9 @@ async function requireForceAllowed(how: UmountHow, layer: MountInfo, run: StepCo
 /** S19: a forced umount kills the connection behind every mount of it, in every namespace. */
 function requireSoleConnection(layer: MountInfo, { around, operation, context }: StepContext): void {
   const own = expectedIds(operation)
-  const here = around.table.ofDevice(layer.dev).find((mount) => !own.has(mount.id))
+  const here = around.table
+    .ofDevice(layer.dev)
+    .find((mount) => !own.has(mount.id) && !goesWith(around.table, layer, mount))
   const elsewhere = around.others.find(({ table }) => table.ofDevice(layer.dev).length > 0)
   const who =
     (here && describeMount(here)) ??

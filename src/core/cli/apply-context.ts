@@ -3,6 +3,7 @@
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { getClaim, patchClaimStatus } from '../api/claim-status.ts'
 import { withFreshVolumes } from '../api/fresh-volumes.ts'
+import { nodeLease } from '../api/node-lease.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
 import { listObjects } from '../api/objects.ts'
 import { ATTACHMENTS } from '../api/resources.ts'
@@ -20,9 +21,9 @@ import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
-import { type ControllerWanted, controllerWantedVolumes } from '../desired/controller-wanted.ts'
+import { type ControllerWanted, controllerWantedVolumes, mayWant, wantedDevices } from '../desired/controller-wanted.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
+import type { DeviceSource } from '../desired/device-source.ts'
 import { namedUids } from '../desired/pods.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
 import { VolctlError } from '../errors.ts'
@@ -31,7 +32,10 @@ import type { Pod } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
+import { renewedSince } from '../node/signs-of-life.ts'
+import { onceFor } from '../once-for.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { knownPods } from '../reconcile/known-pods.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { judgeWitnesses } from '../reconcile/witnesses.ts'
 import { csiNodeOf } from './csi-node.ts'
@@ -67,7 +71,8 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     planIsFresh,
     readMounts: () => latest.readMounts(),
     kubeletState: () => latest.node.kubeletState(),
-    witness: () => askWitnesses(latest),
+    renewedLease: () => renewedLease(latest),
+    witness: () => askWitnesses(latest, options.foreignPods),
     csi: (driver) => csiNode(latest, driver),
     csiDriver: (name) =>
       latest.snapshot.api === undefined
@@ -75,7 +80,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
         : apiLookup(latest.snapshot.api).csiDriver(name),
     cluster: cluster(first),
     wantedByController: (uniqueName, pods) => isWanted(latest, uniqueName, pods),
-    wantedSources: (pods) => wantedSources(latest, pods),
+    wantedSources: (pods, plugin) => wantedSources(latest, pods, plugin),
     wanted: (pod, uniqueName) => wantedVolume(latest, pod, uniqueName),
     nameOf: (of) => containerNames(latest.snapshot)(of),
     parallel,
@@ -94,15 +99,19 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
 
 /** What the person lifted, for the journal (S31). */
 function guardsLifted(options: PlanOptions): unknown {
-  const { driverGone, handles, devices, forceUnmount, lazy, acceptOutage, acceptInsecureApi, orphans } = options
-  return { orphans, driverGone, handles, devices, forceUnmount, lazy, acceptOutage, acceptInsecureApi }
+  const { orphans, driverGone, handles, devices, foreignPods, forceUnmount, lazy } = options
+  const { acceptOutage, acceptIdentity, acceptInsecureApi } = options
+  return {
+    ...{ orphans, driverGone, handles, devices, foreignPods, forceUnmount, lazy },
+    ...{ acceptOutage, acceptIdentity, acceptInsecureApi },
+  }
 }
 
 /**
  * Who is listed and who lives, just now. Listed is whoever any of the two credentials is shown (S2); a witness that
  * cannot prove its sight is none (S9).
  */
-async function askWitnesses(latest: CollectedNode): Promise<Witness> {
+async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[] = []): Promise<Witness> {
   const { client, kubeletClient, node, snapshot } = latest
   const [mine, its, runtime] = await Promise.all([
     listNodePods(client, node.nodeName),
@@ -111,26 +120,37 @@ async function askWitnesses(latest: CollectedNode): Promise<Witness> {
   ])
   const processes = node.processes()
   const apiPods = [...mine.items, ...(its?.items ?? [])]
+  const listed = new Set(apiPods.flatMap(namedUids))
+  const isKnown = (uid: string): boolean => listed.has(uid) || knownAtLastLook(latest).has(uid)
   // Field by field: the text of the mount table is made when it is asked for, and nothing here asks.
   const { apiVersion, kind, capturedAt, nodeName, rootDir, api, kubelet } = snapshot
   const now: NodeSnapshot = {
     ...{ apiVersion, kind, capturedAt, nodeName, rootDir, runtime },
     ...(api !== undefined && { api }),
     ...(kubelet !== undefined && { kubelet }),
-    ...(processes !== undefined && { processes }),
+    ...(processes !== undefined && { processes: [...processes.podUids, ...processes.nestedUids.filter(isKnown)] }),
   }
-  const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }))
+  const foreign = foreignPods.filter((uid) => !isKnown(uid))
+  const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }), foreign)
   const [blind] = witnesses.problems
   if (blind !== undefined) {
     throw new VolctlError(blind.code, blind.message, blind.hint === undefined ? {} : { hint: blind.hint })
   }
-  const seen = [...(processes ?? []), ...runtime.pods.map(({ uid }) => uid)]
+  // What is undone is always of a pod that this node knows: none of its processes is another kubelet's (S9).
+  const byRuntime = runtime.pods.map(({ uid }) => uid).filter((uid) => witnesses.isAlive(uid))
   return {
-    listed: new Set(apiPods.flatMap(namedUids)),
-    alive: new Set(seen.filter((uid) => witnesses.isAlive(uid))),
+    listed,
+    alive: new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...byRuntime]),
     apiPods: mine.items,
   }
 }
+
+/** By the credentials of the look: what neither was told then is no news. */
+async function renewedLease({ client, kubeletClient, node, snapshot }: CollectedNode): Promise<string | undefined> {
+  return renewedSince(snapshot.api?.lease, await nodeLease(client, kubeletClient, node.nodeName))
+}
+
+const knownAtLastLook = onceFor((look: CollectedNode) => knownPods(new ActualInputs(look)))
 
 function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | undefined {
   const socket = snapshot.csiSockets?.find((each) => each.driver === driver && each.registered)
@@ -171,19 +191,20 @@ function wantedVolume({ snapshot }: CollectedNode, pod: Pod, uniqueName: string)
   return desiredStateOfPods([pod], snapshot.api).volumes.find((volume) => volume.uniqueName === uniqueName)
 }
 
-/** By the attach/detach controller's rule (S21); a volume that could not be resolved may be any (S4). */
+/** By the attach/detach controller's rule (S21); one that could not be resolved is this one if it may be (S4). */
 async function isWanted(latest: CollectedNode, uniqueName: string, pods: readonly Pod[]): Promise<boolean> {
   const wanted = await wantedNow(latest, pods)
-  return wanted === undefined || wanted.names.has(uniqueName) || hasUnknown(wanted)
+  return wanted === undefined || mayWant(wanted, uniqueName)
 }
 
 /** By the same rule, as devices go: what a pod wants it may also be about to mount (S25). */
 async function wantedSources(
   latest: CollectedNode,
   pods: readonly Pod[],
+  plugin: string,
 ): Promise<readonly DeviceSource[] | undefined> {
   const wanted = await wantedNow(latest, pods)
-  return wanted === undefined || hasUnknown(wanted) ? undefined : wanted.volumes.map(deviceSourceOf)
+  return wanted === undefined ? undefined : wantedDevices(wanted, plugin)
 }
 
 /** What the pods want, by claims and volumes of this moment; undefined: the API was not read. */
@@ -195,5 +216,3 @@ async function wantedNow(
   const api = await withFreshVolumes(client, snapshot.api, pods, node.nodeName)
   return controllerWantedVolumes(pods, api, node.nodeName)
 }
-
-const hasUnknown = ({ unresolved }: ControllerWanted): boolean => unresolved.some(({ cause }) => cause === 'Unknown')

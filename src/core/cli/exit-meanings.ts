@@ -14,7 +14,7 @@ export const EXIT_MEANINGS: Readonly<
   >
 > = {
   0: {
-    plan: 'Done. With --detailed-exitcode: there is no operation, blocked ones included, the plan is complete, and no problem is an error.',
+    plan: 'Done. With --detailed-exitcode: there is no operation, blocked ones included, nothing waits, the plan is complete, and no problem is an error.',
     apply:
       'All that was asked for was done, or there was nothing to do. What waits for others, and what is blocked only for a flag that was not given (NotAsked, DeletesData), does not count.',
     explain: 'Done, whatever the verdict.',
@@ -37,6 +37,9 @@ export const EXIT_MEANINGS: Readonly<
     explain:
       'Refused for safety: the message names the rule, and what would lift it. The answer is printed all the same, where there is one.',
     snapshot: 'Refused for safety: several kubelets, or a Node object that does not exist.',
+  },
+  5: {
+    plan: 'With --detailed-exitcode only: there is no operation, and something waits for the kubelet, the controller or another party.',
   },
   130: {
     plan: 'Interrupted.',

@@ -36,6 +36,7 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
     return await collectNode({
       rootDir: choice.rootDir,
       nodeName: choice.node,
+      runtimeEndpoint: choice.runtimeEndpoint,
       kubeconfig: choice.kubeconfig,
       context: choice.context,
       attributes,

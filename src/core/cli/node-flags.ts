@@ -16,6 +16,11 @@ export const nodeFlags = {
     helpValue: 'PATH',
     summary: "The kubelet's root directory; else found from the kubelet.",
   }),
+  'runtime-endpoint': Flags.string({
+    helpValue: 'URL',
+    summary:
+      "The container runtime's socket; else the kubelet's, CONTAINER_RUNTIME_ENDPOINT, /etc/crictl.yaml, the usual places.",
+  }),
   'host-root': Flags.string({
     helpValue: 'PATH',
     summary: "The node's root file system, when volctl runs in a container: it enters the host's namespaces first.",
@@ -27,7 +32,7 @@ export function snapshotFlag(does: string) {
   return Flags.string({
     helpValue: 'FILE',
     summary: `${does} from a snapshot instead of this node; needs no rights and no API.`,
-    exclusive: ['kubeconfig', 'context', 'host-root'],
+    exclusive: ['kubeconfig', 'context', 'host-root', 'runtime-endpoint'],
   })
 }
 
@@ -37,6 +42,7 @@ export interface NodeChoice {
   readonly context?: string
   readonly node?: string
   readonly rootDir?: string
+  readonly runtimeEndpoint?: string
   readonly hostRoot?: string
 }
 
@@ -45,6 +51,7 @@ interface NodeFlagValues {
   readonly context?: string | undefined
   readonly node?: string | undefined
   readonly 'root-dir'?: string | undefined
+  readonly 'runtime-endpoint'?: string | undefined
   readonly 'host-root'?: string | undefined
 }
 
@@ -54,6 +61,7 @@ export function nodeChoice(flags: NodeFlagValues): NodeChoice {
     ...(flags.context === undefined ? {} : { context: flags.context }),
     ...(flags.node === undefined ? {} : { node: flags.node }),
     ...(flags['root-dir'] === undefined ? {} : { rootDir: flags['root-dir'] }),
+    ...(flags['runtime-endpoint'] === undefined ? {} : { runtimeEndpoint: flags['runtime-endpoint'] }),
     ...(flags['host-root'] === undefined ? {} : { hostRoot: flags['host-root'] }),
   }
 }

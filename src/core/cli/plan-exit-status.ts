@@ -8,7 +8,8 @@ export function planExitStatus(plan: Plan, detailed: boolean): ExitStatus {
   if (!detailed) return ExitStatus.Ok
   if (plan.operations.length > 0) return ExitStatus.Changes
   const errors = plan.problems.some(({ severity }) => severity === 'error')
-  return !plan.complete || errors ? ExitStatus.Failed : ExitStatus.Ok
+  if (!plan.complete || errors) return ExitStatus.Failed
+  return plan.waiting.length > 0 ? ExitStatus.Waiting : ExitStatus.Ok
 }
 
 /** The refusal of a plan or an apply as the error that says so: what there was to print was still printed. */

@@ -46,6 +46,10 @@ export const planFlags = {
     helpValue: 'NAME',
     summary: 'Only this volume. Repeatable.',
   }),
+  'ignore-not-found': Flags.boolean({
+    ...scope,
+    summary: 'A name of --pod or --volume that nothing here bears is no error.',
+  }),
   max: Flags.string({ ...scope, helpValue: 'N', summary: 'At most this many operations.' }),
   settle: Flags.string({
     ...scope,
@@ -73,6 +77,12 @@ export const planFlags = {
     helpValue: 'VOLUME=HANDLE',
     summary: 'The CSI volume handle of a volume whose own record is lost. Repeatable.',
   }),
+  'foreign-pod': Flags.string({
+    ...guard,
+    helpValue: 'UID',
+    summary:
+      'The processes of this pod, which nothing on this node knows, are of another kubelet on this machine. Repeatable.',
+  }),
   device: Flags.string({
     ...guard,
     helpValue: 'VOLUME=DEVICE',
@@ -83,6 +93,11 @@ export const planFlags = {
     helpGroup: 'GUARDS',
     helpValue: 'N',
     summary: 'Act though the API looks wiped or turned back; N is the number of gone pods that the plan shows.',
+  }),
+  'accept-identity': Flags.string({
+    ...guard,
+    helpValue: 'VALUE',
+    summary: "Act though this id of the Node object, as the refusal shows it, is not this host's. Repeatable.",
   }),
   'accept-insecure-api': Flags.boolean({
     helpGroup: 'GUARDS',
@@ -105,8 +120,10 @@ interface PlanFlagValues {
   readonly lazy?: readonly string[] | undefined
   readonly 'driver-gone'?: readonly string[] | undefined
   readonly handle?: readonly string[] | undefined
+  readonly 'foreign-pod'?: readonly string[] | undefined
   readonly device?: readonly string[] | undefined
   readonly 'accept-outage'?: string | undefined
+  readonly 'accept-identity'?: readonly string[] | undefined
   readonly 'accept-insecure-api'?: boolean | undefined
 }
 
@@ -124,6 +141,8 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     ...(flags['accept-outage'] === undefined
       ? {}
       : { acceptOutage: parseCount(flags['accept-outage'], '--accept-outage', 0) }),
+    ...(flags['foreign-pod'] === undefined ? {} : { foreignPods: flags['foreign-pod'].map(checkUid) }),
+    ...(flags['accept-identity'] === undefined ? {} : { acceptIdentity: flags['accept-identity'] }),
     ...(flags['accept-insecure-api'] === true && { acceptInsecureApi: true }),
     ...(flags.only === undefined ? {} : { only: parseOperationKinds(flags.only, '--only') }),
     ...(flags.skip === undefined ? {} : { skip: parseOperationKinds(flags.skip, '--skip') }),
@@ -179,6 +198,15 @@ function absolutePaths(paths: readonly string[], flag: string): readonly string[
     })
   }
   return paths
+}
+
+/** A pod's UID; one that was copied out of the name of a slice has underscores where the pod's own has dashes. */
+function checkUid(text: string): string {
+  if (/^[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}$/.test(text)) return text.replaceAll('_', '-')
+  if (/^[^/\s]+$/.test(text)) return text
+  throw new VolctlError('BadPod', `--foreign-pod: "${text}" is no UID of a pod.`, {
+    hint: 'Give the UID as the plan shows it.',
+  })
 }
 
 /** `default/web-0`, or a UID: of an API object or the hash of a static pod. */

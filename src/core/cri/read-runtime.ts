@@ -77,8 +77,17 @@ function resolvedPath(path: string): string {
   }
 }
 
+const isA =
+  <Kind extends Answer['kind']>(kind: Kind) =>
+  (answer: Answer): answer is Extract<Answer, { kind: Kind }> =>
+    answer.kind === kind
+
 function describeErrors(answers: readonly Answer[], noneAnswered: boolean): string | undefined {
-  const errors = answers.flatMap((answer) => (answer.kind === 'pods' ? [] : `${answer.endpoint}: ${answer.error}`))
+  const [absent, failed] = [answers.filter(isA('absent')), answers.filter(isA('failed'))]
+  const errors = failed.map(({ endpoint, error }) => `${endpoint}: ${error}`)
+  // That there is no socket is one sentence, however many places were looked at.
+  if (absent.length > 1) errors.push(`no runtime is at ${absent.map(({ endpoint }) => endpoint).join(', ')}`)
+  else errors.push(...absent.map(({ endpoint, error }) => `${endpoint}: ${error}`))
   if (errors.length > 0) return errors.join('; ')
   return noneAnswered ? 'no runtime endpoint is known' : undefined
 }

@@ -1,5 +1,6 @@
 /**
- * Finds API objects in a snapshot, and tells "shown not to exist" from "not known".
+ * Finds API objects in a snapshot, and tells "shown not to exist" from "not known". Whether a list may be taken as whole is
+ * asked here and nowhere else (S3, S4).
  *
  * Only absence is evidence (S3): an object that is not in a list counts as absent when the list came from a credential
  * that lists and no error could have hidden it, or when the API answered NotFound for exactly this object. Everything
@@ -13,11 +14,12 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   SecretDigest,
+  VolumeAttachment,
 } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names.ts'
 import { onceFor } from '../once-for.ts'
-import { covers, isNotFoundOf, isRefusedList, type ReadFailure, readFailures } from './read-failures.ts'
+import { covers, isNotFoundOf, isRefusedList, type ReadFailure, readFailures, spoilsList } from './read-failures.ts'
 
 export type Lookup<T> =
   | { readonly state: 'Found'; readonly object: T }
@@ -25,10 +27,19 @@ export type Lookup<T> =
   /** `reason`: why it isn't known, in words. */
   | { readonly state: 'Unknown'; readonly reason: string }
 
+/** What a snapshot has of the API, by plural name; of Node and CSINode the one of this node. */
+export type ListedResource = keyof typeof LISTS
+
 export interface ApiLookup {
+  /**
+   * Is every object of the resource that concerns this node in the snapshot: the list is there, from a credential that is
+   * shown all of them, nothing of it was cut off, and no error may be about one of them (S3)? Then what it lacks is absent.
+   */
+  isListedWhole(resource: ListedResource): boolean
   persistentVolumeClaim(namespace: string, name: string): Lookup<PersistentVolumeClaim>
   persistentVolume(name: string): Lookup<PersistentVolume>
   csiDriver(name: string): Lookup<CsiDriver>
+  volumeAttachment(name: string): Lookup<VolumeAttachment>
   configMap(namespace: string, name: string): Lookup<ConfigMap>
   secret(namespace: string, name: string): Lookup<SecretDigest>
 }
@@ -36,29 +47,67 @@ export interface ApiLookup {
 /** A snapshot never changes, so its indexes are built once. */
 export const apiLookup = onceFor((api: ApiSnapshot): ApiLookup => {
   const failures = readFailures(api.errors)
-  const lists = listsObjects(api)
-  const finder = <T extends ApiObject>(resource: string, list: readonly T[] | undefined, listed: boolean) => {
-    const byName = new Map((list ?? []).map((object) => [keyText(object.metadata), object]))
+  const finder = <T extends ApiObject>(resource: ListedResource, list: readonly T[] | undefined) => {
+    const objects: readonly T[] = Array.isArray(list) ? list : []
+    const byName = new Map(objects.map((object) => [keyText(object.metadata), object]))
+    const listed = isShown(api, resource)
     return (name: string, namespace?: string): Lookup<T> => {
       const object = byName.get(keyText({ name, namespace }))
       if (object !== undefined) return { state: 'Found', object }
-      return absence(failures, { resource, name, namespace }, listed && list !== undefined)
+      return absence(failures, { resource, name, namespace }, listed)
     }
   }
-  const claims = finder('persistentvolumeclaims', api.persistentVolumeClaims, lists)
-  const persistentVolumes = finder('persistentvolumes', api.persistentVolumes, lists)
-  // Every node identity may list CSIDrivers (ClusterRole system:node), so their list is whole with any credential.
-  const csiDrivers = finder('csidrivers', api.csiDrivers, true)
-  const configMaps = finder('configmaps', api.configMaps, lists)
-  const secrets = finder('secrets', api.secrets, lists)
+  const claims = finder('persistentvolumeclaims', api.persistentVolumeClaims)
+  const persistentVolumes = finder('persistentvolumes', api.persistentVolumes)
+  const csiDrivers = finder('csidrivers', api.csiDrivers)
+  const attachments = finder('volumeattachments', api.volumeAttachments)
+  const configMaps = finder('configmaps', api.configMaps)
+  const secrets = finder('secrets', api.secrets)
   return {
+    isListedWhole: (resource) => isShown(api, resource) && !failures.some((each) => spoilsList(each, resource)),
     persistentVolumeClaim: (namespace, name) => claims(name, namespace),
     persistentVolume: (name) => persistentVolumes(name),
     csiDriver: (name) => csiDrivers(name),
+    volumeAttachment: (name) => attachments(name),
     configMap: (namespace, name) => configMaps(name, namespace),
     secret: (namespace, name) => secrets(name, namespace),
   }
 })
+
+/** @see ApiLookup.isListedWhole; without an API nothing is listed */
+export function isListedWhole(api: ApiSnapshot | undefined, resource: ListedResource): boolean {
+  return api !== undefined && apiLookup(api).isListedWhole(resource)
+}
+
+/** Where each lies, and whether a node identity is shown all that there are of it. */
+const LISTS = {
+  pods: { of: 'pods', toNodes: true },
+  nodes: { of: 'node', toNodes: true },
+  csinodes: { of: 'csiNode', toNodes: true },
+  csidrivers: { of: 'csiDrivers', toNodes: true },
+  persistentvolumeclaims: { of: 'persistentVolumeClaims', toNodes: false },
+  persistentvolumes: { of: 'persistentVolumes', toNodes: false },
+  volumeattachments: { of: 'volumeAttachments', toNodes: false },
+  configmaps: { of: 'configMaps', toNodes: false },
+  secrets: { of: 'secrets', toNodes: false },
+} as const satisfies Record<string, { of: keyof ApiSnapshot; toNodes: boolean }>
+
+/** The list is there, of one who is shown all: errors aside. */
+function isShown(api: ApiSnapshot, resource: ListedResource): boolean {
+  const { of, toNodes } = LISTS[resource]
+  const isThere = of === 'node' || of === 'csiNode' ? api[of] !== undefined : Array.isArray(api[of])
+  return isThere && !isCutOff(api) && (toNodes || listsObjects(api))
+}
+
+/** Marks of a list that goes on elsewhere, as other tools may hand them down: no part of volctl's own snapshots. */
+function isCutOff(api: ApiSnapshot): boolean {
+  const { metadata, ...own } = api as { metadata?: unknown }
+  const marks = [own, metadata].map((each) => (typeof each === 'object' ? (each ?? {}) : {})) as Record<
+    string,
+    unknown
+  >[]
+  return marks.some((each) => [each.continue, each.remainingItemCount, each.truncated].some(Boolean))
+}
 
 /** The Node authorizer lets a node identity read single objects only: what it didn't read may well exist. */
 function listsObjects({ credential, user }: ApiSnapshot): boolean {

@@ -5,15 +5,17 @@ import type { ApiSnapshot } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names.ts'
 import { apiLookup } from './api-lookup.ts'
 import type { UnresolvedVolume, VolumeSpec } from './desired-state.ts'
+import { type DeviceSource, deviceSourceOf } from './device-source.ts'
+import { mayBeNamed, mayBeOne } from './may-be.ts'
 import { isControllerTerminated, onDiskUid } from './pods.ts'
-import { CONTROLLER_RULES, resolveVolume } from './resolve-volume.ts'
+import { CONTROLLER_RULES, knownSpec, resolveVolume } from './resolve-volume.ts'
 
 export interface ControllerWanted {
   /** Unique volume name to the pods that want it. */
   readonly names: ReadonlyMap<string, readonly Pod[]>
-  /** All that resolved, attachable or not. */
+  /** All that are known, attachable or not. */
   readonly volumes: readonly VolumeSpec[]
-  /** The controller keeps what it wanted before for these: any attachment may be theirs. */
+  /** The controller keeps what it wanted before for these: any attachment that they may be is theirs (S4). */
   readonly unresolved: readonly UnresolvedVolume[]
 }
 
@@ -21,7 +23,7 @@ const UNUSED = { mounted: false, mapped: false }
 
 /**
  * All of spec.volumes counts, used by a container or not, of every pod of the node that isn't terminated in the API
- * (S21). Where attachability isn't known the volume counts as wanted.
+ * (S21). Where attachability isn't known the volume counts as wanted, and so does one that is known and can't be used.
  */
 export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, nodeName: string): ControllerWanted {
   const names = new Map<string, Pod[]>()
@@ -35,13 +37,27 @@ export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, 
       const resolution = resolveVolume(pod, volume, UNUSED, context, CONTROLLER_RULES)
       if ('unresolved' in resolution) {
         unresolved.push({ podUid, pod, podVolumeName: volume.name, ...resolution.unresolved })
-        continue
       }
-      volumes.push(resolution.spec)
-      for (const name of attachedNames(resolution.spec)) append(names, name, pod)
+      const spec = knownSpec(resolution)
+      if (spec === undefined) continue
+      volumes.push(spec)
+      for (const name of attachedNames(spec)) append(names, name, pod)
     }
   }
   return { names, volumes, unresolved }
+}
+
+/** Is the volume wanted, or may one that could not be resolved be this one (S4)? */
+export function mayWant({ names, unresolved }: ControllerWanted, uniqueName: string): boolean {
+  return names.has(uniqueName) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, uniqueName))
+}
+
+/** What is wanted, as devices go (S25); undefined where one that could not be resolved may be of the plugin (S4). */
+export function wantedDevices(
+  { volumes, unresolved }: ControllerWanted,
+  plugin: string,
+): readonly DeviceSource[] | undefined {
+  return unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin })) ? undefined : volumes.map(deviceSourceOf)
 }
 
 /** Unlike the kubelet's, the controller's volumes always bear their shared name. */

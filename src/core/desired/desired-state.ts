@@ -1,6 +1,7 @@
 /** The desired state of the world: which volumes which pods of this node need. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
 import type { VolumeMode } from '../plan/plan.ts'
+import type { MayBe } from './may-be.ts'
 
 /** Attachability of a volume; `unknown` where the CSIDriver could not be read (R011, R816). */
 export type Attachability = 'attachable' | 'notAttachable' | 'unknown'
@@ -39,13 +40,16 @@ export interface VolumeToMount extends VolumeSpec {
 
 /**
  * A volume of a pod that could not be resolved (S4).
- * `Absent`: the claim or PV is shown not to exist. `Unknown`: anything else (403, time-out, unbound, wrong claimRef …).
+ * `Absent`: the claim or PV is shown not to exist. `Unbound`: the claim is shown to be bound to nothing.
+ * `Unusable`: what it is is known, and it can't be used as the pod asks. `Unknown`: anything else (403, time-out …).
  */
 export interface UnresolvedVolume {
   readonly podUid: string
   readonly pod: Pod
   readonly podVolumeName: string
-  readonly cause: 'Absent' | 'Unknown'
+  readonly cause: 'Absent' | 'Unbound' | 'Unusable' | 'Unknown'
+  /** Which volumes of this node it may be: those it holds back. */
+  readonly mayBe: MayBe
   readonly message: string
   readonly claimName?: string
   readonly persistentVolumeName?: string

@@ -1,6 +1,8 @@
 /**
  * A snapshot's `api.errors`, in the shape volctl writes and in the looser ones other tools do: a plain string, `kind`
- * instead of `resource`, `code` instead of `status`, a Kubernetes Status object. What isn't understood covers everything.
+ * instead of `resource`, `code` instead of `status`, short names, a Kubernetes Status object.
+ *
+ * What says plainly which objects it is about covers those; what doesn't, or contradicts itself, covers everything (S3).
  */
 
 /** `resource` undefined: it may be about any object. Without a name: about all objects of the resource. */
@@ -9,6 +11,8 @@ export interface ReadFailure {
   readonly namespace?: string
   readonly name?: string
   readonly notFound: boolean
+  /** The credential may not. */
+  readonly forbidden: boolean
   readonly text: string
 }
 
@@ -18,30 +22,51 @@ export interface ObjectReference {
   readonly name: string
 }
 
-const RESOURCES: Readonly<Record<string, readonly string[]>> = {
+/** By plural name: the other words for it. Of a namespaced one an entry may say which namespace it is about. */
+const NAMESPACED: Readonly<Record<string, readonly string[]>> = {
   pods: ['pod', 'po'],
   persistentvolumeclaims: ['persistentvolumeclaim', 'pvc', 'pvcs', 'claim', 'claims'],
-  persistentvolumes: ['persistentvolume', 'pv', 'pvs'],
-  volumeattachments: ['volumeattachment'],
-  csidrivers: ['csidriver'],
-  csinodes: ['csinode'],
-  nodes: ['node', 'no'],
   configmaps: ['configmap', 'cm'],
   secrets: ['secret'],
   leases: ['lease'],
-  storageclasses: ['storageclass', 'sc'],
-  events: ['event'],
+  events: ['event', 'ev'],
+  services: ['service', 'svc'],
+  endpoints: ['ep'],
+  endpointslices: ['endpointslice'],
+  serviceaccounts: ['serviceaccount', 'sa'],
+  deployments: ['deployment', 'deploy'],
+  replicasets: ['replicaset', 'rs'],
+  statefulsets: ['statefulset', 'sts'],
+  daemonsets: ['daemonset', 'ds'],
+  jobs: ['job'],
+  cronjobs: ['cronjob', 'cj'],
+  csistoragecapacities: ['csistoragecapacity'],
+  volumesnapshots: ['volumesnapshot', 'vs'],
 }
 
-const RESOURCE_BY_WORD = new Map(
-  Object.entries(RESOURCES).flatMap(([resource, words]) => [resource, ...words].map((word) => [word, resource])),
+const CLUSTER_WIDE: Readonly<Record<string, readonly string[]>> = {
+  persistentvolumes: ['persistentvolume', 'pv', 'pvs'],
+  volumeattachments: ['volumeattachment', 'va'],
+  csidrivers: ['csidriver'],
+  csinodes: ['csinode'],
+  nodes: ['node', 'no'],
+  storageclasses: ['storageclass', 'sc'],
+  namespaces: ['namespace', 'ns'],
+  volumeattributesclasses: ['volumeattributesclass', 'vac'],
+  runtimeclasses: ['runtimeclass'],
+  priorityclasses: ['priorityclass', 'pc'],
+  clustertrustbundles: ['clustertrustbundle'],
+}
+
+const RESOURCE_BY_WORD: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...NAMESPACED, ...CLUSTER_WIDE }).flatMap(([resource, words]) =>
+    [resource, ...words, ...words.map((word) => `${word}list`)].map((word) => [word, resource] as const),
+  ),
 )
 
 /** Never throws, whatever the snapshot holds. */
 export function readFailures(errors: unknown): ReadFailure[] {
-  if (errors === undefined || errors === null) return []
-  if (!Array.isArray(errors)) return [notUnderstood(errors)]
-  return errors.map((entry) => readFailure(entry))
+  return Array.isArray(errors) ? errors.map((entry: unknown) => readFailure(entry)) : [notUnderstood(errors)]
 }
 
 /** True when the failure may be why the object is not in the snapshot. */
@@ -50,6 +75,12 @@ export function covers(failure: ReadFailure, object: ObjectReference): boolean {
   if (failure.resource !== object.resource) return false
   if (failure.namespace !== undefined && failure.namespace !== (object.namespace ?? '')) return false
   return failure.name === undefined || failure.name === object.name
+}
+
+/** True when something of the resource may be missing, one object or all of them. */
+export function spoilsList(failure: ReadFailure, resource: string): boolean {
+  if (failure.resource === undefined) return true
+  return failure.resource === resource && !(failure.notFound && failure.name !== undefined)
 }
 
 /** True when the API said of exactly this object that it does not exist. */
@@ -63,40 +94,100 @@ export function isRefusedList(failure: ReadFailure): boolean {
   return failure.resource !== undefined && failure.name === undefined
 }
 
+/** What the failure is about, in words: `secrets shop/db`; of one that nobody understands "something". */
+export function subjectOf({ resource, namespace, name }: ReadFailure): string {
+  const object = [namespace, name].filter(Boolean).join('/')
+  return [resource ?? 'something', object].filter(Boolean).join(' ')
+}
+
 function readFailure(entry: unknown): ReadFailure {
-  if (!isRecord(entry)) return notUnderstood(entry)
-  const details = isRecord(entry.details) ? entry.details : {}
-  const word = text(entry.resource) ?? (entry.kind === 'Status' ? undefined : text(entry.kind)) ?? text(details.kind)
-  const resource = RESOURCE_BY_WORD.get(word?.toLowerCase().split('.')[0] ?? '')
-  if (resource === undefined) return notUnderstood(entry)
-  const fullName = text(entry.name) ?? text(details.name)
-  const [, prefix, name = fullName] = /^([^/]+)\/([^/]+)$/.exec(fullName ?? '') ?? []
-  const namespace = text(entry.namespace) ?? prefix
+  const subject = isRecord(entry) ? subjectOfRecord(entry) : typeof entry === 'string' ? saidIn(entry) : undefined
+  if (subject === undefined) return notUnderstood(entry)
+  const record = isRecord(entry) ? entry : {}
   return {
-    resource,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(name === undefined ? {} : { name }),
-    notFound: isNotFound(entry),
-    text: describe(entry),
+    ...subject,
+    notFound: isNotFound(record),
+    forbidden: isForbidden(record),
+    text: isRecord(entry) ? describe(entry) : String(entry),
   }
 }
 
-/** Status and reason must not contradict each other: a 404 page of a proxy is no answer of the API. */
+type Subject = Pick<ReadFailure, 'resource' | 'namespace' | 'name'>
+
+/** Every word that says which resource it is about must say the same, the message's own included. */
+function subjectOfRecord(entry: Record<string, unknown>): Subject | undefined {
+  const details = isRecord(entry.details) ? entry.details : {}
+  const kinds = [entry.resource, entry.kind === 'Status' ? undefined : entry.kind, details.kind, details.resource]
+  const named = kinds.filter((word) => word !== undefined && word !== null && word !== '')
+  const resources = new Set(named.map((word) => (typeof word === 'string' ? resourceOf(word) : undefined)))
+  const message = typeof entry.message === 'string' ? saidIn(entry.message) : undefined
+  if (message !== undefined) resources.add(message.resource)
+  const [resource] = resources
+  if (resource === undefined || resources.size !== 1) return undefined
+
+  const names = named.length === 0 ? [message?.name] : [entry.name, details.name]
+  const given = [...new Set(names.filter((each) => each !== undefined && each !== null && each !== ''))]
+  // Two names, or what is none: it may be about any object of the resource.
+  const one = given.length === 1 ? given[0] : undefined
+  const [, prefix, name = one] = /^([^/]+)\/([^/]+)$/.exec(text(one) ?? '') ?? []
+  const namespace = text(entry.namespace) ?? prefix
+  return subject(resource, isName(name) ? name : undefined, namespace)
+}
+
+function subject(resource: string, name: string | undefined, namespace: string | undefined): Subject {
+  // Some tools put a namespace beside what has none.
+  const isWithin = Object.hasOwn(NAMESPACED, resource) && isName(namespace)
+  return { resource, ...(isWithin && { namespace }), ...(name !== undefined && { name }) }
+}
+
+/** `volumeattachments.storage.k8s.io`, `PersistentVolumeClaim`, `pv`; undefined: nobody knows it. */
+function resourceOf(word: string): string | undefined {
+  return RESOURCE_BY_WORD.get(word.toLowerCase().split('.')[0] ?? '')
+}
+
+/** The API server's own sentence, whole: `pods is forbidden: User "x" cannot list resource "pods" in API group "" …`. */
+const FORBIDDEN =
+  /^(?:Error from server \(\w+\): )?([\w.-]+)(?: "([^"]*)")? is forbidden: User "[^"]*" cannot [a-z]+ resource "([\w-]+)" in API group "[^"]*"(?: in the namespace "([^"]*)"| at the cluster scope)?(?:: [^"]*)?$/
+const NOT_FOUND = /^(?:Error from server \(\w+\): )?([\w.-]+) "([^"]*)" not found$/
+
+function saidIn(message: string): Subject | undefined {
+  const [, word = '', name, resource = word, namespace] = FORBIDDEN.exec(message) ?? NOT_FOUND.exec(message) ?? []
+  const found = resourceOf(word)
+  if (found === undefined || resourceOf(resource) !== found) return undefined
+  return subject(found, isName(name) ? name : undefined, namespace)
+}
+
+/** A name as the API has them; "*" and the like are none. */
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(value)
+}
+
+/** Numbers and reason must not contradict each other: a 404 page of a proxy is no answer of the API. */
 function isNotFound({ status, code, reason }: Record<string, unknown>): boolean {
-  const number = [status, code].find((value) => /^\d+$/.test(String(value ?? '')))
-  if (number !== undefined && Number(number) !== 404) return false
+  const numbers = numbersOf([status, code])
+  if (numbers.some((number) => number !== 404)) return false
   if (text(reason) !== undefined) return reason === 'NotFound'
-  return number !== undefined
+  return numbers.length > 0
+}
+
+function isForbidden({ status, code, reason }: Record<string, unknown>): boolean {
+  return reason === 'Forbidden' || numbersOf([status, code]).includes(403)
+}
+
+function numbersOf(values: readonly unknown[]): number[] {
+  const texts = values.filter((value) => typeof value === 'string' || typeof value === 'number').map(String)
+  return texts.filter((each) => /^\d+$/.test(each)).map(Number)
 }
 
 function describe(entry: Record<string, unknown>): string {
   const { status, code, reason, message } = entry
   const words = [status ?? code, reason, message].filter((word) => word !== undefined && word !== '' && word !== 0)
-  return words.join(' ') || 'no answer'
+  return words.map((word) => (typeof word === 'object' ? JSON.stringify(word) : String(word))).join(' ') || 'no answer'
 }
 
 function notUnderstood(entry: unknown): ReadFailure {
-  return { notFound: false, text: typeof entry === 'string' ? entry : (JSON.stringify(entry) ?? String(entry)) }
+  const said = typeof entry === 'string' ? entry : (JSON.stringify(entry) ?? String(entry))
+  return { notFound: false, forbidden: false, text: said }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

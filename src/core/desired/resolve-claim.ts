@@ -2,6 +2,7 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
 import type { ApiLookup } from './api-lookup.ts'
 import type { UnresolvedVolume } from './desired-state.ts'
+import { ANY, NONE } from './may-be.ts'
 import { podLabel, podNamespace } from './pods.ts'
 
 /** Where the kubelet's populator and the attach/detach controller differ (R709). */
@@ -20,6 +21,8 @@ export interface BoundClaim {
   readonly claim: PersistentVolumeClaim
   readonly persistentVolume: PersistentVolume
   readonly readOnly: boolean
+  /** Why the pod may not have it all the same: which volume it is is known (S4). */
+  readonly fault?: string
 }
 
 interface ClaimReference {
@@ -28,6 +31,8 @@ interface ClaimReference {
   readonly ephemeral: boolean
 }
 
+/** Put there when both sides are bound; never taken away. */
+const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection'
 
 /** The claim a pod volume refers to; undefined for an inline volume (R110, R006, R114). */
@@ -58,49 +63,75 @@ export function resolveClaim(
 ): BoundClaim | Unresolved {
   const namespace = podNamespace(pod)
   const label = `PersistentVolumeClaim ${namespace}/${reference.name}`
-  const unknown = (why: string, persistentVolumeName?: string): Unresolved => ({
-    cause: 'Unknown',
+  const failed = (cause: Unresolved['cause'], why: string, persistentVolumeName?: string): Unresolved => ({
+    cause,
+    mayBe: cause === 'Unknown' ? ANY : NONE,
     message: `${label} ${why}`,
     claimName: reference.name,
     ...(persistentVolumeName ? { persistentVolumeName } : {}),
   })
 
+  if (reference.name === '') return failed('Unknown', 'has no name')
   const found = lookup.persistentVolumeClaim(namespace, reference.name)
-  if (found.state === 'Absent') return { ...unknown('does not exist'), cause: 'Absent' }
-  if (found.state === 'Unknown') return unknown(found.reason)
+  if (found.state === 'Absent') return failed('Absent', 'does not exist')
+  if (found.state === 'Unknown') return failed('Unknown', found.reason)
   const claim = found.object
   const volumeName = claim.spec.volumeName ?? ''
-  if (rules.checkDeletion && isDeletedWithoutProtection(claim)) {
-    return unknown(`is being deleted and no longer has finalizer ${PROTECTION_FINALIZER}`, volumeName)
-  }
-  const phase = claim.status?.phase
-  if (phase !== 'Bound') {
-    // A claim becomes Lost when its PersistentVolume is deleted: that is absence, shown by the list of PVs (S4).
-    const isGone = phase === 'Lost' && volumeName !== '' && lookup.persistentVolume(volumeName).state === 'Absent'
-    if (isGone) return volumeAbsent(label, reference.name, volumeName)
-    return unknown(`is not bound (phase ${phase ?? 'unset'})`, volumeName)
-  }
-  if (volumeName === '') return unknown('is bound, but names no PersistentVolume')
-  if (reference.ephemeral && !isOwnedBy(claim, pod)) {
-    return unknown(`was not made for pod ${podLabel(pod)}: the pod is not its controlling owner`, volumeName)
+  const fault = faultOf(pod, claim, reference, rules)
+  if (volumeName === '') {
+    const why = fault ?? 'is bound, but names no PersistentVolume'
+    return failed(isShownUnbound(claim) ? 'Unbound' : 'Unknown', why)
   }
 
   const volume = lookup.persistentVolume(volumeName)
-  if (volume.state === 'Absent') return volumeAbsent(label, reference.name, volumeName)
-  if (volume.state === 'Unknown')
-    return unknown(`is bound to PersistentVolume ${volumeName}, which ${volume.reason}`, volumeName)
-  const { claimRef } = volume.object.spec
-  if (claimRef == null) return unknown(`is bound to PersistentVolume ${volumeName}, which names no claim`, volumeName)
-  if (claimRef.uid !== claim.metadata.uid) {
-    const other = `${claimRef.namespace ?? ''}/${claimRef.name ?? ''} with UID ${claimRef.uid ?? 'unset'}`
-    return unknown(`is bound to PersistentVolume ${volumeName}, which belongs to claim ${other}`, volumeName)
+  if (volume.state === 'Absent') {
+    // Bound before to one that is not there yet, it has none; Bound or Lost, it had one that is gone (S4).
+    if (claim.status?.phase === 'Pending') return failed('Unbound', fault ?? '', volumeName)
+    return failed('Absent', `is bound to PersistentVolume ${volumeName}, which does not exist`, volumeName)
   }
-  return { claim, persistentVolume: volume.object, readOnly: reference.readOnly }
+  if (volume.state === 'Unknown')
+    return failed('Unknown', fault ?? `is bound to PersistentVolume ${volumeName}, which ${volume.reason}`, volumeName)
+  const why = fault ?? otherClaim(volume.object, claim)
+  return {
+    claim,
+    persistentVolume: volume.object,
+    readOnly: reference.readOnly,
+    ...(why === undefined ? {} : { fault: `${label} ${why}` }),
+  }
 }
 
-function volumeAbsent(label: string, claimName: string, persistentVolumeName: string): Unresolved {
-  const message = `${label} is bound to PersistentVolume ${persistentVolumeName}, which does not exist`
-  return { cause: 'Absent', message, claimName, persistentVolumeName }
+/** What is wrong with the claim itself. */
+function faultOf(
+  pod: Pod,
+  claim: PersistentVolumeClaim,
+  { ephemeral }: ClaimReference,
+  { checkDeletion }: Pick<ResolveRules, 'checkDeletion'>,
+): string | undefined {
+  if (checkDeletion && isDeletedWithoutProtection(claim)) {
+    return `is being deleted and no longer has finalizer ${PROTECTION_FINALIZER}`
+  }
+  const phase = claim.status?.phase
+  if (phase !== 'Bound') return `is not bound (phase ${phase ?? 'unset'})`
+  if (ephemeral && !isOwnedBy(claim, pod)) {
+    return `was not made for pod ${podLabel(pod)}: the pod is not its controlling owner`
+  }
+  return undefined
+}
+
+/** What is wrong with the PersistentVolume that a claim names. */
+function otherClaim(
+  { metadata, spec: { claimRef } }: PersistentVolume,
+  claim: PersistentVolumeClaim,
+): string | undefined {
+  if (claimRef == null) return `is bound to PersistentVolume ${metadata.name}, which names no claim`
+  if (claimRef.uid === claim.metadata.uid) return undefined
+  const other = `${claimRef.namespace ?? ''}/${claimRef.name ?? ''} with UID ${claimRef.uid ?? 'unset'}`
+  return `is bound to PersistentVolume ${metadata.name}, which belongs to claim ${other}`
+}
+
+/** It says that it waits, and nothing says that it was bound before (S4). */
+function isShownUnbound({ metadata, status }: PersistentVolumeClaim): boolean {
+  return status?.phase === 'Pending' && metadata.annotations?.[BOUND_ANNOTATION] === undefined
 }
 
 /** A terminating claim stays desired while it is protected: a running pod still uses it (R113). */

@@ -1,17 +1,25 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
-import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
+import type { PersistentVolume, Pod, PodVolumeSource } from '../model/objects.ts'
 import type { VolumeMode } from '../plan/plan.ts'
 import type { SpecContext } from '../plugins/plugin.ts'
 import { translateInlineVolume, translatePersistentVolume } from './csi-translation/translate.ts'
 import type { VolumeSpec } from './desired-state.ts'
+import { judgeSource } from './may-be.ts'
 import { podNamespace, type VolumeUse } from './pods.ts'
-import { claimReferenceOf, type ResolveRules, resolveClaim, type Unresolved } from './resolve-claim.ts'
+import { type BoundClaim, claimReferenceOf, type ResolveRules, resolveClaim, type Unresolved } from './resolve-claim.ts'
 import { pluginOfInline, pluginOfPersistentVolume } from './volume-plugins.ts'
 
 export const KUBELET_RULES: ResolveRules = { ephemeralFirst: false, checkDeletion: true, checkMode: true }
 export const CONTROLLER_RULES: ResolveRules = { ephemeralFirst: true, checkDeletion: false, checkMode: false }
 
 export type Resolution = { readonly spec: VolumeSpec } | { readonly unresolved: Unresolved }
+
+/** Which volume it is, if that is known, usable or not (S4). */
+export function knownSpec(resolution: Resolution): VolumeSpec | undefined {
+  if ('spec' in resolution) return resolution.spec
+  const { mayBe } = resolution.unresolved
+  return mayBe.of === 'itself' ? mayBe.volume : undefined
+}
 
 /** `use`: how containers use it; an unused volume (the controller's case) has neither. */
 export function resolveVolume(
@@ -25,40 +33,60 @@ export function resolveVolume(
   if (reference === undefined) return resolveInline(pod, volume, context)
   const bound = resolveClaim(pod, reference, context.lookup, rules)
   if ('cause' in bound) return { unresolved: bound }
-  const unknown = (why: string) =>
-    unresolvedVolume(`PersistentVolume ${bound.persistentVolume.metadata.name} ${why}`, bound)
+  return resolveBound(bound, use, context, rules)
+}
+
+function resolveBound(bound: BoundClaim, use: VolumeUse, context: SpecContext, rules: ResolveRules): Resolution {
+  const { claim, readOnly } = bound
+  const label = `PersistentVolume ${bound.persistentVolume.metadata.name}`
+  const about = { claimName: claim.metadata.name, persistentVolumeName: bound.persistentVolume.metadata.name }
+  const senseless = (why: string): Resolution => {
+    const message = bound.fault ?? `${label} ${why}`
+    return { unresolved: { ...ofSource(bound.persistentVolume.spec), message, ...about } }
+  }
 
   const translation = translatePersistentVolume(bound.persistentVolume)
   if (translation !== undefined && 'error' in translation) {
-    return unknown(`cannot be translated to CSI: ${translation.error}`)
+    return senseless(`cannot be translated to CSI: ${translation.error}`)
   }
   const persistentVolume = translation?.persistentVolume ?? bound.persistentVolume
-  const mode = rules.checkMode ? checkedMode(persistentVolume, use) : volumeMode(persistentVolume)
-  if (typeof mode !== 'string') return unknown(mode.error)
   const facts = pluginOfPersistentVolume(persistentVolume, context)
-  if ('error' in facts) return unknown(`cannot be mounted: ${facts.error}`)
-  const { claim, readOnly } = bound
+  const fault = rules.checkMode ? modeFault(persistentVolume, use) : undefined
+  if ('error' in facts) return senseless(fault ?? `cannot be mounted: ${facts.error}`)
   const specName = persistentVolume.metadata.name
-  return { spec: { ...facts, specName, mode, readOnly, persistentVolume, claim, inlineMigrated: false } }
+  const mode = volumeMode(persistentVolume)
+  const spec: VolumeSpec = { ...facts, specName, mode, readOnly, persistentVolume, claim, inlineMigrated: false }
+  const message = bound.fault ?? (fault === undefined ? undefined : `${label} ${fault}`)
+  if (message === undefined) return { spec }
+  return { unresolved: { cause: 'Unusable', mayBe: { of: 'itself', volume: spec }, message, ...about } }
 }
 
 /** Inline volumes are always file systems, and never read-only by themselves (R114, R116, R117, R152). */
 function resolveInline(pod: Pod, volume: PodVolumeSource, context: SpecContext): Resolution {
   const inline = { mode: 'Filesystem', readOnly: false, source: volume } as const
+  const senseless = (why: string): Resolution => ({
+    unresolved: { ...ofSource(volume), message: `volume ${volume.name} ${why}` },
+  })
   const translation = translateInlineVolume(volume, podNamespace(pod))
   if (translation !== undefined && 'error' in translation) {
-    return unresolvedVolume(`volume ${volume.name} cannot be translated to CSI: ${translation.error}`)
+    return senseless(`cannot be translated to CSI: ${translation.error}`)
   }
   if (translation !== undefined) {
     const { persistentVolume } = translation
     const facts = pluginOfPersistentVolume(persistentVolume, context)
-    if ('error' in facts) return unresolvedVolume(`volume ${volume.name} cannot be mounted: ${facts.error}`)
+    if ('error' in facts) return senseless(`cannot be mounted: ${facts.error}`)
     const specName = persistentVolume.metadata.name
     return { spec: { ...facts, ...inline, specName, persistentVolume, inlineMigrated: true } }
   }
   const facts = pluginOfInline(volume, context)
-  if ('error' in facts) return unresolvedVolume(`volume ${volume.name} cannot be mounted: ${facts.error}`)
+  if ('error' in facts) return senseless(`cannot be mounted: ${facts.error}`)
   return { spec: { ...facts, ...inline, specName: volume.name, inlineMigrated: false } }
+}
+
+/** A source of kinds that Kubernetes has no more is known for what it is, if for nothing else. */
+function ofSource(source: PodVolumeSource | PersistentVolume['spec']): Pick<Unresolved, 'cause' | 'mayBe'> {
+  const { mayBe, removed } = judgeSource(source)
+  return { cause: removed || mayBe.of === 'none' ? 'Unusable' : 'Unknown', mayBe }
 }
 
 function volumeMode(pv: PersistentVolume): VolumeMode {
@@ -66,21 +94,10 @@ function volumeMode(pv: PersistentVolume): VolumeMode {
 }
 
 /** The mode must be set, and be the one that every use needs; used in both ways it can't be right (R116). */
-function checkedMode(pv: PersistentVolume, use: VolumeUse): VolumeMode | { readonly error: string } {
+function modeFault(pv: PersistentVolume, use: VolumeUse): string | undefined {
   const mode = pv.spec.volumeMode
-  if (!mode) return { error: 'has no volumeMode' }
-  if (use.mounted && mode !== 'Filesystem')
-    return { error: `has mode ${mode}, but a container lists it in volumeMounts` }
-  if (use.mapped && mode !== 'Block') return { error: `has mode ${mode}, but a container lists it in volumeDevices` }
-  return volumeMode(pv)
-}
-
-function unresolvedVolume(
-  message: string,
-  bound?: { readonly claim: PersistentVolumeClaim; readonly persistentVolume: PersistentVolume },
-): Resolution {
-  if (bound === undefined) return { unresolved: { cause: 'Unknown', message } }
-  const claimName = bound.claim.metadata.name
-  const persistentVolumeName = bound.persistentVolume.metadata.name
-  return { unresolved: { cause: 'Unknown', message, claimName, persistentVolumeName } }
+  if (!mode) return 'has no volumeMode'
+  if (use.mounted && mode !== 'Filesystem') return `has mode ${mode}, but a container lists it in volumeMounts`
+  if (use.mapped && mode !== 'Block') return `has mode ${mode}, but a container lists it in volumeDevices`
+  return undefined
 }

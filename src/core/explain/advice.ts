@@ -1,4 +1,5 @@
 /** What the person should do: the hints of the codes that apply, else their meanings, and the command that does the rest. */
+import { isPlainWord } from '../plain-word.ts'
 import { BLOCK_CODES, PROBLEM_CODES, REASONS, WAITING_CODES } from '../plan/catalogue.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { isNamed } from '../reconcile/filter-operations.ts'
@@ -44,9 +45,6 @@ function distinct(advice: readonly Advice[]): Advice[] {
   return [...new Map(advice.map((each) => [`${each.code}\0${each.text}`, each])).values()]
 }
 
-/** Only values that any shell takes as they are stand in a command. */
-const PLAIN = /^[A-Za-z0-9/][A-Za-z0-9._/:^=~-]*$/
-
 /** The narrowest scope that has all of them and nothing else. */
 function commandFor(wanted: readonly Operation[], { operations }: Plan, options: PlanOptions): string {
   const guards = flagsText(options)
@@ -58,7 +56,7 @@ function commandFor(wanted: readonly Operation[], { operations }: Plan, options:
     return 'volctl apply, with the flags that were given here, carries it out: look at volctl plan first.'
   if (only === undefined) {
     const [pod, ...others] = new Set(wanted.flatMap((each) => each.pod?.uid ?? []))
-    const own = pod === undefined || others.length > 0 || !PLAIN.test(pod) ? '' : ` --pod ${pod}`
+    const own = pod === undefined || others.length > 0 || !isPlainWord(pod) ? '' : ` --pod ${pod}`
     return own === ''
       ? `volctl apply${guards} carries it out, with the rest of the plan: look at volctl plan${guards} first.`
       : `volctl apply${guards}${own} carries out what is the pod's own, volctl apply${guards} all, with the rest of the plan: look at volctl plan${guards} first.`
@@ -77,8 +75,8 @@ interface NamedScope {
 
 function scopes([first]: readonly Operation[]): NamedScope[] {
   const { name, uniqueName } = { ...first?.volume }
-  const pods = [first?.pod?.uid].filter((each) => each !== undefined).filter((each) => PLAIN.test(each))
-  const volumes = [name, uniqueName].filter((each) => each !== undefined).filter((each) => PLAIN.test(each))
+  const pods = [first?.pod?.uid].filter((each) => each !== undefined).filter(isPlainWord)
+  const volumes = [name, uniqueName].filter((each) => each !== undefined).filter(isPlainWord)
   return [
     ...pods.map((pod) => ({ pods: [pod], volumes: [] })),
     ...volumes.map((volume) => ({ pods: [], volumes: [volume] })),
@@ -88,27 +86,19 @@ function scopes([first]: readonly Operation[]): NamedScope[] {
 
 /** The flags under which this is the answer; undefined where one is not to be written into a command. */
 function flagsText(options: PlanOptions): string | undefined {
-  const {
-    orphans,
-    remount,
-    expand,
-    driverGone,
-    handles,
-    devices = {},
-    forceUnmount,
-    lazy,
-    acceptOutage,
-    acceptInsecureApi,
-  } = options
+  const { orphans, remount, expand, driverGone, handles, devices = {}, foreignPods = [] } = options
+  const { forceUnmount, lazy, acceptOutage, acceptIdentity = [], acceptInsecureApi } = options
   const values = [
     ...driverGone.map((each) => ['--driver-gone', each]),
     ...Object.entries(handles).map(([volume, handle]) => ['--handle', `${volume}=${handle}`]),
     ...Object.entries(devices).map(([volume, device]) => ['--device', `${volume}=${device}`]),
     ...forceUnmount.map((each) => ['--force-unmount', each]),
     ...lazy.map((each) => ['--lazy', each]),
+    ...foreignPods.map((each) => ['--foreign-pod', each]),
+    ...acceptIdentity.map((each) => ['--accept-identity', each]),
     ...(acceptOutage === undefined ? [] : [['--accept-outage', `${acceptOutage}`]]),
   ]
-  if (values.some(([, value = '']) => !PLAIN.test(value))) return undefined
+  if (values.some(([, value = '']) => !isPlainWord(value))) return undefined
   const switches = [
     ...[orphans ? ' --orphans' : '', remount ? ' --remount' : '', expand ? ' --expand' : ''],
     acceptInsecureApi === true ? ' --accept-insecure-api' : '',

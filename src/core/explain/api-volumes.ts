@@ -1,8 +1,10 @@
 /** Volumes as the API tells of them: what pods want, or wanted when they ran, PersistentVolumes, attachments. */
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { volumesInStatus } from '../desired/node-status.ts'
 import { desiredStateOfPods } from '../desired/populate.ts'
-import { csiUniqueName } from '../names.ts'
+import type { VolumeAttachment } from '../model/objects.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../names.ts'
 import { identifyAttachment } from '../reconcile/attachment-identity.ts'
 import type { PlanContext } from '../reconcile/context.ts'
 import { type NodeVolume, podDirOf } from './node-volume.ts'
@@ -16,8 +18,8 @@ export function notePodsVolumes({ inputs, classes, desired }: PlanContext, regis
   for (const volume of desired.volumes) noteVolume(volume, register).wanted.push(volume)
   for (const volume of ended) noteVolume(volume, register).ended.push(volume)
   for (const unresolved of desired.unresolved) {
-    const { persistentVolumeName: name } = unresolved
-    const found = register.alone()
+    const { persistentVolumeName: name, mayBe } = unresolved
+    const found = mayBe.of === 'itself' ? register.named(mayBe.volume.uniqueName) : register.alone()
     found.unresolved.push(unresolved)
     if (name !== undefined && !register.byPersistentVolume.has(name)) register.byPersistentVolume.set(name, found)
   }
@@ -51,7 +53,10 @@ export function noteObjects(context: PlanContext, register: VolumeRegister): voi
     register.noteObject(object, found)
   }
   for (const attachment of api?.volumeAttachments ?? []) {
-    if (attachment.spec.nodeName !== nodeName) continue
+    if (attachment.spec.nodeName !== nodeName) {
+      noteElsewhere(attachment, register)
+      continue
+    }
     const identity = identifyAttachment(context, attachment)
     const { persistentVolumeName = '' } = attachment.spec.source
     const found =
@@ -62,4 +67,24 @@ export function noteObjects(context: PlanContext, register: VolumeRegister): voi
     found.attachment ??= attachment
     register.byAttachment.set(attachment.metadata.name, found)
   }
+  // Also those that nothing else bears.
+  for (const name of volumesInStatus(api?.node)) {
+    const csi = parseCsiUniqueName(name)
+    const found = register.named(name)
+    if (csi !== undefined) found.identity ??= { ...csi, from: "the node's status" }
+  }
+}
+
+/** Another node's attachment of a volume that pods here want or have is asked about for that volume's sake (S30). */
+function noteElsewhere(
+  { metadata, spec: { attacher, nodeName, source } }: VolumeAttachment,
+  register: VolumeRegister,
+): void {
+  const found = register.byPersistentVolume.get(source.persistentVolumeName ?? '')
+  if (found?.identity === undefined) return
+  const { wanted, onDisk, staged, maps } = found
+  if (wanted.length + onDisk.length + staged.length + maps.length === 0) return
+  // Only the hash in its name says which volume it is of (R007).
+  if (attachmentName(found.identity.handle, attacher, nodeName) === metadata.name)
+    register.byAttachment.set(metadata.name, found)
 }

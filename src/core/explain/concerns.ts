@@ -65,7 +65,7 @@ export function concernOf(inputs: ActualInputs, plan: Plan, decisions: readonly 
 
 /** Nothing may be known rightly where this is wrong. */
 function isOfTheNode({ severity, about }: Problem): boolean {
-  return severity === 'error' && about.pod === undefined && about.volume === undefined && about.path === undefined
+  return severity === 'error' && Object.values(about).every((each) => each === undefined)
 }
 
 function overlaps(a: string, b: string): boolean {
@@ -131,7 +131,8 @@ class VolumeTest {
     )
   }
 
-  isAbout({ about: { pod, volume, path } }: Problem): boolean {
+  isAbout({ about: { pod, volume, path, driver } }: Problem): boolean {
+    if (driver !== undefined) return driver === this.#volume.identity?.driver
     if (path !== undefined && this.#sockets.includes(path)) return true
     if (path !== undefined && this.#directories.some((directory) => liesIn(path, directory))) return true
     if (pod !== undefined && !this.#pods.has(pod)) return false

@@ -106,6 +106,7 @@ function nameOf({
   persistentVolume,
   identity,
   attachment,
+  uniqueName,
 }: NodeVolume): string {
   return (
     onDisk[0]?.name ??
@@ -119,6 +120,7 @@ function nameOf({
     staged[0]?.key ??
     attachment?.spec.source.persistentVolumeName ??
     attachment?.metadata.name ??
+    uniqueName ??
     'unknown'
   )
 }

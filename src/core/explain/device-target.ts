@@ -22,7 +22,7 @@ export function deviceTarget(context: PlanContext, volumes: NodeVolumes, given: 
   const { inputs } = context
   const all = inputs.mounts.under('/')
   // A mount in /dev is no device.
-  if (inputs.mounts.at(given).length > 0 && !isDeviceFile(inputs.mounts.at(given).at(-1))) return undefined
+  if (inputs.mounts.at(given).length > 0 && !isDeviceFile(inputs.mounts.top(given))) return undefined
   const names = new Set(NUMBER.test(given) ? inputs.mounts.ofDevice(given).map(({ source }) => source) : [given])
   names.delete('')
   const fromIt = all.filter((mount) => (NUMBER.test(given) ? mount.dev === given : names.has(mount.source)))

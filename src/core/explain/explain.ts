@@ -47,10 +47,8 @@ export function explainer(state: NodeState, options: PlanOptions): (what: string
     const described = asked.scope.volumes.map((volume) =>
       only.length === 0 ? describe(volume) : describeVolume(context, decided, volume, only),
     )
-    return {
-      explanation: explanationOf(decided, options, { what, asked, concern, volumes: described }),
-      ...heldAt(context, asked),
-    }
+    const explanation = explanationOf(decided, options, { what, asked, concern, volumes: described })
+    return { explanation, ...heldAt(context, asked, explanation.operations) }
   }
 }
 

@@ -1,7 +1,8 @@
 /** What a name means: one thing; of several, or none, an error says what to ask for instead. */
+
+import { type ReadFailure, readFailures } from '../desired/read-failures.ts'
 import { VolctlError } from '../errors.ts'
 import { firstFew } from '../first-few.ts'
-import type { ApiReadError } from '../model/snapshot.ts'
 import type { PlanContext } from '../reconcile/context.ts'
 import { type Candidate, PREFIXES, type Target } from './candidates.ts'
 import type { SubjectKind } from './explanation.ts'
@@ -64,7 +65,7 @@ function notFound({ inputs, classes }: PlanContext, candidates: readonly Candida
     `${api?.volumeAttachments.length ?? 0} VolumeAttachments`,
     `${candidates.filter(({ target }) => target.kind === 'Volume').length} volumes`,
   ]
-  const unread = unreadText(api?.errors ?? [])
+  const unread = api === undefined ? '' : unreadText(readFailures(api.errors))
   const near = nearest(candidates, name)
   return new VolctlError(
     'NotFound',
@@ -92,8 +93,8 @@ function nearest(candidates: readonly Candidate[], name: string): string[] {
 }
 
 /** What the credential may not read may well exist (S3). */
-function unreadText(errors: readonly ApiReadError[]): string {
-  const failed = errors.filter(({ status, reason }) => status !== 404 && reason !== 'NotFound')
+function unreadText(failures: readonly ReadFailure[]): string {
+  const failed = failures.filter(({ notFound }) => !notFound)
   const resources = new Set(failed.map(({ resource }) => resource ?? 'objects'))
   return resources.size === 0 ? '' : `; not all ${[...resources].join(', ')} could be read`
 }

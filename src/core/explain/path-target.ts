@@ -89,9 +89,9 @@ function subjectOf({ inputs }: PlanContext, path: string): Subject {
 function isInside({ inputs }: PlanContext, path: string): MountInfo | undefined {
   if (inputs.mounts.at(path).length > 0) return undefined
   const mount = containingMount(inputs.mounts, path)
-  return mount !== undefined && isWithin(mount.mountPoint, `${inputs.rootDir}/`) && mount.mountPoint !== inputs.rootDir
-    ? mount
-    : undefined
+  if (mount === undefined || inputs.tree.get(inputs.relative(mount.mountPoint))?.realPath !== undefined)
+    return undefined
+  return isWithin(mount.mountPoint, `${inputs.rootDir}/`) && mount.mountPoint !== inputs.rootDir ? mount : undefined
 }
 
 function inMount({ mountPoint, fsType, source, dev, root }: MountInfo): Fact {
@@ -122,8 +122,8 @@ function shapeOf(relative: string, isOfPod: boolean): string {
 function elsewhere(context: PlanContext, volumes: NodeVolumes, path: string): PlaceTarget {
   const { inputs } = context
   const layers = inputs.mounts.at(path)
-  const mount = layers.at(-1) ?? containingMount(inputs.mounts, path)
-  const root = inputs.mounts.at('/').at(-1)
+  const mount = inputs.mounts.top(path) ?? layers.at(-1) ?? containingMount(inputs.mounts, path)
+  const root = inputs.mounts.top('/')
   const isOwn = mount !== undefined && mount.dev !== root?.dev
   const shown = isOwn
     ? volumes.all.filter((volume) => showsSame(volume, mount, layers.length > 0, locationIn(mount, path)))

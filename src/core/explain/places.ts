@@ -2,6 +2,7 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { loopsBackedBy } from '../actual/backed-loops.ts'
 import type { StateFile } from '../actual/state-file.ts'
+import { withoutCopies } from '../mountinfo/copies.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context.ts'
@@ -23,7 +24,7 @@ export function placesOf(context: PlanContext, volume: NodeVolume): Place[] {
 /** What is there on one path, whatever it is. @param path absolute */
 export function placeAt(inputs: ActualInputs, path: string, given: Pick<Place, 'role'> & Partial<Place>): Place {
   const relative = inputs.relative(path)
-  const layers = inputs.mounts.at(path)
+  const layers = withoutCopies(inputs.mounts, path)
   const dead = inputs.deadError(relative)
   const loops = loopsBackedBy(inputs.snapshot, path)
   return {

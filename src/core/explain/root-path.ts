@@ -1,6 +1,7 @@
 /** The root directory may be reached by other names: a link that the kubelet was given, a bind mount of it (S8). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { locate } from '../apply/location.ts'
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import { isWithin, plainPath } from '../path-within.ts'
 
 const DEFAULT_ROOT_DIR = '/var/lib/kubelet'
@@ -8,7 +9,9 @@ const DEFAULT_ROOT_DIR = '/var/lib/kubelet'
 /** The path as mount table and tree have it; as it is, where it is not below the root directory by any name. */
 export function rootPathOf(inputs: ActualInputs, path: string): string {
   const { rootDir } = inputs
-  if (isWithin(path, rootDir)) return path
+  // The place behind a link in the structure.
+  const own = ownPathOf(inputs.mounts, path)
+  if (isWithin(own, rootDir)) return own
   const named = kubeletRoot(inputs)
   if (named !== undefined && isWithin(path, named)) return `${rootDir}${path.slice(named.length)}`
   // By device and path within it: another mount of the same directory.

@@ -17,6 +17,9 @@ export function verdictOf(
   const blocked = operations.filter((operation) => operation.blocked !== undefined)
   const [first] = runnable
   if (first !== undefined) return ofOperations(first, runnable, also(blocked, waiting))
+  const [wrong] = ofSeverity(problems, 'error')
+  // What is only not asked for is no answer where something is wrong.
+  if (wrong !== undefined && blocked.every((each) => NOT_ASKED.has(each.blocked?.code ?? ''))) return ofProblem(wrong)
   const [stuck] = blocked
   if (stuck?.blocked !== undefined) {
     const { code, message } = stuck.blocked
@@ -26,8 +29,6 @@ export function verdictOf(
         : `${blocked.length} operations should be done (${kindsOf(blocked)}), and are blocked`
     return { state: 'blocked', message: `${what}${also([], waiting)}: ${message}`, code, rule: stuck.rule }
   }
-  const [wrong] = ofSeverity(problems, 'error')
-  if (wrong !== undefined) return ofProblem(wrong)
   if (untouchable !== undefined) return untouchable
   const [wait] = waiting
   if (wait !== undefined) {
@@ -48,6 +49,9 @@ export function verdictOf(
 
 /** A decision of the planner; without a rule where there was nothing to decide. */
 export type Because = Pick<Decision, 'why'> & Partial<Pick<Decision, 'rule'>>
+
+/** Blocked for a flag that was not given, and for nothing else. */
+const NOT_ASKED: ReadonlySet<string> = new Set(['NotAsked', 'DeletesData'])
 
 function ofSeverity(problems: readonly Problem[], severity: Severity): Problem[] {
   return problems.filter((problem) => problem.severity === severity)

@@ -42,13 +42,13 @@ export function becauseOf(
   const stays =
     subject.kind === 'VolumeAttachment' ? decisions.find(({ path }) => path.endsWith(`/${subject.name}`)) : undefined
   if (stays !== undefined) return { why: `it stays attached: ${stays.why}`, rule: stays.rule }
-  if (first !== undefined) return first.because
-  if (because !== undefined) return { why: because }
   const { api, nodeName } = inputs.snapshot
   const attachment = api?.volumeAttachments.find(({ metadata }) => metadata.name === subject.name)
   if (subject.kind === 'VolumeAttachment' && attachment !== undefined && attachment.spec.nodeName !== nodeName) {
     return { why: `it is to node ${attachment.spec.nodeName}: ask volctl there` }
   }
+  if (first !== undefined) return first.because
+  if (because !== undefined) return { why: because }
   return { why: NOTHING_HERE }
 }
 

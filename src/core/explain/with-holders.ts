@@ -1,7 +1,7 @@
 /** The answer with who holds it, as the live node shows it. */
 import { firstFew } from '../first-few.ts'
 import type { ContainerName, NameOf } from '../holders/container-names.ts'
-import type { FoundHolders } from '../holders/live-holders.ts'
+import type { Holders } from '../holders/find-holders.ts'
 import type { PodProcess } from '../node/pod-cgroups.ts'
 import { BLOCK_CODES } from '../plan/catalogue.ts'
 import type { OperationKind, StepOp } from '../plan/plan.ts'
@@ -25,7 +25,7 @@ const FAILING: ReadonlySet<StepOp> = new Set([
 /** For which no mount may be left anywhere (S21, S24). */
 const DEVICES: ReadonlySet<OperationKind> = new Set(['UnmountDevice', 'UnmapDevice', 'DetachVolume'])
 
-export function withHolders(explanation: Explanation, found: FoundHolders, nameOf: NameOf): Explanation {
+export function withHolders(explanation: Explanation, found: Holders, nameOf: NameOf): Explanation {
   const { processes, namespaces, loops, kernel, unseen } = found
   const holders: HoldersView = {
     known: true,
@@ -66,6 +66,8 @@ function adviceOnHolders({ operations, volumes }: Explanation, holders: HoldersV
     ...processes.map(holderText),
     ...loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`),
     ...holders.kernel,
+    // What a directory's content is under another name stays, but not what it was (S12).
+    ...(runnable.some(({ deletes }) => deletes !== undefined) ? namespaces.map(mountText) : []),
   ]
   const devices = new Set(runnable.map(({ kind }) => kind)).intersection(DEVICES)
   return [
@@ -80,6 +82,10 @@ function adviceOnHolders({ operations, volumes }: Explanation, holders: HoldersV
         ]
       : []),
   ]
+}
+
+function mountText(holder: NamespaceView): string {
+  return `${holder.mountPoints[0]} in the mount namespace of ${holderText(holder)}`
 }
 
 const heldBy = (text: string): Advice => ({ text, code: 'HeldBy', meaning: BLOCK_CODES.HeldBy })

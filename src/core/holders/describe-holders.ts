@@ -15,12 +15,13 @@ const byUid: NameOf = ({ podUid, containerId }) => ({
 })
 
 /** Empty where there are none. @param nameOf absent: pods are called by their UIDs */
-export function describeHolders({ processes, namespaces, loops }: Holders, nameOf: NameOf = byUid): string {
+export function describeHolders({ processes, namespaces, loops, kernel }: Holders, nameOf: NameOf = byUid): string {
   return [
     ...firstFew(
       loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`),
       MOST,
     ),
+    ...firstFew(kernel, MOST),
     ...firstFew(describeProcesses(processes, nameOf), MOST),
     ...firstFew(
       namespaces.map(

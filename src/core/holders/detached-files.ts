@@ -2,7 +2,7 @@
 import { isHiddenInit, processIds, processName } from '../apply/other-namespaces.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { BlockQuestion } from './mapped-blocks.ts'
-import { askReader, type MapReader } from './mapped-files.ts'
+import { type MapReader, readMaps } from './mapped-files.ts'
 
 /** Who has one of these block devices mapped; what cannot be read is left out. */
 export async function processesWithBlocks(
@@ -10,7 +10,7 @@ export async function processesWithBlocks(
   reader: MapReader,
 ): Promise<readonly { readonly pid: number; readonly process: string; readonly path: string }[]> {
   const pids = processIds().filter((pid) => pid !== process.pid && !isHiddenInit(pid))
-  const { answers } = await askReader(pids, { devices: [], blocks }, reader)
+  const { answers } = await readMaps({ pids, devices: [], blocks }, reader)
   return answers.flatMap(({ pid, paths }) => paths.map((path) => ({ pid, process: processName(pid), path })))
 }
 
@@ -35,7 +35,7 @@ export async function detachedFiles(
 ): Promise<DetachedFiles> {
   const pids = processIds().filter((pid) => pid !== process.pid && !isHiddenInit(pid))
   const mounts = [...new Set(tables.flatMap((table) => table.under('/').map(({ id }) => id)))]
-  const { answers, unread } = await askReader(pids, { devices: maps, detached: { devices, mounts } }, reader)
+  const { answers, unread } = await readMaps({ pids, devices: maps, detached: { devices, mounts } }, reader)
   return {
     users: answers.flatMap(({ pid, paths }) => paths.map((path) => ({ pid, process: processName(pid), path }))),
     unread,

@@ -33,6 +33,8 @@ export interface Holders {
   readonly processes: readonly Holder[]
   readonly namespaces: readonly NamespaceHolder[]
   readonly loops: readonly LoopHolder[]
+  /** What the kernel itself has there, in words: mounts, layers of overlays, swap files, exports, devices. */
+  readonly kernel: readonly string[]
   /** What could not be seen, in words. */
   readonly unseen: readonly string[]
 }
@@ -59,6 +61,7 @@ export async function findHolders({ table, paths, others, loops, maps, initAside
     processes: [...holders, ...mapped.holders].toSorted((a, b) => a.pid - b.pid),
     namespaces: others.flatMap((other) => namespaceHolder(places, other)),
     loops: loops.filter(({ backingFile }) => places.has(backingFile)),
+    kernel: [],
     unseen: [
       ...hiddenProcesses(table),
       ...(hidden === 0 ? [] : [hiddenText(hidden)]),

@@ -1,41 +1,65 @@
 /** Who holds some paths and devices of this node, just now. Reads /proc and sysfs, opens nothing, and touches no mount. */
 import { openersOf } from '../apply/device-openers.ts'
+import { locate } from '../apply/location.ts'
 import { readOtherNamespaces } from '../apply/other-namespaces.ts'
 import { errorMessage } from '../errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
+import { type Content, contentHolders } from './content-holders.ts'
+import { lookForUsers } from './content-look.ts'
 import { findHolders, type HolderSearch, type Holders } from './find-holders.ts'
+import type { MapReader } from './mapped-files.ts'
 import { type Holder, holder, isDenied } from './process-files.ts'
 
 export interface Held {
   /** Absolute: mount points and directories. */
   readonly heldAt: readonly string[]
+  /** Of these, directories whose content an operation would delete, or whose memory would end. */
+  readonly content: readonly Omit<Content, 'rootDir'>[]
+  readonly rootDir: string
   /** Names of device files in /dev: those of raw block volumes, and what was asked about. */
   readonly devices: readonly string[]
 }
 
-export interface FoundHolders extends Holders {
-  /** What the kernel has on the devices, in words. */
-  readonly kernel: readonly string[]
+export interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
+  readonly maps: MapReader
 }
 
-export async function liveHolders(
-  { heldAt, devices }: Held,
-  search: Pick<HolderSearch, 'table' | 'loops' | 'maps'>,
-): Promise<FoundHolders> {
+/** Of content that is to go everybody is asked whom an apply asks; of all else, who keeps it busy. */
+export async function liveHolders(held: Held, search: LiveSearch): Promise<Holders> {
+  const { heldAt, devices } = held
   const { table } = search
   const others = readOtherNamespaces(false)
   const found = await findHolders({ ...search, paths: heldAt, others })
+  const users = await contentUsers(held, search)
   const openers = devices.length === 0 ? NONE : deviceOpeners(devices, table, others)
   return {
-    ...found,
-    processes: [...found.processes, ...openers.holders].toSorted((a, b) => a.pid - b.pid),
-    unseen: [...found.unseen, ...openers.unseen],
-    kernel: kernelHolders([
-      ...devices.flatMap(numberOf),
-      ...heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev)),
+    processes: once([...[found, ...users].flatMap(({ processes }) => processes), ...openers.holders]).toSorted(
+      (a, b) => a.pid - b.pid,
+    ),
+    namespaces: once([found, ...users].flatMap(({ namespaces }) => namespaces)),
+    loops: once([found, ...users].flatMap(({ loops }) => loops)),
+    unseen: once([...[found, ...users].flatMap(({ unseen }) => unseen), ...openers.unseen]),
+    kernel: once([
+      ...users.flatMap(({ kernel }) => kernel),
+      ...kernelHolders([
+        ...devices.flatMap(numberOf),
+        ...heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev)),
+      ]),
     ]),
   }
+}
+
+async function contentUsers({ content, rootDir }: Held, { table, maps }: LiveSearch): Promise<Holders[]> {
+  if (content.length === 0) return []
+  const devices = new Set(content.flatMap(({ path }) => locate(table, path)?.dev ?? []))
+  const look = await lookForUsers({ table, devices: [...devices], maps })
+  return Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
+}
+
+/** Each only once, whoever was asked. */
+function once<T>(found: readonly T[]): T[] {
+  return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
 }
 
 interface Openers {

@@ -3,13 +3,15 @@
  * that has its memory locked, in a file of a dead server for example. Who started it can kill it. It takes one request on its
  * standard input, and answers on its standard output with a line for every process, in order.
  */
+import { lstatSync, readlinkSync, statSync } from 'node:fs'
 import { errnoOf, errorMessage } from '../errors.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
 import { requestOfParent } from '../parent-request.ts'
-import { kernelText } from '../trust/kernel.ts'
+import { kernelText, namespaceOf } from '../trust/kernel.ts'
 import { detachedPaths } from './detached-paths.ts'
-import { type MapAnswer, type MapRequest, mapRequest } from './map-messages.ts'
+import { type MapAnswer, type MapRequest, mapRequest, type StrayInode } from './map-messages.ts'
 import { mappedBlocks } from './mapped-blocks.ts'
-import { parseMaps } from './parse-maps.ts'
+import { type MappedFile, parseMaps } from './parse-maps.ts'
 
 /** Sets the exit status: 1 where the request is none, or not of this process's parent; nothing is read then. */
 export async function readMapsForParent(): Promise<void> {
@@ -20,17 +22,64 @@ export async function readMapsForParent(): Promise<void> {
   for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request, known))}\n`)
 }
 
-function answerOf(pid: number, { devices, detached, blocks }: MapRequest, known: ReadonlySet<number>): MapAnswer {
+function answerOf(
+  pid: number,
+  { devices, detached, blocks, standing, descriptors = [] }: MapRequest,
+  known: ReadonlySet<number>,
+): MapAnswer {
   try {
-    const maps = devices.length === 0 ? [] : parseMaps(kernelText(`/proc/${pid}/maps`))
-    const mapped = maps.filter(({ dev }) => devices.includes(dev)).map(({ path }) => path)
-    const paths = [
-      ...mapped,
-      ...(detached === undefined ? [] : detachedPaths(pid, detached.devices, known)),
-      ...(blocks === undefined ? [] : mappedBlocks(pid, blocks)),
-    ]
-    return { pid, paths: [...new Set(paths)] }
+    const all = devices.length === 0 ? [] : parseMaps(kernelText(`/proc/${pid}/maps`))
+    const maps = all.filter(({ dev }) => devices.includes(dev))
+    const left = detached === undefined ? [] : detachedPaths(pid, detached.devices, known)
+    const mapped = blocks === undefined ? [] : mappedBlocks(pid, blocks)
+    const paths = [...new Set([...maps.map(({ path }) => path), ...left, ...mapped])]
+    if (standing === undefined) return { pid, paths }
+    const open = descriptors.flatMap((each) => (each.pid === pid ? openStray(each.link) : []))
+    const strays = [...open, ...mappedStrays(pid, maps), ...(standing.includes(pid) ? standingStrays(pid) : [])]
+    return { pid, paths, strays }
   } catch (error) {
     return { pid, paths: [], error: errnoOf(error) ?? errorMessage(error) }
+  }
+}
+
+function openStray(link: string): StrayInode[] {
+  const path = ifAny(() => readlinkSync(link))
+  const file = path === undefined ? undefined : ifAny(() => statSync(link))
+  return path === undefined || file === undefined ? [] : [{ what: 'file', path, inode: file.ino, dev: file.dev }]
+}
+
+function mappedStrays(pid: number, maps: readonly MappedFile[]): StrayInode[] {
+  const files = new Map(maps.map((file) => [`${file.inode} ${file.path}`, file]))
+  return [...files.values()].flatMap(({ path, inode }) =>
+    leadsTo(pid, path, inode) ? [] : [{ what: 'map' as const, path, inode }],
+  )
+}
+
+function standingStrays(pid: number): StrayInode[] {
+  return (['cwd', 'root'] as const).flatMap((what) => {
+    const path = ifAny(() => readlinkSync(`/proc/${pid}/${what}`))
+    const file = ifAny(() => statSync(`/proc/${pid}/${what}/.`))
+    if (path === undefined || file === undefined) return []
+    // What another namespace's root is nothing but this very link tells.
+    if (what === 'root' && path === '/' && !isHere(pid)) return []
+    return leadsTo(pid, path, file.ino) ? [] : [{ what, path, inode: file.ino, dev: file.dev }]
+  })
+}
+
+/** By the process's root or by ours: the kernel names a path from the top of its namespace, whose path it may be. */
+function leadsTo(pid: number, path: string, inode: number): boolean {
+  const plain = undeletedPath(path)
+  return [`/proc/${pid}/root${plain}`, plain].some((each) => ifAny(() => lstatSync(each).ino) === inode)
+}
+
+function isHere(pid: number): boolean {
+  return namespaceOf(pid, 'mnt') === namespaceOf('self', 'mnt')
+}
+
+function ifAny<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
   }
 }

@@ -32,22 +32,21 @@ export async function mappedFiles(
   reader: MapReader,
 ): Promise<MappedFiles> {
   const byPid = Map.groupBy(suspects, ({ pid }) => pid)
-  const { answers, unread } = await askReader([...byPid.keys()], { devices: [...places.devices] }, reader)
+  const { answers, unread } = await readMaps({ pids: [...byPid.keys()], devices: [...places.devices] }, reader)
   return { holders: holdersIn(answers, byPid), unread }
 }
 
-export interface ReaderAnswers {
+export interface ReadMaps {
   readonly answers: readonly MapAnswer[]
   /** In words, what could not be found out; empty: all was. */
   readonly unread: readonly string[]
 }
 
-/** Of every process, by children that are given up where they stand still. */
-export async function askReader(
-  pids: readonly number[],
-  question: Omit<MapRequest, 'parent' | 'pids'>,
+/** What these processes have mapped, by a child that can be given up. */
+export async function readMaps(
+  { pids, ...question }: Omit<MapRequest, 'parent'>,
   { command: [program = '', ...args], deadlineMs }: MapReader,
-): Promise<ReaderAnswers> {
+): Promise<ReadMaps> {
   const answers: MapAnswer[] = []
   const silent: number[] = []
   let left = pids
@@ -57,9 +56,9 @@ export async function askReader(
     answers.push(...found)
     left = left.slice(found.length)
     if (ended && left.length > 0) return { answers, unread: [why] }
-    const [stuck, ...others] = left
-    left = others
+    const [stuck] = left
     if (stuck !== undefined) silent.push(stuck)
+    left = left.slice(1)
   }
   const failed = answers.flatMap(({ pid, error }) => (error === undefined || ENDED.has(error) ? [] : [pid]))
   const unread = [

@@ -2,17 +2,19 @@
 export interface MappedFile {
   /** "major:minor" of the file system. */
   readonly dev: string
+  readonly inode: number
   /** As the process sees it; may end in " (deleted)". */
   readonly path: string
 }
 
 /** address perms offset dev(hex) inode, then the path behind blanks: nothing for anonymous memory, a name in brackets for the kernel's. */
-const LINE = /^[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) \d+ +(\/.*)$/gm
+const LINE = /^[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) +(\/.*)$/gm
 
 /** Files alone; what is no line of that kind is left out. */
 export function parseMaps(text: string): MappedFile[] {
-  return [...text.matchAll(LINE)].map(([, major = '', minor = '', path = '']) => ({
+  return [...text.matchAll(LINE)].map(([, major = '', minor = '', inode = '', path = '']) => ({
     dev: `${Number.parseInt(major, 16)}:${Number.parseInt(minor, 16)}`,
+    inode: Number(inode),
     // The kernel escapes the line's end alone here.
     path: path.replaceAll('\\012', '\n'),
   }))

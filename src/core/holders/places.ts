@@ -2,6 +2,7 @@
 import { posix } from 'node:path'
 import { type Location, locate } from '../apply/location.ts'
 import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import { isWithin } from '../path-within.ts'
@@ -34,7 +35,7 @@ export class Places {
 
   /** @param path as our own namespace has it */
   has(path: string): boolean {
-    return isBelowAny(path, this.#paths)
+    return isBelowAny(ownPathOf(this.table, path), this.#paths)
   }
 
   /** @param path as a namespace has it whose table this is */

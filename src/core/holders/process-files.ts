@@ -109,7 +109,7 @@ function tasksOf(pid: number, proc: string): readonly Task[] | 'hidden' {
 const KTHREAD = 0x200000
 
 /** It has no files, whoever asks. (stat: the name in brackets may hold anything, the flags are the seventh field after it.) */
-function isKernelThread(pid: number, proc: string): boolean {
+export function isKernelThread(pid: number, proc: string): boolean {
   try {
     const stat = kernelText(`${proc}/${pid}/stat`, 'latin1')
     return (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]) & KTHREAD) !== 0
@@ -120,7 +120,7 @@ function isKernelThread(pid: number, proc: string): boolean {
 }
 
 /** Of a namespace that came after the others were read, or that a thread alone is in. */
-function tableOf(directory: string): MountTable | undefined {
+export function tableOf(directory: string): MountTable | undefined {
   try {
     return parseMountinfo(kernelBytes(`${directory}/mountinfo`))
   } catch (error) {
@@ -150,7 +150,7 @@ function linksOf(directory: string): Links {
   return { links, denied: false }
 }
 
-function linkAt(path: string): string | undefined {
+export function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path)
   } catch {

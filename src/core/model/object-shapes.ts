@@ -15,6 +15,7 @@ import {
   keptRecord,
   needed,
   nullable,
+  number,
   text,
   unneeded,
 } from '../shape.ts'
@@ -29,6 +30,7 @@ import type {
   CsiNode,
   DownwardApiItem,
   KeyToPath,
+  Lease,
   LocalObjectReference,
   Node,
   NodeSelectorRequirement,
@@ -340,10 +342,16 @@ export const nodeShape = kept<Node>({
       kept({ type: needed(text), status: needed(text), lastHeartbeatTime: time, lastTransitionTime: time }),
     ),
     nodeInfo: kept({ machineID: text, systemUUID: text, bootID: text, kubeletVersion: text }),
+    addresses: keptList(kept({ type: needed(text), address: needed(text) })),
     volumesInUse: nullable(texts),
     volumesAttached: nullable(keptList(kept({ name: needed(text), devicePath: text }))),
     allocatable: textByName,
   }),
+})
+
+export const leaseShape = kept<Lease>({
+  ...typed,
+  spec: kept({ holderIdentity: nullable(text), leaseDurationSeconds: nullable(number), renewTime: time }),
 })
 
 export const configMapShape = kept<ConfigMap>({

@@ -363,9 +363,20 @@ export interface Node extends ApiObject {
       readonly bootID?: string
       readonly kubeletVersion?: string
     }
+    readonly addresses?: readonly { readonly type: string; readonly address: string }[]
     readonly volumesInUse?: readonly string[] | null
     readonly volumesAttached?: readonly { readonly name: string; readonly devicePath?: string }[] | null
     readonly allocatable?: Readonly<Record<string, string>>
+  }
+}
+
+/** By which a kubelet says that it lives: kube-node-lease/NODE (S11, S29). */
+export interface Lease extends ApiObject {
+  readonly spec?: {
+    readonly holderIdentity?: string | null
+    readonly leaseDurationSeconds?: number | null
+    /** RFC 3339, in the clock of whoever renews it. */
+    readonly renewTime?: string | null
   }
 }
 

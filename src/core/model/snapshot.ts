@@ -10,6 +10,7 @@ import type {
   ConfigMap,
   CsiDriver,
   CsiNode,
+  Lease,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -34,6 +35,35 @@ export interface ApiReadError {
 /** TlsNotVerified: insecure-skip-tls-verify. Either way anybody between could answer in the server's place (S34). */
 export type Insecure = 'TlsNotVerified' | 'PlainHttp'
 
+/** A pod of another node, by what it says of claims that pods here have or want (R743). */
+export interface PodElsewhere {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly phase?: string
+  /** RFC 3339. */
+  readonly deletionTimestamp?: string
+  /** Names of claims in its namespace; only those in question. */
+  readonly claims: readonly string[]
+}
+
+/** Another node that has a volume which a pod here has or wants, and which only one node may have (S30). */
+export interface NodeElsewhere {
+  readonly name: string
+  /** Unique names of such volumes in its node.status, of plugins that have no VolumeAttachment. */
+  readonly attached?: readonly string[]
+  /** Absent: nobody asked, or `problem` says why they are not known. */
+  readonly pods?: readonly PodElsewhere[]
+  readonly problem?: string
+}
+
+/** What was asked of other nodes, since a pod here waits for a volume, or has one, that may be theirs. */
+export interface Elsewhere {
+  readonly nodes: readonly NodeElsewhere[]
+  /** Why the status of other nodes could not be read, where attachments stand that have no VolumeAttachment. */
+  readonly problem?: string
+}
+
 export interface ApiSnapshot {
   readonly server: string
   /** Absent: the server is who it says. */
@@ -54,6 +84,8 @@ export interface ApiSnapshot {
   readonly configMaps: readonly ConfigMap[]
   readonly secrets: readonly SecretDigest[]
   readonly errors: readonly ApiReadError[]
+  /** The node's lease; absent: there is none, or it was not readable (S11). */
+  readonly lease?: Lease
   /** RFC 3339: renewTime of the node's lease, where it was readable (S29). */
   readonly leaseRenewTime?: string
   /** The API server's Date header minus the host's clock, in milliseconds (S28). */
@@ -62,6 +94,8 @@ export interface ApiSnapshot {
   readonly podListCheck?: { readonly source: string; readonly problem?: string; readonly insecure?: Insecure }
   /** What the API server answered when asked whether this identity may delete VolumeAttachments. */
   readonly mayDeleteVolumeAttachments?: boolean
+  /** Absent: there was nothing to ask. */
+  readonly elsewhere?: Elsewhere
 }
 
 export type FileType = 'dir' | 'file' | 'link' | 'block' | 'char' | 'fifo' | 'socket'
@@ -85,6 +119,11 @@ export interface TreeEntry {
   /** Seconds since the epoch. */
   readonly mtime?: number
   readonly target?: string
+  /**
+   * Of a link in the kubelet's structure that volctl goes through as the kubelet does: where it leads, absolute and without
+   * links. What is behind it has paths below the link's own.
+   */
+  readonly realPath?: string
   /** Text of a small state file (vol_data.json, iscsi.json). */
   readonly content?: string
   /** HMAC of a file that an atomic writer wrote. */
@@ -123,12 +162,21 @@ export interface StaticPodsSnapshot {
   }[]
 }
 
+export type NodeNameFrom = 'flag' | 'credential' | 'hostname'
+
+export type StopShownBy = 'unit' | 'lease' | 'heartbeat' | 'nothing'
+
 export interface KubeletSnapshot {
   readonly running: boolean
   /** A unit that is active, activating or restarting, or anything else that may start it again (S11). */
   readonly mayReturn: boolean
   /** RFC 3339; absent: long enough ago. */
   readonly stoppedAt?: string
+  /** What tells that; `nothing`: it counts as stopped just now (S11). */
+  readonly stopShownBy?: StopShownBy
+  /** The name that it gives itself, and what tells it; absent: not known, or what its flags say (S1). */
+  readonly nodeName?: string
+  readonly nodeNameFrom?: NodeNameFrom
   readonly pid?: number
   readonly args?: readonly string[]
   readonly config?: Readonly<Record<string, unknown>>
@@ -228,7 +276,10 @@ export interface NodeSnapshot {
   readonly mountinfo?: string
   readonly tree?: readonly TreeEntry[]
   readonly runtime?: RuntimeSnapshot
+  /** UIDs of this node's pods that have a process. */
   readonly processes?: readonly string[]
+  /** The same of kubelets that run in a pod or a container of this node (S9); absent: none. */
+  readonly nestedProcesses?: readonly string[]
   readonly deadMounts?: readonly { readonly path: string; readonly error: string }[]
   readonly staticPods?: StaticPodsSnapshot
   readonly kubelet?: KubeletSnapshot

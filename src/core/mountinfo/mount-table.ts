@@ -27,8 +27,12 @@ export interface MountTable {
   readonly size: number
   /** Mount points at or below `prefix` (compared by path component), in table order; records are made on demand. */
   under(prefix: string): readonly MountInfo[]
-  /** Every mount stacked on exactly this path, oldest first. */
+  /** Every mount stacked on exactly this path, in table order: also what no path leads to (O35). */
   at(path: string): readonly MountInfo[]
+  /** Those on exactly this path that the path leads to, oldest first, whatever their order in the table is. */
+  reached(path: string): readonly MountInfo[]
+  /** The mount that this path leads to, where it is a mount point. */
+  top(path: string): MountInfo | undefined
   /** The newest mount on each name in a directory, by a function of the name; undefined where nothing in it is mounted. */
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined
   /** Is anything mounted in a directory, or deeper. */

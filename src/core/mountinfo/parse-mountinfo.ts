@@ -1,4 +1,5 @@
 import { append } from '../append.ts'
+import { Covers } from './covers.ts'
 import { decodeOctal } from './decode-octal.ts'
 import { undeletedPath } from './deleted.ts'
 import { MountRecord } from './mount-record.ts'
@@ -35,6 +36,7 @@ class ColumnMountTable implements MountTable {
   #above: ReadonlySet<string> | undefined
   #byDevice: ReadonlyMap<number, readonly number[]> | undefined
   #byId: ReadonlyMap<number, number> | undefined
+  #covers: Covers | undefined
 
   constructor(text: string | Buffer) {
     this.#columns = scanLines(typeof text === 'string' ? Buffer.from(text) : text)
@@ -68,6 +70,17 @@ class ColumnMountTable implements MountTable {
       ?.get(path.slice(path.lastIndexOf('/') + 1))
     if (found === undefined) return NO_MOUNTS
     return Array.isArray(found) ? found : [found]
+  }
+
+  reached(path: string): readonly MountInfo[] {
+    const all = this.at(path)
+    if (all.length === 0) return all
+    this.#covers ??= new Covers(this)
+    return this.#covers.reached(path)
+  }
+
+  top(path: string): MountInfo | undefined {
+    return this.reached(path).at(-1)
   }
 
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {

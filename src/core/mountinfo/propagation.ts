@@ -5,19 +5,16 @@
  */
 import { posix } from 'node:path'
 import { undeletedPath } from './deleted.ts'
+import { withoutLink, withoutLinks } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /** @param copyTable the table of another mount namespace, where the copy is in one */
 export function goesWith(table: MountTable, mount: MountInfo, copy: MountInfo, copyTable: MountTable = table): boolean {
-  const parent = table.byId(mount.parentId)
-  const copyParent = copyTable.byId(copy.parentId)
+  if (copy.dev !== mount.dev || copy.root !== mount.root) return false
+  const parent = parentOf(table, mount)
+  const copyParent = parentOf(copyTable, copy)
   if (parent === undefined || copyParent === undefined) return false
-  return (
-    copy.dev === mount.dev &&
-    copy.root === mount.root &&
-    follows(copyParent, parent) &&
-    placeIn(copyParent, copy) === placeIn(parent, mount)
-  )
+  return follows(copyParent, parent) && placeIn(copyParent, copy) === placeIn(parent, mount)
 }
 
 /**
@@ -25,8 +22,12 @@ export function goesWith(table: MountTable, mount: MountInfo, copy: MountInfo, c
  * Copies of one mount share the text, and few others do.
  */
 export function propagationKey(table: MountTable, mount: MountInfo): string | undefined {
-  const parent = table.byId(mount.parentId)
+  const parent = parentOf(table, mount)
   return parent === undefined ? undefined : [mount.dev, mount.root, parent.dev, placeIn(parent, mount)].join('\0')
+}
+
+function parentOf(table: MountTable, { parentId }: MountInfo): MountInfo | undefined {
+  return withoutLinks(table).byId(parentId)
 }
 
 /** A slave of a slave follows as well; the table does not always tell, and it then counts as one that does not. */
@@ -40,6 +41,7 @@ function groupsOf({ optionalFields }: MountInfo, field: RegExp): string[] {
 }
 
 /** Path of a mount point within the file system of the mount that it is on. */
-function placeIn(parent: MountInfo, { mountPoint }: MountInfo): string {
+function placeIn(parent: MountInfo, mount: MountInfo): string {
+  const { mountPoint } = withoutLink(mount)
   return posix.join(parent.root, posix.relative(undeletedPath(parent.mountPoint), undeletedPath(mountPoint)))
 }

@@ -25,13 +25,12 @@ export function mountReferences(table: MountTable, path: string): readonly Mount
   return table.ofDevice(mount.dev).filter((other) => other.index !== mount.index && other.root === root)
 }
 
-/** The newest mount whose mount point is `path` or one of its parents. */
+/** The mount that is seen on `path`, or on the nearest of its parents. */
 export function containingMount(table: MountTable, path: string): MountInfo | undefined {
-  let newest: MountInfo | undefined
   for (let parent = posix.normalize(path); ; parent = posix.dirname(parent)) {
-    const here = table.at(parent).at(-1)
-    if (here !== undefined && (newest === undefined || here.index > newest.index)) newest = here
-    if (parent === '/' || parent === '.') return newest
+    const top = table.top(parent)
+    if (top !== undefined) return top
+    if (parent === '/' || parent === '.') return undefined
   }
 }
 

@@ -12,7 +12,15 @@ import type { KubeClient } from '../api/kube-client.ts'
 import type { DiskRead } from '../api/read-api.ts'
 import { isSuperblockGone } from '../apply/device-use.ts'
 import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
-import type { ApiSnapshot, CsiSocket, NodeSnapshot, RuntimeSnapshot, SandboxState } from '../model/snapshot.ts'
+import type {
+  ApiSnapshot,
+  CsiSocket,
+  KubeletSnapshot,
+  NodeSnapshot,
+  RuntimeSnapshot,
+  SandboxState,
+} from '../model/snapshot.ts'
+import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { NodeState } from '../node-state.ts'
 import { allDoubts } from '../trust/doubts.ts'
@@ -24,15 +32,19 @@ import { hostPaths } from './host-paths.ts'
 import { readLazilyDetached } from './lazily-detached.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
+import { mountsAnew } from './mounts-anew.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readSelinux } from './selinux.ts'
+import { withSignsOfLife } from './signs-of-life.ts'
 import { isInUserNamespace } from './standing.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
+import { structureLinks } from './tree/structure-links.ts'
 
 export interface CollectOptions {
   readonly rootDir?: string | undefined
   readonly nodeName?: string | undefined
+  readonly runtimeEndpoint?: string | undefined
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
   /** `all` for a snapshot, `plan` for a plan. */
@@ -61,13 +73,15 @@ export interface CollectedNode extends NodeState {
 /** @throws VolctlError or SafetyRefusal where there is nothing to plan from; see locateNode, scanTree and readApi */
 export async function collectNode(options: CollectOptions): Promise<CollectedNode> {
   const log = stopwatch(options.log)
-  const node = await locateNode({ rootDir: options.rootDir, nodeName: options.nodeName })
+  const node = await locateNode(options)
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
-  const mounts = readMountTable()
+  const raw = readMountTable()
+  const links = structureLinks(node.rootDir, raw)
+  const mounts = withLinks(raw, links.links)
   log(`mount table: ${mounts.size} mounts`)
   const processes = node.processes()
-  const host = { ...hostIdentity(), ...testIdentity(node) }
+  const host = { ...hostIdentity('', node.kubelet?.flags), ...testIdentity(node) }
   const staticPods = readStaticPods(node.staticPods)
   const blockDevices = loopDevices()
   const installed = flexDrivers(node)
@@ -77,7 +91,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
 
   // After the API's connection has begun, and while the others are asked: the scan lets their answers in.
   const begun = nextTurn()
-  const scan = begun.then(() => scanTree({ rootDir: node.rootDir, mounts, attributes: options.attributes }))
+  const scan = begun.then(() => scanTree({ rootDir: node.rootDir, mounts, links, attributes: options.attributes }))
   const local = [
     scan,
     begun.then(() => node.runtime()),
@@ -86,7 +100,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     begun.then(() => node.kubeletState()),
   ] as const
   const disk = {
-    podUids: async () => [...(await scan).podUids, ...(processes ?? []), ...living(await local[1])],
+    podUids: async () => [...(await scan).podUids, ...(processes?.podUids ?? []), ...living(await local[1])],
     read: () => Promise.all(local),
   }
   // Without the directories there is no plan, and no use in waiting for the API.
@@ -99,16 +113,18 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const remote = askApi({ ...options, signal }, node, disk)
   // All of them end before anything is thrown: no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
-  const [tree, runtime, csiSockets, dead, kubelet] = await Promise.all(local)
+  const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const { api, client, kubeletClient, kubeletUnused } = await remote
   log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
+  const kubelet = { ...withSignsOfLife(localKubelet, api, Date.parse(capturedAt)), ...nameOf(node) }
+  log(`kubelet: ${describe(kubelet)}; lease ${api.lease?.spec?.renewTime ?? 'not readable'}`)
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
   )
   const entries = tree.complete(livingVolumes(api))
   log(`directories complete: ${entries.length} entries`)
 
-  const alive = new Set([...(processes ?? []), ...living(runtime)])
+  const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])
   const checked = await hostPaths(api, (uid) => alive.has(uid))
 
   // A test's host has none of this machine's processes and ports, only files.
@@ -128,7 +144,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     },
     tree: entries,
     runtime,
-    ...(processes !== undefined && { processes }),
+    ...(processes !== undefined && { processes: processes.podUids }),
+    ...(processes !== undefined && processes.nestedUids.length > 0 && { nestedProcesses: processes.nestedUids }),
     deadMounts: dead,
     staticPods,
     kubelet,
@@ -141,7 +158,17 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...(lazy.defect !== undefined && { lazyMemory: lazy.defect }),
   }
-  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: () => readMountTable() }
+  const readMounts = mountsAnew(node.rootDir, links.links)
+  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts }
+}
+
+function nameOf({ ownName }: LocatedNode): Pick<KubeletSnapshot, 'nodeName' | 'nodeNameFrom'> {
+  return ownName === undefined ? {} : { nodeName: ownName.name, nodeNameFrom: ownName.from }
+}
+
+function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapshot): string {
+  if (running || mayReturn) return running ? 'runs' : 'may come back'
+  return stoppedAt === undefined ? 'stopped' : `stopped at ${stoppedAt}, by ${stopShownBy ?? 'unit'}`
 }
 
 /** Pods that the runtime shows to live. */

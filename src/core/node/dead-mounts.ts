@@ -7,7 +7,7 @@
  */
 import { compareText } from '../compare-text.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
-import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
 import { runCommand } from '../trust/programs.ts'
 
 type DeadMount = NonNullable<NodeSnapshot['deadMounts']>[number]
@@ -53,9 +53,10 @@ export async function deadMounts(
   rootDir: string,
   options: ProbeOptions = {},
 ): Promise<readonly DeadMount[]> {
-  const top = new Map<string, MountInfo>()
-  for (const mount of table.under(rootDir)) if (REMOTE.test(mount.fsType)) top.set(mount.mountPoint, mount)
-  const paths = [...top].filter(([path, mount]) => table.at(path).at(-1) === mount).map(([path]) => path)
+  const remote = table.under(rootDir).filter(({ fsType }) => REMOTE.test(fsType))
+  const paths = [...new Set(remote.map(({ mountPoint }) => mountPoint))].filter((path) =>
+    REMOTE.test(table.top(path)?.fsType ?? ''),
+  )
   return paths.length === 0 ? [] : probeAll(paths, options)
 }
 

@@ -2,17 +2,13 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../errors.ts'
+import { canonicalNodeName } from './canonical-node-name.ts'
 import { k0sKubelet, microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
-import {
-  type CandidateSource,
-  candidateFrom,
-  canonicalNodeName,
-  DEFAULT_ROOT_DIR,
-  type KubeletCandidate,
-} from './kubelet-candidate.ts'
+import { type CandidateSource, candidateFrom, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
+import { isKubeletByFlags } from './kubelet-shape.ts'
 import { obeyedTextIfAny } from './obeyed-text.ts'
 import { sameDirectory } from './same-directory.ts'
-import { isEnabled, readServiceUnit, type ServiceUnit, splitWords } from './systemd-unit.ts'
+import { isEnabled, readServiceUnit, type ServiceUnit, serviceUnitsNaming, splitWords } from './systemd-unit.ts'
 
 /** Units that start a kubelet, by distribution. */
 const KUBELET_UNITS = [
@@ -47,6 +43,8 @@ export interface KubeletChoice {
   readonly rootDir?: string | undefined
   /** --node */
   readonly nodeName?: string | undefined
+  /** --runtime-endpoint */
+  readonly runtimeEndpoint?: string | undefined
 }
 
 /**
@@ -67,10 +65,22 @@ export function findKubelet(
 
 /** What the units of a stopped kubelet say. */
 export function startableKubelets(root = ''): readonly KubeletCandidate[] {
-  return KUBELET_UNITS.filter((name) => !isOtherHalf(name, root)).flatMap((name) => {
+  const known = KUBELET_UNITS.filter((name) => !isOtherHalf(name, root)).flatMap((name) => {
     const unit = readServiceUnit(name, root)
     const source = unit === undefined ? undefined : unitSource(unit, root)
     return source === undefined ? [] : [candidateFrom(source)]
+  })
+  return known.length > 0 ? known : kubeletsOfOtherUnits(root)
+}
+
+/** A distribution's own unit, whatever it and its program are called: its command line is a kubelet's. */
+function kubeletsOfOtherUnits(root: string): readonly KubeletCandidate[] {
+  return serviceUnitsNaming(/kubeconfig|kubelet/, root).flatMap((name) => {
+    const unit = readServiceUnit(name, root)
+    const isKubelet = unit !== undefined && isKubeletByFlags(unit.args, unit.workingDirectory, root)
+    if (!isKubelet) return []
+    const source = { source: `unit ${name}`, unit: name, args: unit.args.slice(1) }
+    return [candidateFrom({ ...source, workingDirectory: unit.workingDirectory })]
   })
 }
 

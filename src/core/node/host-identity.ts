@@ -1,6 +1,7 @@
-import { lstatSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
 import { kernelTextIfAny } from '../trust/kernel.ts'
+import type { KubeletFlags } from './kubelet-flags.ts'
 import { obeyedTextIfAny } from './obeyed-text.ts'
 
 /** Who this host is: what the kubelet writes into its Node object, read anew (S1). */
@@ -23,11 +24,16 @@ const SYSTEM_UUID_FILES = [
   '/etc/machine-id',
 ]
 
-/** @param root prefix of the paths, for tests */
-export function hostIdentity(root = ''): HostIdentity {
-  const machineID = firstText(root, MACHINE_ID_FILES)
+const BOOT_ID_FILES = ['/proc/sys/kernel/random/boot_id']
+
+/**
+ * @param root prefix of the paths, for tests
+ * @param flags the kubelet's, which may name other files
+ */
+export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostIdentity {
+  const machineID = firstText(root, filesOf(flags, 'machine-id-file') ?? MACHINE_ID_FILES)
   const systemUUID = firstText(root, SYSTEM_UUID_FILES)
-  const bootID = kernelTextIfAny(`${root}/proc/sys/kernel/random/boot_id`)
+  const bootID = firstText(root, filesOf(flags, 'boot-id-file') ?? BOOT_ID_FILES)
   const bootTime = earlier(bootTimeOf(kernelTextIfAny(`${root}/proc/stat`) ?? ''), clockAtBoot(`${root}/dev/null`))
   return {
     ...(machineID !== undefined && { machineID }),
@@ -65,7 +71,16 @@ function earlier(one: string | undefined, other: string | undefined): string | u
   return other < one ? other : one
 }
 
-/** Device-tree files end in a NUL. */
+/** Comma-separated. */
+function filesOf(flags: KubeletFlags, name: string): readonly string[] | undefined {
+  const files = (flags.get(name) ?? '').split(',').filter((file) => file.startsWith('/'))
+  return files.length === 0 ? undefined : files
+}
+
+/**
+ * Device-tree files end in a NUL. What is there and may not be read, as the firmware's UUID by anybody but root, is unknown:
+ * the next file would say something else than the kubelet did.
+ */
 function firstText(root: string, files: readonly string[]): string | undefined {
   for (const file of files) {
     // What is on a disk decides about S1: nobody else may have written it.
@@ -74,6 +89,7 @@ function firstText(root: string, files: readonly string[]): string | undefined {
       ?.replaceAll('\0', '')
       .trim()
     if (text) return text
+    if (text === undefined && read === kernelTextIfAny && existsSync(root + file)) return undefined
   }
   return undefined
 }

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { posix } from 'node:path'
 import type { PinnedProcess } from '../trust/processes.ts'
+import { canonicalNodeName } from './canonical-node-name.ts'
 import { type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-flags.ts'
 
 export const DEFAULT_ROOT_DIR = '/var/lib/kubelet'
@@ -17,6 +18,8 @@ export interface KubeletCandidate {
   readonly args: readonly string[]
   readonly rootDir: string
   readonly nodeName: string
+  /** By a flag or its distribution's file; else it is this host's name, or what its cloud says. */
+  readonly isNamed: boolean
   /** Absent: a kubelet without an API server (N12), or one whose kubeconfig is where its distribution keeps it. */
   readonly kubeconfig?: string
   readonly workingDirectory: string
@@ -46,6 +49,7 @@ export interface CandidateSource {
 export function candidateFrom(source: CandidateSource): KubeletCandidate {
   const flags = parseKubeletFlags(source.args)
   const kubeconfig = flags.get('kubeconfig') ?? source.kubeconfig
+  const named = flags.get('hostname-override')?.trim() || source.nodeName
   const bootstrap = flags.get('bootstrap-kubeconfig')
   return {
     source: source.source,
@@ -55,7 +59,8 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
     flags,
     args: withoutSecrets(source.args),
     rootDir: posix.resolve(source.workingDirectory, flags.get('root-dir') || source.rootDir || DEFAULT_ROOT_DIR),
-    nodeName: canonicalNodeName(flags.get('hostname-override') ?? source.nodeName ?? hostname()),
+    nodeName: canonicalNodeName(named || hostname()),
+    isNamed: Boolean(named),
     // As the kubelet takes it: relative to its own working directory (S33).
     ...(kubeconfig && { kubeconfig: posix.resolve(source.workingDirectory, kubeconfig) }),
     workingDirectory: source.workingDirectory,
@@ -63,9 +68,4 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
     ...(source.staticPodPath !== undefined && { staticPodPath: source.staticPodPath }),
     standalone: (source.pid !== undefined || source.unit !== undefined) && !kubeconfig && !bootstrap,
   }
-}
-
-/** Trimmed and in lower case, as the kubelet registers it (N13). */
-export function canonicalNodeName(name: string): string {
-  return name.trim().toLowerCase()
 }

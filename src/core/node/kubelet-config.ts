@@ -10,8 +10,12 @@ export interface KubeletConfig {
   readonly staticPodPath?: string
   readonly staticPodURL?: string
   readonly enableControllerAttachDetach?: boolean
+  /** Kubernetes has it no more; a kubelet that is old enough obeys it (R710). */
+  readonly keepTerminatedPodVolumes?: boolean
   readonly containerRuntimeEndpoint?: string
   readonly cgroupDriver?: string
+  /** Of its API. */
+  readonly port?: number
   readonly healthzPort?: number
   readonly healthzBindAddress?: string
   /** Where the drivers of flexVolumes are (P85). */
@@ -50,6 +54,10 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
     ...(flags.has('enable-controller-attach-detach') && {
       enableControllerAttachDetach: flags.get('enable-controller-attach-detach') !== 'false',
     }),
+    ...(flags.has('keep-terminated-pod-volumes') && {
+      keepTerminatedPodVolumes: flags.get('keep-terminated-pod-volumes') !== 'false',
+    }),
+    ...(flags.has('port') && { port: Number(flags.get('port')) }),
     ...(flags.has('healthz-port') && { healthzPort: Number(flags.get('healthz-port')) }),
     ...(flags.has('healthz-bind-address') && { healthzBindAddress: flags.get('healthz-bind-address') }),
     ...(flags.has('feature-gates') && {
@@ -102,15 +110,17 @@ function dropIns(directory: string): string[] {
 
 function pick(document: Document): KubeletConfig {
   const { staticPodPath, staticPodURL, enableControllerAttachDetach, containerRuntimeEndpoint, cgroupDriver } = document
-  const { healthzPort, healthzBindAddress, volumePluginDir, featureGates } = document
+  const { port, healthzPort, healthzBindAddress, volumePluginDir, featureGates, keepTerminatedPodVolumes } = document
   const gates = gatesOf(typeof featureGates === 'object' && featureGates !== null ? featureGates : {})
   return {
     ...(typeof staticPodPath === 'string' && staticPodPath !== '' && { staticPodPath }),
     ...(typeof staticPodURL === 'string' && staticPodURL !== '' && { staticPodURL }),
     ...(typeof enableControllerAttachDetach === 'boolean' && { enableControllerAttachDetach }),
+    ...(typeof keepTerminatedPodVolumes === 'boolean' && { keepTerminatedPodVolumes }),
     ...(typeof containerRuntimeEndpoint === 'string' &&
       containerRuntimeEndpoint !== '' && { containerRuntimeEndpoint }),
     ...(typeof cgroupDriver === 'string' && { cgroupDriver }),
+    ...(typeof port === 'number' && { port }),
     ...(typeof healthzPort === 'number' && { healthzPort }),
     ...(typeof healthzBindAddress === 'string' && { healthzBindAddress }),
     ...(typeof volumePluginDir === 'string' && volumePluginDir !== '' && { volumePluginDir }),

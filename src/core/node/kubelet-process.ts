@@ -1,17 +1,39 @@
 import { basename } from 'node:path'
 import { microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
 import { type CandidateSource, candidateFrom, type KubeletCandidate } from './kubelet-candidate.ts'
+import { isKubeletByFlags } from './kubelet-shape.ts'
 import type { HostProcess } from './scan-processes.ts'
 
-/** The kubelets among processes of root's that look like one (N14). */
+/** The kubelets among processes of root's that look like one (N14), by their names or by their flags. */
 export function runningKubelets(processes: readonly HostProcess[]): readonly KubeletCandidate[] {
-  return processes.flatMap((process) => {
+  const found = processes.flatMap((process) => {
     const source = sourceOf(process)
-    return source === undefined ? [] : [candidateFrom(source)]
+    return source === undefined ? [] : [{ process, candidate: candidateFrom(source) }]
   })
+  return found.filter((each) => !isWrapper(each, found)).map(({ candidate }) => candidate)
 }
 
-function sourceOf({ pid, comm, args, workingDirectory, process }: HostProcess): CandidateSource | undefined {
+interface Found {
+  readonly process: HostProcess
+  readonly candidate: KubeletCandidate
+}
+
+/**
+ * Whatever starts a kubelet and stays has its flags on a command line of its own: a supervisor, a shell, `docker run`. It is no
+ * second one where a kubelet of this root directory and name is there, by its own name or as its child.
+ */
+function isWrapper({ process, candidate }: Found, all: readonly Found[]): boolean {
+  if (process.byFlags !== true) return false
+  const alike = all.filter(
+    (other) =>
+      other.process !== process &&
+      other.candidate.rootDir === candidate.rootDir &&
+      other.candidate.nodeName === candidate.nodeName,
+  )
+  return alike.some((other) => other.process.byFlags !== true || other.process.parent === process.pid)
+}
+
+function sourceOf({ pid, comm, args, workingDirectory, process, byFlags }: HostProcess): CandidateSource | undefined {
   const origin = { source: `process ${pid} (${comm})`, pid, ...(process !== undefined && { process }) }
   const program = basename(args[0] ?? '')
   if (comm === 'kubelet' || program === 'kubelet') return { ...origin, args: args.slice(1), workingDirectory }
@@ -21,6 +43,10 @@ function sourceOf({ pid, comm, args, workingDirectory, process }: HostProcess): 
   if (comm === 'kubelite') return microk8sKubelet(origin)
   if (/^k3s(-server|-agent)?$/.test(comm) && (comm !== 'k3s' || args.includes('server') || args.includes('agent'))) {
     return rancherKubelet('k3s', origin, args.slice(1))
+  }
+  // A copy (`kubelet-1.36`), or a program of another name.
+  if (byFlags === true || (comm.startsWith('kubelet') && isKubeletByFlags(args, workingDirectory))) {
+    return { ...origin, args: args.slice(1), workingDirectory }
   }
   return undefined
 }

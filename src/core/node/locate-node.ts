@@ -1,17 +1,22 @@
 /** Which node this is: its root directory, name, kubelet and runtime, from one look at the processes (S8). */
 import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { errnoOf, isMissing, VolctlError } from '../errors.ts'
-import type { KubeletSnapshot, RuntimeSnapshot } from '../model/snapshot.ts'
+import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../errors.ts'
+import type { RuntimeSnapshot } from '../model/snapshot.ts'
+import { otherName } from '../reconcile/refuse-identity.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { pin } from '../trust/processes.ts'
+import { canonicalNodeName } from './canonical-node-name.ts'
 import { findKubelet, type KubeletChoice, startableKubelets } from './find-kubelet.ts'
-import { canonicalNodeName, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
+import { DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
 import { type KubeletConfig, kubeletConfig } from './kubelet-config.ts'
 import { runningKubelets } from './kubelet-process.ts'
 import { kubeletState } from './kubelet-state.ts'
+import { type OwnNodeName, ownNodeName } from './own-node-name.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
-import { hostsKubelets, letGo, scanKubelets, scanProcesses } from './scan-processes.ts'
+import { runtimeEndpoints } from './runtime-endpoints.ts'
+import { hostsKubelets, letGo, type ProcessScan, scanKubelets, scanProcesses } from './scan-processes.ts'
+import type { LocalKubelet } from './signs-of-life.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from './standing.ts'
 import { allowTestHost, readTestHost, type TestHost } from './test-host.ts'
 
@@ -22,25 +27,30 @@ export interface LocatedNode {
   readonly nodeName: string
   /** Absent: none was found, or a test's host is in its place. */
   readonly kubelet?: KubeletCandidate
+  /** What that kubelet calls itself, where it is known. */
+  readonly ownName?: OwnNodeName
   readonly config: KubeletConfig
   /** Why nothing may be changed from here. */
   readonly standing: readonly StandingObstacle[]
   readonly testHost?: TestHost
   readonly staticPods: { readonly path?: string; readonly url?: string }
-  /** Pods that have a process, now. */
-  processes(): readonly string[] | undefined
-  /** Asks the process table, systemd and the health port again (S11). */
-  kubeletState(): Promise<KubeletSnapshot>
+  /** Pods that have a process, now; undefined: /proc could not be listed. */
+  processes(): PodsWithProcesses | undefined
+  /** Asks the process table, systemd and the kubelet's ports again (S11). */
+  kubeletState(): Promise<LocalKubelet>
   /** Asks the container runtimes again (S9). */
   runtime(): Promise<RuntimeSnapshot>
 }
+
+/** UIDs, sorted: of this node's pods, and of those of kubelets that run in a pod or a container here (S9). */
+export type PodsWithProcesses = Pick<ProcessScan, 'podUids' | 'nestedUids'>
 
 const RUNTIME_DEADLINE_MS = 5000
 const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
 
 /**
  * @throws WrongNamespace where volctl has to enter the kubelet's mount namespace first (S6), SafetyRefusal for several
- * kubelets (S8) or a test's host on a real node (S34), VolctlError for a root directory that is not there
+ * kubelets (S8), another kubelet's name (S1) or a test's host on a real node (S34), VolctlError for a root directory that is not there
  */
 export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   using scan = scanProcesses()
@@ -48,7 +58,9 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   const testHost = readTestHost()
   const kubelet = testHost === undefined ? findKubelet(running, choice) : undefined
   const wantedRoot = choice.rootDir ?? testHost?.rootDir ?? kubelet?.rootDir ?? DEFAULT_ROOT_DIR
-  const nodeName = choice.nodeName ?? testHost?.nodeName ?? kubelet?.nodeName ?? hostname()
+  const ownName = await ownNodeName(kubelet)
+  if (choice.nodeName !== undefined) requireOwnName(choice.nodeName, ownName)
+  const nodeName = choice.nodeName ?? testHost?.nodeName ?? ownName?.name ?? kubelet?.nodeName ?? hostname()
   if (testHost === undefined) {
     const runtimes = scan.runtimes.flatMap(({ process }) => process ?? [])
     checkMountNamespace({ kubelet: kubelet?.process, runtimes, rootDir: wantedRoot })
@@ -56,27 +68,36 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   const rootDir = resolvedRoot(wantedRoot)
   if (testHost !== undefined) allowTestHost(rootDir, [...running, ...startableKubelets()])
   const config = kubelet === undefined ? {} : kubeletConfig(kubelet.flags, kubelet.workingDirectory)
-  let first: readonly string[] | undefined = scan.error === undefined ? scan.podUids : undefined
+  let first = scan.error === undefined ? { podUids: scan.podUids, nestedUids: scan.nestedUids } : undefined
   return {
     rootDir,
     nodeName: canonicalNodeName(nodeName),
     ...(kubelet !== undefined && { kubelet: letGoOf(kubelet) }),
+    ...(ownName !== undefined && { ownName }),
     config,
     standing: testHost === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
     ...(testHost !== undefined && { testHost }),
     staticPods: staticPodSource(testHost, kubelet, config),
     processes: () => {
-      const podUids = first ?? podsWithProcesses()
+      const seen = first ?? podsWithProcesses()
       first = undefined
-      return podUids && [...new Set([...podUids, ...(testHost?.processes ?? [])])].sort()
+      return seen && { ...seen, podUids: [...new Set([...seen.podUids, ...(testHost?.processes ?? [])])].sort() }
     },
     kubeletState: async () => {
       // Read again: a test's kubelet may have come back meanwhile.
       const told = testHost === undefined ? undefined : readTestHost()?.kubelet
       return told ?? stateNow(kubelet, config)
     },
-    runtime: () => askRuntimes(testHost, kubelet, config),
+    runtime: () =>
+      askRuntimes(testHost, choice.runtimeEndpoint, config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint),
   }
+}
+
+/** S1, where no look at the Node can tell otherwise. @throws SafetyRefusal OtherNode */
+function requireOwnName(chosen: string, own: OwnNodeName | undefined): void {
+  if (own === undefined || own.from === 'hostname' || own.name === canonicalNodeName(chosen)) return
+  const { rule, code, message, hint } = otherName(chosen, own.name)
+  throw new SafetyRefusal(rule, code, message, { hint })
 }
 
 /** The process was pinned for the look alone. */
@@ -85,12 +106,12 @@ function letGoOf({ process: _, ...kubelet }: KubeletCandidate): KubeletCandidate
 }
 
 /** Undefined: /proc could not be listed. */
-function podsWithProcesses(): readonly string[] | undefined {
+function podsWithProcesses(): PodsWithProcesses | undefined {
   using scan = scanProcesses()
-  return scan.error === undefined ? scan.podUids : undefined
+  return scan.error === undefined ? { podUids: scan.podUids, nestedUids: scan.nestedUids } : undefined
 }
 
-async function stateNow(kubelet: KubeletCandidate | undefined, config: KubeletConfig): Promise<KubeletSnapshot> {
+async function stateNow(kubelet: KubeletCandidate | undefined, config: KubeletConfig): Promise<LocalKubelet> {
   const processes = scanKubelets()
   try {
     const now = runningKubelets(await hostsKubelets(processes))
@@ -155,17 +176,18 @@ function staticPodSource(
   return { ...(path !== undefined && { path }), ...(config.staticPodURL !== undefined && { url: config.staticPodURL }) }
 }
 
-/** All that answer are united (S9): the configured one, and those that are in their usual places. */
+/** All that answer are united (S9): those that are named, and those that are in their usual places. */
 async function askRuntimes(
   testHost: TestHost | undefined,
-  kubelet: KubeletCandidate | undefined,
-  config: KubeletConfig,
+  given: string | undefined,
+  configured: string | undefined,
 ): Promise<RuntimeSnapshot> {
   const { readRuntime, WELL_KNOWN_RUNTIME_ENDPOINTS } = await import('../cri/read-runtime.ts')
   const told = testHost?.runtimeEndpoints
-  const configured = config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint
-  const required = told ?? (configured === undefined ? [] : [configured])
-  const endpoints = told ?? [...required, ...WELL_KNOWN_RUNTIME_ENDPOINTS]
-  const expected = testHost?.runtimeExpected ?? told === undefined
+  const named =
+    told === undefined || given !== undefined ? runtimeEndpoints(given, configured) : { required: told, others: [] }
+  const { required, others } = named
+  const endpoints = [...required, ...others, ...(told ?? WELL_KNOWN_RUNTIME_ENDPOINTS)]
+  const expected = testHost?.runtimeExpected ?? (told === undefined || given !== undefined)
   return readRuntime({ endpoints, required: expected ? required : [], expected, deadlineMs: RUNTIME_DEADLINE_MS })
 }

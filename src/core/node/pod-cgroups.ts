@@ -5,7 +5,8 @@
  *     systemd   /kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid, "-" as "_">.slice/…
  *
  * Guaranteed pods have no QoS level; `cgroupRoot`, nesting and cgroup namespaces put a prefix before. A UID may be a
- * random one, 32 hex digits (static pods), or whatever a static manifest says (S10).
+ * random one, 32 hex digits (static pods), or whatever a static manifest says (S10). A pod in a pod, or in a container,
+ * is of another kubelet, which runs in there: kind, k3d, minikube's and docker's containers.
  */
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
@@ -16,21 +17,119 @@ const ANYWHERE =
   /[/-]pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:\.slice)?(?=\/|$|:)/gm
 
 /**
- * UIDs that the text of one /proc/PID/cgroup names. With pods nested in pods (kind) there are several: all of them
- * live. Empty for anything outside `kubepods`.
+ * UIDs that the text of one /proc/PID/cgroup names, whoever's pods they are. Empty for anything outside `kubepods`.
  */
 export function podUidsOfCgroup(text: string): readonly string[] {
-  const from = text.indexOf('kubepods')
-  if (from === -1) return []
-  const uids = new Set<string>()
-  for (const line of text.split('\n')) {
-    const start = line.indexOf('kubepods')
-    if (start === -1) continue
-    for (const [, uid] of line.matchAll(CGROUPFS)) if (uid) uids.add(uid)
-    for (const [, uid] of line.matchAll(SYSTEMD)) if (uid) for (const form of unescaped(uid)) uids.add(form)
-    for (const [, uid] of line.slice(start).matchAll(ANYWHERE)) if (uid) uids.add(uid.replaceAll('_', '-'))
+  const { own, nested } = podsOfCgroup(text)
+  return [...new Set([...own, ...nested])]
+}
+
+/** The pods that a process is in. */
+export interface PodsOfProcess {
+  /** Of this node's kubelet; of a static pod's UID maybe in two readings. */
+  readonly own: readonly string[]
+  /** Of a kubelet that runs in a pod or in a container of this node, or deeper (kind, k3d, docker in docker). */
+  readonly nested: readonly string[]
+}
+
+/**
+ * Whose pods a process is in (S9). A pod inside another pod's cgroup, or inside a container's, is of a kubelet that runs
+ * in there; only the outer one is this node's. Where it is not sure that there is a container around it, it is this node's.
+ *
+ * @param bases cgroups of the containers that this node itself runs in: what lies below is not nested for their sake
+ */
+export function podsOfCgroup(text: string, bases: readonly string[] = []): PodsOfProcess {
+  // Seen from a cgroup namespace beside the pods, the first of the names may be missing.
+  if (!text.includes('kubepods') && !text.includes(':/..')) return NOWHERE
+  const own = new Set<string>()
+  const nested = new Set<string>()
+  for (const path of pathsOf(text)) {
+    const base = longestBase(path, bases)
+    const found = podsIn(path, base)
+    const [first] = found
+    const isContained = first !== undefined && containerEnd(path.slice(0, first.at), base) > base
+    for (const { at, uids } of found) {
+      for (const uid of uids) (isContained || at !== first?.at ? nested : own).add(uid)
+    }
   }
-  return [...uids]
+  return { own: [...own], nested: [...nested].filter((uid) => !own.has(uid)) }
+}
+
+const NOWHERE: PodsOfProcess = { own: [], nested: [] }
+
+/**
+ * Cgroups of the containers that a process runs in, one a hierarchy; none for one that runs in no container.
+ *
+ * @param text of the /proc/PID/cgroup of a process of the node itself: process 1, the kubelet, the runtime
+ */
+export function containersAround(text: string): readonly string[] {
+  return pathsOf(text).flatMap((path) => {
+    const end = containerEnd(path, 0)
+    return end === 0 ? [] : [path.slice(0, end)]
+  })
+}
+
+/** `id:controllers:path`, and nothing else that may be in such a text. */
+function pathsOf(text: string): readonly string[] {
+  return text.split('\n').flatMap((line) => /^[^:]*:[^:]*:(\/.*)$/.exec(line)?.[1] ?? [])
+}
+
+/** Where in the path this node begins. */
+function longestBase(path: string, bases: readonly string[]): number {
+  const lengths = bases.filter((base) => path === base || path.startsWith(`${base}/`)).map(({ length }) => length)
+  return Math.max(0, ...lengths)
+}
+
+interface FoundPods {
+  /** Where the component begins that names them. */
+  readonly at: number
+  readonly uids: ReadonlySet<string>
+}
+
+/** The pods of a path, outermost first. */
+function podsIn(path: string, base: number): readonly FoundPods[] {
+  const below = path.slice(base)
+  const start = below.startsWith('/..') ? 0 : below.indexOf('kubepods')
+  if (start === -1) return []
+  const found = new Map<number, Set<string>>()
+  const note = (end: number, uids: readonly string[]): void => {
+    const at = base + below.lastIndexOf('/', end - 1)
+    found.set(at, new Set([...(found.get(at) ?? []), ...uids]))
+  }
+  for (const { 0: all, 1: uid, index } of below.matchAll(CGROUPFS)) if (uid) note(index + all.length, [uid])
+  for (const { 0: all, 1: uid, index } of below.matchAll(SYSTEMD)) {
+    if (uid) note(index + all.length, unescaped(uid))
+  }
+  for (const { 0: all, 1: uid, index } of below.slice(start).matchAll(ANYWHERE)) {
+    if (uid) note(start + index + all.length, [uid.replaceAll('_', '-')])
+  }
+  return [...found].sort(([a], [b]) => a - b).map(([at, uids]) => ({ at, uids }))
+}
+
+/**
+ * A container's own cgroup by what runtimes call it: an id of 64 hex digits, under cgroupfs alone, under systemd
+ * `docker-ID.scope`, `cri-containerd-ID.scope`, `libpod-ID.scope`; LXC's, nspawn's and machined's by their forms. What a
+ * person's own service manager runs, below a cgroup that he may write, is no more of this node than a container (S32).
+ */
+const CONTAINERS: readonly RegExp[] = [
+  /^(?:[a-z][a-z0-9.-]*[-.])?[0-9a-f]{64}(?:\.scope|\.slice)?$/,
+  /^lxc\.payload(?:\..+)?$/,
+  /^systemd-nspawn@.+\.service$/,
+  /^machine-.+\.scope$/,
+  /^user@[1-9]\d*\.service$/,
+]
+
+/** Where the innermost container's cgroup ends; `from` where there is none behind it. */
+function containerEnd(path: string, from: number): number {
+  let end = from
+  for (let at = from; at < path.length; ) {
+    const next = path.indexOf('/', at + 1)
+    const stop = next === -1 ? path.length : next
+    const component = path.slice(at + 1, stop)
+    if (CONTAINERS.some((form) => form.test(component))) end = stop
+    at = stop
+  }
+  return end
 }
 
 const RANDOM_UID = /^[0-9a-f]{8}(_[0-9a-f]{4}){3}_[0-9a-f]{12}$/

@@ -1,11 +1,14 @@
 /** The mount table of the kubelet's mount namespace (S6). */
+import { realpathSync } from 'node:fs'
 import { release } from 'node:os'
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors.ts'
+import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { openNamespace } from '../trust/enter-namespace.ts'
 import { namespaceOf, readToEnd } from '../trust/kernel.ts'
 import { type PinnedProcess, pin } from '../trust/processes.ts'
+import { structureLinks } from './tree/structure-links.ts'
 
 /** volctl stands in another mount namespace than the node's kubelet: `reenter` in reenter.ts takes it there. */
 export class WrongNamespace extends SafetyRefusal {
@@ -47,12 +50,18 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
     throw new WrongNamespace(reference.pid, why, openNamespace(reference, wanted))
   }
   if (kubelet !== undefined) return
-  let ours: MountTable | undefined
+  const ours = onlyOnce(() => {
+    const table = readMountTable(`${proc}/self/mountinfo`)
+    // Mount points have no links, of the root directory's name or in it (S8).
+    const root = resolved(rootDir)
+    return { table, root, links: structureLinks(root, table).links }
+  })
   for (const runtime of runtimes) {
     const namespace = runtime.link('ns/mnt')
     if (namespace === undefined || namespace === own) continue
-    ours ??= readMountTable(`${proc}/self/mountinfo`)
-    const difference = firstDifference(ours, readMountTable(runtime.path('mountinfo')), rootDir)
+    const { table, root, links } = ours()
+    const theirs = readMountTable(runtime.path('mountinfo'))
+    const difference = firstDifference(withLinks(table, links), withLinks(theirs, links), root)
     if (difference === undefined) continue
     throw new SafetyRefusal(
       'S6',
@@ -62,6 +71,23 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
         hint: "Start the kubelet, whose own namespace decides, or run volctl in the runtime's: nsenter -t PID -m volctl …",
       },
     )
+  }
+}
+
+function onlyOnce<T>(read: () => T): () => T {
+  let found: { readonly value: T } | undefined
+  return () => {
+    found ??= { value: read() }
+    return found.value
+  }
+}
+
+/** One that is not there is reported by whoever reads it. */
+function resolved(rootDir: string): string {
+  try {
+    return realpathSync.native(rootDir)
+  } catch {
+    return rootDir
   }
 }
 

@@ -3,12 +3,15 @@ import { errorMessage, VolctlError } from '../errors.ts'
 import { addDoubt } from '../trust/doubts.ts'
 import { kernelText } from '../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../trust/processes.ts'
-import { podUidsOfCgroup } from './pod-cgroups.ts'
+import { isKubeletByFlags, mayBeKubelet } from './kubelet-shape.ts'
+import { containersAround, podsOfCgroup, podUidsOfCgroup } from './pod-cgroups.ts'
 
 /** What one pass over /proc says: which pods have a process, and which of root's may be a kubelet or a runtime (S32). */
 export interface ProcessScan extends Disposable {
-  /** UIDs of pods that have a process, sorted (S9). */
+  /** UIDs of this node's pods that have a process, sorted (S9). */
   readonly podUids: readonly string[]
+  /** The same of kubelets that run in a pod or a container of this node. */
+  readonly nestedUids: readonly string[]
   readonly kubelets: readonly HostProcess[]
   readonly runtimes: readonly HostProcess[]
   /** /proc could not be listed: nothing was seen. */
@@ -21,6 +24,9 @@ export interface HostProcess {
   /** The command line, split at NUL. */
   readonly args: readonly string[]
   readonly workingDirectory: string
+  /** Its flags alone say that it may be one. */
+  readonly byFlags?: boolean
+  readonly parent?: number
   /** Absent: of a test. */
   readonly process?: PinnedProcess
 }
@@ -37,7 +43,7 @@ const RUNTIME_COMM = /^(containerd|crio|cri-o|dockerd|cri-dockerd)$/
  * @param proc "/proc", or a fixture
  */
 export function scanProcesses(proc = '/proc'): ProcessScan {
-  const podUids = new Set<string>()
+  const cgroups = new Set<string>()
   const kubelets: HostProcess[] = []
   const runtimes: HostProcess[] = []
   const found = { kubelets, runtimes, [Symbol.dispose]: () => letGo([...kubelets, ...runtimes]) }
@@ -45,21 +51,32 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
   try {
     names = readdirSync(proc)
   } catch (error) {
-    return { podUids: [], error: String(error), ...found }
+    return { podUids: [], nestedUids: [], error: String(error), ...found }
   }
   for (const name of names) {
     const pid = Number(name)
     if (!Number.isInteger(pid)) continue
-    const cgroup = readIfAlive(`${proc}/${name}/cgroup`)
-    const uids = podUidsOfCgroup(cgroup)
-    for (const uid of uids) podUids.add(uid)
+    cgroups.add(readIfAlive(`${proc}/${name}/cgroup`))
     const comm = commOf(pid, proc)
-    const kubelet = KUBELET_COMM.test(comm)
-    if (!kubelet && !RUNTIME_COMM.test(comm)) continue
-    const process = hostProcess(pid, proc, kubelet)
-    if (process !== undefined) (kubelet ? kubelets : runtimes).push(process)
+    if (RUNTIME_COMM.test(comm)) runtimes.push(...hostProcess(pid, proc, 'runtime'))
+    else kubelets.push(...kubeletProcess(pid, comm, proc))
   }
-  return { podUids: [...podUids].sort(), ...found }
+  // Its process 1, its kubelet and its runtime: where they run in a container, so does the node.
+  const node = [1, ...[...kubelets, ...runtimes].map(({ pid }) => pid)]
+  const bases = new Set(node.flatMap((pid) => containersAround(readIfAlive(`${proc}/${pid}/cgroup`))))
+  return { ...unitedPods(cgroups, [...bases]), ...found }
+}
+
+/** Of one who is its own in one process and nested in another the first counts. */
+function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<ProcessScan, 'podUids' | 'nestedUids'> {
+  const podUids = new Set<string>()
+  const nestedUids = new Set<string>()
+  for (const text of cgroups) {
+    const { own, nested } = podsOfCgroup(text, bases)
+    for (const uid of own) podUids.add(uid)
+    for (const uid of nested) nestedUids.add(uid)
+  }
+  return { podUids: [...podUids].sort(), nestedUids: [...nestedUids.difference(podUids)].sort() }
 }
 
 /**
@@ -79,9 +96,32 @@ export function scanKubelets(proc = '/proc'): readonly HostProcess[] {
   }
   return names.flatMap((name) => {
     const pid = Number(name)
-    if (!Number.isInteger(pid) || !KUBELET_COMM.test(commOf(pid, proc))) return []
-    return hostProcess(pid, proc, true) ?? []
+    return Number.isInteger(pid) ? kubeletProcess(pid, commOf(pid, proc), proc) : []
   })
+}
+
+/** By its name, else by its flags. */
+function kubeletProcess(pid: number, comm: string, proc: string): readonly HostProcess[] {
+  if (KUBELET_COMM.test(comm)) return hostProcess(pid, proc, 'kubelet')
+  if (RUNTIME_COMM.test(comm) || !mayBeKubelet(readIfAlive(`${proc}/${pid}/cmdline`))) return []
+  const found = hostProcess(pid, proc, 'by flags')
+  const isOne = ({ args, workingDirectory }: HostProcess): boolean =>
+    !ownAncestors(proc).has(pid) && isKubeletByFlags(args, workingDirectory)
+  letGo(found.filter((each) => !isOne(each)))
+  return found.filter(isOne).map((each) => ({ ...each, byFlags: true }))
+}
+
+/** This process, and all that have started it: whoever runs volctl with the kubelet's flags is no kubelet. */
+function ownAncestors(proc: string): ReadonlySet<number> {
+  const found = new Set<number>()
+  for (let pid = process.pid; pid > 0 && !found.has(pid); pid = parentOf(readIfAlive(`${proc}/${pid}/status`)) ?? 0)
+    found.add(pid)
+  return found
+}
+
+function parentOf(status: string): number | undefined {
+  const parent = /^PPid:\s+(\d+)$/m.exec(status)?.[1]
+  return parent === undefined ? undefined : Number(parent)
 }
 
 /** Those whose word about themselves counts: their mount namespace, too, was made by the root of this host (S32). */
@@ -89,7 +129,7 @@ export async function hostsKubelets(processes: readonly HostProcess[]): Promise<
   const whys = await Promise.all(processes.map(({ process }) => process && whyNotHostsMounts(process)))
   return processes.filter((each, index) => {
     const why = whys[index]
-    if (why !== undefined) notBelieved(each, why)
+    if (why !== undefined && each.byFlags !== true) notBelieved(each, why)
     return why === undefined
   })
 }
@@ -103,17 +143,18 @@ function commOf(pid: number, proc: string): string {
 }
 
 /**
- * The process, pinned, if it is one of root's. Undefined also for a zombie, which has no arguments and holds nothing any
- * more.
+ * The process, pinned, if it is one of root's. None also for a zombie, which has no arguments and holds nothing any more.
  *
- * @param say that one of somebody else's is not believed: for a runtime that is the rule, wherever a pod runs containers
+ * @param as of a kubelet by its name it is said where one of somebody else's is not believed: for a runtime that is the rule,
+ * wherever a pod runs containers, and flags anybody may have
  */
-function hostProcess(pid: number, proc: string, say: boolean): HostProcess | undefined {
+function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by flags'): readonly HostProcess[] {
   const process = pin(pid, proc)
-  if (process === undefined) return undefined
-  const host = rootsProcess(process, proc, say)
-  if (host === undefined) process[Symbol.dispose]()
-  return host
+  if (process === undefined) return []
+  const host = rootsProcess(process, proc, as === 'kubelet')
+  if (host !== undefined) return [host]
+  process[Symbol.dispose]()
+  return []
 }
 
 function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostProcess | undefined {
@@ -122,14 +163,23 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
     const comm = process.text('comm').trimEnd()
     const args = process.text('cmdline').split('\0').slice(0, -1)
     if (args.length === 0) return undefined
-    const host = { pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process }
-    const why = whyNotRoots(process, proc) ?? whyOfPod(process, proc)
+    const parent = parentOf(process.text('status'))
+    const host = {
+      ...{ pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process },
+      ...(parent !== undefined && { parent }),
+    }
+    const why = whyNotHosts(process, proc)
     if (why === undefined) return host
     if (say) notBelieved(host, why)
   } catch {
     // It has ended.
   }
   return undefined
+}
+
+/** Why a process is not one of the host's own root, in words; undefined: it is. */
+export function whyNotHosts(process: PinnedProcess, proc = '/proc'): string | undefined {
+  return whyNotRoots(process, proc) ?? whyOfPod(process, proc)
 }
 
 /**

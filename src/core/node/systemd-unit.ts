@@ -8,6 +8,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { append } from '../append.ts'
 import { compareText } from '../compare-text.ts'
+import { trustedTextIfAny } from '../trust/files.ts'
 import { linkIfAny, listIfAny } from '../trust/kernel.ts'
 import { obeyedTextIfAny } from './obeyed-text.ts'
 
@@ -53,6 +54,24 @@ export function readServiceUnit(name: string, root = ''): ServiceUnit | undefine
     args: expand(command, environment),
     workingDirectory: settings.get('WorkingDirectory')?.at(-1)?.replace(/^-/, '') ?? '/',
   }
+}
+
+/** Where an administrator or a distribution's installer puts units; what packages bring is in the directories below. */
+const OWN_UNIT_DIRECTORIES = ['/etc/systemd/system', '/run/systemd/system', '/usr/local/lib/systemd/system']
+
+/**
+ * Services in whose unit file something is named, sorted. One that somebody else could have written is passed over, and
+ * nothing is said of it: hardly any is a kubelet's.
+ */
+export function serviceUnitsNaming(what: RegExp, root = ''): readonly string[] {
+  const names = OWN_UNIT_DIRECTORIES.flatMap((directory) =>
+    listIfAny(join(root, directory)).filter((name) => {
+      if (!name.endsWith('.service')) return false
+      const file = trustedTextIfAny(join(root, directory, name))
+      return file.state === 'read' && what.test(file.text)
+    }),
+  )
+  return [...new Set(names)].sort()
 }
 
 /** Does some target want it, by the links that `systemctl enable` makes. */

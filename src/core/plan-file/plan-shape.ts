@@ -4,6 +4,7 @@ import {
   type Blocked,
   type ExpectedMount,
   type FileIdentity,
+  type IdentityContradiction,
   OPERATION_KINDS,
   type Operation,
   type Ownership,
@@ -110,7 +111,9 @@ const options = object<PlanOptions>({
   handles: record(text),
   devices: optional(record(text)),
   acceptOutage: optional(count),
+  acceptIdentity: optional(list(text)),
   acceptInsecureApi: optional(flag),
+  foreignPods: optional(list(text)),
   forceUnmount: list(path),
   lazy: list(path),
   only: optional(list(kind)),
@@ -137,6 +140,16 @@ export const savedPlan = object<SavedPlan>({
   inputs: object<ReviewedPlan['inputs']>({
     machine: object<ReviewedPlan['inputs']['machine']>({
       matches: flag,
+      contradictions: optional(
+        list(
+          object<IdentityContradiction>({
+            field: oneOf('machineID', 'systemUUID', 'bootID'),
+            node: text,
+            host: text,
+            accepted: optional(flag),
+          }),
+        ),
+      ),
       machineID: optional(text),
       systemUUID: optional(text),
       bootID: optional(text),

@@ -3,7 +3,9 @@ import { troubleText } from '../disk-trouble.ts'
 import { errnoOf, VolctlError } from '../errors.ts'
 import { parseDocument, shownField } from '../parse-document.ts'
 import { ShapeError } from '../shape.ts'
-import { NotAFile, NotTrusted, readTrusted, TRUST_HINT } from '../trust/files.ts'
+import { readSource, TooSlow, Unreadable } from '../snapshot/read-source.ts'
+import { callerPath } from '../trust/caller.ts'
+import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../trust/files.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
 import { type SavedPlan, savedPlan } from './plan-shape.ts'
@@ -25,6 +27,35 @@ const PLAN_AGAIN = 'Make it again: volctl plan --out FILE'
  */
 export function readPlanFile(path: string, volctlVersion: string, name = path): SavedPlan {
   return parsePlanFile(readOwn(path, name), volctlVersion, name)
+}
+
+/** From the first look at a pipe to its end. */
+const PIPE_MS = 50_000
+
+/**
+ * The same from standard input: a pipe, or a file that nobody else could have written (S33).
+ *
+ * @throws VolctlError as readPlanFile
+ */
+export async function readPlanInput(volctlVersion: string): Promise<SavedPlan> {
+  return parsePlanFile(await readInput(), volctlVersion, INPUT)
+}
+
+const INPUT = 'from standard input'
+
+async function readInput(): Promise<Buffer> {
+  try {
+    requireTrustedInput(callerPath)
+    return (await readSource('-', { maxBytes: PLAN_FILE_LIMITS.maxBytes, pipeMs: PIPE_MS })).bytes
+  } catch (error) {
+    if (error instanceof NotTrusted) throw unsafe(INPUT, error)
+    if (error instanceof TooLarge) throw defect(INPUT, 'PlanFileTooLarge', error.message, error)
+    const why = error instanceof TooSlow || error instanceof Unreadable ? error.message : troubleText(error)
+    throw new VolctlError('PlanFileUnreadable', `plan file ${INPUT}: ${why}`, {
+      cause: error,
+      hint: 'Give it as volctl apply - < FILE, or as volctl apply FILE.',
+    })
+  }
 }
 
 export function parsePlanFile(bytes: Buffer, volctlVersion: string, name: string): SavedPlan {

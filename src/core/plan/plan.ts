@@ -232,7 +232,19 @@ export interface Problem {
   readonly code: string
   readonly message: string
   readonly hint?: string
-  readonly about: { readonly pod?: string; readonly volume?: string; readonly path?: string }
+  /** `driver`: it concerns all volumes of that CSI driver. */
+  readonly about: { readonly pod?: string; readonly volume?: string; readonly path?: string; readonly driver?: string }
+}
+
+export type IdentityField = 'machineID' | 'systemUUID' | 'bootID'
+
+/** An id of the Node object that is another than this host's (S1). */
+export interface IdentityContradiction {
+  readonly field: IdentityField
+  readonly node: string
+  readonly host: string
+  /** By --accept-identity. */
+  readonly accepted?: boolean
 }
 
 export interface PlanInputs {
@@ -250,7 +262,9 @@ export interface PlanInputs {
   readonly runtime: { readonly source: string; readonly pods: number }
   /** S1: does the Node object describe this host. */
   readonly machine: {
+    /** An id agrees, and what contradicts was accepted. */
     readonly matches: boolean
+    readonly contradictions?: readonly IdentityContradiction[]
     readonly machineID?: string
     readonly systemUUID?: string
     readonly bootID?: string
@@ -311,6 +325,10 @@ export interface PlanOptions {
   /** Volume to the device file that is its own, or to "none" where it has none on this node (S21). */
   readonly devices?: Readonly<Record<string, string>>
   readonly acceptOutage?: number
+  /** UIDs of pods of another kubelet on this machine, which nothing on this node knows (S9). */
+  readonly foreignPods?: readonly string[]
+  /** S1: ids of the Node object that are not this host's. */
+  readonly acceptIdentity?: readonly string[]
   /** S34: act on what a server says that is not shown to be the right one. */
   readonly acceptInsecureApi?: boolean
   readonly forceUnmount: readonly string[]

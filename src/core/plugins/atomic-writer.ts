@@ -55,7 +55,7 @@ function setUp(context: PlanContext, volume: VolumeToMount, medium: AtomicKind['
     marker: wrappedName(volume.specName),
   }
   const content: Step = { op: 'write', target: `${inputs.absolute(path)}/..data` }
-  const layers = inputs.at(path)
+  const layers = inputs.top(path) === undefined ? [] : inputs.at(path)
   const blocked =
     foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot.api) ?? unasked(context, volume)
   return {

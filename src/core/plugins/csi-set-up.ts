@@ -81,7 +81,7 @@ function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined)
 function unconfirmedMount(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
   const { inputs, options } = context
   const { mode, driver, handle, specName } = volume
-  const shown = isEphemeral(volume) ? undefined : inputs.at(csiTarget(volume)).at(-1)
+  const shown = isEphemeral(volume) ? undefined : inputs.top(csiTarget(volume))
   if (shown === undefined || driver === undefined || handle === undefined) return undefined
   if (readStateFile(inputs.tree.get(csiPublishStateFile(volume)))?.data !== undefined) return undefined
   // Nothing in the place of a raw volume's staging is made of its handle (O22).

@@ -76,13 +76,13 @@ function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountE
   const dir = csiPodDir(volume)
   const target = `${dir}/mount`
   const entry = inputs.tree.get(target)
-  const published = inputs.at(target).length > 0 || entry?.type === 'link' || entry?.type === 'block'
+  const published = inputs.top(target) !== undefined || entry?.type === 'link' || entry?.type === 'block'
   if (!published) return notMounted('nothing is mounted on it')
   const stateFile = csiPublishStateFile(volume)
   if (!tells(inputs, stateFile)) return { state: 'mounted', stateFileLost: stateFile }
   const global = csiStagingDir(volume)
   if (global === undefined) return MOUNTED
-  const staged = inputs.at(`${global}/globalmount`).length > 0
+  const staged = inputs.top(`${global}/globalmount`) !== undefined
   return staged && !tells(inputs, `${global}/${VOLUME_DATA}`)
     ? { state: 'mounted', stateFileLost: `${global}/${VOLUME_DATA}` }
     : MOUNTED

@@ -27,7 +27,7 @@ export function emptyDirSteps(
 ): Step[] {
   const target = inputs.absolute(podVolumeDir(volume))
   const ready = readyMarker(volume.podUid, marker)
-  const isMounted = mount !== undefined && inputs.at(podVolumeDir(volume)).at(-1)?.fsType === mount.fsType
+  const isMounted = mount !== undefined && inputs.top(podVolumeDir(volume))?.fsType === mount.fsType
   return [
     ...(inputs.tree.has(ready) ? [{ op: 'unlink' as const, target: inputs.absolute(ready) }] : []),
     ...(isMounted ? [] : [{ op: 'mkdir' as const, target, mode: MODE, detail: 'exact' }]),
@@ -45,7 +45,7 @@ export function foreignMount(
   volume: VolumeToMount,
   { mount }: Pick<InnerEmptyDir, 'mount'>,
 ): Obstacle | undefined {
-  const top = inputs.at(podVolumeDir(volume)).at(-1)
+  const top = inputs.top(podVolumeDir(volume))
   if (top === undefined || top.fsType === mount?.fsType) return undefined
   return inTheWay(inputs.absolute(podVolumeDir(volume)), `a ${top.fsType}`)
 }

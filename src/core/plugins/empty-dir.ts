@@ -83,7 +83,7 @@ function mountOf(
 }
 
 function pagesFit(inputs: ActualInputs, volume: VolumeToMount, medium: Medium): boolean {
-  const top = inputs.at(podVolumeDir(volume)).at(-1)
+  const top = inputs.top(podVolumeDir(volume))
   return medium.kind !== 'hugePages' || top?.fsType !== 'hugetlbfs' || hasPageSize(top, medium)
 }
 

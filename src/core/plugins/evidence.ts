@@ -13,14 +13,12 @@ export function notMounted(why: string): MountEvidence {
 
 /** Something is mounted on the pod's directory. */
 export function mountEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  return inputs.at(podVolumeDir(volume)).length > 0 ? MOUNTED : notMounted('nothing is mounted on it')
+  return inputs.top(podVolumeDir(volume)) === undefined ? notMounted('nothing is mounted on it') : MOUNTED
 }
 
 /** The newest mount on the pod's directory is of this type. */
 export function fsTypeEvidence(inputs: ActualInputs, volume: VolumeToMount, fsType: string): MountEvidence {
-  return inputs.at(podVolumeDir(volume)).at(-1)?.fsType === fsType
-    ? MOUNTED
-    : notMounted(`no ${fsType} is mounted on it`)
+  return inputs.top(podVolumeDir(volume))?.fsType === fsType ? MOUNTED : notMounted(`no ${fsType} is mounted on it`)
 }
 
 /**
@@ -44,7 +42,7 @@ export function filledEvidence(
 /** Volumes on the kubelet's own disk: the directory and its `ready` marker (P21, R805). */
 export function directoryEvidence(inputs: ActualInputs, volume: VolumeToMount, marker: string): MountEvidence {
   const target = podVolumeDir(volume)
-  const there = inputs.tree.isDir(target) || inputs.at(target).length > 0
+  const there = inputs.tree.isDir(target) || inputs.top(target) !== undefined
   if (there && inputs.tree.has(readyMarker(volume.podUid, marker))) return MOUNTED
   return notMounted(there ? 'its ready marker is missing' : 'its directory is missing')
 }

@@ -53,7 +53,7 @@ export const flexVolume: VolumePlugin = {
 function flexSteps({ inputs }: PlanContext, volume: VolumeToMount, detail: string, first: boolean): Step[] {
   const target = inputs.absolute(podVolumeDir(volume))
   const global = globalPathOf(volume)
-  const withDevice = volume.attachability === 'attachable' && first && inputs.at(global).length === 0
+  const withDevice = volume.attachability === 'attachable' && first && inputs.top(global) === undefined
   return [
     ...(withDevice ? deviceSteps(inputs, volume, inputs.absolute(global), detail) : []),
     { op: 'mkdir', target, mode: '0750' },

@@ -88,5 +88,5 @@ function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: stri
 }
 
 function isMountedForAnyPod(inputs: ActualInputs, volume: VolumeToMount): boolean {
-  return [...inputs.podsWithMounts()].some((podUid) => inputs.at(podVolumeDir({ ...volume, podUid })).length > 0)
+  return [...inputs.podsWithMounts()].some((podUid) => inputs.top(podVolumeDir({ ...volume, podUid })) !== undefined)
 }

@@ -21,7 +21,7 @@ export class ApiObjects {
   #attachmentsByName: ReadonlyMap<string, VolumeAttachment> | undefined
   #elsewhere: AttachedElsewhere | undefined
 
-  constructor({ api, nodeName }: NodeSnapshot) {
+  constructor({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeName'>) {
     this.#volumes = api?.persistentVolumes ?? []
     this.#attachments = api?.volumeAttachments ?? []
     this.#nodeName = nodeName
@@ -49,10 +49,10 @@ export class ApiObjects {
     return this.#volumesByHandle.get(csiUniqueName(driver, handle)) ?? []
   }
 
-  /** This node's attachment of a volume (R007). */
-  attachmentOf({ driver, handle }: Handle): VolumeAttachment | undefined {
+  /** A node's attachment of a volume, by default this node's (R007). */
+  attachmentOf({ driver, handle }: Handle, nodeName = this.#nodeName): VolumeAttachment | undefined {
     this.#attachmentsByName ??= byFirstName(this.#attachments)
-    return this.#attachmentsByName.get(attachmentName(handle, driver, this.#nodeName))
+    return this.#attachmentsByName.get(attachmentName(handle, driver, nodeName))
   }
 
   /** Nodes other than this one that have the volume attached (S30), sorted; empty where nothing is known. */

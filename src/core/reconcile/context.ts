@@ -77,10 +77,18 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
   if (kubelet.state === 'unknown') {
     return { code: 'KubeletRunning', message: 'whether a kubelet runs is not known', hint: stop }
   }
-  const stoppedAt = inputs.snapshot.kubelet?.stoppedAt
+  const { stoppedAt, stopShownBy } = { ...inputs.snapshot.kubelet }
   if (stoppedAt === undefined) return undefined
   const since = now - Date.parse(stoppedAt)
   if (since >= options.settleMs) return undefined
+  if (stopShownBy === 'nothing') {
+    return {
+      code: 'KubeletJustStopped',
+      message:
+        "nothing tells when the kubelet stopped, neither a unit nor the node's lease: it counts as stopped just now",
+      hint: `If it is known to have stopped more than ${options.settleMs / 1000} s ago, give --settle 0s.`,
+    }
+  }
   return {
     code: 'KubeletJustStopped',
     message: `the kubelet stopped less than ${options.settleMs / 1000} s ago, and driver calls may outlive it`,

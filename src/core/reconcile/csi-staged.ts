@@ -19,7 +19,7 @@ export function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount)
     return block?.mappings.some((mapping) => mapping.publishLayers.length > 0) ?? false
   }
   const directory = csiGlobalDir(driver, handle)
-  const staged = inputs.at(`${directory}/globalmount`).at(-1)
+  const staged = inputs.top(`${directory}/globalmount`)
   if (staged === undefined || readStateFile(inputs.tree.get(`${directory}/${VOLUME_DATA}`))?.data === undefined)
     return false
   return inputs.devices

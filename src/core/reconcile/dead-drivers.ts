@@ -44,7 +44,7 @@ function mountsByDriver({ inputs, staged }: PlanContext): ReadonlyMap<string, re
   for (const entry of inputs.snapshot.tree ?? []) {
     if (!POD_STATE_FILE.test(entry.path)) continue
     const target = `${parentOf(entry.path)}/mount`
-    const top = inputs.at(target).at(-1)
+    const top = inputs.top(target)
     const driver = readStateFile(entry)?.data?.driverName
     if (top !== undefined && driver !== undefined) note(driver, target, top, false)
   }

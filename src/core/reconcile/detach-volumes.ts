@@ -5,6 +5,7 @@
  * work and is only shown. What only the machine can tell (superblocks, holders, open devices) is checked at apply.
  */
 import { compareText } from '../compare-text.ts'
+import { isListedWhole } from '../desired/api-lookup.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../desired/controller-wanted.ts'
 import { podLabel } from '../desired/pods.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
@@ -16,6 +17,9 @@ import { type PlanContext, waitForKubelet } from './context.ts'
 import type { CsiIdentity } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from './device-obstacles.ts'
 import type { Draft, Findings, Obstacle, Wait } from './draft.ts'
+import { whyNotManaged } from './kubelet-mode.ts'
+import { elsewhereObstacle } from './outside-root.ts'
+import type { PodClass } from './pod-classes.ts'
 import { unreadTraces } from './unread.ts'
 import { describeCsiVolume } from './volume-facts.ts'
 import { type VolumeTrace, VolumeTraces } from './volume-traces.ts'
@@ -41,12 +45,6 @@ export function detachVolumes(context: PlanContext, findings: Findings): void {
   for (const attachment of mine.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))) {
     detachVolume(context, findings, attachment, node)
   }
-  if (isManaged(context) || !findings.operations.some(({ kind }) => kind === 'DetachVolume')) return
-  findings.problem(
-    'info',
-    'NotManaged',
-    `node ${nodeName} has no annotation ${MANAGED}: its attachments are not managed by the controller (N9)`,
-  )
 }
 
 function detachVolume(context: PlanContext, findings: Findings, attachment: VolumeAttachment, node: NodeFacts): void {
@@ -73,14 +71,18 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   const given = [known.name, persistentVolume ?? ''].map((name) => ownValue(context.options.devices ?? {}, name))
   const givenDevice = given.find((device) => device !== undefined)
   const volume = givenDevice === undefined ? known : { ...known, givenDevice }
-  const wait = waitFor(context, attachment, uniqueName, users[0]?.pod.uid) ?? stillOnNode(context, findings, traces)
+  const wait = waitFor(context, attachment, uniqueName, users[0]?.pod) ?? stillOnNode(context, findings, traces)
   if (wait !== undefined) {
     findings.wait('DetachVolume', wait, 'S21', { volume })
     return
   }
   const blocked =
     obstacleOf(context, identity, attachment) ??
-    unresolvedObstacle(node.wanted.unresolved) ??
+    elsewhereObstacle(context.inputs, {
+      ...identity,
+      names: persistentVolume === undefined ? [] : [persistentVolume],
+    }) ??
+    unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
     node.unread ??
     predecessorObstacle(after) ??
     untoldObstacle(node.unidentified, after)
@@ -137,13 +139,6 @@ function nameOf(
   }
 }
 
-const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
-
-function isManaged({ inputs }: PlanContext): boolean {
-  const node = inputs.snapshot.api?.node
-  return node === null || node?.metadata.annotations?.[MANAGED] !== undefined
-}
-
 /**
  * Operations on the volume under its unique name, and on all that bears its PersistentVolume's name, identified or not:
  * what is blocked for lack of an identity holds the detach as well.
@@ -165,7 +160,7 @@ function waitFor(
   context: PlanContext,
   attachment: VolumeAttachment,
   uniqueName: string | undefined,
-  user: string | undefined,
+  user: PodClass | undefined,
 ): Wait | undefined {
   if (attachment.metadata.deletionTimestamp !== undefined) {
     const error = attachment.status?.detachError?.message
@@ -176,10 +171,17 @@ function waitFor(
       hint: 'The external attacher of the driver has to finish it; look at its log.',
     }
   }
+  if (user?.why?.code === 'TerminatedKept') {
+    return {
+      code: 'TerminatedKept',
+      message: `pod ${user.uid} has it: ${user.why.message}`,
+      hint: 'Delete the pod, or take the wish away; then plan again.',
+    }
+  }
   if (user !== undefined) {
     return {
       code: 'PodStillRunning',
-      message: `pod ${user} still runs on it, or may`,
+      message: `pod ${user.uid} still runs on it, or may`,
       hint: 'Stop its containers first; then plan again.',
     }
   }
@@ -234,10 +236,11 @@ function obstacleOf(
   attachment: VolumeAttachment,
 ): Obstacle | undefined {
   const { api } = context.inputs.snapshot
-  if (!isManaged(context)) {
+  const unmanaged = whyNotManaged(context.inputs.snapshot)
+  if (unmanaged !== undefined) {
     return {
       code: 'NotManaged',
-      message: "this node's attachments are not managed by the attach/detach controller",
+      message: `this node's attachments are not managed by the attach/detach controller: ${unmanaged}`,
       hint: 'Detach the volume with the tools of its storage system.',
     }
   }
@@ -248,7 +251,7 @@ function obstacleOf(
       hint: 'Look the volume up in the storage system; delete the attachment yourself once it is surely not in use.',
     }
   }
-  const general = deviceObstacle(context, identity)
+  const general = deviceObstacle(context, CSI_PLUGIN, identity)
   if (general !== undefined) return general
   const others = context.objects
     .persistentVolumesOf(identity)
@@ -265,6 +268,14 @@ function obstacleOf(
       code: 'Forbidden',
       message: 'this credential may not delete attachments',
       hint: 'Use a credential that may delete volumeattachments (--kubeconfig).',
+    }
+  }
+  if (!isListedWhole(api, 'persistentvolumes')) {
+    return {
+      code: 'SecondVolume',
+      message:
+        'whether another PersistentVolume is behind the same attachment is not known: not all of them could be read',
+      hint: 'Use a credential that may list persistentvolumes (--kubeconfig).',
     }
   }
   return undefined

@@ -1,6 +1,6 @@
 /** Does a living pod need the device behind a global directory of iSCSI, FC or a flexVolume driver (S5, R815, R817)? */
 import { baseName } from '../actual/tree.ts'
-import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { VolumeSpec } from '../desired/desired-state.ts'
 import { deviceSourceOf, isDeviceOf } from '../desired/device-source.ts'
 import { escapeQualifiedName } from '../names.ts'
 import { onceFor } from '../once-for.ts'
@@ -23,7 +23,8 @@ export function isDeviceWanted(context: PlanContext, plugin: string, name: strin
 }
 
 interface Wanted {
-  readonly volumes: readonly VolumeToMount[]
+  /** Those that can't be used as their pods ask count as well (S4). */
+  readonly volumes: readonly VolumeSpec[]
   /** "pod UID/spec name" of each. */
   readonly keys: ReadonlySet<string>
 }
@@ -32,7 +33,10 @@ const NOTHING: Wanted = { volumes: [], keys: new Set() }
 
 /** Worked out once, for there may be hundreds of global directories. */
 const wantedByPlugin = onceFor(({ desired }: PlanContext): ReadonlyMap<string, Wanted> => {
-  const plugins = Map.groupBy(desired.volumes, ({ plugin }) => plugin)
+  const known = desired.unresolved.flatMap(({ podUid, mayBe }) =>
+    mayBe.of === 'itself' ? [{ ...mayBe.volume, podUid }] : [],
+  )
+  const plugins = Map.groupBy([...desired.volumes, ...known], ({ plugin }) => plugin)
   return new Map(
     [...plugins].map(([plugin, volumes]) => {
       const keys = new Set(volumes.map(({ podUid, specName }) => `${podUid}/${specName}`))

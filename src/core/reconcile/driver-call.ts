@@ -1,5 +1,6 @@
 /** Can a CSI driver be called, and what may be done when it cannot (S14, S16, O10). */
 import type { StateFile } from '../actual/state-file.ts'
+import { isListedWhole } from '../desired/api-lookup.ts'
 import { attachmentName } from '../names.ts'
 import type { Problem } from '../plan/plan.ts'
 import { type PlanContext, registeredDriver } from './context.ts'
@@ -63,11 +64,10 @@ function olderThanBoot({ bootTime }: PlanContext, { mtime }: StateFile): boolean
 function nothingLeftOf({ inputs }: PlanContext, { driver, handle }: { driver: string; handle: string }): boolean {
   const { csiSockets, api, nodeName } = inputs.snapshot
   if (csiSockets === undefined || api === undefined || api.csiNode == null) return false
+  if (!isListedWhole(api, 'csinodes') || !isListedWhole(api, 'volumeattachments')) return false
   if (csiSockets.some((socket) => socket.driver === driver || socket.driver === undefined)) return false
   if (inputs.tree.has(`plugins/${driver}/csi.sock`)) return false
   if (api.csiNode.spec.drivers?.some((each) => each.name === driver)) return false
-  if (api.credential === 'kubelet') return false
-  if (api.errors.some((error) => /volumeattachment|csinode/i.test(JSON.stringify(error)))) return false
   const name = attachmentName(handle, driver, nodeName)
   return !api.volumeAttachments.some((each) => each.metadata.name === name)
 }

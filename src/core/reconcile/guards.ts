@@ -1,52 +1,10 @@
-/** Guards that refuse a plan as a whole (S1, S29), or its apply (S34). */
+/** Guards that refuse a plan as a whole (S29), or its apply (S34); of S1 see refuse-identity.ts. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 import type { Witnesses } from './witnesses.ts'
 
 export type Refusal = NonNullable<Plan['refused']>
-
-/** S1: the Node object's machineID or systemUUID must be this host's. */
-export function machineOf({ snapshot }: ActualInputs): PlanInputs['machine'] {
-  const info = snapshot.api?.node?.status?.nodeInfo
-  const same = (a: string | undefined, b: string | undefined): boolean =>
-    a !== undefined && b !== undefined && a !== '' && plain(a) === plain(b)
-  return {
-    matches: same(info?.machineID, snapshot.machineID) || same(info?.systemUUID, snapshot.systemUUID),
-    ...(snapshot.machineID === undefined ? {} : { machineID: snapshot.machineID }),
-    ...(snapshot.systemUUID === undefined ? {} : { systemUUID: snapshot.systemUUID }),
-    ...(snapshot.bootID === undefined ? {} : { bootID: snapshot.bootID }),
-  }
-}
-
-/** Firmware and kubelet differ in case and dashes. */
-function plain(id: string): string {
-  return id.toLowerCase().replaceAll('-', '')
-}
-
-export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['machine']): Refusal | undefined {
-  const { api, nodeName } = inputs.snapshot
-  if (api === undefined) return undefined
-  if (api.node === null) {
-    return {
-      rule: 'S1',
-      code: 'NoSuchNode',
-      message: `${api.server} has no node ${nodeName}`,
-      hint: 'Check --context and --node: this may be the API of another cluster.',
-    }
-  }
-  if (machine.matches) return undefined
-  const info = api.node?.status?.nodeInfo
-  return {
-    rule: 'S1',
-    code: 'WrongMachine',
-    message:
-      api.node === undefined
-        ? `node ${nodeName} of ${api.server} was not read: whether it is this machine is not known`
-        : `node ${nodeName} of ${api.server} is another machine: its machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'} are not this host's ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
-    hint: 'Check --context and --node: this may be the API of another cluster with a node of the same name.',
-  }
-}
 
 const CLOCK_MARGIN_SECONDS = 600
 

@@ -1,19 +1,31 @@
 /** Steps and obstacles of unmounting what is stacked on one path (S18, S19, S20, R819, P120). */
+import { withoutCopies } from '../mountinfo/copies.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { Step } from '../plan/plan.ts'
 import type { PlanContext } from './context.ts'
 import type { Obstacle } from './draft.ts'
 
-/** One umount a layer, newest first. A flag may ask for a forced or lazy one of what this very path shows. */
+/**
+ * One umount a layer, newest first: copies below a root directory that is bound over itself go with theirs (O35). A flag
+ * may ask for a forced or lazy one of what this very path shows.
+ */
 export function umountSteps(context: PlanContext, path: string, layers: readonly MountInfo[]): Step[] {
   const detail = umountDetail(context, path)
   const top = layers.at(-1)
-  return layers.toReversed().map((layer) => ({
-    op: 'umount',
-    target: path,
-    // What lies below another file system is neither dead nor named by the flag.
-    ...(detail === undefined || top === undefined || !isSame(layer, top) ? {} : { detail }),
-  }))
+  return ownOf(context, path, layers)
+    .toReversed()
+    .map((layer) => ({
+      op: 'umount',
+      target: path,
+      // What lies below another file system is neither dead nor named by the flag.
+      ...(detail === undefined || top === undefined || !isSame(layer, top) ? {} : { detail }),
+    }))
+}
+
+function ownOf({ inputs: { mounts } }: PlanContext, path: string, layers: readonly MountInfo[]): readonly MountInfo[] {
+  const own = withoutCopies(mounts, path)
+  const copies = mounts.at(path).filter((mount) => !own.includes(mount))
+  return copies.length === 0 ? layers : layers.filter((layer) => !copies.includes(layer))
 }
 
 function umountDetail({ options, inputs }: PlanContext, path: string): string | undefined {

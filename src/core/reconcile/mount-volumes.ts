@@ -10,7 +10,7 @@ import { isStaged } from './csi-staged.ts'
 import { predecessorObstacle } from './device-obstacles.ts'
 import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from './draft.ts'
 import { isNamed } from './filter-operations.ts'
-import { mountObstacle, mountWait } from './mount-conditions.ts'
+import { mountObstacle, mountWait, reportMultiAttach } from './mount-conditions.ts'
 import { refreshVolume } from './refresh-volumes.ts'
 import { labelObstacle, reportLabel } from './selinux.ts'
 import { unreadObstacle } from './unread.ts'
@@ -23,23 +23,26 @@ export function mountOrAttachVolumes(context: PlanContext, findings: Findings): 
   for (const unresolved of context.desired.unresolved) {
     if (context.classes.of(unresolved.podUid)?.class !== 'Desired') continue
     const pod = podRefOf(context, unresolved.podUid)
-    const absent = unresolved.cause === 'Absent'
-    findings.wait(
-      'MountVolume',
-      { code: absent ? 'ClaimMissing' : 'VolumeUnresolved', message: unresolved.message },
-      'S4',
-      {
-        pod,
-        volume: {
-          name: unresolved.persistentVolumeName ?? unresolved.podVolumeName,
-          podVolumeName: unresolved.podVolumeName,
-          plugin: 'unknown',
-          mode: 'Filesystem',
-        },
+    const { mayBe, cause, message } = unresolved
+    const known = mayBe.of === 'itself' ? mayBe.volume : undefined
+    findings.wait('MountVolume', { code: WAITING_FOR[cause], message }, 'S4', {
+      pod,
+      volume: {
+        name: unresolved.persistentVolumeName ?? unresolved.podVolumeName,
+        podVolumeName: unresolved.podVolumeName,
+        plugin: known?.plugin ?? 'unknown',
+        mode: known?.mode ?? 'Filesystem',
       },
-    )
+    })
   }
 }
+
+const WAITING_FOR = {
+  Absent: 'ClaimMissing',
+  Unbound: 'ClaimUnbound',
+  Unusable: 'VolumeUnresolved',
+  Unknown: 'VolumeUnresolved',
+} as const
 
 function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMount, staging: Map<string, Draft>): void {
   const { inputs } = context
@@ -72,6 +75,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   const wait = mountWait(context, volume)
   if (wait !== undefined) {
     findings.wait(kind, wait, 'S22', { pod, volume: ref })
+    reportMultiAttach(context, findings, volume)
     return
   }
   const earlier = isForOnePod(volume.persistentVolume) ? operationsOn(findings, volume) : []

@@ -21,7 +21,7 @@ import { judgeWitnesses } from './witnesses.ts'
 export function makeContext(state: NodeState, options: PlanOptions, findings: Findings): PlanContext {
   const inputs = new ActualInputs(state)
   const { snapshot } = inputs
-  const witnesses = judgeWitnesses(inputs)
+  const witnesses = judgeWitnesses(inputs, options.foreignPods)
   const statics = judgeStaticSources(inputs)
   findings.problems.push(...witnesses.problems, ...statics.problems)
   const blocks = blockVolumes(inputs)

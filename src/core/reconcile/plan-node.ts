@@ -15,12 +15,13 @@ import { blockDeadDrivers } from './dead-drivers.ts'
 import { detachVolumes } from './detach-volumes.ts'
 import { Findings, finishOperations } from './draft.ts'
 import { filterOperations } from './filter-operations.ts'
-import { machineOf, refuseInsecureApi, refuseOutage, refuseWrongMachine } from './guards.ts'
+import { refuseInsecureApi, refuseOutage } from './guards.ts'
 import { blockLazilyDetached } from './lazily-detached.ts'
 import { mountOrAttachVolumes } from './mount-volumes.ts'
 import { makeContext } from './plan-context.ts'
 import { podListIsComplete, sectionUnseen } from './pod-classes.ts'
 import { missingPodsDirectory } from './pods-directory.ts'
+import { machineOf, refuseWrongMachine, reportAccepted } from './refuse-identity.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { reportProblems } from './report-problems.ts'
 import { unmapDevices, unmapVolumes } from './unmap-block.ts'
@@ -28,6 +29,7 @@ import { reportUnmatchedNames } from './unmatched-names.ts'
 import { unmountDevices } from './unmount-devices.ts'
 import { unmountOtherDevices } from './unmount-other-devices.ts'
 import { unmountVolumes } from './unmount-volumes.ts'
+import { blockBehindLinks } from './unread.ts'
 import { knowsOtherNodes } from './volume-facts.ts'
 
 /**
@@ -63,7 +65,8 @@ export function decideNode(
   reportInsecureApi(context, findings)
   if (look === 'first') reportUnmatchedNames(context, findings)
 
-  const machine = machineOf(inputs)
+  const machine = machineOf(inputs, options)
+  reportAccepted(machine, findings)
   const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
   const { kept, filtered } = filterOperations(findings.operations, options)
   const operations = finishOperations(kept)
@@ -117,6 +120,7 @@ function runPass(context: PlanContext, findings: Findings): void {
   // Before those are decided that come after them, and again before detaches.
   covered.block(findings.operations)
   mountOrAttachVolumes(context, findings)
+  blockBehindLinks(inputs, findings.operations)
   unmountDevices(context, findings)
   unmapDevices(context, findings)
   unmountOtherDevices(context, findings)
@@ -126,6 +130,7 @@ function runPass(context: PlanContext, findings: Findings): void {
   detachVolumes(context, findings)
   blockLazilyDetached(context, findings)
   removeOrphanPodDirs(context, findings)
+  blockBehindLinks(inputs, findings.operations)
 }
 
 /** A section that is not there is a source that failed: said, and the plan is not complete (contract, Snapshot). */

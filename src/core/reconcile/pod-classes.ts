@@ -4,9 +4,12 @@
  */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { compareText } from '../compare-text.ts'
+import { isListedWhole } from '../desired/api-lookup.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
 import type { PodRef } from '../plan/plan.ts'
+import { knownPods } from './known-pods.ts'
+import { whyTerminatedKept } from './kubelet-mode.ts'
 import type { StaticSources } from './static-sources.ts'
 import type { Witnesses } from './witnesses.ts'
 
@@ -45,8 +48,9 @@ export function classifyPods(
   const { snapshot, tree } = inputs
   const listed = new Map<string, Pod>()
   const shielded = new Set<string>()
-  // S10: what an annotation says never takes the place of an ordinary pod's own UID.
-  for (const pod of (snapshot.api?.pods ?? []).toSorted((a, b) => Number(isMirrorPod(b)) - Number(isMirrorPod(a)))) {
+  // The last one counts. S10: what an annotation says never takes the place of an ordinary pod's own UID; of a pod that is in
+  // the list twice the one that lives is believed.
+  for (const pod of (snapshot.api?.pods ?? []).toSorted((a, b) => weightOf(a) - weightOf(b))) {
     listed.set(onDiskUid(pod), pod)
     for (const uid of protectedUids(pod)) shielded.add(uid)
   }
@@ -61,6 +65,7 @@ export function classifyPods(
   ])
   const names = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
   const listComplete = podListIsComplete(inputs)
+  const keepers = whyTerminatedKept(snapshot)
 
   const classOf = (uid: string): PodClass => {
     const pod = listed.get(uid)
@@ -96,11 +101,16 @@ export function classifyPods(
       if (alive) return frozen('PodStillRunning', 'it is ending, and something of it still runs')
       const blind = witnesses.blindFor(uid)
       if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+      if (keepers !== undefined)
+        return frozen('TerminatedKept', `it has ended, and its volumes are kept, by ${keepers}`)
       return { ...base, class: 'Finished' }
     }
     if (unseen !== undefined) return frozen('SectionMissing', unseen)
     if (!listComplete) return frozen('PodListIncomplete', 'the list of pods is not known to be complete')
     if (shielded.has(uid)) return frozen('MirrorPodUid', 'a mirror pod bears this UID')
+    if (alive && !knownPods(inputs).has(uid)) {
+      return frozen('UnknownPodProcess', 'a process is in its cgroup, and nothing else here knows the pod')
+    }
     if (alive) return frozen('PodGoneButRunning', 'it is not in the API, and something of it still runs')
     const blind = witnesses.blindFor(uid)
     if (blind !== undefined) return frozen('AlivenessUnknown', blind)
@@ -114,6 +124,11 @@ export function classifyPods(
   return { all, of: (uid) => byUid.get(uid) }
 }
 
+/** Ordinary pods after mirror pods, those that are meant to run after those that end. */
+function weightOf(pod: Pod): number {
+  return (isMirrorPod(pod) ? 0 : 2) + (isTerminalPhase(pod) || isTerminating(pod) ? 0 : 1)
+}
+
 /** Without the mount table or the disk nothing can be told from live data; without the loop devices no map can be undone. */
 export function sectionUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
   if (mounts.size === 0) return 'the mount table was not read'
@@ -123,12 +138,5 @@ export function sectionUnseen({ snapshot, mounts }: ActualInputs): string | unde
 
 /** S3: a list that failed, or is not there, makes nobody absent. */
 export function podListIsComplete({ snapshot }: ActualInputs): boolean {
-  if (snapshot.api === undefined || !Array.isArray(snapshot.api.pods)) return false
-  return !snapshot.api.errors.some((error) => mentionsPods(error))
-}
-
-function mentionsPods(error: unknown): boolean {
-  if (typeof error === 'string') return /\bpods?\b/i.test(error)
-  const { resource, kind } = error as { resource?: unknown; kind?: unknown }
-  return /^pods?$/i.test(String(resource ?? kind ?? ''))
+  return isListedWhole(snapshot.api, 'pods')
 }

@@ -11,7 +11,7 @@ import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from './context.ts'
 import { expectedMount, type Findings, notAsked, type Obstacle } from './draft.ts'
 import { isNamed } from './filter-operations.ts'
-import { mountWait } from './mount-conditions.ts'
+import { elsewhereWait, mountWait } from './mount-conditions.ts'
 import { describeWanted, leaveWanted } from './mount-volumes.ts'
 import { unreadWithin } from './unread.ts'
 
@@ -108,7 +108,10 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
   const pod = podRefOf(context, volume.podUid)
   const ref = describeWanted(context, volume)
   // A driver is called only for what may be mounted here and now (S22, S30).
-  const wait = volume.plugin === CSI_PLUGIN ? mountWait(context, volume) : waitForKubelet(context)
+  const wait =
+    volume.plugin === CSI_PLUGIN
+      ? mountWait(context, volume)
+      : (elsewhereWait(context, volume) ?? waitForKubelet(context))
   if (wait !== undefined) {
     findings.wait(what.kind, wait, what.rule, { pod, volume: ref })
     return

@@ -5,6 +5,7 @@
 import { isWithinAny, parentOf } from '../actual/tree.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { Step } from '../plan/plan.ts'
+import { contentObstacle } from './content-users.ts'
 import { type PlanContext, waitToSettle } from './context.ts'
 import type { Draft, Findings } from './draft.ts'
 import type { PodClass } from './pod-classes.ts'
@@ -64,6 +65,12 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
     .toReversed()
     .map((entry) => ({ op: entry.type === 'dir' ? 'rmdir' : 'unlink', target: inputs.absolute(entry.path) }))
   steps.push({ op: 'rmdir', target: inputs.absolute(base) })
+  const blocked = contentObstacle(context, {
+    dir: inputs.absolute(base),
+    layers: [],
+    removes: new Set(mine.flatMap((draft) => [...draft.removes])),
+    podUid: pod.uid,
+  })
   findings.add({
     kind: 'RemoveOrphanPodDir',
     reason: 'OrphanPodDir',
@@ -77,6 +84,7 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
     after: [...mine],
     rule: 'R612',
     removes: new Set(),
+    ...(blocked === undefined ? {} : { blocked }),
   })
   return false
 }

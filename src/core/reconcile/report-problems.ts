@@ -1,25 +1,68 @@
 /** What is wrong and has no operation of its own: said, with what to do (contract, problems). */
 import { readStateFile } from '../actual/state-file.ts'
-import type { ApiReadError } from '../model/snapshot.ts'
+import type { UnresolvedVolume } from '../desired/desired-state.ts'
+import type { DeviceKind } from '../desired/may-be.ts'
+import { podNamespace } from '../desired/pods.ts'
+import { readFailures, subjectOf } from '../desired/read-failures.ts'
 import { csiUniqueName, escapeQualifiedName } from '../names.ts'
-import { pluginNamed } from '../plugins/registry.ts'
 import { namespacedName, podName, podNameAndUid } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
+import { foreignHint, knownPods } from './known-pods.ts'
 import { reportMountStorms } from './mount-storm.ts'
 import type { PodClass } from './pod-classes.ts'
+import { reportAttachments } from './report-attachments.ts'
 import { reportDrivers } from './report-drivers.ts'
+import { reportKubelet } from './report-kubelet.ts'
+import { reportReadOnly } from './report-read-only.ts'
+import { reportStatusNames } from './report-status-names.ts'
+import { reportVolumeObjects } from './report-volume-objects.ts'
+import { unknownLinks } from './unread.ts'
 
 export function reportProblems(context: PlanContext, findings: Findings): void {
   for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, findings, pod)
   reportUnresolved(context, findings)
   reportReadErrors(context, findings)
-  reportAttachment(context, findings)
+  reportAttachments(context, findings)
+  reportStatusNames(context, findings)
+  reportReadOnly(context, findings)
+  reportVolumeObjects(context, findings)
+  reportKubelet(context, findings)
   reportUnknownDeadMounts(context, findings)
   reportMountStorms(context, findings)
   reportDrivers(context, findings)
   reportSurplus(context, findings)
   reportNotBelieved(context, findings)
+  reportUnknownLinks(context, findings)
+  reportForeignPods(context, findings)
+}
+
+/** S8: behind it is what nothing can be decided on. */
+function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
+  for (const { path, obstacle } of unknownLinks(inputs)) {
+    findings.complete = false
+    findings.problem('error', 'LinkInPlace', obstacle.message, { path: inputs.absolute(path) }, obstacle.hint)
+  }
+}
+
+/** S9, S31: each use of the flag stands in the plan, and lifts nothing for a pod that this node knows. */
+function reportForeignPods({ inputs, options }: PlanContext, findings: Findings): void {
+  const { foreignPods = [] } = options
+  const { processes = [] } = inputs.snapshot
+  for (const uid of new Set(foreignPods)) {
+    if (knownPods(inputs).has(uid)) {
+      findings.problem(
+        'warning',
+        'NotForeign',
+        `--foreign-pod ${uid} changes nothing: the API, the kubelet's directories or the container runtime of this node knows the pod`,
+        { pod: uid },
+        'Leave the flag out.',
+      )
+    } else if (processes.includes(uid)) {
+      const message = `pod ${uid} is taken for another kubelet's: what its processes use counts for nothing here, but for what is seen at apply`
+      findings.problem('info', 'ForeignPod', message, { pod: uid })
+    }
+  }
 }
 
 /** It changes nothing by itself (S32): that it was passed over is said, for it may be what a person expects to count. */
@@ -70,6 +113,14 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       about,
       `Stop it first: crictl pods --label io.kubernetes.pod.uid=${pod.uid} -q | xargs -r crictl stopp (a container that was only created goes with crictl rmp); then plan again.`,
     )
+  } else if (code === 'UnknownPodProcess') {
+    findings.problem(
+      'error',
+      'UnknownPodProcess',
+      `a process of pod ${pod.uid} runs here, and neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
+      { pod: pod.uid },
+      foreignHint(pod.uid),
+    )
   } else if (code === 'PodStillRunning') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
     findings.problem('info', 'PodStillRunning', `pod ${name} is ending and still runs: ${signs}`, about)
@@ -97,93 +148,50 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
 function reportUnresolved(context: PlanContext, findings: Findings): void {
   for (const each of context.desired.unresolved) {
     const unknown = each.cause === 'Unknown'
+    // S4: the others are known well enough to hold nothing back that is not theirs.
     if (unknown) findings.complete = false
     findings.problem(
       unknown ? 'error' : 'warning',
       'UnresolvedVolume',
       `volume ${each.podVolumeName} of pod ${namespacedName(each.pod.metadata)}: ${each.message}`,
       { pod: each.podUid, volume: each.podVolumeName },
-      unknown
-        ? 'Use a credential that may read it, or repair it: until then no device is unstaged, unmapped or detached.'
-        : "The pod's own directories are left alone until its claim is there.",
+      unresolvedHint(each),
     )
   }
+}
+
+function unresolvedHint({ cause, mayBe, claimName, pod }: UnresolvedVolume): string {
+  if (cause === 'Absent') return "The pod's own directories are left alone until its claim is there."
+  if (cause === 'Unbound') {
+    return `See why it is not bound: kubectl describe pvc ${claimName} -n ${podNamespace(pod)}. Only this pod waits for it.`
+  }
+  if (mayBe.of === 'none') return 'The kubelet cannot mount it either: repair the pod. Nothing else is held back by it.'
+  if (mayBe.of === 'itself') {
+    return 'The kubelet cannot mount it either: repair the pod or its claim. Until then this one volume is left as it is.'
+  }
+  const which = mayBe.of === 'kinds' ? ` of ${mayBe.kinds.map(kindName).join(' or ')}` : ''
+  return cause === 'Unusable'
+    ? `The kubelet cannot mount it either: repair the pod. Until then no device${which} is unstaged, unmapped or detached.`
+    : `Use a credential that may read it, or repair it: until then no device${which} is unstaged, unmapped or detached.`
+}
+
+function kindName({ plugin, driver }: DeviceKind): string {
+  return driver === undefined ? plugin : `driver ${driver}`
 }
 
 function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
-  for (const error of inputs.snapshot.api?.errors ?? []) {
-    const { resource, namespace, name, status, reason, message } = error as Partial<ApiReadError>
-    if (reason === 'NotFound' || status === 404) continue
-    const what = [resource ?? 'object', [namespace, name].filter(Boolean).join('/')].filter(Boolean).join(' ')
-    const forbidden = reason === 'Forbidden' || status === 403
+  const { api } = inputs.snapshot
+  for (const failure of api === undefined ? [] : readFailures(api.errors)) {
+    if (failure.notFound) continue
     findings.problem(
-      forbidden ? 'info' : 'warning',
+      failure.forbidden ? 'info' : 'warning',
       'ReadFailed',
-      typeof error === 'string' ? error : `${what} could not be read: ${message ?? reason ?? 'no reason given'}`,
+      failure.resource === undefined
+        ? `what could not be read is not clear, so that anything may be missing: ${failure.text}`
+        : `${subjectOf(failure)} could not be read: ${failure.text}`,
       {},
     )
   }
-}
-
-/** O7: a volume that is mounted here while the control plane believes otherwise may be attached elsewhere tomorrow. */
-function reportAttachment(context: PlanContext, findings: Findings): void {
-  const status = context.inputs.snapshot.api?.node?.status
-  if (status === undefined) return
-  const attached = new Set((status.volumesAttached ?? []).map((each) => each.name))
-  const inUse = new Set(status.volumesInUse ?? [])
-  const said = new Set<string>()
-  const check = (uniqueName: string, pod: string | undefined, name: string, path: string): void => {
-    if (said.has(uniqueName)) return
-    said.add(uniqueName)
-    const about = { ...(pod === undefined ? {} : { pod }), volume: name, path }
-    if (!attached.has(uniqueName)) {
-      findings.problem(
-        'error',
-        'MountedButNotAttached',
-        `${uniqueName} is mounted on ${path} and not attached to this node: another node may write to it`,
-        about,
-        'Stop what uses it here before anything else; then let the controller attach it again.',
-      )
-    } else if (!inUse.has(uniqueName)) {
-      findings.problem(
-        'error',
-        'MountedButNotInUse',
-        `${uniqueName} is mounted on ${path} and not reported in use: the controller may detach it under the mount`,
-        about,
-        'Start the kubelet, which reports it, or unmount it.',
-      )
-    }
-  }
-  for (const volume of context.desired.volumes) {
-    if (volume.attachability !== 'attachable' || volume.driver === undefined || volume.handle === undefined) continue
-    if (context.classes.of(volume.podUid)?.class !== 'Desired' || !hasMount(context, volume.uniqueName)) continue
-    if (pluginNamed(volume.plugin).evidence(context.inputs, volume).state === 'mounted')
-      check(volume.uniqueName, volume.podUid, volume.specName, pathOf(context, volume.uniqueName))
-  }
-  for (const staged of context.staged) {
-    const data = staged.stateFile?.data
-    if (data === undefined || staged.layers.length === 0 || !needsAttach(context, data.driverName)) continue
-    check(
-      csiUniqueName(data.driverName, data.volumeHandle),
-      undefined,
-      staged.key,
-      context.inputs.absolute(staged.target),
-    )
-  }
-}
-
-function hasMount(context: PlanContext, uniqueName: string): boolean {
-  return pathOf(context, uniqueName) !== ''
-}
-
-function pathOf(context: PlanContext, uniqueName: string): string {
-  const [record] = context.onDisk.of(uniqueName)
-  return record === undefined ? '' : context.inputs.absolute(record.path)
-}
-
-function needsAttach({ inputs }: PlanContext, driver: string): boolean {
-  const object = inputs.snapshot.api?.csiDrivers.find((each) => each.metadata.name === driver)
-  return object !== undefined && object.spec.attachRequired !== false
 }
 
 /** Dead mounts that no wanted volume and no operation has spoken of. */

@@ -97,7 +97,7 @@ function stagedLabel(context: PlanContext, volume: VolumeToMount): string | unde
     return mountOf(context, volume, pluginNamed(volume.plugin).globalPath(volume))?.label
   const { inputs } = context
   const dir = csiStagingDir(volume)
-  if (dir === undefined || inputs.at(`${dir}/globalmount`).length === 0) return undefined
+  if (dir === undefined || inputs.top(`${dir}/globalmount`) === undefined) return undefined
   const data = readStateFile(inputs.tree.get(`${dir}/${VOLUME_DATA}`))?.data
   return data === undefined ? undefined : labelIn(data)
 }
@@ -118,7 +118,7 @@ function recordOf({ inputs }: PlanContext, volume: VolumeToMount): FoundLabel | 
 function mountOf({ inputs }: PlanContext, volume: VolumeToMount, path: string | undefined): FoundLabel | undefined {
   if (path === undefined || pluginNamed(volume.plugin).takesLabel === undefined) return undefined
   if (mountOptions(volume, []).some((option) => option.startsWith(CONTEXT))) return undefined
-  const top = inputs.at(path).at(-1)
+  const top = inputs.top(path)
   if (top === undefined) return undefined
   const option = top.superOptions.find((each) => each.startsWith(CONTEXT)) ?? ''
   return { path, label: option.slice(CONTEXT.length).replaceAll('"', '') }

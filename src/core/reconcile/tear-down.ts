@@ -5,6 +5,7 @@ import type { TreeEntry } from '../model/snapshot.ts'
 import { uniquePodVolumeName } from '../names.ts'
 import type { Operation, Step, VolumeRef } from '../plan/plan.ts'
 import { allowedFsTypes, type TeardownFamily } from '../plugins/teardown-family.ts'
+import { contentObstacle } from './content-users.ts'
 import { type PlanContext, waitToSettle } from './context.ts'
 import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
@@ -70,11 +71,16 @@ export function tearDown(
     ...(emptied ? [{ op: 'deleteContent' as const, target: dir }] : []),
     ...(exists && !keepsDirectory ? [{ op: 'rmdir' as const, target: dir }] : []),
   ]
+  const removes = new Set([...work.removes, ...volume.layers.map((layer) => layer.id)])
+  // A tmpfs that shows a secret is no data of its own (S13), and a mount that is dead shows nothing.
+  const inMemory = family === 'emptyDir' ? (allowedFsTypes(family) ?? []) : []
+  const layers = volume.layers.filter(({ fsType }) => inMemory.includes(fsType))
   const blocked =
     work.obstacle ??
     foreignObstacle(context, volume.foreign) ??
     layerObstacle(context, dir, volume.layers, allowedFsTypes(family)) ??
-    guard
+    guard ??
+    (keepsDirectory ? undefined : contentObstacle(context, { dir, layers, removes, podUid: pod.uid }))
   findings.add({
     kind: 'UnmountVolume',
     reason: pod.class === 'Finished' ? 'PodFinished' : 'PodGone',
@@ -87,7 +93,7 @@ export function tearDown(
     ...(deletes === undefined ? {} : { deletes }),
     rule: 'R437',
     expects: [...work.expects, ...(volume.layers.length > 0 ? [expectedMount(dir, volume.layers)] : [])],
-    removes: new Set([...work.removes, ...volume.layers.map((layer) => layer.id)]),
+    removes,
     ...(blocked === undefined ? {} : { blocked }),
     ...(family === 'emptyDir' && deletes !== undefined ? { kubeletWould: 'delete the content without asking' } : {}),
   })

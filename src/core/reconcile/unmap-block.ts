@@ -10,6 +10,7 @@ import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall } from './driver-call.ts'
 import { driverStaging } from './driver-staging.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
+import { elsewhereObstacle } from './outside-root.ts'
 import { gone } from './pod-facts.ts'
 import { referencesTo } from './references.ts'
 import { globalUniqueName, releaseSteps } from './unmount-other-devices.ts'
@@ -157,7 +158,8 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
           hint: 'Look at it; move it away or delete it yourself, then plan again.',
         } satisfies Obstacle)) ??
     identityObstacle(identified) ??
-    deviceObstacle(context, identity) ??
+    deviceObstacle(context, block.plugin, identity, csi ? undefined : block.name) ??
+    (csi ? elsewhereObstacle(inputs, { ...identity, names: [block.name] }) : undefined) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     predecessorObstacle(after)

@@ -5,9 +5,10 @@ import { namespacedName } from '../pod-name.ts'
 import type { PlanContext } from './context.ts'
 import type { Findings } from './draft.ts'
 import { namesOf } from './filter-operations.ts'
+import { knownPods } from './known-pods.ts'
 
 export function reportUnmatchedNames(context: PlanContext, findings: Findings): void {
-  const { pods = [], volumes = [], devices = {} } = context.options
+  const { pods = [], volumes = [], devices = {}, foreignPods = [] } = context.options
   const warn = (
     flag: string,
     given: readonly string[],
@@ -23,6 +24,10 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
     }
   }
   warn('pod', pods, () => namesOfPods(context), POD_HINT)
+  for (const uid of foreignPods.filter((each) => !namesProcess(context, each))) {
+    const message = `--foreign-pod ${uid}: no process of such a pod runs here`
+    findings.problem('warning', 'NothingNamed', message, {}, 'Give the UID as the plan shows it.')
+  }
   warn('volume', volumes, () => namesOfVolumes(context, findings), VOLUME_HINT)
   warn('device', Object.keys(devices), () => namesOfVolumes(context, findings), DEVICE_HINT, 'volume')
 }
@@ -31,6 +36,11 @@ const DEVICE_HINT = 'Give the volume as the VOLUME column of the plan has it, or
 const POD_HINT = 'Give NAMESPACE/NAME or the UID; volctl explain finds a pod by less.'
 const VOLUME_HINT =
   'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain finds it by less.'
+
+/** Of a pod that this node knows it is said that it is not foreign. */
+function namesProcess({ inputs }: PlanContext, uid: string): boolean {
+  return (inputs.snapshot.processes ?? []).includes(uid) || knownPods(inputs).has(uid)
+}
 
 function namesOfPods({ classes }: PlanContext): ReadonlySet<string> {
   return new Set(

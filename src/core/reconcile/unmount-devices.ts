@@ -4,9 +4,10 @@
  */
 import type { StagedVolume } from '../actual/devices.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
-import { csiGlobalDir, csiUniqueName } from '../names.ts'
+import { CSI_PLUGIN, csiGlobalDir, csiUniqueName } from '../names.ts'
 import { onceFor } from '../once-for.ts'
 import type { Step } from '../plan/plan.ts'
+import type { SoughtVolume } from '../volume-shapes.ts'
 import { type PlanContext, registeredDriver, stages, waitForKubelet } from './context.ts'
 import { type CsiIdentity, identifyStaged, identityObstacle } from './csi-identity.ts'
 import { deviceObstacle, predecessorObstacle } from './device-obstacles.ts'
@@ -14,6 +15,7 @@ import { expectedMount, type Findings, type Obstacle } from './draft.ts'
 import { driverCall, reportDriverGone } from './driver-call.ts'
 import { driverStaging } from './driver-staging.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from './layers.ts'
+import { elsewhereObstacle } from './outside-root.ts'
 import { referencesTo } from './references.ts'
 import { unreadWithin } from './unread.ts'
 import { describeCsiVolume } from './volume-facts.ts'
@@ -86,7 +88,8 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
     own.obstacle ??
     contentObstacle(context, staged, own.strangers) ??
     identityObstacle(identified) ??
-    deviceObstacle(context, identity) ??
+    deviceObstacle(context, CSI_PLUGIN, identity) ??
+    elsewhereObstacle(inputs, soughtAt(context, staged, identity)) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     (call?.kind === 'blocked' ? call.blocked : undefined) ??
     (call?.kind === 'call' && mounted ? noStagingObstacle(context, identity, target) : undefined) ??
@@ -118,6 +121,13 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
     ...(leaked ? { kubeletWould: 'never find it again; the controller may detach the device while it is staged' } : {}),
     ...(blocked === undefined ? {} : { blocked }),
   })
+}
+
+/** Also where nothing but the path tells whose it is: the driver's directory, and in the old layout the volume's name. */
+function soughtAt(context: PlanContext, staged: StagedVolume, identity: CsiIdentity | undefined): SoughtVolume {
+  const volumes = identity === undefined ? [] : context.objects.persistentVolumesOf(identity)
+  const names = volumes.map(({ metadata }) => metadata.name)
+  return staged.driverDir === 'pv' ? { ...identity, names: [...names, staged.key] } : { ...identity, names }
 }
 
 /** S16, R444: no call of such a driver takes the mount away, and so the kernel may not either. */

@@ -65,7 +65,7 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
     layerObstacle(context, target, layers) ??
     contentObstacle(context, global) ??
     (call?.kind === 'blocked' && layers.length > 0 ? call.blocked : undefined) ??
-    deviceObstacle(context, undefined) ??
+    deviceObstacle(context, plugin, undefined, name) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
     predecessorObstacle(after)
   if (call?.kind === 'gone' && layers.length > 0)

@@ -70,13 +70,14 @@ function unmountLeakedSubPaths(context: PlanContext, findings: Findings, pod: Po
     return
   }
   const work = subPathWork(context, subPaths)
+  const left = work.steps.filter(({ op }) => op === 'umount').length
   const memory = memoryBehind(context, pod.uid, subPaths)
   const blocked =
     work.obstacle ?? (memory.length === 0 || context.options.orphans ? undefined : memoryObstacle(volumeName, memory))
   findings.add({
     kind: 'UnmountVolume',
     reason: 'LeakedSubPath',
-    message: `${gone(pod)}; its volume ${volumeName} has no directory any more, and ${work.removes.length} sub-path mount${work.removes.length === 1 ? ' is' : 's are'} left`,
+    message: `${gone(pod)}; its volume ${volumeName} has no directory any more, and ${left} sub-path mount${left === 1 ? ' is' : 's are'} left`,
     pod: pod.ref,
     volume,
     steps: work.steps,

@@ -4,15 +4,29 @@ import { parentOf, type Tree } from '../actual/tree.ts'
 import { diskTrouble } from '../disk-trouble.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { onceFor } from '../once-for.ts'
+import { isWithin } from '../path-within.ts'
+import { isExpectedDirectory, mayBeLink } from '../structure.ts'
 import type { PlanContext } from './context.ts'
-import type { Left, Obstacle } from './draft.ts'
+import type { Draft, Left, Obstacle } from './draft.ts'
 import { isLiving } from './volume-users.ts'
 
 const ERRNO = /^E[A-Z0-9]+$/
 
 /** Did the system refuse it; a limit of volctl's own, as for what containers write, says that something is there. */
-function isUnread({ error }: TreeEntry): boolean {
-  return error !== undefined && ERRNO.test(error)
+function isUnread(entry: TreeEntry): boolean {
+  return (entry.error !== undefined && ERRNO.test(entry.error)) || isUnknownLink(entry)
+}
+
+/** S8: a link where the kubelet has a directory, that is not gone through: what is behind it is not known. */
+function isUnknownLink({ path, type, realPath }: TreeEntry): boolean {
+  return type === 'link' && !(realPath !== undefined && mayBeLink(path)) && isExpectedDirectory(path)
+}
+
+/** Such a link may hide any volume, whatever else is known of the pod or driver that it is of. */
+export function unknownLinks(inputs: ActualInputs): { readonly path: string; readonly obstacle: Obstacle }[] {
+  return unreadEntries(inputs)
+    .filter(isUnknownLink)
+    .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) }))
 }
 
 /** Nearly always nothing: then no volume has to look for it. */
@@ -68,7 +82,27 @@ export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obs
   return { rule: 'S3', why: obstacle.message, obstacle }
 }
 
-function obstacleOf(inputs: ActualInputs, { path, error = '' }: TreeEntry): Obstacle {
+/** No operation has a part behind such a link, whatever it was decided on. */
+export function blockBehindLinks(inputs: ActualInputs, drafts: readonly Draft[]): void {
+  const links = unknownLinks(inputs)
+  if (links.length === 0) return
+  for (const draft of drafts) {
+    const paths = [...draft.paths, ...draft.steps.map(({ target }) => target)]
+    const link = links.find(({ path }) => paths.some((each) => isWithin(each, inputs.absolute(path))))
+    if (link !== undefined) draft.blocked ??= link.obstacle
+  }
+}
+
+function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {
+  const { path, error = '' } = entry
+  if (isUnknownLink(entry)) {
+    const { target } = entry
+    return {
+      code: 'LinkInPlace',
+      message: `${inputs.absolute(path)} is a link${target === undefined ? '' : ` to ${target}`} where the kubelet has a directory, and is not gone through${error === '' ? '' : `: ${error}`}; what is behind it counts as in use`,
+      hint: 'Put a directory or a bind mount in its place, or repair what it leads to; then plan again.',
+    }
+  }
   return {
     code: 'TreeUnreadable',
     message: `${inputs.absolute(path)} could not be read (${error}): what is there is not known`,

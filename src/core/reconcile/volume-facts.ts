@@ -1,5 +1,6 @@
 /** What a person is shown about a CSI volume before saying yes (S31), and what else the API says of it. */
 
+import { isListedWhole } from '../desired/api-lookup.ts'
 import type { PersistentVolume } from '../model/objects.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { VolumeMode, VolumeRef } from '../plan/plan.ts'
@@ -66,6 +67,11 @@ export function allowsSeveralNodes(volume: PersistentVolume | undefined): boolea
   return volume?.spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany') ?? false
 }
 
+/** For messages: the modes by which the volume is judged. */
+export function accessModesText(volume: PersistentVolume | undefined): string {
+  return volume?.spec.accessModes?.join(', ') || 'not known'
+}
+
 /** May only one pod have the volume; beside another mode the kubelet takes no notice of it (R430). */
 export function isForOnePod(volume: PersistentVolume | undefined): boolean {
   const modes = volume?.spec.accessModes ?? []
@@ -74,7 +80,5 @@ export function isForOnePod(volume: PersistentVolume | undefined): boolean {
 
 /** Are the attachments of other nodes known: the list was read whole, not object by object (S30). */
 export function knowsOtherNodes({ inputs }: PlanContext): boolean {
-  const { api } = inputs.snapshot
-  if (api === undefined || api.credential === 'kubelet') return false
-  return !api.errors.some((error) => error.resource === 'volumeattachments' && error.name === undefined)
+  return isListedWhole(inputs.snapshot.api, 'volumeattachments')
 }

@@ -18,7 +18,10 @@ export interface VolumeUser {
 export interface VolumeUsers {
   /** Pods that are Desired or Frozen and use this unique name. */
   of(uniqueName: string): readonly VolumeUser[]
-  /** Pods that are Desired or Frozen and have a CSI volume on disk whose record is lost, under this PV's name. */
+  /**
+   * Pods that are Desired or Frozen and have a CSI volume on disk whose record is lost, under this PV's name, or whose claim
+   * leads to this PV, which they can't use.
+   */
   ofPersistentVolume(name: string): readonly VolumeUser[]
   /** Pods that are Desired or Frozen and have any volume of this plugin, wanted or on disk. */
   ofPlugin(plugin: string): readonly VolumeUser[]
@@ -42,6 +45,15 @@ export function findVolumeUsers(
     if (pod === undefined || !isLiving(pod)) continue
     found.noteName(volume.uniqueName, { pod, how: 'wants it' })
     found.notePlugin(volume.plugin, { pod, how: 'wants it' })
+  }
+  for (const { podUid, mayBe, persistentVolumeName } of desired.unresolved) {
+    const pod = classes.of(podUid)
+    if (pod === undefined || !isLiving(pod) || mayBe.of !== 'itself') continue
+    // S4: it holds back itself alone, under every name that it has.
+    const user: VolumeUser = { pod, how: 'wants it' }
+    found.noteName(mayBe.volume.uniqueName, user)
+    found.notePlugin(mayBe.volume.plugin, user)
+    if (persistentVolumeName !== undefined) found.notePersistentVolume(persistentVolumeName, user)
   }
   for (const pod of living) {
     notePlugins(inputs, found, pod)
@@ -101,6 +113,10 @@ class Found implements VolumeUsers {
     append(this.#byPlugin, plugin, user)
   }
 
+  notePersistentVolume(name: string, user: VolumeUser): void {
+    append(this.#byPersistentVolume, name, user)
+  }
+
   noteTrace(pod: PodClass, { name, kind, stateFile, setUp }: CsiTrace, path: string): void {
     if (stateFile?.data !== undefined) {
       const { driverName, volumeHandle } = stateFile.data
@@ -137,7 +153,7 @@ class Found implements VolumeUsers {
   #noteByPersistentVolume(pod: PodClass, dirName: string): { driver: string } | undefined {
     const user: VolumeUser = { pod, how: 'has it on disk' }
     const name = unescapeQualifiedName(dirName)
-    append(this.#byPersistentVolume, name, user)
+    this.notePersistentVolume(name, user)
     const csi = this.#objects.csiSourceOf(name)
     if (csi === undefined) return undefined
     this.noteName(csiUniqueName(csi.driver, csi.volumeHandle), user)

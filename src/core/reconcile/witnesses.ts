@@ -3,6 +3,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { onDiskUid } from '../desired/pods.ts'
 import type { ProblemCode } from '../plan/catalogue.ts'
 import type { Problem } from '../plan/plan.ts'
+import { podsWithProcesses } from './known-pods.ts'
 
 export interface Witnesses {
   /** A sandbox that is not surely stopped, a container that is not surely exited, or any process. */
@@ -17,10 +18,12 @@ export interface Witnesses {
 /**
  * Judges the witnesses. A runtime counts only if it knows a pod that is known to live, or nothing lives here; one that
  * should be there and does not answer leaves us blind for every pod that is not older than this boot.
+ *
+ * @param foreignPods of --foreign-pod
  */
-export function judgeWitnesses(inputs: ActualInputs): Witnesses {
+export function judgeWitnesses(inputs: ActualInputs, foreignPods: readonly string[] = []): Witnesses {
   const { snapshot } = inputs
-  const processes = new Set(snapshot.processes ?? [])
+  const processes = podsWithProcesses(inputs, foreignPods)
   const byRuntime = new Map<string, string[]>()
   for (const sandbox of snapshot.runtime?.pods ?? []) {
     const signs = byRuntime.get(sandbox.uid) ?? []
@@ -38,9 +41,22 @@ export function judgeWitnesses(inputs: ActualInputs): Witnesses {
     blindFor: (uid) =>
       blindness === undefined || olderThanBoot(inputs, uid)
         ? undefined
-        : `${blindness.message}, and it is not older than this boot`,
-    problems: blindness === undefined ? [] : [{ severity: 'error', about: {}, ...blindness }],
+        : `${blindness.short}, and it is not older than this boot`,
+    problems: blindness === undefined ? [] : [problemOf(blindness)],
   }
+}
+
+/** Why the witnesses are blind. */
+interface Blindness {
+  readonly code: ProblemCode
+  readonly message: string
+  /** Said of each pod; the rest is said once. */
+  readonly short: string
+  readonly hint: string
+}
+
+function problemOf({ code, message, hint }: Blindness): Problem {
+  return { severity: 'error', code, message, hint, about: {} }
 }
 
 function words(state: string): string {
@@ -51,19 +67,23 @@ function blindnessOf(
   { snapshot }: ActualInputs,
   processes: ReadonlySet<string>,
   aliveByRuntime: (uid: string) => boolean,
-): { code: ProblemCode; message: string; hint: string } | undefined {
+): Blindness | undefined {
   const { runtime } = snapshot
-  const hint = 'Start the container runtime, or name its socket in the kubelet configuration; then plan again.'
-  if (runtime === undefined) return { code: 'RuntimeUnknown', message: 'the container runtime was not asked', hint }
+  const hint = 'Start the container runtime, or name its socket with --runtime-endpoint; then plan again.'
+  if (runtime === undefined) {
+    const message = 'the container runtime was not asked'
+    return { code: 'RuntimeUnknown', message, short: message, hint }
+  }
   // One of several sockets may have answered: the containers of the other still run without it.
   if (runtime.error !== undefined || (runtime.source === 'none' && runtime.endpoint !== undefined)) {
     const message = `the container runtime${runtime.endpoint ? ` at ${runtime.endpoint}` : ''} did not answer${runtime.error ? ` (${runtime.error})` : ''}`
-    return { code: 'RuntimeNotAnswering', message, hint }
+    return { code: 'RuntimeNotAnswering', message, short: 'the container runtime did not answer', hint }
   }
   if (snapshot.processes === undefined) {
     return {
       code: 'NoWitness',
       message: 'the process table was not read, which is always the second witness',
+      short: 'the process table was not read',
       hint: 'Read it as root.',
     }
   }
@@ -74,7 +94,8 @@ function blindnessOf(
   return {
     code: 'RuntimeUnproven',
     message: `the container runtime at ${runtime.endpoint ?? 'its socket'} knows none of the ${known.length} pods that are known to live here`,
-    hint: 'This may be the wrong runtime: name the right socket in the kubelet configuration; then plan again.',
+    short: 'the container runtime that answered knows none of the pods that live here',
+    hint: 'This may be the wrong runtime: name the right socket with --runtime-endpoint; then plan again.',
   }
 }
 

@@ -8,6 +8,7 @@ import {
   configMapShape,
   csiDriverShape,
   csiNodeShape,
+  leaseShape,
   nodeShape,
   podShape,
   secretDigestShape,
@@ -40,8 +41,11 @@ const rootDirectory: Shape<string> = (value, at) => {
   return plainPath(path) === '/' ? fail(at, 'a directory of its own', value) : path
 }
 
-/** Other tools write a line of text for each (`readFailures`). */
-const readError = ((value, at) => (typeof value === 'string' ? value : keptRecord(anything)(value, at))) as Shape<never>
+/** Other tools write them otherwise; what nobody understands makes everything unknown (`readFailures`). */
+const readError = anything as Shape<never>
+
+/** A word that later versions may have more of. */
+const word = text as Shape<never>
 
 const insecure = oneOf<Insecure>('TlsNotVerified', 'PlainHttp')
 
@@ -61,14 +65,34 @@ const apiShape = kept<ApiSnapshot>({
   configMaps: needed(keptList(configMapShape)),
   secrets: needed(keptList(secretDigestShape)),
   errors: needed(keptList(readError)),
+  lease: leaseShape,
   leaseRenewTime: text,
   clockSkewMs: number,
   podListCheck: kept({ source: unneeded(text), problem: text, insecure }),
   mayDeleteVolumeAttachments: flag,
+  elsewhere: kept({
+    nodes: needed(
+      keptList(
+        kept({
+          name: needed(text),
+          attached: keptList(text),
+          pods: keptList(
+            kept({
+              namespace: needed(text),
+              name: needed(text),
+              uid: needed(text),
+              phase: text,
+              deletionTimestamp: text,
+              claims: needed(keptList(text)),
+            }),
+          ),
+          problem: text,
+        }),
+      ),
+    ),
+    problem: text,
+  }),
 })
-
-/** A word that later versions may have more of. */
-const word = text as Shape<never>
 
 export const snapshotShape = kept<NodeSnapshot>({
   apiVersion: needed(oneOf('volctl.io/v1')),
@@ -96,6 +120,7 @@ export const snapshotShape = kept<NodeSnapshot>({
       ino: number,
       mtime: number,
       target: text,
+      realPath: text,
       content: text,
       digest: text,
       error: text,
@@ -118,6 +143,7 @@ export const snapshotShape = kept<NodeSnapshot>({
     ),
   }),
   processes: keptList(text),
+  nestedProcesses: keptList(text),
   deadMounts: keptList(kept({ path: needed(text), error: unneeded(text) })),
   staticPods: kept({
     path: text,
@@ -128,6 +154,9 @@ export const snapshotShape = kept<NodeSnapshot>({
     running: needed(flag),
     mayReturn: needed(flag),
     stoppedAt: text,
+    stopShownBy: word,
+    nodeName: text,
+    nodeNameFrom: word,
     pid: number,
     args: keptList(text),
     config: keptRecord(anything),

@@ -16,6 +16,8 @@ export interface Environment {
   readonly SUDO_USER?: string
   readonly KUBERNETES_SERVICE_HOST?: string
   readonly KUBERNETES_SERVICE_PORT?: string
+  /** As crictl: the container runtime's socket. */
+  readonly CONTAINER_RUNTIME_ENDPOINT?: string
   /** For tests, and refused where a real node can be: see node/test-host.ts. */
   readonly VOLCTL_TEST_HOST?: string
 }

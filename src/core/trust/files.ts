@@ -6,7 +6,7 @@
  * Each is opened once, by descriptor, and only if nobody but root (or the person who called through sudo) could have
  * written it, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
  */
-import { closeSync, constants, lstatSync, mkdirSync, openSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors.ts'
 import { whoElseWrites } from './owners.ts'
@@ -76,6 +76,24 @@ export function trustedTextIfAny(path: string, maxBytes = SMALL_FILE): TrustedTe
   } catch (error) {
     return isAbsent(error) ? { state: 'absent' } : { state: 'unusable', why: whyUnusable(path, error) }
   }
+}
+
+/**
+ * Whether standard input may be obeyed. A pipe is the word of whoever started volctl; a file must be as any other that is
+ * obeyed, unless it has no name any more, as what a shell makes of `<<`: then it is who owns it that counts.
+ *
+ * @param pathOf the path of a file of the place that volctl was started in
+ * @throws NotTrusted, or what the file system says
+ */
+export function requireTrustedInput(pathOf: (path: string) => string): void {
+  const stats = fstatSync(0)
+  if (!stats.isFile()) return
+  const who = whoElseWrites(stats)
+  if (who !== undefined) throw new NotTrusted(`it ${who}`)
+  if (stats.nlink === 0) return
+  const path = readlinkSync('/proc/self/fd/0')
+  const { dev, ino } = checkTrusted(pathOf(path))
+  if (dev !== stats.dev || ino !== stats.ino) throw new NotTrusted(`${path} is another file by now`)
 }
 
 /**

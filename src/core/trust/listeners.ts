@@ -1,23 +1,41 @@
 /** Who listens on a port of this host: anybody may, and say what he likes there (S32). */
-import { kernelTextIfAny } from './kernel.ts'
+import { kernelTextIfAny, linkIfAny, listIfAny } from './kernel.ts'
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 const LISTEN = '0A'
 
+/** A listening socket. */
+export interface Listener {
+  readonly uid: number
+  /** Its number, as in `socket:[4711]`. */
+  readonly inode: string
+}
+
 /**
- * Whether every listener on a TCP port is a socket of root's; true where the kernel does not tell.
+ * Who listens on a TCP port.
  *
  *     sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
  *      0: 0100007F:2808 00000000:0000 0A 00000000:00000000 00:00000000 00000000  65534        0 4711
  *
  * @see proc_pid_net(5)
  */
-export function onlyRootListens(port: number, tables: readonly string[] = TABLES.map(textOf)): boolean {
+export function listeners(port: number, tables: readonly string[] = TABLES.map(textOf)): readonly Listener[] {
   return tables
     .flatMap((table) => table.split('\n').slice(1))
     .map((line) => line.trim().split(/\s+/))
     .filter(([, local = '', , state]) => state === LISTEN && Number.parseInt(local.split(':')[1] ?? '', 16) === port)
-    .every((fields) => fields[7] === '0')
+    .map((fields) => ({ uid: Number(fields[7]), inode: fields[9] ?? '' }))
+}
+
+/** The processes that have one of these sockets open: every descriptor of every process is looked at. */
+export function holdersOf(sockets: readonly Listener[], proc = '/proc'): readonly number[] {
+  const wanted = new Set(sockets.map(({ inode }) => `socket:[${inode}]`))
+  return listIfAny(proc).flatMap((name) => {
+    const directory = `${proc}/${name}/fd`
+    const holds =
+      /^\d+$/.test(name) && listIfAny(directory).some((fd) => wanted.has(linkIfAny(`${directory}/${fd}`) ?? ''))
+    return holds ? [Number(name)] : []
+  })
 }
 
 function textOf(path: string): string {

@@ -25,9 +25,11 @@ export function planHeader(plan: Plan, paint: Palette): string {
 }
 
 function nodeText({ node, bootID, inputs: { machine } }: Plan, paint: Palette): string {
+  const differs = (machine.contradictions ?? []).map(({ field, accepted }) => (accepted ? `${field}, accepted` : field))
+  const but = differs.length === 0 ? '' : `; not this host's: ${differs.join('; ')}`
   const matches = machine.matches
-    ? paint.good('the Node object is this machine')
-    : paint.bad('NOT shown to be the machine of this Node object')
+    ? `${paint.good('the Node object is this machine')}${paint.warn(but)}`
+    : paint.bad(`NOT shown to be the machine of this Node object${but}`)
   const boot = machine.bootID ?? bootID
   return `${terminalSafe(node)} (${matches}${boot === undefined ? '' : `; boot ${terminalSafe(boot)}`})`
 }

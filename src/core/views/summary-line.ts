@@ -12,9 +12,11 @@ export function summaryLine(plan: Plan): string {
   ]
   const todo = groupCounts(summary.operations)
   if (todo.length > 0) return `Plan: ${[todo.join(', '), ...rest].join('; ')}.`
-  return rest.length > 0
-    ? `Nothing to do: no operation is needed; ${rest.join('; ')}.`
-    : 'Nothing to do: every volume on this node is as it should be.'
+  if (rest.length > 0) return `Nothing to do: no operation is needed; ${rest.join('; ')}.`
+  // Of what was not seen nothing is promised (S3).
+  return plan.complete
+    ? 'Nothing to do: every volume on this node is as it should be.'
+    : 'Nothing to do: no operation is needed as far as could be seen.'
 }
 
 /** `3 unmount`, `1 device`, in the order of the groups; blocked operations are counted too. */

@@ -2,6 +2,9 @@ import { readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Scene } from '../../helpers/scene/scene.ts'
 
+/** Links in place of these are gone through, as the kubelet does. */
+const STRUCTURE = ['pods', 'plugins']
+
 /** All that a repair may change, and all that it must not. */
 export interface Fingerprint {
   readonly files: readonly string[]
@@ -28,7 +31,8 @@ function filesOf(rootDir: string, mounts: readonly string[]): string[] {
   const walk = (path: string): string[] =>
     readdirSync(join(rootDir, path), { withFileTypes: true }).flatMap((entry) => {
       const below = join(path, entry.name)
-      return entry.isDirectory() && !mounts.includes(below) ? [`${below}/`, ...walk(below)] : [below]
+      const isDirectory = entry.isDirectory() || STRUCTURE.includes(below)
+      return isDirectory && !mounts.includes(below) ? [`${below}/`, ...walk(below)] : [below]
     })
   return walk('.').toSorted()
 }

@@ -1,6 +1,7 @@
 /** Signals, a second apply, a kubelet that comes, a terminal: each on a broken node of its own. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { ApplyEvent } from '../../../src/core/apply/events.ts'
+import { NODE } from '../../helpers/scene/api-objects.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 import { onTerminal } from './on-terminal.ts'
@@ -18,6 +19,8 @@ export interface InterruptionsReport {
   readonly hangUp: Interrupted
   readonly second: Run
   readonly kubelet: Interrupted
+  /** Nothing is seen of a kubelet here, and the node's lease is renewed. */
+  readonly lease: Interrupted
   readonly unanswered: Interrupted
   readonly answeredNo: Interrupted
   readonly answeredYes: Interrupted
@@ -43,6 +46,7 @@ async function onBroken(run: (scene: Scene) => Promise<Run>): Promise<Interrupte
       const milliseconds = performance.now() - started
       scene.driver.setFaults()
       hostSays(scene, { running: false, mayReturn: false })
+      await scene.api.remove('Lease', NODE, 'kube-node-lease').catch(() => undefined)
       return { ...result, milliseconds, left: (await planOf(scene, '--orphans')).plan.operations.length }
     },
     { small: true },
@@ -52,6 +56,15 @@ async function onBroken(run: (scene: Scene) => Promise<Run>): Promise<Interrupte
 function hostSays(scene: Scene, kubelet: object): void {
   const { VOLCTL_TEST_HOST: file = '' } = scene.env
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), kubelet }))
+}
+
+function renewedLease(): object {
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace: 'kube-node-lease', name: NODE },
+    spec: { holderIdentity: NODE, leaseDurationSeconds: 40, renewTime: new Date().toISOString() },
+  }
 }
 
 const CTRL_C = '\x03'
@@ -65,6 +78,7 @@ const report: InterruptionsReport = {
   }),
   hangUp: await interrupted(late, (_, pid) => process.kill(pid, 'SIGHUP')),
   kubelet: await interrupted(late, (scene) => hostSays(scene, { running: true, mayReturn: true })),
+  lease: await interrupted(late, (scene) => void scene.api.put(renewedLease())),
   second: await secondApply(),
   unanswered: await onBroken((scene) => onTerminal(scene, () => CTRL_C)),
   answeredNo: await onBroken((scene) => onTerminal(scene, () => 'y\n')),

@@ -3,9 +3,12 @@ import { once } from 'node:events'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { type Run, VOLCTL } from '../../helpers/scene/volctl.ts'
 
-/** Runs `apply --orphans` on a terminal, by script(1), and types this when it asks. */
-export async function onTerminal(scene: Scene, type: () => string): Promise<Run> {
-  const command = `${VOLCTL} apply --orphans`
+/** Runs `apply --orphans`, or another command line, on a terminal, by script(1), and types this when it asks. */
+export async function onTerminal(
+  scene: Scene,
+  type: () => string,
+  command = `${VOLCTL} apply --orphans`,
+): Promise<Run> {
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...scene.env, TERM: 'xterm', NO_COLOR: '' },

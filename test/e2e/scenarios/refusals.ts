@@ -38,6 +38,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'S1: no such node': () => ['--node', 'worker-9'],
   'no such root directory': () => ['--root-dir', '/nonexistent'],
   'S1: another machine': (scene) => hostSays(scene, { machineID: 'other', systemUUID: 'other' }),
+  'S1: another machine ID beside the same system UUID': (scene) =>
+    hostSays(scene, { machineID: 'a'.repeat(31).concat('b') }),
+  'S1: another system UUID beside the same machine ID': (scene) =>
+    hostSays(scene, { systemUUID: '7d0b1a52-9c3e-4f61-8a77-2b5e6c1d9f04' }),
+  'S1: another boot beside a kubelet that runs': (scene) =>
+    hostSays(scene, { bootID: 'another', kubelet: { running: true, mayReturn: true } }),
   'S3: a server that answers with something else': async (scene) => {
     await scene.api.setFaults({ path: '/pods', action: { type: 'body', body: '<html>login</html>' } })
     return []

@@ -1,10 +1,11 @@
 /** A node that is healthy, broken, repaired. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Layout } from '../../helpers/scene/layouts.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 import { type Fingerprint, fingerprint } from './fingerprint.ts'
-import { APPLY, type PlanRun, planOf, withScene, writeReport } from './scenario.ts'
+import { APPLY, type PlanRun, planOf, scenarioArguments, withScene, writeReport } from './scenario.ts'
 
 /** The same plan, of the live node and of a snapshot taken at once. */
 export interface Look {
@@ -81,4 +82,5 @@ async function look(scene: Scene, ...flags: string[]): Promise<Look> {
   }
 }
 
-writeReport(await withScene(repair))
+const [layout] = scenarioArguments as readonly Layout[]
+writeReport(await withScene(repair, layout === undefined ? {} : { layout }))

@@ -72,13 +72,15 @@ const SIGNER = 'example.com/signer'
 /** Everything that a volume can be filled from, and volumes of which the lists show nothing. */
 function moreObjects(): object[] {
   const metadata = (name: string) => ({ name, namespace: NAMESPACE })
-  const claims = ['vault', 'never-was', 'hollow']
+  const claims = ['vault', 'never-was', 'hollow', 'lun']
   return [
     ...clusterObjects().map((object) => {
       const { kind, spec } = object as { kind: string; spec: object }
       return kind === 'CSIDriver' ? { ...object, spec: { ...spec, tokenRequests: [{ audience: AUDIENCE }] } } : object
     }),
     ...volumeObjects(VAULT, '').map(withSecret),
+    // Which other node has it stands in the Nodes' status alone.
+    ...volumeObjects({ name: 'lun', kind: 'local' }, '/').map(asLun),
     { kind: 'Secret', metadata: metadata('key'), data: { key: Buffer.from(KEY).toString('base64') } },
     { kind: 'ServiceAccount', metadata: metadata(ACCOUNT) },
     ...['named', 'of-signer'].map((name) => ({
@@ -121,6 +123,14 @@ function withSecret(object: object): object {
     ...object,
     spec: { ...spec, accessModes: ['ReadWriteMany'], ...(kind === 'PersistentVolume' ? { csi } : {}) },
   }
+}
+
+function asLun(object: object): object {
+  const { kind, spec } = object as { kind: string; spec: object }
+  const iscsi = { targetPortal: '192.0.2.1', iqn: 'iqn.2026-01.com.example:disk', lun: 1 }
+  return kind === 'PersistentVolume'
+    ? { ...object, spec: { ...spec, local: undefined, nodeAffinity: undefined, iscsi } }
+    : object
 }
 
 const BUNDLE = '-----BEGIN CERTIFICATE-----\nAAEC\n-----END CERTIFICATE-----\n'

@@ -3,9 +3,10 @@ import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Violation } from '../../helpers/csi-driver/journal.ts'
 import { clusterObjects, type ScenePod } from '../../helpers/scene/api-objects.ts'
+import type { Layout } from '../../helpers/scene/layouts.ts'
 import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
 import { type Fingerprint, fingerprint } from './fingerprint.ts'
-import { type PlanRun, planOf, withScene, writeReport } from './scenario.ts'
+import { type PlanRun, planOf, scenarioArguments, withScene, writeReport } from './scenario.ts'
 
 const APPLY = ['apply', '--yes', '-o', 'ndjson'] as const
 
@@ -26,42 +27,46 @@ export interface SetUpReport {
   readonly said: string
 }
 
-const report = await withScene(async (scene): Promise<SetUpReport> => {
-  const { web } = scene.pods
-  const before = await fingerprint(scene)
-  await scene.reboot()
-  const rebooted = await planOf(scene)
-  const calls = scene.driver.succeeded().length
-  const apply = await runVolctl(scene, APPLY)
-  const driverCalls = scene.driver.succeeded().slice(calls)
-  const after = await planOf(scene)
-  const end = await fingerprint(scene)
+const [layout] = scenarioArguments as readonly Layout[]
+const report = await withScene(
+  async (scene): Promise<SetUpReport> => {
+    const { web } = scene.pods
+    const before = await fingerprint(scene)
+    await scene.reboot()
+    const rebooted = await planOf(scene)
+    const calls = scene.driver.succeeded().length
+    const apply = await runVolctl(scene, APPLY)
+    const driverCalls = scene.driver.succeeded().slice(calls)
+    const after = await planOf(scene)
+    const end = await fingerprint(scene)
 
-  const settings = clusterObjects().find((object) => (object as { kind: string }).kind === 'ConfigMap')
-  await scene.api.put({ ...settings, data: { 'app.conf': 'greeting = good morning\n' } })
-  const plan = await planOf(scene)
-  const remount = await runVolctl(scene, [...APPLY, '--remount'])
-  const text = readFileSync(join(volumeDir(scene.rootDir, web, 'configmap', 'settings'), 'app.conf'), 'utf8')
-  const changed = { plan, apply: remount, text, after: await planOf(scene) }
+    const settings = clusterObjects().find((object) => (object as { kind: string }).kind === 'ConfigMap')
+    await scene.api.put({ ...settings, data: { 'app.conf': 'greeting = good morning\n' } })
+    const plan = await planOf(scene)
+    const remount = await runVolctl(scene, [...APPLY, '--remount'])
+    const text = readFileSync(join(volumeDir(scene.rootDir, web, 'configmap', 'settings'), 'app.conf'), 'utf8')
+    const changed = { plan, apply: remount, text, after: await planOf(scene) }
 
-  const password = join(volumeDir(scene.rootDir, web, 'secret', 'password'), 'password')
-  const journal = readFileSync(join(scene.directory, 'journal', 'journal.jsonl'), 'utf8')
-  return {
-    before,
-    rebooted,
-    apply,
-    after,
-    end,
-    violations: scene.driver.violations(),
-    driverCalls,
-    changed,
-    password: {
-      text: readFileSync(password, 'utf8'),
-      mode: (lstatSync(join(password, '..', '..data', 'password')).mode & 0o7777).toString(8),
-    },
-    said: [rebooted.text, apply.stdout, apply.stderr, plan.text, remount.stdout, remount.stderr, journal].join('\n'),
-  }
-})
+    const password = join(volumeDir(scene.rootDir, web, 'secret', 'password'), 'password')
+    const journal = readFileSync(join(scene.directory, 'journal', 'journal.jsonl'), 'utf8')
+    return {
+      before,
+      rebooted,
+      apply,
+      after,
+      end,
+      violations: scene.driver.violations(),
+      driverCalls,
+      changed,
+      password: {
+        text: readFileSync(password, 'utf8'),
+        mode: (lstatSync(join(password, '..', '..data', 'password')).mode & 0o7777).toString(8),
+      },
+      said: [rebooted.text, apply.stdout, apply.stderr, plan.text, remount.stdout, remount.stderr, journal].join('\n'),
+    }
+  },
+  layout === undefined ? {} : { layout },
+)
 writeReport(report)
 
 function volumeDir(rootDir: string, { uid }: ScenePod, plugin: string, name: string): string {

@@ -1,6 +1,8 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
+import { kernelPath } from '../structure-places.ts'
 
 const run = promisify(execFile)
 
@@ -9,15 +11,16 @@ export async function command(name: string, ...args: string[]): Promise<string> 
   return stdout.trim()
 }
 
-/** How many mounts are stacked on exactly this path. */
+/** How many mounts are stacked on exactly this path, copies that no path leads to left out (O35). */
 export function mountsAt(path: string): number {
-  return mountPoints().filter((mountPoint) => mountPoint === path).length
+  return parseMountinfo(readFileSync('/proc/self/mountinfo')).reached(kernelPath(path)).length
 }
 
 /** Unmounts everything at or below a directory, the youngest first: for a test's own clean-up. */
 export function unmountBelow(directory: string): void {
   const below = mountPoints().filter((path) => path === directory || path.startsWith(`${directory}/`))
-  for (const path of below.reverse()) execFileSync('umount', ['--', path])
+  // One may take copies along.
+  for (const path of below.reverse()) if (mountsAt(path) > 0) execFileSync('umount', ['--', path])
 }
 
 /** Where a device is mounted. */

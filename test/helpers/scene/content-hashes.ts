@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmdir
 import { join } from 'node:path'
 import { csiGlobalDir } from '../../../src/core/names.ts'
 import type { CsiDriver } from '../csi-driver/start.ts'
+import { kernelPath } from '../structure-places.ts'
 import { handleOf, type SceneVolume } from './api-objects.ts'
 import { mountPoints } from './mount-points.ts'
 
@@ -17,7 +18,7 @@ export function hashOfCsiVolume(driver: CsiDriver, volume: SceneVolume): string 
   const image = `${kept}.img`
   if (volume.kind === 'block') return existsSync(image) ? hashOfFile(image) : 'not made yet'
   const staged = stagedAt(driver, handle)
-  if (mountPoints().includes(staged)) return hashOfTree(staged)
+  if (mountPoints().includes(kernelPath(staged))) return hashOfTree(staged)
   if (existsSync(image)) return withImageMounted(image, driver.stateDir, hashOfTree)
   return existsSync(kept) ? hashOfTree(kept) : 'not made yet'
 }
@@ -25,7 +26,8 @@ export function hashOfCsiVolume(driver: CsiDriver, volume: SceneVolume): string 
 /** A volume in memory as a disk would have it after a reboot: what is staged is saved where it is filled from. */
 export function saveStaged(driver: CsiDriver, volume: SceneVolume): void {
   const staged = stagedAt(driver, handleOf(volume))
-  if (mountPoints().includes(staged)) execFileSync('cp', ['-a', `${staged}/.`, keptAt(driver, handleOf(volume))])
+  if (mountPoints().includes(kernelPath(staged)))
+    execFileSync('cp', ['-a', `${staged}/.`, keptAt(driver, handleOf(volume))])
 }
 
 function keptAt({ stateDir }: CsiDriver, handle: string): string {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { ownPath, structurePlaces } from '../structure-places.ts'
 
 /** In the order of the table: a mount stands after what it is mounted on. No scene has blanks in a path. */
 export function mountPoints(): string[] {
@@ -7,8 +8,18 @@ export function mountPoints(): string[] {
   return lines.flatMap((line) => line.split(' ')[4] ?? [])
 }
 
+/** Those behind links in the directory too, by the links' own paths. */
 export function mountPointsBelow(directory: string): string[] {
-  return mountPoints().filter((path) => path.startsWith(`${directory}/`))
+  const places = structurePlaces(directory)
+  return mountPoints()
+    .map((path) => ownPath(path, places))
+    .filter((path) => path.startsWith(`${directory}/`))
+}
+
+/** Layer by layer; nothing may be mounted below it any more. */
+export function unmountAllOn(directory: string): void {
+  for (const path of mountPoints().filter((each) => each === directory))
+    spawnSync('umount', ['-l', path], { stdio: 'ignore' })
 }
 
 export function unmountAllBelow(directory: string): void {

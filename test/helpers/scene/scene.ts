@@ -29,7 +29,8 @@ import {
   volumeObjects,
 } from './api-objects.ts'
 import { hashOfCsiVolume, hashOfTree, saveStaged } from './content-hashes.ts'
-import { mountPointsBelow, unmountAllBelow } from './mount-points.ts'
+import { type Layout, layOut, layOutLater } from './layouts.ts'
+import { mountPointsBelow, unmountAllBelow, unmountAllOn } from './mount-points.ts'
 import { makeSubPath } from './pod-directory.ts'
 import { type Cast, cast, FORGOTTEN, IDLE, smallCast } from './pods.ts'
 import { type HostSources, makeHostSources, setUpPod } from './set-up-pod.ts'
@@ -68,6 +69,8 @@ export interface SceneOptions {
   /** Removed with everything in it; else a new one below the temporary directory. */
   readonly directory?: string
   readonly small?: boolean
+  /** How the mounts around the root directory hang together; private where nothing is said. */
+  readonly layout?: Layout
 }
 
 export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
@@ -75,14 +78,18 @@ export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
   const toEnd: (() => Promise<unknown>)[] = []
   const dispose = async (): Promise<void> => {
     unmountAllBelow(directory)
+    // Loop devices are told by their files' paths, which have none any more once the tree itself is gone.
     for (const end of toEnd.splice(0).reverse()) await end().catch(() => undefined)
+    unmountAllOn(directory)
     if (mountPointsBelow(directory).length === 0) rmSync(directory, { recursive: true, force: true })
   }
   try {
-    const parts = await startParts(directory, options.small === true, (end) => toEnd.push(end))
+    const { layout = 'private' } = options
+    const parts = await startParts(directory, options.small === true, layout, (end) => toEnd.push(end))
     const { driver, hostFile, rootDir, sources, pods } = parts
     const setUp = (): Promise<void> => setUpScene(parts)
     await setUp()
+    layOutLater(layout, rootDir)
     return {
       ...parts,
       env: { VOLCTL_TEST_HOST: hostFile },
@@ -107,10 +114,12 @@ export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
 async function startParts(
   directory: string,
   small: boolean,
+  layout: Layout,
   atEnd: (end: () => Promise<unknown>) => void,
 ): Promise<Parts> {
   const rootDir = join(directory, 'kubelet')
   mkdirSync(join(rootDir, 'pods'), { recursive: true, mode: 0o750 })
+  layOut(layout, directory, rootDir)
   const started = async <T>(start: Promise<T>, end: (part: T) => Promise<unknown>): Promise<T> => {
     const part = await start
     atEnd(() => end(part))

@@ -4,6 +4,7 @@
  * so that what is left undone in the others is left for the rule's sake.
  */
 import { describe, expect, it, vi } from 'vitest'
+import { noCgroups } from '../../helpers/cgroup.ts'
 import { inNamespace, noMounts } from '../../helpers/namespace.ts'
 
 // Whole nodes, made and repaired in each test, on a machine that may be busy.
@@ -40,6 +41,19 @@ describe.skipIf(noMounts !== undefined)(
       for (const each of found.blocked) expect(each).toMatch(/^(UnmountDevice|DetachVolume) .*: UnresolvedVolume$/)
     })
 
+    it('S4: a pod whose volumes cannot be used holds back what is its own, and nothing else', async () => {
+      const { undone, ...found } = await run('S4bad')
+      expect(found).toMatchObject({
+        status: 0,
+        blocked: [],
+        problems: ['UnresolvedVolume'],
+        done: 13,
+        detached: 2,
+        unchanged: true,
+      })
+      expect(undone).toEqual([])
+    })
+
     it('S5: a pod that lives keeps its mounts though its claim is deleted', async () => {
       expect(await run('S5')).toMatchObject({ problems: ['UnresolvedVolume'], unchanged: true, saw: [2, 2] })
     })
@@ -54,6 +68,25 @@ describe.skipIf(noMounts !== undefined)(
         unchanged: true,
       })
     })
+
+    it('S9: a pod that nothing here knows holds every device until a person says that it is of another kubelet', async () => {
+      const found = await run('S9unknown')
+      expect(found).toMatchObject({ status: 3, problems: ['UnknownPodProcess'], done: 9, detached: 0, unchanged: true })
+      expect(found.blocked).toHaveLength(5)
+      for (const each of found.blocked) expect(each).toMatch(/^(UnmountDevice|DetachVolume) .*: UnknownPodProcess$/)
+      expect(await run('S9foreign')).toMatchObject({
+        ...{ status: 0, blocked: [], problems: ['ForeignPod'], undone: [], done: 14, detached: 3, unchanged: true },
+      })
+    })
+
+    it.skipIf(noCgroups !== undefined)(
+      `S9: the pods of a kubelet in a container use no volume of this node${noCgroups === undefined ? '' : ` (${noCgroups})`}`,
+      async () => {
+        expect(await run('S9nested')).toMatchObject({
+          ...{ status: 0, blocked: [], problems: [], undone: [], done: 14, detached: 3, unchanged: true, saw: true },
+        })
+      },
+    )
 
     it("S10: the directory of a static pod with a UID of its manifest's own is left alone, mount and all", async () => {
       const found = await run('S10')
@@ -82,7 +115,9 @@ describe.skipIf(noMounts !== undefined)(
 
     it('S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone', async () => {
       expect(await inNamespace(WORKER, 'S18covered')).toEqual({
-        blocked: 10,
+        blocked: 11,
+        // What the pod that lives had is not mounted where it would look.
+        ofLiving: ['MountVolume password: ForeignMount', 'MountVolume pv-common: ForeignMount'],
         // What is mounted nowhere.
         done: ['DetachVolume pv-idle: done', 'UnmountVolume scratch: done', 'UnmountVolume settings: done'],
         kept: true,
@@ -181,7 +216,7 @@ describe.skipIf(noMounts !== undefined)(
         '2 of 3 gone',
         'Not judged: S21: ',
         '1 file, 17 B',
-        'disk.example.com',
+        '.example.com',
         'ReadWriteOnce',
       ])
         expect(text).toContain(shown)

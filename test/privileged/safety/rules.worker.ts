@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { attachmentName } from '../../../src/core/names.ts'
 import { fingerprint } from '../../e2e/scenarios/fingerprint.ts'
+import { moveInto } from '../../helpers/cgroup.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { handleOf, NODE, node, pod, volumeObjects } from '../../helpers/scene/api-objects.ts'
 import { FORGOTTEN, IDLE } from '../../helpers/scene/pods.ts'
@@ -63,6 +64,15 @@ function tell({ hostFile }: Scene, fields: object): void {
   writeFileSync(hostFile, JSON.stringify({ ...JSON.parse(readFileSync(hostFile, 'utf8')), ...fields }))
 }
 
+const UNKNOWN = '99999999-2222-4333-8444-00000000abcd'
+
+/** By the test host alone: other tests on this machine read the same /proc. */
+function unknownPod(scene: Scene): Spoilt {
+  const { processes = [] } = JSON.parse(readFileSync(scene.hostFile, 'utf8')) as { processes?: string[] }
+  tell(scene, { processes: [...processes, UNKNOWN] })
+  return {}
+}
+
 await runScenario({
   control: spoilt(() => ({})),
 
@@ -70,6 +80,32 @@ await runScenario({
   S4: spoilt(async (scene) => {
     await scene.api.setFaults({ path: '/persistentvolumes', action: { type: 'status', status: 500 } })
     return { see: () => scene.driver.succeeded().filter((rpc) => rpc === 'NodeUnstageVolume').length }
+  }),
+
+  /**
+   * A pod that can't be helped: a claim that is not bound, a removed type, and as a file system what is a raw block volume,
+   * attached here. Only that one stays.
+   */
+  S4bad: spoilt(async (scene) => {
+    const uid = '99999999-2222-4333-8444-000000000004'
+    const made = pod({ name: 'bad', uid, volumes: [IDLE], others: [] }, '') as { spec: { volumes: object[] } }
+    const waits = { name: 'waits', persistentVolumeClaim: { claimName: 'waits' } }
+    made.spec.volumes.push(waits, { name: 'gluster', glusterfs: { endpoints: 'e', path: 'p' } })
+    Object.assign(made.spec, {
+      containers: [
+        { name: 'main', volumeMounts: ['idle', 'waits', 'gluster'].map((name) => ({ name, mountPath: `/${name}` })) },
+      ],
+    })
+    const [claim, volume] = volumeObjects(IDLE, '') as { metadata: object; spec: object }[]
+    await scene.api.put({ ...volume, spec: { ...volume?.spec, volumeMode: 'Block' } })
+    await scene.api.put({
+      ...claim,
+      metadata: { ...claim?.metadata, name: 'waits', uid: 'waits' },
+      spec: { accessModes: ['ReadWriteOnce'] },
+      status: { phase: 'Pending' },
+    })
+    await scene.api.put(made)
+    return {}
   }),
 
   /** The claim of a pod that lives is deleted. */
@@ -84,6 +120,29 @@ await runScenario({
   S9: spoilt((scene) => {
     scene.cri.set({ pods: [] })
     return {}
+  }),
+
+  /** A process of a pod that nothing on this node knows. */
+  S9unknown: spoilt((scene) => unknownPod(scene)),
+
+  /** The same, and a person says that it is of another kubelet on this machine. */
+  S9foreign: spoilt((scene) => ({ ...unknownPod(scene), flags: ['--foreign-pod', UNKNOWN] })),
+
+  /** A process of a pod of a kubelet in a container of this machine, as kind has it. */
+  S9nested: spoilt(async () => {
+    const child = spawn('sleep', ['1000'], { stdio: 'ignore' })
+    await new Promise((resolve) => child.once('spawn', resolve))
+    const container = 'd'.repeat(64)
+    const group = moveInto(`/docker/${container}/kubelet/kubepods/pod${UNKNOWN}/${container}`, child.pid ?? 0)
+    return {
+      see: () => readFileSync(`/proc/${child.pid}/cgroup`, 'utf8').includes(`kubepods/pod${UNKNOWN}`),
+      end: async () => {
+        const ended = new Promise((resolve) => child.once('exit', resolve))
+        child.kill('SIGKILL')
+        await ended
+        group[Symbol.dispose]()
+      },
+    }
   }),
 
   /** A static pod whose manifest gives it a UID of its own. */
@@ -130,7 +189,8 @@ await runScenario({
       sh('umount', scene.rootDir)
       const kept = JSON.stringify(scene.mountPoints()) === JSON.stringify(before)
       const later = await applyTo(scene)
-      return { blocked: blockedOf(plan).length, done, kept, later: later.ends.length, status: later.status }
+      const ofLiving = blockedOf(plan).filter((each) => each.startsWith('MountVolume'))
+      return { blocked: blockedOf(plan).length, ofLiving, done, kept, later: later.ends.length, status: later.status }
     }),
 
   /** The same before anything is mounted in it, all shared: every mount is in the table twice. */

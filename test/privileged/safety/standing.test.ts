@@ -57,6 +57,26 @@ describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? 
     expect(sight.pid.notes[0]).toMatch(/^volctl's PID namespace is not the node's: /)
   })
 
+  it('S1: one id that agrees is not enough where another contradicts, until that one is accepted', async () => {
+    const contradicts = refused('S1', 'IdentityContradicts')
+    expect(await run('contradicting')).toEqual({
+      machine: contradicts,
+      firmware: contradicts,
+      boot: contradicts,
+      elsewhere: contradicts,
+      accepted: { status: 0, stderr: '', mounted: false },
+      journal: true,
+    })
+  })
+
+  it('S1: --node of another node than the kubelet here says that it is', async () => {
+    expect(await run('otherName')).toEqual({
+      beside: refused('S1', 'OtherNode'),
+      stopped: refused('S1', 'OtherNode'),
+      own: { status: 0, stderr: '', mounted: false },
+    })
+  })
+
   it('S8: two kubelets, or one without an API server, are refused', async () => {
     expect(await run('several')).toEqual({
       two: refused('S8', 'SeveralKubelets'),
@@ -64,10 +84,21 @@ describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? 
     })
   })
 
+  it('S11: a kubelet of another name is known by its flags, or by who listens on its port', async () => {
+    expect(await run('byAnotherName')).toEqual({
+      kept: { 'acme-node-agent': 1, 'kubelet-1.36': 1, hyperkube: 1, 'node-main': 1, renamed: 1, listener: 1 },
+      beside: { status: 0, stderr: '', mounted: false },
+      left: 0,
+    })
+  })
+
   it('S11: a kubelet between two crashes owns the devices, and one that is stopped does not', async () => {
     expect(await run('crashLoop')).toMatchObject({
       restarting: { status: 0 },
       kept: 1,
+      // Nothing tells when it stopped: just now.
+      forgotten: { status: 0 },
+      still: 1,
       stopped: { status: 0 },
       left: 0,
     })

@@ -10,10 +10,12 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import type { Explanation, HoldersView } from '../../../src/core/explain/explanation.ts'
 import { hostIdentity } from '../../../src/core/node/host-identity.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
@@ -243,6 +245,96 @@ await runScenario({
       return { two, alone }
     }),
 
+  /** The Node bears one id of this host, and another one of somebody else's; beside a kubelet, its boot counts, too. */
+  contradicting: (directory) =>
+    inPlace(directory, async (place) => {
+      const { machineID, systemUUID, bootID } = hostIdentity()
+      const other = '7d0b1a52-9c3e-4f61-8a77-2b5e6c1d9f04'
+      const says = (nodeInfo: object) =>
+        place.api.put({
+          ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'node' } },
+          status: { nodeInfo: { machineID, systemUUID, bootID, ...nodeInfo } },
+        })
+      const kubelet = await startKubelet(place, place.root)
+      await says({ machineID: other })
+      const machine = await place.apply()
+      await says({ systemUUID: other })
+      const firmware = await place.apply()
+      await says({ bootID: other })
+      const boot = await place.apply()
+      const elsewhere = await place.apply(`"$@" --accept-identity ${bootID}`)
+      const accepted = await place.apply(`"$@" --accept-identity ${other}`)
+      await end(kubelet)
+      const journal = readdirSync('/var/lib/volctl').filter((name) => name.endsWith('.jsonl'))
+      const said = journal.map((name) => readFileSync(`/var/lib/volctl/${name}`, 'utf8')).join('')
+      return { machine, firmware, boot, elsewhere, accepted, journal: said.includes(`"acceptIdentity":["${other}"]`) }
+    }),
+
+  /** There is such a node, and it has this host's ids. */
+  otherName: (directory) =>
+    inPlace(directory, async (place) => {
+      const { machineID, systemUUID, bootID } = hostIdentity()
+      await place.api.put({
+        ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-2', uid: 'other' } },
+        status: { nodeInfo: { machineID, systemUUID, bootID } },
+      })
+      const kubelet = await startKubelet(place, place.root)
+      const beside = await place.apply('"$@" --node node-2')
+      await end(kubelet)
+      const runtime = await startProcess(directory, 'containerd', 'echo ready; read -r line')
+      writeUnit(place)
+      const stopped = await place.apply('"$@" --node node-2')
+      const own = await place.apply('"$@" --node NODE-1 --settle 0s')
+      await end(runtime)
+      return { beside, stopped, own }
+    }),
+
+  /** Its program is called otherwise, or is not seen at all: its flags, or who listens where it would. */
+  byAnotherName: (directory) =>
+    inPlace(directory, async (place) => {
+      writeUnit(place)
+      const runtime = await startProcess(directory, 'containerd', 'echo ready; read -r line')
+      systemd(place, 'inactive', 'dead', 1)
+      const device = makeStagedDevice(place)
+      const [, , , ...flags] = kubeletCommand(place)
+      const [root = '', kubeconfig = '', name = ''] = flags
+      writeFileSync(`${directory}/c.yaml`, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n')
+      const programs: readonly (readonly [string, ...string[]])[] = [
+        ['acme-node-agent', ...flags],
+        ['kubelet-1.36', ...flags],
+        ['hyperkube', 'kubelet', ...flags],
+        ['node-main', kubeconfig, `--config=${directory}/c.yaml`, name],
+        ['renamed', '--kubeconfig', kubeconfig.replace(/^.*=/, ''), '--root-dir', root.replace(/^.*=/, '')],
+      ]
+      const kept: Record<string, number> = {}
+      for (const [program, ...args] of programs) {
+        const kubelet = await startProcess(directory, program, 'echo ready; read -r line', args)
+        await place.apply(GIVEN_UP)
+        kept[program] = readMounts().at(device).length
+        await end(kubelet)
+      }
+      const server = createServer().listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      writeUnit(place, `--port=${port}`)
+      await place.apply(GIVEN_UP)
+      kept.listener = readMounts().at(device).length
+      server.close()
+      await once(server, 'close')
+      // Controls: others with such flags, volctl itself, and a listener of uid 0 in a container (S32).
+      const listen = `require('node:net').createServer().listen(${port}, '127.0.0.1', () => console.log('ready'))`
+      const stranger = spawn('unshare', ['-p', '-f', '--kill-child', process.execPath, '-e', listen], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      await once(stranger.stdout, 'data')
+      const proxy = await startProcess(directory, 'kube-proxy', 'echo ready; read -r line', [kubeconfig, name])
+      const beside = await place.apply(`exec sh -c '"$@"; exit $?' sh "$@" --driver-gone v/d ${root} --node node-1`)
+      await end(proxy)
+      await end(stranger)
+      await end(runtime)
+      return { kept, beside, left: readMounts().at(device).length }
+    }),
+
   /** A kubelet that dies and is started again and again: no process, but its unit is about to start one. */
   crashLoop: (directory) =>
     inPlace(directory, async (place) => {
@@ -254,9 +346,12 @@ await runScenario({
       const restarting = await place.apply(GIVEN_UP)
       const kept = readMounts().at(device).length
       systemd(place, 'inactive', 'dead')
+      const forgotten = await place.apply(GIVEN_UP)
+      const still = readMounts().at(device).length
+      systemd(place, 'inactive', 'dead', 1)
       const stopped = await place.apply(GIVEN_UP)
       await end(runtime)
-      return { restarting, kept, stopped, left: readMounts().at(device).length }
+      return { restarting, kept, forgotten, still, stopped, left: readMounts().at(device).length }
     }),
 })
 
@@ -268,8 +363,9 @@ function kubeletCommand({ directory, root, api }: Place): readonly string[] {
 }
 
 /** How the kubelet that does not run would be started. */
-function writeUnit(place: Place): void {
-  const [, , , ...flags] = kubeletCommand(place)
+function writeUnit(place: Place, ...more: readonly string[]): void {
+  const [, , , ...own] = kubeletCommand(place)
+  const flags = [...own, ...more]
   const unit = `[Service]\nExecStart=/usr/bin/kubelet ${flags.join(' ')}\n`
   writeFileSync('/etc/systemd/system/kubelet.service', unit)
 }
@@ -277,15 +373,17 @@ function writeUnit(place: Place): void {
 /**
  * A systemctl(1) that says this of every unit, as if systemd ran: in the place of the real one, for on the caller's PATH none
  * is looked for.
+ *
+ * @param since when it became inactive, in microseconds since boot; 0: systemd does not say
  */
-function systemd({ directory }: Place, active: string, sub: string): void {
+function systemd({ directory }: Place, active: string, sub: string, since = 0): void {
   mkdirSync('/run/systemd/system', { recursive: true })
   const said = [
     'LoadState=loaded',
     `ActiveState=${active}`,
     `SubState=${sub}`,
     'UnitFileState=enabled',
-    'InactiveEnterTimestamp=',
+    `InactiveEnterTimestampMonotonic=${since}`,
   ]
   const program = `${directory}/systemctl-${active}`
   writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' ${said.join(' ')}\n`)

@@ -152,7 +152,7 @@ await runScenario({
       seen: [...kinds, dirOf(node, 'projected', 'all')].map((dir) => seen(dir)),
       machinery: machinery(dirOf(node, 'secret', 'pass')),
       generation: modeOf(`${dirOf(node, 'secret', 'pass')}/${readlinkSync(`${dirOf(node, 'secret', 'pass')}/..data`)}`),
-      mounted: [...kinds, dirOf(node, 'projected', 'all')].map((dir) => node.mounts().at(dir).at(-1)?.fsType ?? ''),
+      mounted: [...kinds, dirOf(node, 'projected', 'all')].map((dir) => node.mounts().top(dir)?.fsType ?? ''),
       after: (await node.plan()).operations,
     }
     const said = JSON.stringify([result, events, sh('sh', '-c', `cat ${node.root}.journal/*`)])
@@ -240,7 +240,7 @@ await runScenario({
       states: done(result).sort(),
       messages: result.outcomes.flatMap(({ code, message }) => (code === 'ContentUnknown' ? [message] : [])),
       same: JSON.stringify(seen(dirOf(node, 'projected', 'all'))) === JSON.stringify(before),
-      mounted: node.mounts().at(dirOf(node, 'projected', 'all')).length,
+      mounted: node.mounts().reached(dirOf(node, 'projected', 'all')).length,
     }
   },
 
@@ -364,9 +364,9 @@ await runScenario({
     const node = makeNode(directory)
     await node.apply()
     const dir = dirOf(node, 'secret', 'pass')
-    for (const mount of node.mounts().under(`${node.root}/pods`)) sh('umount', mount.mountPoint)
+    for (const mount of node.mounted()) sh('umount', mount.mountPoint)
     const states = done(await node.apply())
-    return { states, seen: seen(dir), fsType: node.mounts().at(dir)[0]?.fsType, after: (await node.plan()).operations }
+    return { states, seen: seen(dir), fsType: node.mounts().top(dir)?.fsType, after: (await node.plan()).operations }
   },
 
   async group(directory) {
@@ -448,7 +448,7 @@ await runScenario({
     return {
       codes: result.outcomes.map(({ code, message }) => `${code} ${message}`),
       left: readdirSync(`${node.root}/pods`).includes(POD),
-      mounts: node.mounts().under(node.root).length,
+      mounts: node.mounted().length,
     }
   },
 })

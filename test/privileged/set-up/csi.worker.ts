@@ -442,7 +442,7 @@ function onceThrough(
     const set = states(await node.apply())
     writeFileSync(`${pod}/mount/file`, 'kept')
     const there = present(node, 'pv-1')
-    const about = columns.map((column) => sh('findmnt', '-n', '-o', column, `${pod}/mount`))
+    const about = columns.map((column) => sh('findmnt', '-n', '-o', column, `${pod}/mount`).split('\n')[0])
     const after = (await node.plan()).operations.length
     node.forget(POD)
     await node.apply({ orphans: true })

@@ -30,7 +30,7 @@ const states = (result: Parameters<typeof statesOf>[0]): string[] => Object.valu
 
 /** The newest mount on a path, by what a test decides on. */
 function mountOn(node: LiveNode, path: string): string | undefined {
-  const mount: MountInfo | undefined = node.mounts().at(path).at(-1)
+  const mount: MountInfo | undefined = node.mounts().top(path)
   if (mount === undefined) return undefined
   const options = [...mount.options, ...mount.superOptions].filter((each) => /^(size|noswap|pagesize)/.test(each))
   return [mount.fsType, ...new Set(options)].join(' ')
@@ -52,7 +52,7 @@ async function wholeLife(node: LiveNode, dir: string) {
     after,
     kept,
     gone,
-    left: [...(await node.plan({ orphans: true })).operations, ...node.mounts().under(node.root)],
+    left: [...(await node.plan({ orphans: true })).operations, ...node.mounted()],
     exists: existsSync(`${node.root}/pods/${POD}`),
   }
 }
@@ -141,7 +141,7 @@ await runScenario({
     const { node, dir } = nodeWith(directory, { medium: 'HugePages-1Gi' }, requesting('1Gi'))
     mkdirSync(dir, { recursive: true })
     sh('mount', '-t', 'hugetlbfs', '-o', 'pagesize=2Mi', 'nodev', dir)
-    return { states: states(await node.apply()), layers: node.mounts().at(dir).length }
+    return { states: states(await node.apply()), layers: node.mounts().reached(dir).length }
   },
 
   async foreign(directory) {
@@ -152,7 +152,7 @@ await runScenario({
     writeFileSync(`${other}/file`, 'precious')
     sh('mount', '--bind', other, dir)
     const isTmpfs = mountOn(node, dir)?.startsWith('tmpfs') === true
-    return { isTmpfs, states: states(await node.apply()), layers: node.mounts().at(dir).length }
+    return { isTmpfs, states: states(await node.apply()), layers: node.mounts().reached(dir).length }
   },
 
   async dataUnderneath(directory) {
@@ -225,7 +225,7 @@ await runScenario({
       const again = states(await node.apply())
       const { gid, mode } = lstatSync(dir)
       const { operations } = await node.plan()
-      const layers = node.mounts().at(dir).length
+      const layers = node.mounts().reached(dir).length
       ends.add(JSON.stringify({ root: `${gid} ${(mode & 0o7777).toString(8)}`, layers, operations }))
       if (again.some((state) => state !== 'done')) return { changes, again, kills: changes, ends: [] }
       if (signal === null) return { kills: changes, ends: [...ends].map((end) => JSON.parse(end)) }

@@ -82,7 +82,7 @@ await runScenario({
         there,
         after,
         gone: gone.outcomes.map(({ kind, state, message }) => (state === 'done' ? `${kind} done` : message)),
-        mounts: node.mounts().under(node.root).length,
+        mounts: node.mounted().length,
         left: (await node.plan()).operations.length,
         log: readFileSync(`${directory}/log`, 'utf8')
           .replaceAll(directory, '')

@@ -64,7 +64,7 @@ async function afterwards(node: LiveNode, ...uids: readonly string[]) {
   const gone = await node.apply()
   return {
     gone: gone.outcomes.map(({ kind, state, message }) => (state === 'done' ? `${kind} done` : message)),
-    mounts: node.mounts().under(node.root).length,
+    mounts: node.mounted().length,
     left: (await node.plan()).operations.map(({ kind }) => kind),
   }
 }
@@ -76,7 +76,7 @@ async function killed(directory: string, when: 'before' | 'after') {
   const node = nodeOf(directory, plainCalls(directory))
   const planned = (await node.plan()).operations.length
   const states = Object.values(statesOf(await node.apply()))
-  const mounted = node.mounts().at(podDir(node)).length
+  const mounted = node.mounts().reached(podDir(node)).length
   return { signal, planned, states, mounted, after: (await node.plan()).operations, ...(await afterwards(node, POD)) }
 }
 
@@ -88,7 +88,7 @@ await runScenario({
       states,
       mounted: node
         .mounts()
-        .at(podDir(node))
+        .reached(podDir(node))
         .map(({ fsType }) => fsType),
       group: sh('stat', '-c', '%g %a', podDir(node)),
       options: JSON.parse(readFileSync(`${directory}/options`, 'utf8')),
@@ -140,7 +140,7 @@ await runScenario({
       states: Object.values(statesOf(result)),
       message,
       exists: existsSync(podDir(node)),
-      mounts: node.mounts().under(node.root).length,
+      mounts: node.mounted().length,
     }
   },
 

@@ -119,7 +119,7 @@ async function afterwards(directory: string, node: LiveNode) {
   return {
     gone: gone.outcomes.map(({ kind, state, message }) => (state === 'done' ? `${kind} done` : message)),
     sessions: sessions(directory),
-    mounts: node.mounts().under(node.root).length,
+    mounts: node.mounted().length,
     left: (await node.plan()).operations.map(({ kind }) => kind),
   }
 }
@@ -180,7 +180,7 @@ await runScenario({
       const between = {
         sessions: sessions(directory),
         record: existsSync(`${globalDir(node)}/iscsi.json`),
-        mounts: node.mounts().under(node.root).length,
+        mounts: node.mounted().length,
       }
       const states = Object.values(statesOf(await node.apply()))
       const after = (await node.plan()).operations

@@ -78,7 +78,7 @@ async function deviceVolume(directory: string, type: string) {
       writeFileSync(`${podDir(node)}/file`, 'data')
       const table = node.mounts()
       return {
-        type: table.at(globalDir(node)).map(({ fsType, options }) => [fsType, options.includes('noatime')]),
+        type: table.reached(globalDir(node)).map(({ fsType, options }) => [fsType, options.includes('noatime')]),
         shared: readFileSync(`${podDir(node, OTHER)}/file`, 'utf8'),
         mode: (lstatSync(`${globalDir(node)}/..`).mode & 0o777).toString(8),
       }
@@ -181,8 +181,7 @@ await runScenario({
       const options = (uid: string) =>
         node
           .mounts()
-          .at(podDir(node, uid))
-          .at(-1)
+          .top(podDir(node, uid))
           ?.options.filter((option) => ['ro', 'rw', 'noexec'].includes(option))
       return [options(POD), options(OTHER)]
     })
@@ -216,7 +215,7 @@ await runScenario({
       const node = new LiveNode(directory)
       node.persistentVolume('pv', { local: { path: `${directory}/by-name` } })
       node.pod(POD, 'a', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv', readOnly: true } }])
-      return bothWays(node, () => node.mounts().at(globalDir(node)).at(-1)?.superOptions.includes('ro'))
+      return bothWays(node, () => node.mounts().top(globalDir(node))?.superOptions.includes('ro'))
     }),
 
   empty: (directory) =>

@@ -103,7 +103,7 @@ await runScenario({
     const { outcomes } = await node.apply()
     return {
       says: outcomes[0]?.message.includes('internal error'),
-      mounts: node.mounts().at(podDir(node)).length,
+      mounts: node.mounts().reached(podDir(node)).length,
       left: existsSync(`${node.root}/pods/${POD}`),
     }
   },

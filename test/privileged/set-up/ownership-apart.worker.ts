@@ -60,7 +60,7 @@ const rootOf = (path: string) => {
 /** Whether the pod's directory is mounted, and how many walkers are still there. */
 function left(node: LiveNode): [boolean, number] {
   const walkers = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isWalker(pid))
-  return [node.mounts().at(podDir(node)).length > 0, walkers.length]
+  return [node.mounts().reached(podDir(node)).length > 0, walkers.length]
 }
 
 function isWalker(pid: string): boolean {

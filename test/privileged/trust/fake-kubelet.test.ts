@@ -16,6 +16,7 @@ const STOPPED = [
   '--volume-plugin-dir',
   'no flags',
   'the name of another kubelet',
+  'its flags, and another name',
   'a mount namespace, as in a pod',
   'a user namespace, as without root',
   "root's effective uid, as from a set-uid program",

@@ -198,6 +198,7 @@ await runScenario({
           '--volume-plugin-dir': { ...fake, flags: [...flags, `--volume-plugin-dir=${baits.plugins}`] },
           'no flags': fake,
           'the name of another kubelet': { ...fake, name: 'kubelite' },
+          'its flags, and another name': { ...plugin, name: 'acme-agent', uid: STRANGER },
           'a mount namespace, as in a pod': {
             ...plugin,
             through: [...OWN_MOUNTS, ...AS_STRANGER],

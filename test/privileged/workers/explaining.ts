@@ -1,7 +1,7 @@
 /** What the built volctl explains of a broken node, while real processes, mounts and loop devices hold what lies there. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { csiGlobalDir } from '../../../src/core/names.ts'
@@ -150,6 +150,39 @@ await runScenario({
           stderr: applied.stderr,
           after: { screen: after.screen, applied: after.applied.ends },
         }
+      } finally {
+        await endAll()
+      }
+    }),
+
+  /** Who uses the data of a pod that is gone: explain names whom apply refuses for. */
+  content: (directory) =>
+    onBroken(directory, async (scene) => {
+      const volume = `${scene.rootDir}/pods/${scene.pods.db.uid}/volumes/kubernetes.io~empty-dir/scratch`
+      const other = `${directory}/elsewhere`
+      mkdirSync(other)
+      mkdirSync(`${volume}/lower`)
+      const beside = `${directory}/beside`
+      mkdirSync(beside)
+      const bind = `mount --bind ${volume} ${other}`
+      const uses: Record<string, readonly string[]> = {
+        mount: inNamespace(`${bind}; ${WAIT}`),
+        overlay: inNamespace(`mount -t overlay o -o lowerdir=${volume}/lower:${beside} ${other}; ${WAIT}`),
+        inside: inNamespace(`${bind}; cd ${other}; umount -l ${other}; ${WAIT}`),
+        file: script(`exec 9<${volume}/lower; ${WAIT}`),
+      }
+      const found: Record<string, { readonly screen: string; readonly applied: string; readonly left: boolean }> = {}
+      try {
+        for (const [name, command] of Object.entries(uses)) {
+          await start(command)
+          const screen = await heldBy(scene, volume)
+          const { ends } = await applyTo(scene, '--only', 'unmount')
+          const applied = ends.filter((each) => / scratch: /.test(each)).join()
+          found[name] = { screen, applied, left: existsSync(`${volume}/lower`) }
+          await endAll()
+        }
+        const { ends } = await applyTo(scene, '--only', 'unmount')
+        return { ...found, nobody: ends.filter((each) => / scratch: /.test(each)), gone: !existsSync(volume) }
       } finally {
         await endAll()
       }

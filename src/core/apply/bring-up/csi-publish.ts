@@ -17,7 +17,8 @@ import type { Undo } from './undo.ts'
 
 export async function nodePublishVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
   const { volume } = wantedCsi(run)
-  const wasThere = run.around.table.at(step.target).length > 0
+  const wasThere = run.around.table.top(step.target) !== undefined
+  const hidden = new Set(run.around.table.at(step.target).map(({ id }) => id))
   if (!wasThere) requireNothingBelow(step.target, run)
   const { capabilities } = await openDriver(run)
   const publishContext = isEphemeral(volume) ? {} : await requireAttached(run)
@@ -29,7 +30,7 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<r
   requireSomethingThere(step, run)
   const published = `the volume published at ${step.target}`
   const stays = 'it was published before'
-  return [{ what: published, back: () => (wasThere ? Promise.reject(new Error(stays)) : unpublish(step, run)) }]
+  return [{ what: published, back: () => (wasThere ? Promise.reject(new Error(stays)) : unpublish(step, hidden, run)) }]
 }
 
 /** S22: the driver mounts over an empty directory of its own, or over nothing. */
@@ -46,7 +47,7 @@ function requireNothingBelow(target: string, { host }: StepContext): void {
 /** A driver that says OK and does nothing is not believed; some publish a link or a device instead of a mount (C17, C20). */
 function requireSomethingThere(step: Step, run: StepContext): void {
   const type = run.host.lstat(step.target)?.type
-  if (run.around.table.at(step.target).length > 0 || type === 'link' || type === 'other') return
+  if (run.around.table.top(step.target) !== undefined || type === 'link' || type === 'other') return
   const driver = run.operation.volume?.driver
   throw new StepFailed(
     'NothingMounted',
@@ -58,15 +59,19 @@ function requireSomethingThere(step: Step, run: StepContext): void {
   )
 }
 
-/** C120: the opposite call is the only way back. */
-async function unpublish({ target }: Step, run: StepContext): Promise<void> {
+/**
+ * C120: the opposite call is the only way back.
+ *
+ * @param before ids of what was mounted there before the call, and no path led to
+ */
+async function unpublish({ target }: Step, before: ReadonlySet<number>, run: StepContext): Promise<void> {
   const { volume, driver, handle } = wantedCsi(run)
   const { node } = await openDriver(run)
   await untilNotPending(run, `${driver}: NodeUnpublishVolume`, (ms) =>
     node.nodeUnpublishVolume({ volumeId: handle, targetPath: target }, ms),
   )
   run.around.changed()
-  const left = run.around.table.at(target).at(-1)
+  const left = run.around.table.at(target).find(({ id }) => !before.has(id))
   if (left !== undefined) throw new Error(`${describeMount(left)} is still there`)
   removeDirectory(target, run)
   if (volume.mode === 'Block') return

@@ -35,7 +35,7 @@ async function mountByDriver(step: Step, run: StepContext): Promise<readonly Und
   run.around.changed()
   if (isNotSupported(result)) return bindGlobal(step, run)
   const undo = undoByDriver('flexUnmount', step, run)
-  const isMounted = run.around.table.at(target).length > 0
+  const isMounted = run.around.table.top(target) !== undefined
   try {
     requireSuccess(result, `${driverOf(run)}: mount of ${target}`, FLEX_HINT)
   } catch (error) {
@@ -51,7 +51,8 @@ async function mountByDriver(step: Step, run: StepContext): Promise<readonly Und
 }
 
 function bindGlobal({ target, source = '' }: Step, run: StepContext): Promise<readonly Undo[]> {
-  if (run.around.table.at(source).length > 0) return mountStep({ op: 'mount', target, source, options: ['bind'] }, run)
+  if (run.around.table.top(source) !== undefined)
+    return mountStep({ op: 'mount', target, source, options: ['bind'] }, run)
   throw new StepFailed(
     'DriverFailed',
     `${driverOf(run)} does not support mount, and there is no global mount on ${source} to bind`,

@@ -1,6 +1,6 @@
 /** A loop device on the pod's map file: it keeps the device open, so that none can take its place unseen (P98-P100). */
+import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { Step } from '../../plan/plan.ts'
-import type { Host } from '../host.ts'
 import { isReleased } from '../loop-step.ts'
 import { StepFailed } from '../operation-error.ts'
 import { command, wordsOf } from '../step-command.ts'
@@ -8,10 +8,9 @@ import type { StepContext } from '../step-context.ts'
 import type { Undo } from './undo.ts'
 
 export async function holdOpen({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
-  const { host } = run
-  if (loopOn(target, host) !== undefined) return []
+  if (loopOn(target, run) !== undefined) return []
   const result = await command(run, 'losetup', ['-f', target])
-  const made = loopOn(target, host)
+  const made = loopOn(target, run)
   if (made === undefined) {
     throw new StepFailed('CommandFailed', `losetup -f ${target} made no loop device: ${wordsOf(result)}`, {
       hint: 'See whether the node has free loop devices (losetup -f), then plan again.',
@@ -21,13 +20,15 @@ export async function holdOpen({ target }: Step, run: StepContext): Promise<read
 }
 
 /** The kernel says " (deleted)" of a file that is not the one that bears the name now. */
-function loopOn(file: string, host: Host): string | undefined {
-  return host.loops().find(({ backingFile }) => backingFile === file)?.device
+function loopOn(file: string, { around, host }: StepContext): string | undefined {
+  const place = placeOf(around.table, file)
+  return host.loops().find(({ backingFile }) => backingFile === place)?.device
 }
 
 async function release(device: string, file: string, run: StepContext): Promise<void> {
-  const { host, waiting } = run
-  if (host.loopBackingFile(device) !== file) return
+  const { around, host, waiting } = run
+  const place = placeOf(around.table, file)
+  if (host.loopBackingFile(device) !== place) return
   const result = await waiting.spend((ms) => host.releaseLoop(device, ms))
-  if (!(await isReleased(device, file, run))) throw new Error(wordsOf(result))
+  if (!(await isReleased(device, place, run))) throw new Error(wordsOf(result))
 }

@@ -1,4 +1,5 @@
 /** Is a device free to be mounted: nothing but this volume may have it (S22, S30). */
+import { goesWith } from '../../mountinfo/propagation.ts'
 import { escapeQualifiedName } from '../../names.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount } from '../expected-mounts.ts'
@@ -17,7 +18,8 @@ import type { FoundDevice } from './find-device.ts'
 export function requireIdle(device: FoundDevice, run: StepContext): boolean {
   const { around, host, operation, plan } = run
   const mounts = around.table.ofDevice(device.number)
-  const stranger = mounts.find(({ mountPoint }) => !isOwnPath(mountPoint, operation, plan.rootDir))
+  const own = mounts.filter(({ mountPoint }) => isOwnPath(mountPoint, operation, plan.rootDir))
+  const stranger = mounts.find((mount) => !own.some((each) => each === mount || goesWith(around.table, each, mount)))
   if (stranger !== undefined) throw heldBy(device, describeMount(stranger))
   if (mounts.length > 0) return true
   for (const { table, process, pid } of around.others) {

@@ -30,7 +30,7 @@ export function writeIscsiRecord({ target: path }: Step, run: StepContext): read
   const directory = posix.dirname(path)
   const target = wantedTarget(directory, run)
   // Where the LUN is mounted already, this path is one in its file system.
-  if (run.around.table.at(directory).length > 0) return []
+  if (run.around.table.top(directory) !== undefined) return []
   const text = iscsiRecordOf(target)
   const found = run.host.lstat(path)
   if (found !== undefined && found.type !== 'file') {

@@ -47,7 +47,7 @@ async function grower(target: string, source: string, run: StepContext): Promise
 
 /** @returns the type of the file system by the kernel @throws StepFailed ForeignMount where the pod's mount is not of the device */
 function requireMounted(target: string, device: FoundDevice, { around, host }: StepContext): string {
-  const top = around.table.at(target).at(-1)
+  const top = around.table.top(target)
   if (top !== undefined && isOfDevice(top, device, host)) return top.fsType
   const what = top === undefined ? 'nothing is mounted there' : `${describeMount(top)} is there`
   throw new StepFailed('ForeignMount', `${target}: ${what}, and ${device.path} is to grow`, {

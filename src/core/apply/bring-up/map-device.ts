@@ -38,7 +38,7 @@ async function mapFound(step: Step, device: FoundDevice, run: StepContext): Prom
 
 /** @throws StepFailed ForeignMount where anything else is mounted there */
 function isMapped(target: string, { number, path }: FoundDevice, { around, host }: StepContext): boolean {
-  const top = around.table.at(target).at(-1)
+  const top = around.table.top(target)
   if (top === undefined) return false
   if (cannotHang(top.fsType) && host.deviceNumber(target) === number) return true
   throw new StepFailed('ForeignMount', `${describeMount(top)} is there, and is not ${path}`, {

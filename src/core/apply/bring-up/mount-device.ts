@@ -48,7 +48,7 @@ async function mountFound(step: Step, found: FoundDevice, run: StepContext): Pro
 
 /** @throws StepFailed ForeignMount where anything else is mounted there */
 function isThere(target: string, device: FoundDevice, { around, host }: StepContext): boolean {
-  const layers = around.table.at(target)
+  const layers = around.table.reached(target)
   const stranger = layers.find((layer) => !isOfDevice(layer, device, host))
   if (stranger === undefined) return layers.length > 0
   throw new StepFailed('ForeignMount', `${describeMount(stranger)} is there, and is not ${device.path}`, {

@@ -1,5 +1,6 @@
 /** One mount(8), and the proof that it is there (P124, P125; S22, S27). */
 import { VolctlError } from '../../errors.ts'
+import { copiesOf } from '../../mountinfo/copies.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { CommandResult } from '../../trust/programs.ts'
@@ -8,6 +9,7 @@ import { cannotHang } from '../file-systems.ts'
 import { StepFailed } from '../operation-error.ts'
 import { command, wordsOf } from '../step-command.ts'
 import type { StepContext } from '../step-context.ts'
+import { requireCopiesGone } from '../umounted-copies.ts'
 import { takeBack, type Undo } from './undo.ts'
 
 /** What a bind mount has of its source, and loses in a remount that does not name it again. */
@@ -41,11 +43,7 @@ async function remount(
   run: StepContext,
 ): Promise<void> {
   const { target } = step
-  const flags =
-    run.around.table
-      .at(target)
-      .at(-1)
-      ?.options.filter((option) => KEPT_FLAGS.has(option)) ?? []
+  const flags = run.around.table.top(target)?.options.filter((option) => KEPT_FLAGS.has(option)) ?? []
   const all = ['bind', 'remount', ...new Set([...others, ...flags])]
   const result = await command(run, 'mount', [...optionArguments(all), source, target])
   run.around.changed()
@@ -65,13 +63,13 @@ function sourceOf(step: Step, run: StepContext): string {
 }
 
 /**
- * S22: what is mounted over must be empty, and nothing may be mounted there yet.
+ * S22: what is mounted over must be empty, and nothing may be mounted there yet. What no path leads to is not in the way.
  *
  * @param records names of files of the kubelet's own that may lie there
  * @throws StepFailed
  */
 export function requireFree(target: string, { around, host }: StepContext, records: readonly string[] = []): void {
-  const there = around.table.at(target).at(-1)
+  const there = around.table.top(target)
   if (there !== undefined) {
     throw new StepFailed('ForeignMount', `${describeMount(there)} is there already`, {
       hint: 'Plan again, and look at what has changed.',
@@ -89,23 +87,32 @@ export function requireFree(target: string, { around, host }: StepContext, recor
 }
 
 /**
- * One call of mount(8). Truth is the mount table: a helper that fails may have mounted all the same (P63).
+ * One call of mount(8). Truth is the mount table: a helper that fails may have mounted all the same (P63). What the path
+ * leads to is what was made; below a shared directory that is bound over itself the table has copies of it, which go
+ * with it (O35).
  *
  * @throws StepFailed MountFailed, with nothing of it left; CommandMissing where the file system's helper is not there
  */
 export async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<Undo> {
   const result = await command(run, 'mount', args)
   run.around.changed()
-  const [layer, ...more] = run.around.table.at(step.target)
+  const [layer, ...more] = run.around.table.reached(step.target)
   if (result.status !== 0) {
     const failure = helperMissing(step, result, run) ?? mountFailed(step, wordsOf(result))
     if (layer === undefined) throw failure
     if (ANOTHER_WAS_FIRST.test(result.stderr) || more.length > 0) throw notOurs(step, layer, failure.message)
     throw await takeBack([undoOf(layer, run)], failure, run)
   }
-  if (layer === undefined) throw mountFailed(step, 'mount said that all is well, and nothing is mounted there')
+  if (layer === undefined) throw nothingSeen(step, run)
   if (more.length > 0) throw notOurs(step, layer, `${step.target} has ${more.length + 1} mounts where one was made`)
   return undoOf(layer, run)
+}
+
+/** A mount that no path leads to cannot be taken back either: it is named. */
+function nothingSeen(step: Step, { around }: StepContext): StepFailed {
+  const hidden = around.table.at(step.target).at(-1)
+  const seen = hidden === undefined ? 'nothing is mounted there' : `no path leads to the ${describeMount(hidden)}`
+  return mountFailed(step, `mount said that all is well, and ${seen}`)
 }
 
 /** What mount(8) says where the kernel finds the same thing mounted there, or the device in other hands. */
@@ -118,21 +125,28 @@ function notOurs({ target }: Step, layer: MountInfo, what: string): StepFailed {
   })
 }
 
-/** Takes away this very mount, and nothing that somebody put over it. */
+/** Takes away this very mount, and nothing that somebody put over it. Its copies go with it (O35), or are named. */
 function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): Undo {
+  const { around, waiting, host } = run
+  const isThere = (): boolean => around.table.byId(id)?.mountPoint === mountPoint && around.table.byId(id)?.dev === dev
   return {
     what: `the mount on ${mountPoint}`,
     back: async () => {
-      run.around.changed()
-      const top = run.around.table.at(mountPoint).at(-1)
-      if (top?.id !== id || top.dev !== dev) return
+      around.changed()
+      if (!isThere()) return
+      const top = around.table.top(mountPoint)
+      if (top?.id !== id)
+        throw new Error(`${top === undefined ? 'no path leads to it' : `${describeMount(top)} is over it`}`)
+      const copies = copiesOf(around.table, top)
       const how = cannotHang(fsType) ? 'plain' : 'careful'
-      const result = await run.waiting.spend((ms) => run.host.umount([mountPoint], how, ms))
-      run.around.changed()
-      if (run.around.table.byId(id)?.mountPoint !== mountPoint) return
-      throw new StepFailed('UnmountFailed', result.timedOut ? 'umount did not end' : wordsOf(result), {
-        stuck: result.timedOut,
-      })
+      const result = await waiting.spend((ms) => host.umount([mountPoint], how, ms))
+      around.changed()
+      if (isThere()) {
+        throw new StepFailed('UnmountFailed', result.timedOut ? 'umount did not end' : wordsOf(result), {
+          stuck: result.timedOut,
+        })
+      }
+      requireCopiesGone(copies, run)
     },
   }
 }

@@ -1,5 +1,6 @@
 /** fsGroup: the volume and all that is in it is given to a group of the pod (P31, P32, P34). */
 import { errorMessage } from '../../errors.ts'
+import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { ownCommand } from '../../own-child.ts'
 import type { Ownership, Step } from '../../plan/plan.ts'
 import type { OwnershipChange } from '../change-ownership.ts'
@@ -41,11 +42,12 @@ async function change(target: string, ownership: Ownership, run: StepContext): P
     onEntry: progressReport((entries) => run.say(`${target} goes to group ${ownership.gid}: ${entries} files so far`)),
     ...(signal === undefined ? {} : { signal }),
   }
+  const place = placeOf(around.table, target)
   // This process must never wait for a server. The root directory has been read all along.
   if (cannotHang(mount.fsType) || mount.id === containingMount(around.table, run.plan.rootDir)?.id)
-    return host.changeOwnership(target, options)
+    return host.changeOwnership(place, options)
   const command = context.walker ?? ownCommand('ownership-walker')
-  return waiting.spend((ms) => host.changeOwnership(target, options, { command, deadlineMs: ms * WALK_SHARE }))
+  return waiting.spend((ms) => host.changeOwnership(place, options, { command, deadlineMs: ms * WALK_SHARE }))
 }
 
 function report(target: string, { gid }: Ownership, { failed, mounts }: OwnershipChange, run: StepContext): void {

@@ -4,6 +4,7 @@ import { contentBytes } from '../../desired/content-bytes.ts'
 import { nestedMountPoints } from '../../desired/nested-mount-points.ts'
 import { isNoContent } from '../../desired/payload-entries.ts'
 import { errorMessage } from '../../errors.ts'
+import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import { contentObstacle } from '../../plugins/content-obstacle.ts'
@@ -27,7 +28,7 @@ export async function writeContent({ target }: Step, run: StepContext): Promise<
   }
   const directory = posix.dirname(target)
   const { id: mountId } = mountOf(directory, pluginNamed(wanted.plugin).mountsOver(wanted), run)
-  return run.host.writeAtomically(directory, {
+  return run.host.writeAtomically(placeOf(run.around.table, directory), {
     mountId,
     files,
     nested: nestedOf(wanted),
@@ -46,7 +47,7 @@ function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['w
 
 /** Secret content goes to a tmpfs and nowhere else (P22); what belongs on the disk, below no mount. */
 function mountOf(directory: string, inMemory: boolean, { around }: StepContext): MountInfo {
-  const top = around.table.at(directory).at(-1)
+  const top = around.table.top(directory)
   const mount = containingMount(around.table, directory)
   if (mount !== undefined && (inMemory ? top?.fsType === 'tmpfs' : top === undefined)) return mount
   const found = top === undefined ? 'nothing is mounted' : `${describeMount(top)} is`

@@ -12,7 +12,7 @@ const STRUCTURE = new Set(['pods', 'plugins', 'plugins_registry', 'plugins/kuber
 const STRUCTURE_PARENTS = new Set(['', 'plugins', 'plugins/kubernetes.io'])
 const LOCAL_DISK = /^(ext[234]|xfs|btrfs|zfs|f2fs|tmpfs|overlay)$/
 
-/** The mounts under the root directory, by path relative to it; the newest on each path. */
+/** The mounts under the root directory that a path leads to, by path relative to it; the newest on each path. */
 export class MountPoints {
   readonly #table: MountTable
   readonly #root: string
@@ -27,12 +27,15 @@ export class MountPoints {
 
   /** The newest mount on this path. */
   at(path: string): MountInfo | undefined {
-    return this.#table.at(`${this.#root}/${path}`).at(-1)
+    const slash = path.lastIndexOf('/')
+    return this.childrenOf(slash === -1 ? '' : path.slice(0, slash))?.(path.slice(slash + 1))
   }
 
   /** The newest mount on each name in a directory; undefined where nothing in it is mounted. */
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
-    return this.#table.childrenOf(directory === '' ? this.#root : `${this.#root}/${directory}`)
+    const absolute = directory === '' ? this.#root : `${this.#root}/${directory}`
+    const newest = this.#table.childrenOf(absolute)
+    return newest && ((name) => newest(name) && this.#table.top(`${absolute}/${name}`))
   }
 
   /**

@@ -17,11 +17,13 @@ import { compareText } from '../../compare-text.ts'
 import { diskTrouble } from '../../disk-trouble.ts'
 import { VolctlError } from '../../errors.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
+import { withLinks, withoutLinks } from '../../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { blockDeviceNames } from '../block-devices.ts'
 import { MountPoints } from './mount-points.ts'
 import { completeLivingPod, completePod, type LivingPod, type PodScan, scanPodDirectory } from './pod-directory.ts'
 import { readPodVolumes } from './pod-volumes.ts'
+import { type StructureLinks, structureLinks } from './structure-links.ts'
 import { type Draft, errorText, lstatEntry } from './tree-entry.ts'
 import { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
@@ -32,6 +34,8 @@ export interface ReadTreeOptions {
   readonly mounts: MountTable
   /** `all` for a snapshot; `plan` leaves out what no decision looks at. */
   readonly attributes: 'all' | 'plan'
+  /** The links of the table; else they are looked for. */
+  readonly links?: StructureLinks
   /** For tests: names of block devices; else from /sys/class/block. */
   readonly blockDevices?: ReadonlySet<string>
 }
@@ -56,17 +60,19 @@ const PLUGIN_LEVELS = 5
  * @throws VolctlError RootDirMissing, RootDirUnreadable
  */
 export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
-  const { rootDir, mounts } = options
+  const { rootDir } = options
+  const links = options.links ?? structureLinks(rootDir, withoutLinks(options.mounts))
+  const mounts = withLinks(options.mounts, links.links)
   let devices = options.blockDevices
   const mountPoints = new MountPoints(mounts, rootDir, () => (devices ??= blockDeviceNames()))
-  const walk = new TreeWalk(rootDir, mountPoints)
+  const walk = new TreeWalk(rootDir, mountPoints, links)
   const root: Draft = { path: '.', type: 'dir' }
   lstatEntry(root, rootDir)
   walk.emit(root)
   const pods: PodScan[] = []
   for (const entry of walk.entriesOf('', readRoot(rootDir))) {
     walk.attributes(entry)
-    if (entry.type !== 'dir' || !walk.mayEnter(entry)) continue
+    if (!walk.isDirectory(entry) || !walk.mayEnter(entry)) continue
     if (entry.path === 'pods') pods.push(...(await scanPods(walk, entry)))
     else if (entry.path === 'plugins') readPlugins(walk, entry)
     else if (entry.path === 'plugins_registry') readLevels(walk, entry, 3)
@@ -145,7 +151,7 @@ async function scanPods(walk: TreeWalk, pods: Draft): Promise<readonly PodScan[]
 function readPlugins(walk: TreeWalk, plugins: Draft): void {
   for (const entry of walk.children(plugins)) {
     walk.attributes(entry)
-    if (entry.type !== 'dir' || !walk.mayEnter(entry)) continue
+    if (!walk.isDirectory(entry) || !walk.mayEnter(entry)) continue
     const own = entry.path.startsWith('plugins/kubernetes.io')
     readLevels(walk, entry, own ? PLUGIN_LEVELS : 1, own)
   }
@@ -156,7 +162,7 @@ function readLevels(walk: TreeWalk, directory: Draft, levels: number, whole = fa
   for (const entry of walk.children(directory)) {
     if (walk.isStateFile(entry)) walk.stateFile(entry)
     else walk.attributes(entry)
-    if (entry.type !== 'dir' || !walk.mayEnter(entry)) continue
+    if (!walk.isDirectory(entry) || !walk.mayEnter(entry)) continue
     if (levels > 1) readLevels(walk, entry, levels - 1, whole)
     else if (whole) walkContent(walk, walk.absolute(entry.path), entry)
   }

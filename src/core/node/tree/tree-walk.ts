@@ -4,6 +4,7 @@ import type { TreeEntry } from '../../model/snapshot.ts'
 import { STATE_FILES } from '../../state-files.ts'
 import type { MountPoints } from './mount-points.ts'
 import { readStateFile } from './read-small-file.ts'
+import type { StructureLinks } from './structure-links.ts'
 import { type Draft, errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
 
 /** The entries read so far, and the only ways in which a walk over the kubelet's own directories touches the disk. */
@@ -16,9 +17,14 @@ export class TreeWalk {
   readonly #closed = new Set<Draft>()
   readonly #open = new Set<Draft>()
 
-  constructor(rootDir: string, mountPoints: MountPoints) {
+  readonly #places: ReadonlyMap<string, string>
+  readonly #unknown: StructureLinks['unknown']
+
+  constructor(rootDir: string, mountPoints: MountPoints, { links, unknown }: StructureLinks) {
     this.rootDir = rootDir
     this.mountPoints = mountPoints
+    this.#places = new Map(links.map(({ path, place }) => [path, place]))
+    this.#unknown = unknown
   }
 
   entries(): readonly TreeEntry[] {
@@ -57,10 +63,23 @@ export class TreeWalk {
         path,
         type: mount === undefined ? typeOfDirent(dirent) : this.mountPoints.typeOf(mount, dirent),
       }
+      if (entry.type === 'link') this.#noteLink(entry)
       if (mount !== undefined) (enterable?.(path, mount) ? this.#open : this.#closed).add(entry)
       this.emit(entry)
       return entry
     })
+  }
+
+  /** A directory, or a link to one that the kubelet goes through. */
+  isDirectory({ type, realPath }: Draft): boolean {
+    return type === 'dir' || realPath !== undefined
+  }
+
+  #noteLink(entry: Draft): void {
+    const place = this.#places.get(this.absolute(entry.path))
+    if (place !== undefined) entry.realPath = place
+    const why = this.#unknown.get(entry.path)
+    if (why !== undefined) entry.error = why
   }
 
   isMountPoint(entry: Draft): boolean {

@@ -1,0 +1,51 @@
+/** The look at who uses content, shared by deletions that begin within a moment: an apply may have thousands (S12, S26). */
+import type { ContentLook } from '../holders/content-look.ts'
+import { ownCommand } from '../own-child.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { Host } from './host.ts'
+import { locate } from './location.ts'
+import type { ApplyContext } from './ports.ts'
+
+/** Nobody looks longer at what processes have mapped. */
+const MAPS_MS = 5000
+/** A look is good for this long, or for as long as it took: on a node with thousands of processes that is longer. */
+const AGE_MS = 200
+
+export class SharedLook {
+  readonly #plan: Plan
+  readonly #context: ApplyContext
+  readonly #host: Host
+  #look: Promise<ContentLook> | undefined
+  #until = Number.NEGATIVE_INFINITY
+
+  constructor(plan: Plan, context: ApplyContext, host: Host) {
+    this.#plan = plan
+    this.#context = context
+    this.#host = host
+  }
+
+  get(): Promise<ContentLook> {
+    if (this.#look !== undefined && performance.now() < this.#until) return this.#look
+    const begun = performance.now()
+    // Whoever asks meanwhile waits for this one.
+    this.#until = Number.POSITIVE_INFINITY
+    const look = this.#take()
+    this.#look = look
+    const ended = (): void => {
+      const now = performance.now()
+      this.#until = now + Math.max(AGE_MS, now - begun)
+    }
+    look.then(ended, () => {
+      this.#until = Number.NEGATIVE_INFINITY
+    })
+    return look
+  }
+
+  #take(): Promise<ContentLook> {
+    const table = this.#context.readMounts()
+    const emptied = this.#plan.operations.flatMap(({ steps }) => steps.filter(({ op }) => op === 'deleteContent'))
+    const devices = new Set(emptied.flatMap(({ target }) => locate(table, target)?.dev ?? []))
+    const command = this.#context.mapReader ?? ownCommand('map-reader')
+    return this.#host.lookForUsers({ table, devices: [...devices], maps: { command, deadlineMs: MAPS_MS } })
+  }
+}

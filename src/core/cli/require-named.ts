@@ -1,0 +1,12 @@
+/** A name on the command line that nothing bears: a slip of the pen must not look like a node that is in order. */
+import { VolctlError } from '../errors.ts'
+import type { Problem } from '../plan/plan.ts'
+
+/** @throws VolctlError NothingNamed, unless the person does without (--ignore-not-found) */
+export function requireNamed(problems: readonly Problem[], ignoreNotFound: boolean): void {
+  const missing = problems.filter(({ code }) => code === 'NothingNamed')
+  const [first] = missing
+  if (first === undefined || ignoreNotFound) return
+  const message = missing.map((problem) => problem.message).join('; ')
+  throw new VolctlError(first.code, message, first.hint === undefined ? {} : { hint: first.hint })
+}

@@ -1,0 +1,42 @@
+/** Is a person there, who sees the plan and can say yes (contract, `--yes`). */
+import { isatty } from 'node:tty'
+import { VolctlError } from '../errors.ts'
+
+/** Which of the three standard streams are terminals. */
+export interface Terminals {
+  readonly input: boolean
+  readonly output: boolean
+  readonly errors: boolean
+}
+
+export interface Consent {
+  /** --yes */
+  readonly yes: boolean
+  /** A plan file was given: what is in it was reviewed. */
+  readonly reviewed: boolean
+}
+
+/** Asked of the kernel: to look at process.stdin would begin to read from it. */
+export function terminals(): Terminals {
+  return { input: isatty(0), output: isatty(1), errors: isatty(2) }
+}
+
+/**
+ * Whether apply asks. On a terminal it does. With no terminal at all (cron, a runbook, ssh without one) nobody is there.
+ * In between somebody may be, who pipes an answer that nobody reads, or who would not see what is asked.
+ *
+ * @throws VolctlError Usage in between
+ */
+export function mustAsk({ yes, reviewed }: Consent, { input, output, errors }: Terminals): boolean {
+  if (yes) return false
+  if (input && errors) return true
+  if (input) {
+    throw new VolctlError('Usage', 'apply cannot ask: standard error, where it would, is no terminal', {
+      hint: 'Leave standard error on the terminal; or look at volctl plan first, and give --yes.',
+    })
+  }
+  if (reviewed || !(output || errors)) return false
+  throw new VolctlError('Usage', 'apply cannot ask: standard input, where the answer would come from, is no terminal', {
+    hint: 'Leave standard input on the terminal; or look at volctl plan first, and give --yes.',
+  })
+}

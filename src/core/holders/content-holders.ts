@@ -1,0 +1,187 @@
+/**
+ * Everybody who uses what would go with the content of a directory (S12, S13). What an apply refuses for and what an
+ * explanation shows is this one answer.
+ */
+import { lstatSync } from 'node:fs'
+import { posix } from 'node:path'
+import { append } from '../append.ts'
+import { deviceNumberFrom } from '../apply/device-use.ts'
+import { cannotHang } from '../apply/file-systems.ts'
+import { containingMount, type Location, locate } from '../apply/location.ts'
+import { errnoOf, errorMessage } from '../errors.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { goesWith } from '../mountinfo/propagation.ts'
+import { podOfProcess } from '../node/pod-cgroups.ts'
+import { isWithin } from '../path-within.ts'
+import type { ContentLook } from './content-look.ts'
+import { describeProcess } from './describe-holders.ts'
+import type { Holders, LoopHolder, NamespaceHolder } from './find-holders.ts'
+import type { LoopFile } from './kernel-files.ts'
+import { describeUse, type MountUse, mountsOf } from './mount-uses.ts'
+import { searchContent, type Wanted } from './search-content.ts'
+
+export interface Content {
+  /** Absolute, without links on the way. */
+  readonly path: string
+  /** Ids of mounts in our own table that go before: no use, and neither are their copies. */
+  readonly going?: ReadonlySet<number>
+  /** The root directory, whose own file system has been read all along: else only what cannot hang is looked into. */
+  readonly rootDir: string
+}
+
+export async function contentHolders(look: ContentLook, content: Content): Promise<Holders> {
+  const { table } = look
+  const place = locate(table, content.path)
+  if (place === undefined) return { ...NOBODY, unseen: [`the mount table does not show where ${content.path} lies`] }
+  const uses = usesOf(look, place, content)
+  const found = await searchFor(look, content, place)
+  return {
+    processes: [...look.processes.holdersIn(place), ...found.processes].toSorted((a, b) => a.pid - b.pid),
+    namespaces: uses.namespaces,
+    loops: [...look.loops.within(place), ...found.loops],
+    kernel: [
+      ...uses.kernel,
+      ...look.swaps.within(place).map((path) => `the swap file ${path}`),
+      ...exportsOf(look, content.path, place),
+      ...found.kernel,
+    ],
+    unseen: [...look.unseen, ...found.unseen],
+  }
+}
+
+const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
+
+interface Uses {
+  readonly namespaces: readonly NamespaceHolder[]
+  readonly kernel: readonly string[]
+}
+
+function usesOf({ table, others, layers, namespaceOf }: ContentLook, place: Location, { path, going }: Content): Uses {
+  const stays = staying(table, going)
+  const own = mountsOf(place, table, path).filter(({ mount }) => stays(mount, table))
+  const inLayers = layers.within(place)
+  return {
+    namespaces: others.flatMap((other): NamespaceHolder[] => {
+      const mounts = mountsOf(place, other.table).filter(({ mount }) => stays(mount, other.table))
+      if (mounts.length === 0) return []
+      const of = podOfProcess(other.pid)
+      const mountPoints = [...new Set(mounts.map(({ mount }) => mount.mountPoint))]
+      return [{ pid: other.pid, process: other.process, mountPoints, ...(of && { of }) }]
+    }),
+    kernel: [...own.map(describeUse), ...oneOfEach(inLayers).map((use) => describeLayer(use, namespaceOf))],
+  }
+}
+
+/** Which mounts stay when these go: not their copies. @param going ids, of this table */
+export function staying(
+  table: MountTable,
+  going: ReadonlySet<number> = new Set(),
+): (mount: MountInfo, of: MountTable) => boolean {
+  const leaving = [...going].flatMap((id) => table.byId(id) ?? [])
+  return (mount, of) =>
+    !(of === table && going.has(mount.id)) && !leaving.some((each) => goesWith(table, each, mount, of))
+}
+
+/** The same overlay may be in every namespace. */
+function oneOfEach(uses: readonly MountUse[]): MountUse[] {
+  return [...new Map(uses.toReversed().map((use) => [use.mount.dev, use])).values()].toReversed()
+}
+
+function describeLayer(use: MountUse, namespaceOf: ContentLook['namespaceOf']): string {
+  const other = namespaceOf.get(use.mount)
+  return other === undefined
+    ? describeUse(use)
+    : `${describeUse(use)} in the mount namespace of ${describeProcess(other)}`
+}
+
+/** Of the directory, of something in it, or of a directory above through which it is seen. */
+function exportsOf({ table, exports }: ContentLook, path: string, place: Location): string[] {
+  const mount = containingMount(table, path)
+  return exports.flatMap(({ path: exported, client, crosses }) => {
+    const at = locate(table, exported)
+    const isIn = at !== undefined && at.dev === place.dev && isWithin(at.path, place.path)
+    const shows = isWithin(path, exported) && (crosses || containingMount(table, exported)?.id === mount?.id)
+    return isIn || shows ? [`the NFS export of ${exported}${client === '' ? '' : ` to ${client}`}`] : []
+  })
+}
+
+/** What only the directory's own entries can tell: the walk is spared where nothing asks for it, as on nearly every node. */
+async function searchFor(look: ContentLook, content: Content, place: Location): Promise<Holders> {
+  const { path, rootDir } = content
+  const inodes = new Map<string, string[]>()
+  const ends = new Map<string, string>()
+  const results = new Map<string, Partial<Holders>>()
+  const unseen: string[] = []
+  const askInode = (key: string, result: Partial<Holders>, inode: string): void => {
+    results.set(key, result)
+    append(inodes, inode, key)
+  }
+  const askEnd = (key: string, result: Partial<Holders>, end: string): void => {
+    results.set(key, result)
+    ends.set(end, key)
+  }
+  for (const { pid, what, path: held, inode, dev } of look.processes.strays) {
+    const processes = look.processes.named([{ pid, what, path: held }])
+    askInode(`${pid} ${what} ${held}`, { processes }, `${dev ?? ''}:${inode}`)
+  }
+  const kernel: string[] = []
+  for (const layer of look.layers.relative) {
+    const text = `${describeUse({ mount: layer.mount, how: 'layer', layer })}, a path that is not absolute`
+    const end = layer.path.replace(/^(?:\.\.(?:\/|$)|\.$)+/, '')
+    if (end === '') kernel.push(text)
+    else askEnd(`layer ${layer.mount.id} ${layer.path}`, { kernel: [text] }, end)
+  }
+  for (const swap of look.unknownSwaps) {
+    askEnd(`swap ${swap}`, { kernel: [`the swap file ${swap}`] }, posix.basename(undeletedPath(swap)))
+  }
+  const loops: LoopHolder[] = []
+  for (const loop of look.unknownLoops) {
+    if (isElsewhere(loop, path, place, look.table)) continue
+    const end = loop.backingFile === '/' ? '' : posix.basename(undeletedPath(loop.backingFile))
+    if (loop.file !== undefined) askInode(loop.device, { loops: [loop] }, `:${loop.file.inode}`)
+    else if (end === '') loops.push(loop)
+    else askEnd(loop.device, { loops: [loop] }, end)
+  }
+  const keys = await search(look, path, rootDir, { inodes, ends }, unseen)
+  const found = keys.flatMap((key) => results.get(key) ?? [])
+  return {
+    ...NOBODY,
+    processes: found.flatMap(({ processes = [] }) => processes),
+    loops: [...loops, ...found.flatMap((each) => each.loops ?? [])],
+    kernel: [...kernel, ...found.flatMap((each) => each.kernel ?? [])],
+    unseen,
+  }
+}
+
+async function search(
+  { table }: ContentLook,
+  path: string,
+  rootDir: string,
+  wanted: Wanted,
+  unseen: string[],
+): Promise<readonly string[]> {
+  if (wanted.inodes.size + wanted.ends.size === 0) return []
+  const mount = containingMount(table, path)
+  if (mount === undefined || !(cannotHang(mount.fsType) || mount.id === containingMount(table, rootDir)?.id)) {
+    unseen.push(`${path} could not be looked into`)
+    return []
+  }
+  try {
+    return await searchContent(path, mount.id, wanted)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    unseen.push(`${path} could not be looked into: ${errorMessage(error)}`)
+    return []
+  }
+}
+
+/** Of another file system, by its number. (Of btrfs each subvolume has a number of its own.) */
+function isElsewhere({ file }: LoopFile, path: string, place: Location, table: MountTable): boolean {
+  if (file === undefined || containingMount(table, path)?.fsType === 'btrfs') return false
+  try {
+    return file.dev !== place.dev && file.dev !== deviceNumberFrom(lstatSync(path).dev)
+  } catch {
+    return file.dev !== place.dev
+  }
+}

@@ -1,0 +1,89 @@
+/** Files that the kernel itself uses, and directories that it hands out: loop devices, swap areas, NFS exports (S12). */
+import { readLoops } from '../apply/device-use.ts'
+import { decodeOctal } from '../mountinfo/decode-octal.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
+import { readPlain } from '../trust/plain-files.ts'
+import { runCommand } from '../trust/programs.ts'
+
+export interface LoopFile {
+  readonly device: string
+  /** As the kernel names it: from the top of the namespace that it was opened in. */
+  readonly backingFile: string
+  /** Which file it is; absent: losetup(8) does not tell. */
+  readonly file?: { readonly dev: string; readonly inode: number }
+}
+
+/** losetup asks the kernel for each file's attributes, and a file of a dead server gives none. */
+const LOSETUP_MS = 2000
+const LOSETUP = ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-INO,BACK-MAJ:MIN']
+
+export async function loopFiles(): Promise<LoopFile[]> {
+  const loops = readLoops()
+  if (loops.length === 0) return []
+  const files = loopInodes(await output('losetup', LOSETUP))
+  return loops.map((loop) => {
+    const file = files.get(loop.device)
+    return file === undefined ? loop : { ...loop, file }
+  })
+}
+
+async function output(program: string, args: readonly string[]): Promise<string> {
+  try {
+    return (await runCommand(program, args, LOSETUP_MS)).stdout
+  } catch {
+    return ''
+  }
+}
+
+/** Fields are right-aligned with blanks, which the raw format escapes. */
+export function loopInodes(text: string): Map<string, NonNullable<LoopFile['file']>> {
+  const lines = text.split('\n').map((line) => line.replaceAll('\\x20', ' ').trim().split(/ +/))
+  return new Map(
+    lines.flatMap(([device = '', inode = '', dev = '']) =>
+      /^\d+$/.test(inode) && /^\d+:\d+$/.test(dev) ? [[device, { dev, inode: Number(inode) }] as const] : [],
+    ),
+  )
+}
+
+/** Of files alone, as the kernel names them: from the top of the namespace that they were opened in. */
+export function swapFiles(text = kernelTextIfAny('/proc/swaps') ?? ''): string[] {
+  return text.split('\n').flatMap((line) => {
+    const [name = '', type] = line.split(/[ \t]+/)
+    return type === 'file' && name.startsWith('/') ? [decodeOctal(Buffer.from(name, 'utf8'))] : []
+  })
+}
+
+export interface Export {
+  /** As whoever exports has it. */
+  readonly path: string
+  readonly client: string
+  /** Whoever has it sees what is mounted below it as well. */
+  readonly crosses: boolean
+}
+
+/** What exportfs(8) was told, and what the kernel has been asked for since. */
+const TABLES = ['/var/lib/nfs/etab', '/proc/fs/nfsd/exports']
+const MOST_BYTES = 1 << 20
+
+export function nfsExports(): Export[] {
+  return TABLES.flatMap((file) => parseExports(textIfAny(file)))
+}
+
+/** `/path<tab>client(option,option)`, a line each; blanks in a path are octal. */
+export function parseExports(text: string): Export[] {
+  return text.split('\n').flatMap((line) => {
+    const [path = '', client = ''] = line.split(/[ \t]+/)
+    if (!path.startsWith('/')) return []
+    const crosses = /[(,](?:crossmnt|nohide)[,)]/.test(client)
+    return [{ path: decodeOctal(Buffer.from(path, 'utf8')), client: client.replace(/\(.*/, ''), crosses }]
+  })
+}
+
+function textIfAny(path: string): string {
+  if (path.startsWith('/proc/')) return kernelTextIfAny(path) ?? ''
+  try {
+    return readPlain(path, MOST_BYTES).toString('utf8')
+  } catch {
+    return ''
+  }
+}

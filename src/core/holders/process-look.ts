@@ -1,0 +1,252 @@
+/**
+ * One look at what every thread of every process holds, for many directories: thousands may be emptied in one apply, and a
+ * node has thousands of threads. Links of /proc are read and nothing that they lead to.
+ *
+ * A descriptor is told by the mount that it is on (fdinfo), which says whose name its path is; one on a mount that no
+ * table shows was detached lazily, or is another world's, and only its inode tells what it is: a child asks for that.
+ */
+import { readdirSync, readlinkSync } from 'node:fs'
+import { cannotHang } from '../apply/file-systems.ts'
+import type { OtherNamespace } from '../apply/host.ts'
+import { containingMount, type Location, locate } from '../apply/location.ts'
+import { processIds, taskIds } from '../apply/other-namespaces.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
+import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
+import type { StrayDescriptor, StrayInode } from './map-messages.ts'
+import { type MapReader, readMaps } from './mapped-files.ts'
+import { placeIn } from './mount-uses.ts'
+import { PlaceIndex } from './place-index.ts'
+import { type Holder, holder, isDenied, isKernelThread, linkAt, tableOf } from './process-files.ts'
+
+/** What a process holds, as its link in /proc has it. */
+interface Held {
+  readonly pid: number
+  readonly what: Holder['what']
+  readonly path: string
+}
+
+/** Held where no mount table leads to. */
+export interface Stray extends StrayInode {
+  readonly pid: number
+}
+
+export interface ProcessSearch {
+  /** Of our own mount namespace. */
+  readonly table: MountTable
+  readonly others: readonly OtherNamespace[]
+  /** "major:minor" of the file systems of which it is asked what processes have mapped. */
+  readonly devices: readonly string[]
+  readonly maps: MapReader
+  readonly proc?: string
+}
+
+/** A child says no more than so much; a process has some dozens of files mapped. */
+const PIDS_A_CHILD = 2000
+/** Signals and progress want their turn. */
+const PROCESSES_BETWEEN_BREATHS = 50
+
+export class ProcessLook {
+  readonly strays: readonly Stray[]
+  /** In words, what could not be seen. */
+  readonly unseen: readonly string[]
+  readonly #proc: string
+  readonly #located: PlaceIndex<Held>
+
+  private constructor(found: Found, proc: string) {
+    this.#located = new PlaceIndex(found.located)
+    this.strays = found.strays
+    this.unseen = found.unseen
+    this.#proc = proc
+  }
+
+  static async take(search: ProcessSearch): Promise<ProcessLook> {
+    const taking = new Taking(search)
+    await taking.files()
+    await taking.maps()
+    return new ProcessLook(taking, search.proc ?? '/proc')
+  }
+
+  /** @returns by pid, each with all that it holds there */
+  holdersIn(place: Location): Holder[] {
+    return this.named(this.#located.within(place))
+  }
+
+  named(held: readonly Held[]): Holder[] {
+    const once = new Map(held.map((each) => [`${each.pid} ${each.what} ${each.path}`, each]))
+    return [...once.values()]
+      .map(({ pid, what, path }) => holder(pid, what, path, this.#proc))
+      .toSorted((a, b) => a.pid - b.pid)
+  }
+}
+
+interface Found {
+  readonly located: readonly (readonly [Location, Held])[]
+  readonly strays: readonly Stray[]
+  readonly unseen: readonly string[]
+}
+
+interface Task {
+  readonly pid: number
+  /** In /proc. */
+  readonly directory: string
+  readonly table: MountTable
+}
+
+class Taking implements Found {
+  readonly located: (readonly [Location, Held])[] = []
+  readonly strays: Stray[] = []
+  readonly unseen: string[] = []
+  readonly #search: ProcessSearch
+  readonly #proc: string
+  readonly #tables: Map<string | undefined, MountTable>
+  /** By pid: the tables that its threads have. */
+  readonly #seen = new Map<number, Set<MountTable>>()
+  readonly #standing = new Set<number>()
+  readonly #descriptors: StrayDescriptor[] = []
+  readonly #hidden = new Set<number>()
+  readonly #unread = new Set<number>()
+
+  constructor(search: ProcessSearch) {
+    const { table, others, proc = '/proc' } = search
+    this.#search = search
+    this.#proc = proc
+    this.#tables = new Map(others.map((other) => [namespaceOf(other.pid, 'mnt', proc), other.table]))
+    this.#tables.set(namespaceOf('self', 'mnt', proc), table)
+  }
+
+  async files(): Promise<void> {
+    for (const [index, pid] of processIds(this.#proc).entries()) {
+      if (index % PROCESSES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (pid !== process.pid) this.#process(pid)
+    }
+    // Some machines let nobody look into their first process; it is theirs, and uses no pod's volume.
+    this.#hidden.delete(1)
+    if (this.#hidden.size > 0) this.unseen.push(`what is held by ${countOf(this.#hidden.size)} cannot be seen`)
+    if (this.#unread.size > 0) this.unseen.push(`the mount namespaces of ${countOf(this.#unread.size)} were not read`)
+  }
+
+  async maps(): Promise<void> {
+    const { devices, maps, table: ours } = this.#search
+    const pids = [...this.#seen.keys()].filter((pid) => !this.#hidden.has(pid))
+    for (let from = 0; from < pids.length; from += PIDS_A_CHILD) {
+      const some = pids.slice(from, from + PIDS_A_CHILD)
+      const standing = some.filter((pid) => this.#standing.has(pid))
+      const descriptors = this.#descriptors.filter(({ pid }) => some.includes(pid))
+      const { answers, unread } = await readMaps({ pids: some, devices, standing, descriptors }, maps)
+      this.unseen.push(...unread)
+      for (const { pid, paths, strays = [] } of answers) {
+        // A file keeps the name of the namespace that it was opened in, which may be ours.
+        const tables = new Set([...(this.#seen.get(pid) ?? []), ours])
+        for (const path of paths) {
+          for (const table of tables) this.#locate(locate(table, undeletedPath(path)), { pid, what: 'map', path })
+        }
+        this.strays.push(...strays.map((stray) => ({ ...stray, pid })))
+      }
+    }
+  }
+
+  #process(pid: number): void {
+    const leader = new Map<string, string>()
+    for (const directory of this.#tasksOf(pid)) {
+      const { namespace, denied } = namespaceOrDenied(directory)
+      if (namespace === undefined) {
+        if (denied === true && !isKernelThread(pid, this.#proc)) this.#hidden.add(pid)
+        continue
+      }
+      const table = this.#tables.get(namespace) ?? tableOf(directory)
+      if (table === undefined) {
+        this.#unread.add(pid)
+        continue
+      }
+      this.#tables.set(namespace, table)
+      const tables = this.#seen.get(pid) ?? new Set()
+      this.#seen.set(pid, tables.add(table))
+      this.#task({ pid, directory, table }, leader)
+    }
+  }
+
+  #tasksOf(pid: number): string[] {
+    try {
+      const tasks = taskIds(pid, this.#proc)
+      return tasks.map((task) => `${this.#proc}/${pid}/task/${task}`)
+    } catch {
+      this.#hidden.add(pid)
+      return []
+    }
+  }
+
+  /** @param leader what the first thread has at each descriptor: nearly always the others have the same */
+  #task(task: Task, leader: Map<string, string>): void {
+    const { pid, directory, table } = task
+    for (const what of ['cwd', 'root'] as const) {
+      const path = linkAt(`${directory}/${what}`)
+      if (path === undefined) continue
+      this.#locate(locate(table, undeletedPath(path)), { pid, what, path })
+      const mount = containingMount(table, undeletedPath(path))
+      if (mount !== undefined && cannotHang(mount.fsType)) this.#standing.add(pid)
+    }
+    const program = linkAt(`${directory}/exe`)
+    for (const each of program === undefined ? [] : [table, this.#search.table]) {
+      this.#locate(locate(each, undeletedPath(program ?? '')), { pid, what: 'map', path: program ?? '' })
+    }
+    for (const name of this.#descriptorsOf(pid, directory)) {
+      const path = linkAt(`${directory}/fd/${name}`)
+      // Sockets, pipes and their like begin with a letter and hold no path.
+      if (path?.startsWith('/') !== true || leader.get(name) === path) continue
+      if (!leader.has(name)) leader.set(name, path)
+      this.#descriptor(task, name, path)
+    }
+  }
+
+  #descriptorsOf(pid: number, directory: string): string[] {
+    try {
+      return readdirSync(`${directory}/fd`)
+    } catch (error) {
+      if (isDenied(error)) this.#hidden.add(pid)
+      return []
+    }
+  }
+
+  #descriptor({ pid, directory, table }: Task, name: string, path: string): void {
+    const info = kernelTextIfAny(`${directory}/fdinfo/${name}`) ?? ''
+    const held: Held = { pid, what: 'file', path }
+    const mountId = numberIn(info, 'mnt_id')
+    if (mountId === undefined) {
+      this.#locate(locate(table, undeletedPath(path)), held)
+      return
+    }
+    const showing = [table, this.#search.table, ...this.#tables.values()].find(
+      (each) => each.byId(mountId) !== undefined,
+    )
+    if (showing !== undefined) {
+      this.#locate(placeIn(showing, mountId, path), held)
+      return
+    }
+    // What was removed, memory without a name among it, is lost already.
+    if (undeletedPath(path) !== path) return
+    this.#descriptors.push({ pid, link: `${directory}/fd/${name}` })
+  }
+
+  #locate(place: Location | undefined, held: Held): void {
+    if (place !== undefined) this.located.push([place, held])
+  }
+}
+
+function numberIn(info: string, field: string): number | undefined {
+  const text = new RegExp(`^${field}:\\s*(\\d+)$`, 'm').exec(info)?.[1]
+  return text === undefined ? undefined : Number(text)
+}
+
+/** A process or thread that has ended is no more in any. */
+function namespaceOrDenied(directory: string): { readonly namespace?: string; readonly denied?: boolean } {
+  try {
+    return { namespace: readlinkSync(`${directory}/ns/mnt`) }
+  } catch (error) {
+    return { denied: isDenied(error) }
+  }
+}
+
+function countOf(processes: number): string {
+  return processes === 1 ? '1 process' : `${processes} processes`
+}

@@ -1,0 +1,58 @@
+/** Is something in a directory of which only an inode, or the end of a path, is known. By descriptors, as it is deleted (S12). */
+import { fstatSync, lstatSync, type Stats } from 'node:fs'
+import { Descent } from '../apply/descent.ts'
+import { entryPath, openBelow } from '../apply/descriptors.ts'
+import { errnoOf } from '../errors.ts'
+
+export interface Wanted {
+  /** By device, as stat(2) has it, and inode: "64768:17"; ":17" where the device is not known. What it is called. */
+  readonly inodes: ReadonlyMap<string, readonly string[]>
+  /** By the last parts of a path, without a slash before them. */
+  readonly ends: ReadonlyMap<string, string>
+}
+
+const ENTRIES_BETWEEN_BREATHS = 500
+
+/**
+ * @param path absolute, without links on the way
+ * @param mountId the mount that it must be in
+ * @returns what was found, by what it is called; the directory itself counts
+ * @throws StepFailed where the walk would leave the mount; errors of open(2) and getdents(2)
+ */
+export async function searchContent(path: string, mountId: number, wanted: Wanted): Promise<string[]> {
+  const found = new Set<string>()
+  const lastNames = new Set([...wanted.ends.keys()].map((end) => end.slice(end.lastIndexOf('/') + 1)))
+  const note = (at: () => string, name: string, { dev, ino }: Stats): void => {
+    for (const key of [`${dev}:${ino}`, `:${ino}`]) for (const what of wanted.inodes.get(key) ?? []) found.add(what)
+    if (!lastNames.has(name)) return
+    const path = at()
+    for (const [end, what] of wanted.ends) if (path.endsWith(`/${end}`)) found.add(what)
+  }
+  const descent = new Descent(path, mountId)
+  try {
+    if (descent.current !== undefined) {
+      note(() => path, path.slice(path.lastIndexOf('/') + 1), fstatSync(descent.current.directory.fd))
+    }
+    for (let count = 1; descent.current !== undefined; count++) {
+      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
+      const { directory, names } = descent.current
+      const name = names.pop()
+      if (name === undefined) {
+        descent.leave(() => {})
+        continue
+      }
+      try {
+        const entry = lstatSync(entryPath(directory, name))
+        note(() => descent.describe(name), name.toString(), entry)
+        if (entry.isDirectory()) descent.enter(openBelow(directory, name), name)
+      } catch (error) {
+        const code = errnoOf(error)
+        // What has gone meanwhile is not there; what has become another kind of thing is deleted as that.
+        if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw error
+      }
+    }
+  } finally {
+    descent.close()
+  }
+  return [...found]
+}

@@ -1,0 +1,155 @@
+/**
+ * The captures once more, as if their root directory were bound over itself on a shared tree (O35): every mount stands in
+ * the table twice, and nothing else is different.
+ */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { containingMount } from '../src/core/apply/location.ts'
+import { allCandidates } from '../src/core/explain/candidates.ts'
+import { explainer } from '../src/core/explain/explain.ts'
+import type { Explanation } from '../src/core/explain/explanation.ts'
+import { NodeVolumes } from '../src/core/explain/node-volumes.ts'
+import type { NodeSnapshot } from '../src/core/model/snapshot.ts'
+import type { MountInfo, MountTable } from '../src/core/mountinfo/mount-table.ts'
+import { parseMountinfo } from '../src/core/mountinfo/parse-mountinfo.ts'
+import type { NodeState } from '../src/core/node-state.ts'
+import type { Plan } from '../src/core/plan/plan.ts'
+import { planWithDecisions } from '../src/core/reconcile/decisions.ts'
+import { planNode } from '../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
+import { planOptions } from './helpers/plan-options.ts'
+
+const ROOT = new URL('./fixtures/captures/', import.meta.url).pathname
+const FILES = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /(node|before|after)\.json$/.test(file))
+  .toSorted()
+
+/** Of a line of mountinfo the id, what it is on, and the rest. */
+const LINE = /^(\d+) (\d+) (.*)$/
+const COPIES_FROM = 1_000_000
+
+/** @param order which of the two the table has first: kernels differ */
+function boundOverItself({ snapshot, mounts }: NodeState, order: 'copies last' | 'copies first'): NodeState {
+  const { rootDir } = snapshot
+  const container = containingMount(mounts, rootDir)
+  if (container === undefined) throw new Error('no root')
+  const below = mounts.under(rootDir).filter(({ mountPoint }) => mountPoint !== rootDir)
+  const ids = new Set(below.map(({ id }) => id))
+  const bound = COPIES_FROM - 1
+  const lines: string[] = []
+  const copies: string[] = []
+  for (const line of mounts.text.trimEnd().split('\n')) {
+    const [, id = '', parent = '', rest = ''] = LINE.exec(line) ?? []
+    if (Number(id) === container.id) lines.push(`${id} ${parent} ${shared(rest, container)}`, bindLine(rest, container))
+    else if (!ids.has(Number(id))) lines.push(line)
+    else {
+      const onContainer = Number(parent) === container.id
+      lines.push(`${id} ${onContainer ? bound : parent} ${rest}`)
+      copies.push(`${COPIES_FROM + Number(id)} ${onContainer ? parent : COPIES_FROM + Number(parent)} ${rest}`)
+    }
+  }
+  const [first, second] = order === 'copies last' ? [lines, copies] : [copies, lines]
+  return withTable(snapshot, `${[...first, ...second].join('\n')}\n`)
+
+  function bindLine(rest: string, { root, mountPoint }: MountInfo): string {
+    const [dev, , , ...more] = rest.split(' ')
+    const inside = join(root, rootDir.slice(mountPoint === '/' ? 0 : mountPoint.length))
+    return `${bound} ${container?.id} ${shared([dev, inside, rootDir, ...more].join(' '), container as MountInfo)}`
+  }
+}
+
+function shared(rest: string, { optionalFields }: MountInfo): string {
+  return optionalFields.some((field) => field.startsWith('shared:')) ? rest : rest.replace(' - ', ' shared:999999 - ')
+}
+
+function withTable(snapshot: NodeSnapshot, mountinfo: string): NodeState {
+  return { snapshot: { ...snapshot, mountinfo }, mounts: parseMountinfo(mountinfo) }
+}
+
+/** What people and scripts see of it; what it rests on are mounts by their number. */
+function seen({ operations, waiting, problems, summary, complete, refused }: Plan): unknown {
+  const shown = operations.map(({ expects: _, ...operation }) => operation)
+  return { operations: shown, waiting, problems, summary, complete, refused }
+}
+
+describe.each(FILES)('%s', (file) => {
+  it.each(['copies last', 'copies first'] as const)('S8, S18: every mount twice, %s: the same plan', async (order) => {
+    const state = await readSnapshot(join(ROOT, file))
+    const twice = boundOverItself(state, order)
+    const { rootDir } = state.snapshot
+    const targets = (mounts: MountTable): number => mounts.under(`${rootDir}/pods`).length
+    expect(targets(twice.mounts)).toBe(2 * targets(state.mounts))
+    const options = planOptions({ orphans: true })
+    expect(seen(planNode(twice, options))).toEqual(seen(planNode(state, options)))
+  })
+})
+
+describe.each(['shared-root/node.json', 'stuck/before.json', 'reboot/after.json'])('%s explained', (file) => {
+  it('O35: every pod, volume and mount as without, and of no mount that is foreign', async () => {
+    const state = await readSnapshot(join(ROOT, file))
+    const twice = boundOverItself(state, 'copies last')
+    const { rootDir } = state.snapshot
+    const { context } = planWithDecisions(state, planOptions())
+    const asked = new Set([
+      ...allCandidates(context, new NodeVolumes(context)).map(({ ask }) => ask),
+      ...state.mounts.under(rootDir).map(({ mountPoint }) => mountPoint),
+    ])
+    asked.delete(rootDir)
+    const [plain, doubled] = [state, twice].map((each) => explainer(each, planOptions()))
+    const answers = [...asked].map((what) => [plain?.(what).explanation, doubled?.(what).explanation] as const)
+    expect(answers.length).toBeGreaterThan(50)
+    for (const [want, answer] of answers) expect(untold(answer)).toEqual(untold(want))
+    expect(JSON.stringify(answers)).not.toContain('ForeignMount')
+  })
+})
+
+/** What an operation rests on are mounts by their number. */
+function untold(explanation: Explanation | undefined): unknown {
+  const { operations = [], ...rest } = explanation ?? {}
+  return { ...rest, operations: operations.map(({ expects: _, ...operation }) => operation) }
+}
+
+/** The machine starts anew and its kubelet stays down: no mount is left but the root directory's own. */
+function rebooted({ snapshot, mounts }: NodeState): NodeState {
+  const { rootDir, kubelet: _, tree = [], ...rest } = snapshot
+  const gone = new Set(
+    mounts.under(rootDir).flatMap(({ mountPoint, index }) => (mountPoint === rootDir ? [] : [index])),
+  )
+  // What was read below a mount was in its memory.
+  const hidden = mounts.under(rootDir).flatMap(({ mountPoint }) => mountPoint.slice(rootDir.length + 1) || [])
+  const lines = mounts.text.trimEnd().split('\n')
+  const left = lines.filter((_, index) => !gone.has(index))
+  return withTable(
+    {
+      ...rest,
+      rootDir,
+      tree: tree.filter(({ path }) => !hidden.some((mountPoint) => path.startsWith(`${mountPoint}/`))),
+      kubelet: { running: false, mayReturn: false },
+      processes: [],
+      runtime: { source: 'cri', pods: [] },
+      blockDevices: [],
+      deadMounts: [],
+    },
+    `${left.join('\n')}\n`,
+  )
+}
+
+describe('shared-root after a reboot', () => {
+  it('O25, O35: every volume that was mounted is to be mounted, as on a plain tree, and nothing is in the way', async () => {
+    const state = await readSnapshot(join(ROOT, 'shared-root', 'node.json'))
+    const plain = planNode(rebooted(state), planOptions({ orphans: true }))
+    const twice = planNode(rebooted(boundOverItself(state, 'copies last')), planOptions({ orphans: true }))
+    expect(seen(twice)).toEqual(seen(plain))
+    expect(twice.refused).toBeUndefined()
+    expect(twice.operations.filter(({ blocked }) => blocked !== undefined)).toEqual([])
+    const planned = new Set(twice.operations.flatMap(({ paths }) => paths))
+    const { rootDir } = state.snapshot
+    const were = state.mounts.under(rootDir).map(({ mountPoint }) => mountPoint)
+    const missing = were.filter((path) => !path.includes('/volume-subpaths/') && !planned.has(path))
+    expect(were.length).toBeGreaterThan(80)
+    expect(missing).toEqual([])
+    const kinds = new Set(twice.operations.map(({ kind }) => kind))
+    expect(kinds).toEqual(new Set(['MountVolume', 'MapVolume']))
+  })
+})

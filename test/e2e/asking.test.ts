@@ -1,0 +1,66 @@
+/** Hands off standard input, and the question asked in earnest (contract, `--yes`, `apply -`). */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { noMounts } from '../helpers/namespace.ts'
+import { runScenario } from './run-scenario.ts'
+import type { AskingReport } from './scenarios/asking.ts'
+
+describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
+  let report: AskingReport
+  beforeAll(async () => {
+    report = await runScenario('asking')
+  })
+
+  it.each(['pipedNo', 'pipedYes'] as const)('an answer through a pipe is none: a usage error (%s)', (which) => {
+    const { status, stdout } = report[which]
+    expect(status).toBe(1)
+    expect(stdout).toContain('apply cannot ask: standard input, where the answer would come from, is no terminal')
+    expect(stdout).not.toContain('for a yes')
+  })
+
+  it('-o json on a terminal shows the plan before it asks', () => {
+    const { status, stdout } = report.json
+    expect(status).toBe(1)
+    expect(stdout.indexOf('HANDLE FROM')).toBeGreaterThan(-1)
+    expect(stdout.indexOf('HANDLE FROM')).toBeLessThan(stdout.indexOf('for a yes: '))
+    expect(stdout).toContain('NotConfirmed')
+  })
+
+  it('--yes=false asks', () => {
+    expect(report.yesIsFalse.status).toBe(1)
+    expect(report.yesIsFalse.stdout).toContain('not confirmed: nothing was changed')
+  })
+
+  it('a question that would not be seen is not asked', () => {
+    expect(report.unseen.status).toBe(1)
+    expect(report.unseen.stdout).toContain('apply cannot ask: standard error, where it would, is no terminal')
+  })
+
+  it('a loop keeps its lines', () => {
+    const { status, stdout } = report.loop
+    expect(status).toBe(0)
+    expect(stdout.split('\n').filter((line) => line.startsWith('read '))).toEqual(['read a', 'read b', 'read c'])
+  })
+
+  it('apply - of nothing is refused, and of a file that others could have written (S33)', () => {
+    expect(report.empty).toMatchObject({ status: 1, stdout: '' })
+    expect(report.empty.stderr).toContain('plan file from standard input: it is a device')
+    expect(report.writable).toMatchObject({ status: 1, stdout: '' })
+    expect(report.writable.stderr).toContain('whoever wrote it could lift guards')
+  })
+
+  it('a name that nothing bears stops it before anything is done, unless --ignore-not-found', () => {
+    expect(report.unknownPod).toMatchObject({ status: 1, stdout: '' })
+    expect(report.unknownPod.stderr).toContain('--pod default/nobody: no pod on this node is called so')
+    expect(report.ignored.status).toBe(0)
+  })
+
+  it('none of these changed anything', () => {
+    expect(report.before).toBeGreaterThan(10)
+    expect(report.after).toBe(report.before)
+  })
+
+  it('apply - carries out the plan that comes through a pipe', () => {
+    expect(report.fromPipe.status).toBe(0)
+    expect(report.left).toBe(0)
+  })
+})

@@ -1,0 +1,50 @@
+/** S8: volumes below the place that a root directory had before it was moved, with a real API server and real mounts. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { noMounts } from '../helpers/namespace.ts'
+import { runScenario } from './run-scenario.ts'
+import type { MovedRootReport } from './scenarios/moved-root.ts'
+
+describe.skipIf(noMounts !== undefined)(
+  `a root directory that was moved${noMounts === undefined ? '' : `: ${noMounts}`}`,
+  () => {
+    let report: MovedRootReport
+    beforeAll(async () => {
+      report = await runScenario('moved-root')
+    })
+
+    it('a control: with nothing set up elsewhere all of it is planned', () => {
+      expect(report.planned.nothing).toEqual(READY)
+    })
+
+    it.each(['staged', "published in a pod's directory", 'raw block, published'])(
+      'S8: %s below the old place: the detach is not planned',
+      (way) => {
+        expect(report.planned[way]).toEqual(READY.with(0, 'DetachVolume pv-idle: HeldBy'))
+      },
+    )
+
+    it('S8: what is staged in both places is not unstaged here', () => {
+      expect(report.planned['staged, of one that is staged here as well']).toEqual([
+        'DetachVolume pv-idle: ready',
+        'DetachVolume vol-old: HeldBy',
+        'UnmountDevice vol-old: HeldBy',
+      ])
+    })
+
+    it('S8, S21: in a mount namespace of somebody else alone: the plan cannot see it, and the apply refuses', () => {
+      expect(report.elsewhere.planned).toEqual(READY.slice(0, 1))
+      expect(report.elsewhere.ends).toEqual(['DetachVolume pv-idle: refused HeldBy'])
+      expect(report.elsewhere.said).toMatch(
+        /^volume pv-idle is set up elsewhere too: tmpfs mount \d+ of disk on \S+\/kubelet\.old\/\S+\/globalmount, in the mount namespace of sleep/,
+      )
+      expect(report.attachments.held).toEqual(['pv-idle'])
+    })
+
+    it('a control: with that process its mount is gone, and the same apply detaches', () => {
+      expect(report.control).toEqual(['DetachVolume pv-idle: done'])
+      expect(report.attachments.after).toEqual([])
+    })
+  },
+)
+
+const READY = ['DetachVolume pv-idle: ready', 'DetachVolume vol-old: ready', 'UnmountDevice vol-old: ready']

@@ -1,0 +1,34 @@
+/** Where directories of a test's kubelet lie that are links to elsewhere: the kernel shows only such paths (S8). */
+import { lstatSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+const LINKED = ['pods', 'plugins', 'plugins/kubernetes.io/csi']
+
+interface Place {
+  readonly own: string
+  readonly place: string
+}
+
+export function structurePlaces(rootDir: string): Place[] {
+  return LINKED.flatMap((name) => {
+    const own = join(rootDir, name)
+    return lstatSync(own, { throwIfNoEntry: false })?.isSymbolicLink() ? [{ own, place: realpathSync(own) }] : []
+  })
+}
+
+/** The path as the kubelet has it, of one that the kernel shows. */
+export function ownPath(path: string, places: readonly Place[]): string {
+  const [found] = places
+    .filter(({ place }) => path.startsWith(`${place}/`))
+    .toSorted((a, b) => b.place.length - a.place.length)
+  return found === undefined ? path : `${found.own}${path.slice(found.place.length)}`
+}
+
+/** The reverse; what is mounted on the path itself, and may be dead, is not looked at. */
+export function kernelPath(path: string): string {
+  try {
+    return join(realpathSync(dirname(path)), basename(path))
+  } catch {
+    return path
+  }
+}

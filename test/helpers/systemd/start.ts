@@ -1,0 +1,164 @@
+/**
+ * A real systemd as process 1 of a PID namespace of its own, with a mount namespace, a cgroup and a /proc of its own: for what
+ * systemctl(1) says of units. It runs nothing but the units that it is given, and ends with its starter.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { noRoot } from '../namespace.ts'
+import { sh } from '../scenario.ts'
+
+const SYSTEMD = '/usr/lib/systemd/systemd'
+
+/** Why no systemd can be started here; undefined: it can. */
+export const noSystemd = noRoot ?? (existsSync(SYSTEMD) ? undefined : 'there is no systemd')
+
+/** Where packages have their units: an administrator's are before them, as when one is masked. */
+export const UNITS = '/usr/local/lib/systemd/system'
+
+export interface TestSystemd extends AsyncDisposable {
+  /** What runs a command in its namespaces, to be put before it. */
+  readonly inside: readonly string[]
+  systemctl(...args: readonly string[]): string
+  /** Writes a unit into UNITS, and has systemd read it. */
+  unit(name: string, text: string): void
+  /** Waits until a property of a unit has a value. */
+  until(unit: string, property: string, value: string): Promise<void>
+}
+
+/**
+ * Everything below /run and /etc/systemd must be the caller's own already: systemd and the caller have it together.
+ *
+ * @param directory of the caller's own, for the cgroup's mount
+ * @throws Error with what systemd said, where it does not come up
+ */
+export async function startSystemd(directory: string): Promise<TestSystemd> {
+  const cgroup = makeCgroup(`${directory}/cgroup`)
+  sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', '/usr/local/lib')
+  mkdirSync(UNITS, { recursive: true })
+  writeFileSync(`${UNITS}/test.target`, '[Unit]\nDefaultDependencies=no\n')
+  const child = spawn('sh', ['-c', BOOT, 'sh', cgroup.path, cgroup.options, SYSTEMD], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, container: 'volctl-test' },
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (text) => {
+      said += text
+    })
+  }
+  let one: number | undefined
+  const stop = async (): Promise<void> => {
+    await end(child, one)
+    removeCgroup(cgroup.path)
+  }
+  try {
+    const pid = await firstChild(child, () => said)
+    one = pid
+    const inside = ['nsenter', '-t', String(pid), '-m', '-p', '-C', '--']
+    const ask = (args: readonly string[]) =>
+      spawnSync('nsenter', [...inside.slice(1), 'systemctl', ...args], { encoding: 'utf8' })
+    for (;;) {
+      if (ask(['is-active', 'test.target']).stdout.trim() === 'active') break
+      if (child.exitCode !== null) throw new Error(`systemd ended: ${said}`)
+      await sleep(10)
+    }
+    const systemctl = (...args: readonly string[]): string => {
+      const { status, stdout, stderr } = ask(args)
+      if (status !== 0) throw new Error(`systemctl ${args.join(' ')}: ${stderr}`)
+      return stdout.trim()
+    }
+    return {
+      inside,
+      systemctl,
+      unit: (name, text) => {
+        writeFileSync(`${UNITS}/${name}`, text)
+        systemctl('daemon-reload')
+      },
+      until: async (unit, property, value) => {
+        while (systemctl('show', '--value', `--property=${property}`, unit) !== value) await sleep(10)
+      },
+      [Symbol.asyncDispose]: stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** What systemd would bring up of the machine's own is covered: generators, and every unit that is not asked for. */
+const BOOT = `
+set -e
+echo $$ > "$1/cgroup.procs"
+exec unshare --pid --fork --kill-child --mount --cgroup --mount-proc sh -c '
+  set -e
+  for covered in /sys/fs/cgroup /usr/lib/systemd/system-generators; do
+    if [ -d "$covered" ]; then mount -t tmpfs tmpfs "$covered"; fi
+  done
+  if [ "$1" = cgroup2 ]; then
+    mount -t cgroup2 cgroup2 /sys/fs/cgroup
+  else
+    mkdir /sys/fs/cgroup/systemd
+    mount -t cgroup -o "$1" cgroup /sys/fs/cgroup/systemd
+  fi
+  exec "$2" --system --unit=test.target --log-target=console --show-status=no
+' sh "$2" "$3"
+`
+
+interface Cgroup {
+  readonly path: string
+  /** Of the mount; "cgroup2" where the machine has but that. */
+  readonly options: string
+}
+
+/** A cgroup of its own, where systemd's are made: in the hierarchy that is named after it, or in the only one. */
+function makeCgroup(mountPoint: string): Cgroup {
+  mkdirSync(mountPoint)
+  const named = 'none,name=systemd'
+  const isOnly = spawnSync('mount', ['-t', 'cgroup', '-o', named, 'cgroup', mountPoint]).status !== 0
+  if (isOnly) sh('mount', '-t', 'cgroup2', 'cgroup2', mountPoint)
+  const path = `${mountPoint}/volctl-test-${process.pid}-${Date.now()}`
+  mkdirSync(path)
+  return { path, options: isOnly ? 'cgroup2' : named }
+}
+
+function removeCgroup(path: string): void {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) removeCgroup(`${path}/${entry.name}`)
+  }
+  rmdirSync(path)
+}
+
+/** The process that is 1 inside: unshare(1) waits for it. */
+async function firstChild(child: ChildProcess, said: () => string): Promise<number> {
+  for (;;) {
+    const pid = readdirSync('/proc').find(
+      (name) => statusOf(name).startsWith('Name:\tsystemd\n') && parentOf(name) === child.pid,
+    )
+    if (pid !== undefined) return Number(pid)
+    if (child.exitCode !== null) throw new Error(`systemd did not start: ${said()}`)
+    await sleep(5)
+  }
+}
+
+function statusOf(name: string): string {
+  try {
+    return /^\d+$/.test(name) ? readFileSync(`/proc/${name}/status`, 'utf8') : ''
+  } catch {
+    return ''
+  }
+}
+
+function parentOf(name: string): number {
+  return Number(/^PPid:\s+(\d+)$/m.exec(statusOf(name))?.[1])
+}
+
+/** By its first process, which unshare(1) reaps: all others are gone before. */
+async function end(child: ChildProcess, first: number | undefined): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'close')
+  if (first === undefined) child.kill('SIGKILL')
+  else process.kill(first, 'SIGKILL')
+  await ended
+}

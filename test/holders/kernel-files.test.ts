@@ -1,0 +1,38 @@
+/** Tables of the kernel and of its tools, as recorded on machines that have what this one may not. */
+import { expect, it } from 'vitest'
+import { loopInodes, parseExports, swapFiles } from '../../src/core/holders/kernel-files.ts'
+
+it('swap files, and not partitions, by their names', () => {
+  const text = [
+    'Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority',
+    '/dev/sda2                               partition\t8388604\t\t0\t\t-2',
+    '/var/lib/kubelet/pods/x/swap            file\t\t1048572\t\t512\t\t-3',
+    String.raw`/data/a\040b\134c                       file		4		0		-4`,
+    String.raw`/data/gone\040(deleted)                 file		4		0		-5`,
+    '',
+  ].join('\n')
+  expect(swapFiles(text)).toEqual(['/var/lib/kubelet/pods/x/swap', String.raw`/data/a b\c`, '/data/gone (deleted)'])
+})
+
+it('what exportfs and nfsd say', () => {
+  const etab = [
+    String.raw`/data/a\040b	10.0.0.0/8(rw,sync,wdelay,hide,nocrossmnt,secure,root_squash)`,
+    '/srv\t*(ro,crossmnt,sec=sys)',
+  ].join('\n')
+  expect(parseExports(`# Version 1.1\n# Path Client(Flags) # IPs\n${etab}\n`)).toEqual([
+    { path: '/data/a b', client: '10.0.0.0/8', crosses: false },
+    { path: '/srv', client: '*', crosses: true },
+  ])
+})
+
+it('the files of loop devices, right-aligned', () => {
+  const text = [
+    String.raw`/dev/loop4 97 \x20\x20\x20\x20\x20\x20\x200:6\x20\x20`,
+    String.raw`/dev/loop2 2154399 \x20\x20\x20\x20\x20254:0\x20\x20`,
+    '/dev/loop5  ',
+  ].join('\n')
+  expect([...loopInodes(text)]).toEqual([
+    ['/dev/loop4', { dev: '0:6', inode: 97 }],
+    ['/dev/loop2', { dev: '254:0', inode: 2154399 }],
+  ])
+})

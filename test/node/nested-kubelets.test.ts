@@ -1,0 +1,269 @@
+/** S9: whose pod a cgroup is of, where kubelets run in containers: recorded lines, and real cgroups where they can be made. */
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { containersAround, podsOfCgroup } from '../../src/core/node/pod-cgroups.ts'
+import { scanProcesses } from '../../src/core/node/scan-processes.ts'
+import { moveInto, noCgroups, placeOf } from '../helpers/cgroup.ts'
+import { fixture } from './helpers/fixture.ts'
+
+const OUTER = '6c1a4e95-6bb6-11e6-bc26-28d2444e470d'
+const INNER = '0b8c0a3e-3f0e-4a51-9a80-6a3f0e9c1d77'
+const DEEPEST = '11111111-2222-4333-8444-555555555555'
+const STATIC = '424bed75717cd804f583d8658065a8f4'
+const A = 'a'.repeat(64)
+const B = 'b'.repeat(64)
+const escaped = (uid: string): string => uid.replaceAll('-', '_')
+
+/** A pod's cgroup as the systemd driver has it, below a slice. */
+const slice = (uid: string, prefix = ''): string =>
+  `${prefix}kubepods.slice/${prefix}kubepods-burstable.slice/${prefix}kubepods-burstable-pod${escaped(uid)}.slice`
+const group = (uid: string): string => `kubepods/burstable/pod${uid}`
+
+describe('S9: podsOfCgroup', () => {
+  const none: readonly string[] = []
+  it.each<{ name: string; text: string; own?: readonly string[]; nested?: readonly string[] }>([
+    // A node in a container of docker, podman or nerdctl.
+    {
+      name: 'kind in docker, systemd on both sides',
+      text: `0::/system.slice/docker-${A}.scope/kubelet.slice/${slice(INNER, 'kubelet-')}/cri-containerd-${B}.scope`,
+      nested: [INNER],
+    },
+    {
+      name: 'kind in docker, cgroupfs outside',
+      text: `0::/docker/${A}/kubelet.slice/${slice(INNER, 'kubelet-')}/cri-containerd-${B}.scope`,
+      nested: [INNER],
+    },
+    {
+      name: 'kind in docker, v1',
+      text: `9:memory:/docker/${A}/kubelet/${group(INNER)}/${B}\n1:name=systemd:/docker/${A}/kubelet/${group(INNER)}/${B}`,
+      nested: [INNER],
+    },
+    {
+      name: 'kind in podman',
+      text: `0::/machine.slice/libpod-${A}.scope/container/kubelet.slice/${slice(INNER, 'kubelet-')}/crio-${B}.scope`,
+      nested: [INNER],
+    },
+    {
+      name: "kind in a person's podman",
+      text: `0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-${A}.scope/container/${slice(INNER)}`,
+      nested: [INNER],
+    },
+    { name: 'kind in nerdctl', text: `0::/default/${A}/kubelet/${group(INNER)}/${B}`, nested: [INNER] },
+    { name: 'nerdctl, systemd', text: `0::/system.slice/nerdctl-${A}.scope/${slice(INNER)}`, nested: [INNER] },
+    { name: 'k3d', text: `0::/system.slice/docker-${A}.scope/${group(INNER)}/${B}`, nested: [INNER] },
+    { name: 'minikube in docker', text: `0::/docker/${A}/${slice(INNER)}/docker-${B}.scope`, nested: [INNER] },
+    { name: 'a static pod of it', text: `0::/docker/${A}/kubelet/${group(STATIC)}/${B}`, nested: [STATIC] },
+    { name: 'LXC', text: `0::/lxc.payload.node1/${slice(INNER)}`, nested: [INNER] },
+    {
+      name: 'systemd-nspawn',
+      text: `0::/machine.slice/systemd-nspawn@n.service/payload/${slice(INNER)}`,
+      nested: [INNER],
+    },
+    { name: 'machined', text: `0::/machine.slice/machine-lxc\\x2d1.scope/${slice(INNER)}`, nested: [INNER] },
+    { name: "a CI job's docker", text: `0::/actions_job/${A}/kubelet/${group(INNER)}/${B}`, nested: [INNER] },
+    {
+      name: "a person's kubelet without root",
+      text: `0::/user.slice/user-1000.slice/user@1000.service/user.slice/k3s.service/${group(INNER)}/${B}`,
+      nested: [INNER],
+    },
+    // A node in a pod.
+    {
+      name: 'kind in a pod, systemd outside, cgroupfs inside',
+      text: `0::/${slice(OUTER)}/cri-containerd-${A}.scope/kubelet/${group(INNER)}/${B}`,
+      own: [OUTER],
+      nested: [INNER],
+    },
+    {
+      name: 'kind in docker in a pod, and a pod in its pod',
+      text: `0::/${group(OUTER)}/${A}/docker/${B}/kubelet/${group(INNER)}/${A}/${group(DEEPEST)}/${B}`,
+      own: [OUTER],
+      nested: [INNER, DEEPEST],
+    },
+    {
+      name: 'docker in docker: a container of a pod is its pod',
+      text: `0::/${slice(OUTER)}/cri-containerd-${A}.scope/docker/${B}`,
+      own: [OUTER],
+    },
+    {
+      name: 'a pod in a pod, without its container',
+      text: `0::/${group(OUTER)}/${group(INNER)}`,
+      own: [OUTER],
+      nested: [INNER],
+    },
+    {
+      name: 'v1, not every hierarchy has the inner one',
+      text: `3:cpu:/${group(OUTER)}/${A}/${group(INNER)}/${B}\n1:name=systemd:/${group(OUTER)}/${A}`,
+      own: [OUTER],
+      nested: [INNER],
+    },
+    // This node's own: wherever it isn't sure.
+    {
+      name: "kind's own slice at the top",
+      text: `0::/kubelet.slice/${slice(INNER, 'kubelet-')}/cri-containerd-${A}.scope`,
+      own: [INNER],
+    },
+    { name: '--cgroup-root', text: `0::/my.slice/nodes/${group(INNER)}/${A}`, own: [INNER] },
+    {
+      name: '--cgroup-root, systemd',
+      text: `0::/my.slice/my-node.slice/${slice(INNER, 'my-node-')}/crio-${A}.scope`,
+      own: [INNER],
+    },
+    {
+      name: 'a container whose id is none of a runtime',
+      text: `0::/docker/my-node/${group(INNER)}/${A}`,
+      own: [INNER],
+    },
+    { name: 'an id of another length', text: `0::/x/${'c'.repeat(32)}/${group(INNER)}/${A}`, own: [INNER] },
+    {
+      name: 'in one hierarchy in a container, in another not',
+      text: `3:cpu:/docker/${A}/${group(INNER)}/${B}\n1:name=systemd:/${group(INNER)}/${B}`,
+      own: [INNER],
+    },
+    {
+      name: "root's own service manager",
+      text: `0::/user.slice/user-0.slice/user@0.service/${group(INNER)}`,
+      own: [INNER],
+    },
+    { name: 'a session', text: `0::/user.slice/user-1000.slice/session-3.scope/${group(INNER)}`, own: [INNER] },
+    { name: "k3s' own unit", text: `0::/system.slice/k3s.service/${group(INNER)}/${A}`, own: [INNER] },
+    // Cgroup namespaces: the path begins where the namespace does.
+    { name: 'beside the namespace', text: `0::/../../${slice(INNER)}/cri-containerd-${A}.scope`, own: [INNER] },
+    { name: 'beside, without the first of its names', text: `0::/../../burstable/pod${INNER}/${A}`, own: [INNER] },
+    {
+      name: 'beside, in a container there',
+      text: `0::/../docker-${A}.scope/kubelet.slice/${slice(INNER, 'kubelet-')}/x.scope`,
+      nested: [INNER],
+    },
+    { name: 'without a kubelet', text: `0::/docker/${A}/pod${INNER}` },
+  ])('$name', ({ text, own = none, nested = none }) => {
+    expect(podsOfCgroup(text)).toEqual({ own, nested })
+  })
+
+  it.each([
+    { name: 'docker', one: `0::/docker/${A}/init.scope` },
+    { name: 'docker under systemd', one: `0::/system.slice/docker-${A}.scope/init.scope` },
+    { name: 'a pod', one: `0::/${group(OUTER)}/${A}/init.scope` },
+    { name: 'docker in a pod', one: `0::/${slice(OUTER)}/cri-containerd-${A}.scope/docker/${B}` },
+    { name: 'LXC', one: '0::/lxc.payload.node1/init.scope' },
+  ])('of a node that is itself in $name, seen from outside its cgroup namespace, its pods are its own', ({ one }) => {
+    const bases = containersAround(one)
+    const root = bases[0] ?? ''
+    expect(podsOfCgroup(`0::${root}/kubelet/${group(INNER)}/${B}`, bases)).toEqual({ own: [INNER], nested: [] })
+    const deeper = `0::${root}/kubelet/${group(INNER)}/${B}/docker/${A}/${group(DEEPEST)}/${B}`
+    expect(podsOfCgroup(deeper, bases)).toEqual({ own: [INNER], nested: [DEEPEST] })
+    // Control: what lies beside the node is not its own.
+    expect(podsOfCgroup(`0::/docker/${'c'.repeat(64)}/${group(INNER)}/${B}`, bases)).toEqual({
+      own: [],
+      nested: [INNER],
+    })
+    expect(podsOfCgroup(`0::${root}/kubelet/${group(INNER)}/${B}`).own).not.toContain(INNER)
+  })
+
+  it.each(['0::/init.scope', '0::/', '0::/../../init.scope', '1:name=systemd:/', ''])(
+    '%s is in no container',
+    (text) => {
+      expect(containersAround(text)).toEqual([])
+    },
+  )
+})
+
+describe.skipIf(noCgroups !== undefined)(`S9: real cgroups${noCgroups === undefined ? '' : ` (${noCgroups})`}`, () => {
+  /** A process in a pod of a kubelet in a container, and what is asked meanwhile. */
+  async function inNestedPod<T>(ask: (pid: number, container: string) => T): Promise<T> {
+    const container = `/docker/${randomBytes(32).toString('hex')}`
+    const child = spawn('sleep', ['100'], { stdio: 'ignore' })
+    await new Promise((resolve) => child.once('spawn', resolve))
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    using _ = moveInto(`${container}/kubelet/${group(INNER)}/${B}`, child.pid ?? 0)
+    try {
+      return ask(child.pid ?? 0, container)
+    } finally {
+      child.kill('SIGKILL')
+      await ended
+    }
+  }
+
+  it('a process of a pod of a kubelet in a container is of no pod of this node', async () => {
+    const scan = await inNestedPod(() => {
+      using all = scanProcesses()
+      return { podUids: all.podUids, nestedUids: all.nestedUids }
+    })
+    expect(scan.nestedUids).toContain(INNER)
+    expect(scan.podUids).not.toContain(INNER)
+  })
+
+  it('seen from a cgroup namespace in that container it is, and beside it it is not', async () => {
+    const texts = await inNestedPod((pid, container) => {
+      const from = (cgroup: string): string => {
+        const script = `echo $$ > "$0/cgroup.procs" && unshare -C cat /proc/${pid}/cgroup`
+        const { status, stdout, stderr } = spawnSync('sh', ['-c', script, placeOf(cgroup)], { encoding: 'utf8' })
+        if (status !== 0) throw new Error(stderr)
+        return stdout
+      }
+      return { inside: from(container), beside: from('/docker'), outside: readFileSync(`/proc/${pid}/cgroup`, 'utf8') }
+    })
+    expect(podsOfCgroup(texts.inside)).toEqual({ own: [INNER], nested: [] })
+    expect(podsOfCgroup(texts.beside)).toEqual({ own: [], nested: [INNER] })
+    expect(podsOfCgroup(texts.outside)).toEqual({ own: [], nested: [INNER] })
+  })
+})
+
+const ROOTS = 'Uid:\t0\t0\t0\t0\nNSpid:\t812\n'
+
+describe('S9: the processes of a node with a nested kubelet', () => {
+  const inKind = `0::/system.slice/docker-${A}.scope/kubelet.slice/${slice(INNER, 'kubelet-')}/cri-containerd-${B}.scope\n`
+  const files = {
+    '1/cgroup': '0::/init.scope\n',
+    '1/comm': 'systemd\n',
+    '900/cgroup': `0::/${slice(OUTER)}/cri-containerd-${B}.scope\n`,
+    '901/cgroup': inKind,
+    '902/cgroup': `0::/${slice(OUTER)}/cri-containerd-${A}.scope/kubelet/${group(DEEPEST)}/${B}\n`,
+  }
+  it('are no pods of it, and keep alive the one that they run in', () => {
+    using proc = fixture({ ...files, '900/cgroup': '' })
+    using scan = scanProcesses(proc.path)
+    expect(scan.podUids).toEqual([OUTER])
+    expect(scan.nestedUids).toEqual([INNER, DEEPEST].sort())
+  })
+  it('one that has a process of this node too is its own', () => {
+    using proc = fixture({ ...files, '903/cgroup': `0::/${group(INNER)}/${A}\n` })
+    using scan = scanProcesses(proc.path)
+    expect(scan.podUids).toEqual([INNER, OUTER].sort())
+    expect(scan.nestedUids).toEqual([DEEPEST])
+  })
+  it.each([
+    {
+      name: 'process 1 is in the container',
+      at: '1',
+      comm: 'systemd',
+      text: `0::/system.slice/docker-${A}.scope/init.scope\n`,
+    },
+    { name: 'the kubelet is', at: '812', comm: 'kubelet', text: `0::/system.slice/docker-${A}.scope\n` },
+    { name: 'the runtime is', at: '812', comm: 'containerd', text: `0::/system.slice/docker-${A}.scope/x\n` },
+    { name: 'k3s is', at: '812', comm: 'k3s-server', text: `0::/system.slice/docker-${A}.scope\n` },
+  ])('are its own pods where $name', ({ at, comm, text }) => {
+    using proc = fixture({
+      ...files,
+      [`${at}/cgroup`]: text,
+      [`${at}/comm`]: `${comm}\n`,
+      [`${at}/cmdline`]: `/usr/bin/${comm}\0`,
+      [`${at}/status`]: ROOTS,
+    })
+    using scan = scanProcesses(proc.path)
+    expect(scan.podUids).toContain(INNER)
+    expect(scan.nestedUids).toEqual([DEEPEST])
+  })
+  it("a kubelet that is not root's does not make them its own", () => {
+    using proc = fixture({
+      ...files,
+      '812/cgroup': `0::/system.slice/docker-${A}.scope\n`,
+      '812/comm': 'kubelet\n',
+      '812/cmdline': '/tmp/kubelet\0',
+      '812/status': 'Uid:\t0\t65534\t0\t0\nNSpid:\t812\n',
+    })
+    using scan = scanProcesses(proc.path)
+    expect(scan.nestedUids).toContain(INNER)
+  })
+})

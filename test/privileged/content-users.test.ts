@@ -1,0 +1,119 @@
+/** S12, S13: the data of a pod that is gone stays while something uses it under another name. */
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { inNamespace, noBlockDevices, noMounts, noRoot, noSystemCalls } from '../helpers/namespace.ts'
+
+const WORKER = new URL('./workers/content-users.ts', import.meta.url)
+
+interface Found {
+  readonly plan: string
+  readonly apply: string
+  readonly message: string
+  readonly unhurt: boolean
+  readonly hurt: boolean
+}
+
+const noBindfs = spawnSync('bindfs', ['--version']).status === 0 ? undefined : 'there is no bindfs'
+
+const cannot: Readonly<Record<string, string | undefined>> = {
+  loop: noBlockDevices,
+  loopFromNamespace: noBlockDevices,
+  swap: noRoot,
+  chroot: noSystemCalls,
+  bindfs: noBindfs,
+}
+
+const SHOWN_BY_TABLE = [
+  'bind',
+  'bindOfDirectory',
+  'bindOfFile',
+  'lower',
+  'lowerData',
+  'upper',
+  'work',
+  'lowerWithColon',
+  'loop',
+]
+
+describe.skipIf(noRoot !== undefined)(
+  `S12: content that is in use${noRoot === undefined ? '' : ` (${noRoot})`}`,
+  () => {
+    it.each([
+      { use: 'bind', by: 'the mount on /out' },
+      { use: 'bindOfDirectory', by: 'the mount on /out' },
+      { use: 'bindOfFile', by: 'the mount on /out-file' },
+      { use: 'bindInNamespace', by: '/out in the mount namespace of sh' },
+      { use: 'bindOfFileInNamespace', by: '/f in the mount namespace of sh' },
+      { use: 'mountedOnInNamespace', by: '/v/sub in the mount namespace of sh' },
+      { use: 'lower', by: 'lowerdir' },
+      { use: 'lowerData', by: 'lowerdir' },
+      { use: 'upper', by: 'the overlay on /out' },
+      { use: 'work', by: 'workdir' },
+      { use: 'lowerWithColon', by: 'lowerdir' },
+      { use: 'lowerByLink', by: '/link/sub' },
+      { use: 'lowerRelative', by: 'a path that is not absolute' },
+      { use: 'lowerRelativeFromAbove', by: 'a path that is not absolute' },
+      { use: 'overlayInNamespace', by: 'in the mount namespace of sh' },
+      { use: 'overlayOnBindInNamespace', by: '/bound in the mount namespace of sh' },
+      { use: 'loop', by: '/dev/loop' },
+      { use: 'loopFromNamespace', by: '/dev/loop' },
+      { use: 'swap', by: 'the swap file' },
+      { use: 'program', by: ', map)' },
+      { use: 'library', by: ', map)' },
+      { use: 'read', by: ', file)' },
+      { use: 'write', by: ', file)' },
+      { use: 'cwd', by: ', cwd)' },
+      { use: 'cwdInNamespace', by: ', cwd)' },
+      { use: 'chroot', by: 'root' },
+      { use: 'openInDetached', by: ', file)' },
+      { use: 'directoryInDetached', by: ', file)' },
+      { use: 'cwdInDetached', by: ', cwd)' },
+      { use: 'cwdBelowInDetached', by: ', cwd)' },
+      { use: 'libraryInDetached', by: ', map)' },
+      { use: 'bindfs', by: 'bindfs' },
+    ])('$use: refused and named, and hurt where nobody asks', async ({ use, by }) => {
+      const why = cannot[use]
+      if (why !== undefined) return console.warn(`${use} was not tried: ${why}`)
+      const { message, ...found } = await inNamespace<Found>(WORKER, 'use', false, [use])
+      const atPlan = SHOWN_BY_TABLE.includes(use)
+      expect({ ...found, message }).toEqual({
+        plan: atPlan ? 'HeldBy' : 'planned',
+        apply: atPlan ? 'blocked HeldBy' : 'refused HeldBy',
+        message: expect.stringContaining(by),
+        unhurt: true,
+        hurt: true,
+      })
+    })
+  },
+)
+
+describe.skipIf(noMounts !== undefined)(
+  `S13: memory that is in use${noMounts === undefined ? '' : ` (${noMounts})`}`,
+  () => {
+    // What is bound keeps the memory: nothing is lost, and somebody still works on it.
+    it.each([
+      { use: 'bind', plan: 'HeldBy', apply: 'blocked HeldBy' },
+      { use: 'bindOfDirectory', plan: 'HeldBy', apply: 'blocked HeldBy' },
+      { use: 'lower', plan: 'HeldBy', apply: 'blocked HeldBy' },
+      { use: 'bindInNamespace', plan: 'planned', apply: 'refused HeldBy' },
+      { use: 'overlayInNamespace', plan: 'planned', apply: 'refused HeldBy' },
+      { use: 'read', plan: 'planned', apply: 'failed HeldBy' },
+    ])('$use: $apply', async ({ use, plan, apply }) => {
+      expect(await inNamespace<Found>(WORKER, 'use', false, [use, 'memory'])).toMatchObject({
+        plan,
+        apply,
+        unhurt: true,
+      })
+    })
+  },
+)
+
+describe.skipIf(noMounts !== undefined)(
+  `S12: content that nobody uses${noMounts === undefined ? '' : ` (${noMounts})`}`,
+  () => {
+    it.each(['disk', 'memory'])('goes with its pod, from %s', async (medium) => {
+      const found = await inNamespace(WORKER, 'nobody', false, [medium])
+      expect(found).toEqual({ states: ['done', 'done'], left: false })
+    })
+  },
+)

@@ -1,0 +1,18 @@
+/**
+ * Every scenario of these files once more, below a root directory that is bound over itself twice on a shared tree: each
+ * mount stands in the table four times, and the first of them is seen.
+ */
+import { afterAll, beforeAll, describe } from 'vitest'
+import { LAYOUT } from '../../helpers/scenario.ts'
+import type { Layout } from '../../helpers/scene/layouts.ts'
+
+describe.each<Layout>(['nested'])('S8, O35: on the layout %s', async (layout) => {
+  beforeAll(() => {
+    process.env[LAYOUT] = layout
+  })
+  afterAll(() => {
+    delete process.env[LAYOUT]
+  })
+  await import('../set-up/iscsi.test.ts')
+  await import('../set-up/fc.test.ts')
+})

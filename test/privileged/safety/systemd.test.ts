@@ -1,0 +1,78 @@
+/** S11 beside a real systemd: what its units are, and when the kubelet of each stopped. */
+import { describe, expect, it, vi } from 'vitest'
+import { inNamespace } from '../../helpers/namespace.ts'
+import { noSystemd } from '../../helpers/systemd/start.ts'
+import type { Seen } from './systemd.worker.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
+
+const WORKER = new URL('./systemd.worker.ts', import.meta.url)
+const run = (scenario: string): Promise<Readonly<Record<string, Seen>>> =>
+  inNamespace<Readonly<Record<string, Seen>>>(WORKER, scenario, true)
+
+/** The device stays, whatever else is done, and the plan says for what it waits. */
+const kept = (state: string, code: string, note?: string): object => ({
+  kubelet: { state, ...(note !== undefined && { note: expect.stringContaining(note) }) },
+  waiting: expect.arrayContaining([code]),
+  kinds: expect.not.arrayContaining(['UnmountDevice']),
+  status: 0,
+  left: true,
+})
+/** Control: nothing else holds it. */
+const gone = (note: string): object => ({
+  kubelet: { state: 'stopped', note: expect.stringContaining(note) },
+  waiting: [],
+  kinds: expect.arrayContaining(['UnmountDevice']),
+  status: 0,
+  left: false,
+})
+
+describe.skipIf(noSystemd !== undefined)(
+  `the kubelet's unit${noSystemd === undefined ? '' : ` (${noSystemd})`}`,
+  () => {
+    it('S11: stopped a moment ago, or forgotten by systemd, the settle time holds', async () => {
+      const { forgotten, ...seen } = await run('stopped')
+      expect(forgotten).toBe('')
+      expect(seen).toEqual({
+        running: kept('running', 'KubeletRunning'),
+        stopped: kept('stopped', 'KubeletJustStopped', 'enabled: it starts at the next boot'),
+        settled: gone('enabled'),
+        disabled: kept('mayReturn', 'KubeletRunning', "the node's lease was renewed"),
+        later: kept('stopped', 'KubeletJustStopped', 'disabled'),
+        untold: kept('stopped', 'KubeletJustStopped', 'disabled'),
+        hourLater: gone('disabled'),
+      })
+    })
+
+    it('S11: masked', async () => {
+      expect(await run('masked')).toEqual({
+        masked: kept('stopped', 'KubeletJustStopped', 'masked'),
+        hourLater: gone('masked'),
+      })
+    })
+
+    it('S11: between two starts, and failed for good', async () => {
+      expect(await run('failing')).toEqual({
+        restarting: kept('mayReturn', 'KubeletRunning', 'auto-restart'),
+        failed: kept('stopped', 'KubeletJustStopped', 'is failed'),
+        settled: gone('is failed'),
+      })
+    })
+
+    it('S11: stopped, while a timer may start it', async () => {
+      expect(await run('triggered')).toEqual({
+        idle: gone('inactive'),
+        timed: kept('mayReturn', 'KubeletRunning', 'kubelet.timer may start it'),
+        stopped: gone('inactive'),
+      })
+    })
+
+    it('S11: held by another supervisor', async () => {
+      expect(await run('supervised')).toEqual({
+        between: kept('mayReturn', 'KubeletRunning', "the node's lease was renewed"),
+        justEnded: kept('stopped', 'KubeletJustStopped', 'inactive'),
+        hourLater: gone('inactive'),
+      })
+    })
+  },
+)

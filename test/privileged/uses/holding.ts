@@ -1,0 +1,384 @@
+/** Somebody begins to use a volume, in one of the ways of the table; it is asked later whether that was hurt. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createInterface, type Interface } from 'node:readline'
+import { nodeProgram } from '../../helpers/programs.ts'
+import { sh } from '../../helpers/scenario.ts'
+import { mountPoints } from '../../helpers/scene/mount-points.ts'
+import { isBare, isPlainDirectory, mountsFirst, USES, type Use } from './combinations.ts'
+import { holds, isWhole, RAW_AT } from './disk.ts'
+import { type Held, LINE, PAGE } from './held.ts'
+import type { TrialNode } from './node.ts'
+import { fill, ownDirectory, type Subject } from './subjects.ts'
+import { Unavailable } from './unavailable.ts'
+
+export interface Holding {
+  /** A text that names any of these names the use. */
+  readonly names: readonly string[]
+  /** Uses it, and looks at all that it needs; what is wrong, in words, or nothing. */
+  check(token: string): Promise<string>
+  end(): Promise<void>
+}
+
+const USER = new URL('./user.worker.ts', import.meta.url)
+const NO_NAMES = { names: [], check: async () => '', end: async () => undefined }
+
+type Begin = (use: Begun) => Promise<Holding>
+
+/** What a way to use something needs to know. */
+interface Begun {
+  readonly subject: Subject
+  /** The user's own, empty, and not below the root directory. */
+  readonly own: string
+  /** What is used: a directory with content, or the inner one of it. */
+  readonly directory: string
+  readonly inner: string
+  readonly device: string
+  readonly node: TrialNode
+  /** What the user has mounted himself is no longer seen anywhere but through the use. */
+  readonly hide: () => void
+}
+
+const BEGIN: Readonly<Record<Use, Begin>> = {
+  none: async () => NO_NAMES,
+  'mount of the device': async ({ device, own, subject }) => {
+    sh('mount', device, own)
+    return onHost(own, subject)
+  },
+  'mount of the device in a namespace': ({ device, own, subject, node }) =>
+    elsewhere(node, ['mount', device, own], { how: 'path', path: own, mark: subject.mark }),
+  'bind on the host': async ({ directory, own, subject }) => {
+    sh('mount', '--bind', directory, own)
+    return onHost(own, subject)
+  },
+  'bind of a directory in it': async ({ inner, own, subject }) => {
+    sh('mount', '--bind', inner, own)
+    return onHost(own, subject)
+  },
+  'bind in a namespace': ({ directory, own, subject, node }) =>
+    elsewhere(node, ['mount', '--bind', directory, own], { how: 'path', path: own, mark: subject.mark }),
+  'bind of a directory in it, in a namespace': ({ inner, own, subject, node }) =>
+    elsewhere(node, ['mount', '--bind', inner, own], { how: 'path', path: own, mark: subject.mark }),
+  'copy of its mount in a namespace': ({ directory, subject, node }) =>
+    elsewhere(node, ['mount', '--make-private', directory], { how: 'path', path: directory, mark: subject.mark }),
+  'nested kubelet': async ({ directory, own, subject, node, hide }) => {
+    const path = `${own}/pods/22222222-2222-4333-8444-000000000001/volumes/kubernetes.io~csi/${subject.name}/mount`
+    mkdirSync(path, { recursive: true })
+    return await elsewhere(node, ['mount', '--bind', directory, path], { how: 'path', path, mark: subject.mark }, hide)
+  },
+  'working directory': ({ directory, subject }) => process_({ how: 'cwd', path: directory, mark: subject.mark }),
+  'working directory in a namespace': ({ directory, own, subject, node, hide }) => {
+    mkdirSync(`${own}.ns`)
+    const path = `${own}.ns`
+    return elsewhere(node, ['mount', '--bind', directory, path], { how: 'cwd', path, mark: subject.mark }, hide)
+  },
+  'root directory': ({ directory, subject }) => process_({ how: 'root', path: directory, mark: subject.mark }),
+  'directory open': ({ directory, subject }) =>
+    process_({ how: 'open directory', path: directory, mark: subject.mark }),
+  'bind of a file in it': async ({ directory, own, subject: { mark } }) => {
+    const path = `${own}.file`
+    writeFileSync(path, '')
+    sh('mount', '--bind', `${directory}/file`, path)
+    return {
+      names: [path],
+      check: (token) => checkOnce(token, { how: 'by name', path, mark }),
+      end: async () => void sh('umount', path),
+    }
+  },
+  'bind of a file in it, in a namespace': ({ directory, own, subject, node }) => {
+    const path = `${own}.file`
+    writeFileSync(path, '')
+    return elsewhere(node, ['mount', '--bind', `${directory}/file`, path], { how: 'by name', path, mark: subject.mark })
+  },
+  'file open read-only': ({ directory, subject }) =>
+    process_({ how: 'read-only', path: `${directory}/file`, mark: subject.mark }),
+  'file open for write': ({ directory, subject }) =>
+    process_({ how: 'for write', path: `${directory}/file`, mark: subject.mark }),
+  'mapped, descriptor closed': ({ directory, subject }) =>
+    process_({ how: 'mapped', path: `${directory}/file`, mark: subject.mark }),
+  'loop device on a file': ({ directory, subject }) =>
+    onLoop(sh('losetup', '--find', '--show', `${directory}/file`), 0, subject),
+  'loop device on a file, made in a namespace': ({ directory, own, subject }) => {
+    // What the kernel calls the file is no path from anywhere once that namespace is gone.
+    const script = 'mount --bind "$1" "$2" && exec losetup --find --show "$2/file"'
+    const namespace = ['-m', '--propagation', 'private', 'sh', '-c', script, 'sh', directory, own]
+    return onLoop(sh('unshare', ...namespace), 0, subject)
+  },
+  'swap file': async ({ directory, subject, device, own, hide }) => {
+    const name = `swap-${subject.name}`
+    makeSwap(`${directory}/${name}`)
+    hide()
+    return {
+      names: [name],
+      check: async () => (isSwap(`/${name} `) ? '' : 'the swap file has no name any more'),
+      end: async () => {
+        const paths = [directory, subject.store].flatMap((each) => each ?? []).map((each) => `${each}/${name}`)
+        if (paths.some((path) => spawnSync('swapoff', [path]).status === 0)) return
+        // Only by a path; and the file system is still there.
+        mkdirSync(`${own}.swap`)
+        sh('mount', device, `${own}.swap`)
+        sh('find', `${own}.swap`, '-name', name, '-exec', 'swapoff', '{}', '+')
+        sh('umount', `${own}.swap`)
+      },
+    }
+  },
+  'overlay, lower': ({ inner, own, subject }) => overlay({ lower: inner, own, subject }),
+  'overlay, upper': ({ inner, directory, own, subject }) => {
+    // In one mount with the upper directory.
+    const work = isPlainDirectory(subject.combination) ? `${own}.work` : `${directory}/work`
+    return overlay({ upper: inner, work, own, subject })
+  },
+  'overlay, work': ({ inner, own, subject }) => overlay({ work: inner, own, subject }),
+  'overlay in a namespace': ({ inner, own, subject, node, hide }) => {
+    const options = overlayOptions({ lower: inner, own })
+    const command = ['mount', '-t', 'overlay', '-o', options, 'overlay', own]
+    return elsewhere(node, command, { how: 'path', path: own, mark: subject.mark }, hide)
+  },
+  'mounted, detached lazily, file open': async ({ device, own, subject }) => {
+    sh('mount', device, own)
+    const held = await process_({ how: 'for write', path: `${own}/file`, mark: subject.mark })
+    sh('umount', '-l', own)
+    return held
+  },
+  'device open read-only': ({ device, subject }) =>
+    process_({ how: 'read-only', path: device, mark: subject.mark, at: RAW_AT }),
+  'device open for write': ({ device, subject }) =>
+    process_({ how: 'for write', path: device, mark: subject.mark, at: RAW_AT }),
+  'device mapped, descriptor closed': ({ device, subject }) =>
+    process_({ how: 'mapped', path: device, mark: subject.mark, at: RAW_AT }),
+  'device open in a namespace': ({ device, own, subject, node }) => {
+    writeFileSync(`${own}.node`, '')
+    const held: Held = { how: 'for write', path: `${own}.node`, mark: subject.mark, at: RAW_AT }
+    return elsewhere(node, ['mount', '--bind', device, `${own}.node`], held)
+  },
+  'bind of the device node': async ({ device, own, subject }) => {
+    writeFileSync(`${own}.node`, '')
+    sh('mount', '--bind', device, `${own}.node`)
+    return {
+      names: [`${own}.node`],
+      check: (token) => checkOnce(token, { how: 'by name', path: `${own}.node`, mark: subject.mark, at: RAW_AT }),
+      end: async () => void sh('umount', `${own}.node`),
+    }
+  },
+  'bind of the device node in a namespace': ({ device, own, subject, node }) => {
+    writeFileSync(`${own}.node`, '')
+    const held: Held = { how: 'by name', path: `${own}.node`, mark: subject.mark, at: RAW_AT }
+    return elsewhere(node, ['mount', '--bind', device, `${own}.node`], held)
+  },
+  'loop device on the disk': ({ device, subject }) =>
+    onLoop(sh('losetup', '--find', '--show', device), RAW_AT, subject),
+  'device mapper on the disk': async ({ device, subject }) => {
+    if (spawnSync('dmsetup', ['version']).status !== 0) throw new Unavailable('this kernel has no device mapper')
+    const name = `volctl-${process.pid}-${subject.name}`
+    sh('dmsetup', 'create', name, '--table', `0 ${sh('blockdev', '--getsz', device)} linear ${device} 0`)
+    const user = await process_({ how: 'for write', path: `/dev/mapper/${name}`, mark: subject.mark, at: RAW_AT })
+    return {
+      names: [...user.names, name],
+      check: user.check,
+      end: async () => {
+        await user.end()
+        sh('dmsetup', 'remove', name)
+      },
+    }
+  },
+  'swap on the disk': async ({ device }) => {
+    makeSwap(device)
+    return {
+      names: [],
+      check: async () => (isSwap(`${device} `) ? '' : 'the disk is no swap area any more'),
+      end: async () => void sh('swapoff', device),
+    }
+  },
+  'another partition mounted': async ({ own, subject }) => {
+    const { other = '' } = subject.disk ?? {}
+    sh('mount', other, own)
+    fill(own, subject.mark)
+    return onHost(own, subject)
+  },
+  'another partition open': async ({ subject }) => {
+    const { other = '' } = subject.disk ?? {}
+    sh('dd', `of=${other}`, 'if=/dev/zero', 'bs=1M', 'count=1', 'status=none', 'conv=fsync')
+    writeFileSync(other, subject.mark, { flag: 'r+', flush: true })
+    return await process_({ how: 'for write', path: other, mark: subject.mark })
+  },
+}
+
+/**
+ * Begins a use. Of a bare disk the user has mounted what he uses himself, and nobody sees that mount any more.
+ *
+ * @throws Unavailable where this machine does not have what it takes
+ */
+export async function begin(subject: Subject, node: TrialNode): Promise<Holding> {
+  const { combination, disk, mark } = subject
+  const { use } = combination
+  const own = ownDirectory(node, subject.name)
+  mkdirSync(own, { recursive: true })
+  const device = disk?.device ?? ''
+  const ownMount = `${own}.mounted`
+  const first = mountsFirst(combination)
+  if (isBare(combination) && (first || USES[use] === 'file system')) {
+    mkdirSync(ownMount)
+    sh('mount', device, ownMount)
+    fill(ownMount, mark)
+    if (!first) sh('umount', ownMount)
+  }
+  const hide = (): void => {
+    if (first && mountPoints().includes(ownMount)) sh('umount', '-l', ownMount)
+  }
+  const directory = first ? ownMount : (subject.directory ?? '')
+  const inner = first ? `${ownMount}/inner` : (subject.inner ?? '')
+  const holding = await BEGIN[use]({ subject, own, directory, inner, device, node, hide })
+  hide()
+  return {
+    ...holding,
+    // Whoever has the disk, in whatever way, is named by its name as well.
+    names: [...holding.names, ...[device, disk?.other ?? ''].flatMap(deviceNames)],
+    check: async (token) => (await holding.check(token)) || onDisk(subject, token),
+  }
+}
+
+const deviceNames = (device: string): string[] => (device === '' ? [] : [device, device.slice('/dev/'.length)])
+
+/** What was written must have come to the disk, and all that was there must still be. */
+function onDisk({ disk, mark, combination: { use } }: Subject, token: string): string {
+  if (disk === undefined || use === 'none') return ''
+  if (!isWhole(disk, mark)) return 'the disk is not there any more'
+  return WRITES_NOTHING.has(use) || holds(disk, token) ? '' : 'what was written did not come to the disk'
+}
+
+/** To this disk. */
+const WRITES_NOTHING: ReadonlySet<Use> = new Set([
+  'file open read-only',
+  'device open read-only',
+  'overlay, lower',
+  'overlay in a namespace',
+  'swap file',
+  'swap on the disk',
+])
+
+/** A mount of the user's in volctl's own namespace. */
+function onHost(path: string, { mark }: Subject): Holding {
+  return {
+    names: [path],
+    check: (token) => checkOnce(token, { how: 'path', path, mark }),
+    end: async () => void sh('umount', path),
+  }
+}
+
+/** Whatever somebody uses that no process holds. */
+async function checkOnce(token: string, held: Held): Promise<string> {
+  const user = await process_(held)
+  const wrong = await user.check(token)
+  await user.end()
+  return wrong
+}
+
+/** A process of the user's, where volctl is. */
+function process_(held: Held): Promise<Holding> {
+  return started(spawn(...nodeProgram(USER, [JSON.stringify(held)], ['--experimental-ffi']), { stdio: 'pipe' }))
+}
+
+/** A process in a mount namespace of its own, in which of all of the node nothing but its own mount is left. */
+async function elsewhere(
+  { directory }: TrialNode,
+  mount: readonly string[],
+  held: Held,
+  hide: () => void = () => undefined,
+): Promise<Holding> {
+  const [program, args] = nodeProgram(USER, [JSON.stringify(held)], ['--experimental-ffi'])
+  const own = mount.at(-1) ?? ''
+  const script = `"$@" || exit 1
+for each in $(tac /proc/self/mountinfo | cut -d ' ' -f 5 | grep '^${directory}/' | grep -vx '${own}'); do umount -l $each; done
+exec "$USER_PROGRAM" $USER_ARGS "$USER_HELD"`
+  const env = {
+    ...process.env,
+    USER_PROGRAM: program,
+    USER_ARGS: args.slice(0, -1).join(' '),
+    USER_HELD: args.at(-1) ?? '',
+  }
+  const namespace = ['-m', '--propagation', 'private', 'sh', '-c', script, 'sh', ...mount]
+  const holding = await started(spawn('unshare', namespace, { stdio: 'pipe', env }))
+  hide()
+  return { ...holding, names: [...holding.names, own] }
+}
+
+async function started(child: ChildProcess): Promise<Holding> {
+  let errors = ''
+  child.stderr?.on('data', (text) => {
+    errors += text
+  })
+  const lines = createInterface({ input: child.stdout as NonNullable<ChildProcess['stdout']> })
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error(`a user has ended: ${errors}`)))
+  ended.catch(() => undefined)
+  await Promise.race([line(lines), ended])
+  return {
+    names: [`pid ${child.pid}`],
+    check: async (token) => {
+      child.stdin?.write(`${token}\n`)
+      return (await Promise.race([line(lines), ended])) as string
+    },
+    end: async () => {
+      if (child.exitCode !== null) return
+      child.stdin?.end()
+      await once(child, 'exit')
+    },
+  }
+}
+
+const line = async (lines: Interface): Promise<string> => (await once(lines, 'line'))[0] as string
+
+async function onLoop(loop: string, at: number, { mark }: Subject): Promise<Holding> {
+  const backing = `/sys/block/${loop.slice('/dev/'.length)}/loop/backing_file`
+  return {
+    names: [loop],
+    check: async (token) => {
+      if (readFileSync(backing, 'utf8').includes('(deleted)')) return 'the file has no name any more'
+      sh('blockdev', '--flushbufs', loop)
+      return await checkOnce(token, { how: 'by name', path: loop, mark, at })
+    },
+    end: async () => void sh('losetup', '--detach', loop),
+  }
+}
+
+interface Layers {
+  readonly lower?: string
+  readonly upper?: string
+  readonly work?: string
+  readonly own: string
+}
+
+function overlayOptions({ lower, upper, work, own }: Layers): string {
+  const made = (path: string): string => {
+    mkdirSync(path, { recursive: true })
+    return path
+  }
+  const lowerdir = made(lower ?? `${own}.lower`)
+  const upperdir = made(upper ?? `${own}.upper`)
+  const workdir = made(work ?? `${own}.work`)
+  return `lowerdir=${lowerdir},upperdir=${upperdir},workdir=${workdir}`
+}
+
+/** What it has below lies in the lower directory first: to write it needs the two others. */
+async function overlay({ subject, ...layers }: Layers & { readonly subject: Subject }): Promise<Holding> {
+  const { own } = layers
+  const options = overlayOptions(layers)
+  if (layers.lower === undefined) {
+    writeFileSync(`${own}.lower/mark`, `${subject.mark}\n`)
+    writeFileSync(`${own}.lower/token`, 'x'.repeat(LINE))
+  }
+  sh('mount', '-t', 'overlay', '-o', options, 'overlay', own)
+  return onHost(own, subject)
+}
+
+function makeSwap(path: string): void {
+  if (!path.startsWith('/dev/')) {
+    writeFileSync(path, Buffer.alloc(64 * PAGE), { mode: 0o600 })
+    sh('sync', path)
+  }
+  sh('mkswap', '--force', '--quiet', path)
+  sh('swapon', path)
+}
+
+/** The kernel tells of one that was deleted. */
+const isSwap = (name: string): boolean => readFileSync('/proc/swaps', 'utf8').includes(name)

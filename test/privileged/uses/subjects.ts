@@ -1,0 +1,284 @@
+/** A volume of each kind, made as kubelet, driver and runtime leave it, for one trial. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readLoops } from '../../../src/core/apply/device-use.ts'
+import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
+import { csiGlobalDir } from '../../../src/core/names.ts'
+import { mapBlockVolume, publishVolume, stageVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
+import { detachLoop } from '../../helpers/detach-loops.ts'
+import { sh } from '../../helpers/scenario.ts'
+import { NODE } from '../../helpers/scene/api-objects.ts'
+import { mountPoints } from '../../helpers/scene/mount-points.ts'
+import { makeEmptyDir, makeLocalVolume, makePodDirectory, makeSubPath } from '../../helpers/scene/pod-directory.ts'
+import { type Combination, type Kind, USES } from './combinations.ts'
+import { attachDisk, type Disk, wipe } from './disk.ts'
+import { PAGE } from './held.ts'
+import type { PersistentVolume, TrialNode } from './node.ts'
+
+export interface Subject extends Made {
+  readonly combination: Combination
+  /** Of the PersistentVolume, and of all that is made for this trial. */
+  readonly name: string
+  readonly podUid: string
+  /** What stands in it, and must stay; empty where nothing may stand. */
+  readonly mark: string
+}
+
+interface Made {
+  /** What the operation takes away: a mount point, or a directory. */
+  readonly directory?: string
+  /** A directory in it. */
+  readonly inner?: string
+  readonly disk?: Disk
+  readonly volume?: PersistentVolume
+  /** Where all content lies by a name that nobody takes away. */
+  readonly store?: string
+  /** Where all content must still be if it is refused to take it away. */
+  readonly content?: string
+  /** What is done elsewhere once it is detached, or its session has ended. */
+  taken?(): void
+  /** Plain commands do here what the operations do, without looking for anybody. */
+  takeAway(): void
+}
+
+/** A trial's own, below the scenario's directory. */
+interface Plan {
+  readonly node: TrialNode
+  readonly combination: Combination
+  readonly name: string
+  readonly handle: string
+  readonly podUid: string
+  readonly mark: string
+  readonly podDirectory: string
+}
+
+/** Where users have their own mounts and files: not below the root directory. */
+export const ownDirectory = ({ directory }: TrialNode, name: string): string => `${directory}/own/${name}`
+
+export async function makeSubject(node: TrialNode, combination: Combination, number: number): Promise<Subject> {
+  const name = `pv-${number}`
+  const podUid = `11111111-2222-4333-8444-${String(number).padStart(12, '0')}`
+  const isEmpty = combination.kind === 'pod directory' || combination.kind === 'emptyDir on disk, empty'
+  const mark = isEmpty ? '' : randomBytes(16).toString('hex')
+  const podDirectory = `${node.root}/pods/${podUid}`
+  const made = await MAKE[combination.kind]({
+    node,
+    combination,
+    name,
+    handle: `vol-${number}`,
+    podUid,
+    mark,
+    podDirectory,
+  })
+  return { combination, name, podUid, mark, ...made }
+}
+
+const MAKE: Readonly<Record<Kind, (plan: Plan) => Made | Promise<Made>>> = {
+  'CSI file system': onCsiDisk,
+  'CSI raw block': onCsiDisk,
+  'subPath of a CSI volume': onCsiDisk,
+
+  'CSI directory': async (plan) => {
+    const { node, combination, name, handle, podDirectory, mark } = plan
+    const driver = node.directories
+    const backing = `${driver.stateDir}/volumes/${hexOf(handle)}`
+    mkdirSync(backing, { recursive: true })
+    fill(backing, mark)
+    const directory = (await setUp(plan, driver)) ?? backing
+    const taken = (): void => empty(backing)
+    return {
+      ...inside(directory, combination),
+      store: backing,
+      volume: { name, mode: 'Filesystem', csi: { driver: driver.name, handle } },
+      taken,
+      takeAway: () => {
+        unmountBelow(podDirectory)
+        unmountBelow(`${node.root}/${csiGlobalDir(driver.name, handle)}`)
+        taken()
+      },
+    }
+  },
+
+  'local device': async ({ node, combination, name, podUid, podDirectory, mark }) => {
+    const disk = await attachDisk(`${node.directory}/${name}.img`, mark, isPartitioned(combination))
+    const global = `${node.root}/plugins/kubernetes.io/local-volume/mounts/${name}`
+    mkdirSync(global, { recursive: true })
+    sh('mount', disk.fileSystem, global)
+    fill(global, mark)
+    const bound = `${podDirectory}/volumes/kubernetes.io~local-volume/${name}`
+    if (combination.operation === 'CleanOrphanVolume') {
+      makeLocalVolume(makePodDirectory(node.root, podUid), name, global)
+    }
+    return {
+      ...inside(existsSync(bound) ? bound : global, combination),
+      disk,
+      volume: { name, mode: 'Filesystem', path: disk.fileSystem },
+      takeAway: () => {
+        unmountBelow(podDirectory)
+        unmountBelow(global)
+      },
+    }
+  },
+
+  'local directory': ({ node, combination, name, podUid, podDirectory, mark }) => {
+    const source = `${node.directory}/local/${name}`
+    fill(source, mark)
+    makeLocalVolume(makePodDirectory(node.root, podUid), name, source)
+    return {
+      ...inside(`${podDirectory}/volumes/kubernetes.io~local-volume/${name}`, combination),
+      store: source,
+      volume: { name, mode: 'Filesystem', path: source },
+      takeAway: () => unmountBelow(podDirectory),
+    }
+  },
+
+  'emptyDir on disk': (plan) => emptyDir(plan, 'disk'),
+  'emptyDir on disk, empty': (plan) => emptyDir(plan, 'disk'),
+  'emptyDir in memory': (plan) => emptyDir(plan, 'memory'),
+
+  'subPath of a hostPath': ({ node, combination, name, podUid, podDirectory, mark }) => {
+    const source = `${node.directory}/host/${name}`
+    fill(source, mark)
+    const directory = makeSubPath(makePodDirectory(node.root, podUid), 'logs', source)
+    return { ...inside(directory, combination), store: source, takeAway: () => unmountBelow(podDirectory) }
+  },
+
+  'pod directory': ({ node, podUid, podDirectory }) => {
+    makePodDirectory(node.root, podUid)
+    mkdirSync(`${podDirectory}/volumes/kubernetes.io~csi`, { recursive: true })
+    return {
+      directory: podDirectory,
+      inner: `${podDirectory}/volumes`,
+      takeAway: () => rmSync(podDirectory, { recursive: true }),
+    }
+  },
+}
+
+/** A disk of a CSI driver: merely attached, staged, or set up for a pod, as the first operation of the trial wants it. */
+async function onCsiDisk(plan: Plan): Promise<Made> {
+  const { node, combination, name, handle, podDirectory, mark } = plan
+  const { kind } = combination
+  const driver = node.disks
+  mkdirSync(`${driver.stateDir}/volumes`, { recursive: true })
+  const disk = await attachDisk(`${driver.stateDir}/volumes/${hexOf(handle)}.img`, mark, isPartitioned(combination))
+  const mounted = kind === 'CSI raw block' ? await map(plan) : await setUp(plan, driver, disk)
+  if (mounted !== undefined) fill(mounted, mark)
+  const directory =
+    mounted !== undefined && kind === 'subPath of a CSI volume'
+      ? makeSubPath(podDirectory, name, `${mounted}/part`)
+      : mounted
+  const taken = (): void => takeDisk(disk, combination)
+  const metadata = { devicePath: disk.device }
+  return {
+    ...(directory === undefined ? {} : inside(directory, combination)),
+    disk,
+    volume: {
+      name,
+      mode: kind === 'CSI raw block' ? 'Block' : 'Filesystem',
+      csi: { driver: driver.name, handle, metadata },
+    },
+    taken,
+    takeAway: () => {
+      unmountBelow(podDirectory)
+      unmountBelow(`${node.root}/${csiGlobalDir(driver.name, handle)}`)
+      taken()
+    },
+  }
+}
+
+/** @returns where it is mounted, if it is */
+async function setUp(plan: Plan, driver: TrialNode['disks'], disk?: Disk): Promise<string | undefined> {
+  const { node, combination, name, handle, podUid } = plan
+  if (combination.operation === 'DetachVolume') return undefined
+  if (disk?.other !== undefined) {
+    // This driver would take the disk as a whole; what it finds mounted it takes as it is.
+    const directory = `${node.root}/${csiGlobalDir(driver.name, handle)}/globalmount`
+    mkdirSync(directory, { recursive: true })
+    sh('mount', disk.fileSystem, directory)
+  }
+  const global = await stageVolume(driver, handle)
+  if (combination.operation === 'UnmountDevice') return global
+  makePodDirectory(node.root, podUid)
+  return publishVolume(driver, { podUid, specName: name, handle, nodeName: NODE })
+}
+
+async function map({ node, combination, name, handle, podUid, podDirectory }: Plan): Promise<undefined> {
+  const { root, disks } = node
+  if (combination.operation === 'DetachVolume') return
+  makePodDirectory(root, podUid)
+  await mapBlockVolume(disks, { podUid, specName: name, handle, nodeName: NODE })
+  if (combination.operation === 'UnmapVolume') return
+  // The pod and its part of the map go; what the node has for all pods is left.
+  const devices = `${root}/plugins/kubernetes.io/csi/volumeDevices`
+  const mapped = `${devices}/${name}/dev/${podUid}`
+  for (const { device, backingFile } of readLoops()) if (backingFile === mapped) detachLoop(device)
+  sh('umount', mapped)
+  rmSync(mapped)
+  const targetPath = `${devices}/publish/${name}/${podUid}`
+  await new CsiNodeClient(disks.name, disks.socketPath).nodeUnpublishVolume({ volumeId: handle, targetPath })
+  rmSync(podDirectory, { recursive: true })
+}
+
+function emptyDir({ node, combination, podUid, mark }: Plan, medium: 'disk' | 'memory'): Made {
+  const directory = makeEmptyDir(makePodDirectory(node.root, podUid), 'scratch', medium)
+  if (medium === 'memory') sh('mount', '-o', 'remount,size=8m', directory)
+  if (mark !== '') fill(directory, mark)
+  return {
+    ...inside(directory, combination),
+    ...(mark === '' || medium === 'memory' ? {} : { content: directory }),
+    takeAway: () => {
+      empty(directory)
+      unmountBelow(directory)
+      try {
+        rmSync(directory, { recursive: true })
+      } catch {
+        // The kernel keeps a swap file in it.
+      }
+    },
+  }
+}
+
+function inside(directory: string, { kind }: Combination): Pick<Made, 'directory' | 'inner'> {
+  return { directory, inner: kind === 'emptyDir on disk, empty' ? directory : `${directory}/inner` }
+}
+
+/** Other processes' memory may be in a swap area: that disk is only said to be gone. */
+function takeDisk(disk: Disk, { use }: Combination): void {
+  if (use === 'swap file' || use === 'swap on the disk') disk.gone = true
+  else wipe(disk.image)
+}
+
+const isPartitioned = ({ use }: Combination): boolean => USES[use] === 'partition'
+
+/** Where content stands below a directory that was filled. */
+const FILLED = ['', '/inner', '/part', '/part/inner']
+
+export function fill(directory: string, mark: string): void {
+  const file = Buffer.alloc(2 * PAGE)
+  file.write(mark, 'latin1')
+  for (const path of FILLED.map((each) => `${directory}${each}`)) {
+    mkdirSync(path, { recursive: true })
+    writeFileSync(`${path}/mark`, `${mark}\n`)
+    writeFileSync(`${path}/file`, file)
+  }
+}
+
+export const isFilled = (directory: string): boolean =>
+  FILLED.every((each) => existsSync(`${directory}${each}/mark`) && existsSync(`${directory}${each}/file`))
+
+function empty(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    try {
+      rmSync(`${directory}/${name}`, { recursive: true })
+    } catch {
+      // The kernel keeps a swap file.
+    }
+  }
+}
+
+const hexOf = (handle: string): string => Buffer.from(handle).toString('hex')
+
+function unmountBelow(directory: string): void {
+  const points = mountPoints().filter((each) => each === directory || each.startsWith(`${directory}/`))
+  for (const path of points.toReversed()) sh('umount', '-l', path)
+}

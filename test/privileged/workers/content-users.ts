@@ -1,0 +1,336 @@
+/**
+ * The data of a pod that is gone, while something uses it under another name: what plan and apply say, and what becomes of
+ * that use where nobody asks (the walk alone, without its question).
+ */
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { deleteContent } from '../../../src/core/apply/delete-content.ts'
+import { containingMount } from '../../../src/core/apply/location.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
+import { LiveNode } from '../../helpers/live-node.ts'
+import { nodeProgram } from '../../helpers/programs.ts'
+import { runScenario, sh } from '../../helpers/scenario.ts'
+
+const POD = '00000000-0000-4000-8000-000000000001'
+
+interface Use {
+  /** What the user sees of the data; something else once it is hurt. */
+  readonly view: () => unknown
+  /** What the kernel lets a walk fail with that nobody stopped: half of the data is gone by then. */
+  readonly fails?: string
+  readonly end?: () => unknown
+}
+
+type Begin = (dir: string, directory: string) => Use | Promise<Use>
+
+/** A shell that does and says what it is told; ends with its standard input. */
+class Shell {
+  readonly #child: ChildProcessWithoutNullStreams
+  #said = ''
+
+  constructor(command: readonly string[] = ['sh']) {
+    const [program = '', ...args] = command
+    this.#child = spawn(program, args)
+    this.#child.stdout.on('data', (text) => {
+      this.#said += text
+    })
+    this.#child.stderr.on('data', (text) => {
+      this.#said += text
+    })
+  }
+
+  async ask(command: string): Promise<string> {
+    this.#said = ''
+    this.#child.stdin.write(`${command}\necho; echo END-OF-IT\n`)
+    while (!this.#said.includes('END-OF-IT')) await new Promise((resolve) => this.#child.stdout.once('data', resolve))
+    return this.#said.replace(/\n?END-OF-IT\n/, '').trim()
+  }
+
+  async end(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('close', resolve))
+    this.#child.stdin.end()
+    await ended
+  }
+}
+
+const elsewhere = (): Shell => new Shell(['unshare', '-m', '--propagation', 'private', 'sh'])
+
+/** Told to a shell before the pod's data is looked at. */
+function inShell(shell: () => Shell, begin: (dir: string, directory: string) => string, view: string): Begin {
+  return async (dir, directory) => {
+    const user = shell()
+    const said = await user.ask(begin(dir, directory))
+    if (said !== '') throw new Error(said)
+    const command = view.replaceAll('$DIR', dir).replaceAll('$OUT', `${directory}/out`)
+    return { view: () => user.ask(command), end: () => user.end() }
+  }
+}
+
+function mounted(...args: readonly string[]): Begin {
+  return (dir, directory) => {
+    const out = `${directory}/out`
+    sh('mount', ...args.map((arg) => arg.replaceAll('$DIR', dir).replaceAll('$OUT', out)), out)
+    return { view: () => readdirSync(out), end: () => sh('umount', out) }
+  }
+}
+
+const overlay = (options: string): Begin => mounted('-t', 'overlay', 'overlay', '-o', options)
+/** Whoever has it mounted changes files of the lower directory, which are copied up for it. */
+const writable =
+  (options: string): Begin =>
+  async (dir, directory) => {
+    for (let n = 0; n < 9; n++) writeFileSync(`${directory}/out/${n}`, 'lower')
+    const use = await overlay(options)(dir, directory)
+    let next = 0
+    const write = (): unknown => {
+      try {
+        appendFileSync(`${directory}/out/${next++}`, 'x')
+        return 'written'
+      } catch (error) {
+        return (error as { code?: string }).code
+      }
+    }
+    return { ...use, view: write }
+  }
+const overlayInShell = (shell: () => Shell, options: string, before = 'true'): Begin =>
+  inShell(
+    shell,
+    (dir, directory) =>
+      `${before}; mount -t overlay overlay -o ${options} $OUT`
+        .replaceAll('$DIR', dir)
+        .replaceAll('$OUT', `${directory}/out`),
+    'ls $OUT',
+  )
+
+const USES: Readonly<Record<string, Begin>> = {
+  bind: mounted('--bind', '$DIR'),
+  bindOfDirectory: mounted('--bind', '$DIR/sub'),
+  bindOfFile: (dir, directory) => {
+    const out = `${directory}/out-file`
+    writeFileSync(out, '')
+    sh('mount', '--bind', `${dir}/file`, out)
+    return { view: () => lstatSync(out).nlink, end: () => sh('umount', out) }
+  },
+  bindInNamespace: inShell(elsewhere, (dir, directory) => `mount --bind ${dir} ${directory}/out`, 'ls $OUT'),
+  bindOfFileInNamespace: inShell(
+    elsewhere,
+    (dir, directory) => `: > ${directory}/f; mount --bind ${dir}/file ${directory}/f`,
+    'stat -c %h $OUT/../f',
+  ),
+  mountedOnInNamespace: inShell(
+    elsewhere,
+    (dir) => `mount -t tmpfs x ${dir}/sub; echo data > ${dir}/sub/f`,
+    'cat $DIR/sub/f',
+  ),
+  lower: overlay('lowerdir=$OUT:$DIR/sub'),
+  lowerData: async (dir, directory) => {
+    const options = 'metacopy=on,redirect_dir=on,lowerdir=$OUT:$OUT/../bound::$DIR/sub'
+    return { ...(await overlay(options)(dir, directory)), view: () => existsSync(`${dir}/sub/inside`) }
+  },
+  upper: writable('lowerdir=$OUT,upperdir=$DIR/up,workdir=$DIR/work'),
+  work: writable('lowerdir=$OUT,upperdir=$OUT/../beside-up,workdir=$DIR/work'),
+  lowerWithColon: overlay('lowerdir=$OUT:$DIR/co\\:lon'),
+  lowerByLink: overlay('lowerdir=$OUT:$OUT/../link/sub'),
+  lowerRelative: overlayInShell(() => new Shell(), 'lowerdir=sub:more', 'cd $DIR'),
+  lowerRelativeFromAbove: overlayInShell(() => new Shell(), 'lowerdir=v/sub:v/more', 'cd $DIR/..'),
+  overlayInNamespace: overlayInShell(elsewhere, 'lowerdir=$DIR/sub:$DIR/more'),
+  overlayOnBindInNamespace: overlayInShell(
+    elsewhere,
+    'lowerdir=$OUT/../bound/sub:$OUT/../bound/more',
+    'mount --bind $DIR $OUT/../bound',
+  ),
+  loop: (dir) => {
+    const device = sh('losetup', '--show', '-f', `${dir}/image`)
+    return { view: () => existsSync(`${dir}/image`), end: () => sh('losetup', '-d', device) }
+  },
+  loopFromNamespace: (dir, directory) => {
+    const script = `mount --bind ${dir} ${directory}/out && losetup --show -f ${directory}/out/image && umount -l ${directory}/out`
+    const device = sh('unshare', '-m', '--propagation', 'private', 'sh', '-c', script)
+    return { view: () => existsSync(`${dir}/image`), end: () => sh('losetup', '-d', device) }
+  },
+  swap: (dir) => {
+    sh('mkswap', `${dir}/image`)
+    sh('swapon', `${dir}/image`)
+    return { view: () => true, fails: 'DeleteFailed', end: () => sh('swapoff', `${dir}/image`) }
+  },
+  program: (dir) => run(dir, `${dir}/program`, []),
+  library: (dir) => run(dir, 'sleep', ['1000'], { LD_PRELOAD: `${dir}/library.so` }),
+  read: inShell(
+    () => new Shell(),
+    (dir) => `exec 9<${dir}/file`,
+    'stat -c %h $DIR/file',
+  ),
+  write: inShell(
+    () => new Shell(),
+    (dir) => `exec 9>>${dir}/file`,
+    'stat -c %h $DIR/file',
+  ),
+  cwd: inShell(
+    () => new Shell(),
+    (dir) => `cd ${dir}/sub`,
+    'ls -d ../sub',
+  ),
+  cwdInNamespace: inShell(elsewhere, (dir) => `cd ${dir}/sub`, 'ls -d ../sub'),
+  chroot: async (dir) => {
+    const program = nodeProgram(new URL('./chrooted.ts', import.meta.url), [dir], ['--experimental-ffi'])
+    const [command, args] = program
+    const child = spawn(command, args)
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    return { view: () => readdirSync(dir), end: () => endOf(child) }
+  },
+  openInDetached: detached('exec 9<$OUT/file', 'stat -L -c %h /proc/$$/fd/9'),
+  directoryInDetached: detached('exec 9<$OUT', 'ls /proc/$$/fd/9/'),
+  cwdInDetached: detached('cd $OUT', 'ls'),
+  cwdBelowInDetached: detached('cd $OUT/sub', 'ls -d ../sub'),
+  libraryInDetached: async (dir, directory) => {
+    sh('mount', '--bind', dir, `${directory}/out`)
+    const use = run(dir, 'sleep', ['1000'], { LD_PRELOAD: `${directory}/out/library.so` })
+    const started = await use
+    sh('umount', '-l', `${directory}/out`)
+    return started
+  },
+  bindfs: (dir, directory) => {
+    sh('bindfs', dir, `${directory}/out`)
+    return { view: () => readdirSync(`${directory}/out`), end: () => sh('umount', `${directory}/out`) }
+  },
+}
+
+function detached(begin: string, view: string): Begin {
+  return inShell(
+    () => new Shell(),
+    (dir, directory) => {
+      const out = `${directory}/out`
+      return `mount --bind ${dir} ${out}; ${begin.replaceAll('$OUT', out)}; umount -l ${out}`
+    },
+    view,
+  )
+}
+
+/** Nothing of the directory but what it has mapped. */
+async function run(
+  dir: string,
+  program: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Use> {
+  const child = spawn('sh', ['-c', 'echo ready; exec "$0" "$@"', program, ...args], { env: { ...process.env, ...env } })
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  const name = program.startsWith(dir) ? '/program' : '/library.so'
+  const maps = `/proc/${child.pid}/maps`
+  for (let tries = 0; !sh('cat', maps).includes(name); tries++) {
+    if (tries === 1000) throw new Error('it did not start')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { view: () => sh('cat', maps).includes('(deleted)'), end: () => endOf(child) }
+}
+
+async function endOf(child: ChildProcessWithoutNullStreams): Promise<void> {
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  child.kill('SIGKILL')
+  await ended
+}
+
+async function forgotten(directory: string, medium: 'disk' | 'memory'): Promise<{ node: LiveNode; dir: string }> {
+  const node = new LiveNode(directory)
+  node.pod(POD, 'gone', [{ name: 'v', emptyDir: medium === 'memory' ? { medium: 'Memory' } : {} }])
+  const made = Object.values(statesOf(await node.apply()))
+  if (made.join() !== 'done') throw new Error(made.join())
+  const dir = `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/v`
+  for (const name of ['sub', 'more', 'up', 'work', 'co:lon']) mkdirSync(`${dir}/${name}`)
+  for (const name of ['file', 'sub/inside', 'more/other', 'co:lon/c']) writeFileSync(`${dir}/${name}`, 'precious')
+  sh('truncate', '-s', '2M', `${dir}/image`)
+  sh('dd', 'if=/dev/zero', `of=${dir}/image`, 'bs=1M', 'count=2')
+  sh('chmod', '600', `${dir}/image`)
+  copyFileSync('/bin/cat', `${dir}/program`)
+  sh('chmod', '755', `${dir}/program`)
+  copyFileSync(libraryPath(), `${dir}/library.so`)
+  for (const name of ['out', 'bound', 'beside-up']) mkdirSync(`${directory}/${name}`)
+  symlinkSync(dir, `${directory}/link`)
+  node.forget(POD)
+  return { node, dir }
+}
+
+/** Any that every process could have. */
+function libraryPath(): string {
+  const [path] = sh('sh', '-c', 'grep -o "/[^ ]*libc[.-][^ ]*" /proc/self/maps | head -n 1').split('\n')
+  return path ?? ''
+}
+
+const ORPHANS = { orphans: true }
+
+await runScenario({
+  /** @param args the use, and where the data is */
+  async use(directory, [name = '', medium = 'disk']) {
+    const begin = USES[name]
+    if (begin === undefined) throw new Error(`no use ${name}`)
+    const { node, dir } = await forgotten(directory, medium as 'disk' | 'memory')
+    const use = await begin(dir, directory)
+    try {
+      const before = JSON.stringify(await use.view())
+      const plan = await node.plan(ORPHANS)
+      const result = await node.apply(ORPHANS)
+      const [outcome] = result.outcomes.filter(({ kind }) => kind === 'UnmountVolume')
+      const unhurt = JSON.stringify(await use.view()) === before && existsSync(`${dir}/file`)
+      const failed = await withoutAsking(node, dir, medium)
+      return {
+        plan: plan.operations.map(({ blocked }) => blocked?.code ?? 'planned')[0],
+        apply: `${outcome?.state} ${outcome?.code}`,
+        message: outcome?.message?.replaceAll(directory, ''),
+        unhurt,
+        hurt: use.fails === undefined ? JSON.stringify(await use.view()) !== before : failed === use.fails,
+      }
+    } finally {
+      await use.end?.()
+    }
+  },
+
+  /** Nobody uses it, and others do as others do. */
+  async nobody(directory, [medium = 'disk']) {
+    // A namespace that is cloned later has a copy of the memory's mount, and is one that uses it.
+    const others = [elsewhere(), new Shell()]
+    for (const other of others) await other.ask('true')
+    const { node, dir } = await forgotten(directory, medium as 'disk' | 'memory')
+    const [lower, upper, work, merged] = ['1/fs', '2/fs', '2/work', 'merged'].map((name) => {
+      mkdirSync(`${directory}/snapshots/${name}`, { recursive: true })
+      return `${directory}/snapshots/${name}`
+    })
+    writeFileSync(`${lower}/x`, 'x')
+    // As containerd shortens it, and with the same names in the data.
+    mkdirSync(`${dir}/1/fs`, { recursive: true })
+    sh(
+      'sh',
+      '-c',
+      `cd ${directory}/snapshots && mount -t overlay overlay -o lowerdir=1/fs,upperdir=${upper},workdir=${work} ${merged}`,
+    )
+    writeFileSync(`${directory}/image`, Buffer.alloc(1 << 20))
+    const device = sh('losetup', '--show', '-f', `${directory}/image`)
+    rmSync(`${directory}/image`)
+    for (const other of others) await other.ask(`mount --bind ${directory}/snapshots ${directory}/out; cd ${directory}`)
+    try {
+      return {
+        states: Object.values(statesOf(await node.apply(ORPHANS))),
+        left: readdirSync(`${node.root}/pods`).includes(POD),
+      }
+    } finally {
+      for (const other of others) await other.end()
+      sh('losetup', '-d', device)
+    }
+  },
+})
+
+/** As it would be without the question: the data goes. */
+async function withoutAsking(node: LiveNode, dir: string, medium: string): Promise<unknown> {
+  if (medium === 'memory') return spawnSync('umount', [dir]).status
+  const mountId = containingMount(node.mounts(), dir)?.id ?? -1
+  return deleteContent(dir, { mountId }).catch(({ code }) => code)
+}

@@ -1,0 +1,424 @@
+/**
+ * "Every volume on this node is as it should be" must be true: what the API or the mount table shows to be wrong is said, in the
+ * plan and as the verdict of explain, each shown on a real healthy node of which one thing was changed (O7, S3, S30).
+ */
+import { describe, expect, it } from 'vitest'
+import { explain } from '../../src/core/explain/explain.ts'
+import type { VolumeAttachment } from '../../src/core/model/objects.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { attachmentName } from '../../src/core/names.ts'
+import type { NodeState } from '../../src/core/node-state.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { summaryLine } from '../../src/core/views/summary-line.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const AS_IT_SHOULD_BE = 'Nothing to do: every volume on this node is as it should be.'
+const NAME = 'kubernetes.io/csi/loop.pg.test^vol-fs1'
+const healthy = await readSnapshot(`${CAPTURES}/healthy/node.json`)
+
+type Writable<T> = T extends object ? { -readonly [Key in keyof T]: Writable<T[Key]> } : T
+type Draft = Writable<NodeSnapshot> & { api: Writable<ApiSnapshot> }
+
+/** The healthy node, with one thing changed. */
+function altered(change: (draft: Draft) => void): NodeState {
+  const snapshot = structuredClone(healthy.snapshot) as Draft
+  change(snapshot)
+  return { snapshot: snapshot as NodeSnapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
+}
+
+const attachmentOf = ({ api }: Draft, volume = 'pv-fs1') => {
+  const found = api.volumeAttachments.find(({ spec }) => spec.source.persistentVolumeName === volume)
+  if (found === undefined) throw new Error(`no attachment of ${volume}`)
+  return found
+}
+const volumeOf = ({ api }: Draft, name = 'pv-fs1') => {
+  const found = api.persistentVolumes.find(({ metadata }) => metadata.name === name)
+  if (found === undefined) throw new Error(`no ${name}`)
+  return found
+}
+const nodeOf = ({ api }: Draft) => {
+  if (api.node === null || api.node.status === undefined) throw new Error('no node')
+  return { ...api.node, metadata: api.node.metadata, status: api.node.status, object: api.node }
+}
+const without = <T>(list: T[], wrong: (each: T) => boolean): T[] => list.filter((each) => !wrong(each))
+function attachElsewhere(draft: Draft, volume = 'pv-fs1'): void {
+  const { spec, metadata } = attachmentOf(draft, volume)
+  const handle = volumeOf(draft, volume).spec.csi?.volumeHandle ?? ''
+  const made: VolumeAttachment = {
+    metadata: {
+      name: attachmentName(handle, spec.attacher, 'node-2'),
+      uid: `${metadata.uid}-2`,
+      creationTimestamp: '2026-11-21T01:02:03Z',
+    },
+    spec: { ...spec, nodeName: 'node-2' },
+    status: { attached: true },
+  }
+  draft.api.volumeAttachments.push(made as (typeof draft.api.volumeAttachments)[number])
+}
+/** The options of the file system that the kernel shows of a loop device, where it is mounted. */
+function superOptions(draft: Draft, device: string, options: string): void {
+  draft.mountinfo = (draft.mountinfo ?? '')
+    .split('\n')
+    .map((line) => (line.includes(` ${device} rw`) ? line.replace(/ \S+$/, ` ${options}`) : line))
+    .join('\n')
+}
+
+const planOf = (state: NodeState) => planNode(state, planOptions())
+const codes = (state: NodeState, severities: readonly string[] = ['error', 'warning']) =>
+  planOf(state)
+    .problems.filter(({ severity }) => severities.includes(severity))
+    .map(({ severity, code }) => `${severity} ${code}`)
+
+it('control: of the node as it is nothing is said', () => {
+  const plan = planOf(altered(() => {}))
+  expect([plan.operations, plan.waiting, plan.problems, summaryLine(plan)]).toEqual([[], [], [], AS_IT_SHOULD_BE])
+})
+
+interface Row {
+  readonly name: string
+  readonly change: (draft: Draft) => void
+  readonly said: readonly string[]
+  /** What explain is asked, and its verdict's code; else PersistentVolume pv-fs1, and the first code that is said. */
+  readonly ask?: string
+  readonly verdict?: string
+  readonly words: string
+}
+
+const ROWS: readonly Row[] = [
+  {
+    name: 'its VolumeAttachment is being deleted',
+    change: (draft) => Object.assign(attachmentOf(draft).metadata, { deletionTimestamp: '2026-11-21T02:30:00Z' }),
+    said: ['error AttachmentDeleting'],
+    words: 'is being deleted (2026-11-21T02:30:00Z) while',
+  },
+  {
+    name: 'its VolumeAttachment says attached: false',
+    change: (draft) =>
+      Object.assign(attachmentOf(draft), { status: { attached: false, attachError: { message: 'gone' } } }),
+    said: ['error MountedButNotAttached'],
+    words: 'is not attached: gone',
+  },
+  {
+    name: 'its VolumeAttachment is absent',
+    change: ({ api }) => {
+      api.volumeAttachments = without(
+        api.volumeAttachments,
+        ({ spec }) => spec.source.persistentVolumeName === 'pv-fs1',
+      )
+    },
+    said: ['error MountedButNotAttached'],
+    words: 'there is no VolumeAttachment csi-',
+  },
+  {
+    name: 'the VolumeAttachment of a raw block volume is absent',
+    change: ({ api }) => {
+      api.volumeAttachments = without(
+        api.volumeAttachments,
+        ({ spec }) => spec.source.persistentVolumeName === 'pv-blk1',
+      )
+    },
+    said: ['error MountedButNotAttached'],
+    ask: 'pv/pv-blk1',
+    words: 'there is no VolumeAttachment csi-',
+  },
+  {
+    name: 'the Node does not list it as attached',
+    change: (draft) => {
+      const { status } = nodeOf(draft)
+      status.volumesAttached = without(status.volumesAttached ?? [], ({ name }) => name === NAME)
+    },
+    said: ['error MountedButNotAttached'],
+    words: 'it is not in node.status.volumesAttached',
+  },
+  {
+    name: 'the Node does not report it in use (O7)',
+    change: (draft) => {
+      const { status } = nodeOf(draft)
+      status.volumesInUse = without(status.volumesInUse ?? [], (name) => name === NAME)
+    },
+    said: ['error MountedButNotInUse'],
+    words: 'not reported in use',
+  },
+  {
+    name: 'another node has it attached as well, and its mode is ReadWriteOnce (S30)',
+    change: attachElsewhere,
+    said: ['error TwoWriters'],
+    words:
+      'against its access mode (ReadWriteOnce): node-2 since 2026-11-21T01:02:03Z; which pods use it there is not known',
+  },
+  {
+    name: 'the same, and the pods of the other node are known',
+    change: (draft) => {
+      attachElsewhere(draft)
+      const pod = { namespace: 'pg', name: 'twin', uid: 'u', phase: 'Running', claims: ['pvc-fs1'] }
+      draft.api.elsewhere = { nodes: [{ name: 'node-2', pods: [pod, { ...pod, name: 'other', claims: ['x'] }] }] }
+    },
+    said: ['error TwoWriters'],
+    words: 'node-2 since 2026-11-21T01:02:03Z, where pod pg/twin uses it',
+  },
+  {
+    name: 'the Node names a CSI volume as in use that nothing bears',
+    change: (draft) => nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost'),
+    said: ['warning NameWithoutVolume'],
+    ask: 'kubernetes.io/csi/loop.pg.test^vol-lost',
+    words: 'volumesInUse of pg-node names kubernetes.io/csi/loop.pg.test^vol-lost',
+  },
+  {
+    name: 'the Node names a LUN as attached that nothing bears',
+    change: (draft) =>
+      nodeOf(draft).status.volumesAttached?.push({
+        name: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0',
+        devicePath: '/dev/sdx',
+      }),
+    said: ['warning NameWithoutVolume'],
+    ask: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0',
+    words: 'volumesAttached of pg-node names kubernetes.io/iscsi/10.0.0.1:iqn.x:0',
+  },
+  ...(['ro', 'rw,emergency_ro', 'rw,shutdown'] as const).map(
+    (options): Row => ({
+      name: `the kernel turned its file system read-only (${options})`,
+      change: (draft) => superOptions(draft, '/dev/loop5', options),
+      said: ['error ReadOnlyFileSystem'],
+      words: '(/dev/loop5) is read-only',
+    }),
+  ),
+  {
+    name: 'what a server gives is read-only: it may be meant so',
+    change: (draft) => {
+      superOptions(draft, '/dev/loop5', 'ro')
+      draft.mountinfo = draft.mountinfo?.replaceAll('- ext4 /dev/loop5', '- nfs4 server:/export') ?? ''
+    },
+    said: ['warning ReadOnlyFileSystem'],
+    words: 'server:/export) is read-only',
+  },
+  {
+    name: 'the file system of the root directory is read-only',
+    change: (draft) => {
+      superOptions(draft, '/dev/vda', 'ro')
+      superOptions(draft, '/dev/root', 'ro')
+    },
+    // The volumes that are its directories, and itself.
+    said: Array.from({ length: 4 }, () => 'error ReadOnlyFileSystem'),
+    ask: '/var/lib/kubelet',
+    words: 'lies on a file system that is read-only',
+  },
+  {
+    name: 'the node is tainted out-of-service',
+    change: (draft) => {
+      const { object } = nodeOf(draft)
+      object.spec = { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] }
+    },
+    said: ['error NodeOutOfService'],
+    words: 'detaches its volumes without asking',
+  },
+  ...['v1.32.9', 'v1.37.0', 'v1.20.4-k3s1', 'v2.0.0', 'nightly'].map(
+    (version): Row => ({
+      name: `a kubelet ${version}`,
+      change: (draft) => Object.assign(nodeOf(draft).status.nodeInfo ?? {}, { kubeletVersion: version }),
+      said: ['warning VersionUntested'],
+      verdict: '',
+      words: `is ${version}, and volctl was tried with 1.33 to 1.36`,
+    }),
+  ),
+  {
+    name: 'the controller does not manage the node (no annotation)',
+    change: (draft) => {
+      nodeOf(draft).object.metadata.annotations = {}
+    },
+    said: ['warning NotManaged'],
+    verdict: '',
+    words: 'has no annotation volumes.kubernetes.io/controller-managed-attach-detach',
+  },
+  {
+    name: 'the kubelet is told to attach by itself',
+    change: (draft) => Object.assign(draft.kubelet ?? {}, { config: { enableControllerAttachDetach: false } }),
+    said: ['warning NotManaged'],
+    verdict: '',
+    words: 'enableControllerAttachDetach: false',
+  },
+  {
+    name: 'the same, by a flag',
+    change: (draft) =>
+      Object.assign(draft.kubelet ?? {}, { config: {}, args: ['kubelet', '--enable-controller-attach-detach=false'] }),
+    said: ['warning NotManaged'],
+    verdict: '',
+    words: 'enableControllerAttachDetach: false',
+  },
+  {
+    name: 'its claim is being deleted',
+    change: ({ api }) => {
+      const claim = api.persistentVolumeClaims.find(({ metadata }) => metadata.name === 'pvc-fs1')
+      Object.assign(claim?.metadata ?? {}, {
+        deletionTimestamp: '2026-11-21T02:30:00Z',
+        finalizers: ['kubernetes.io/pvc-protection'],
+      })
+    },
+    said: ['warning BeingDeleted'],
+    words: 'claim pg/pvc-fs1 (volume pv-fs1) of pod pg/p-csi-fs is being deleted',
+  },
+  {
+    name: 'its PersistentVolume is being deleted',
+    change: (draft) => Object.assign(volumeOf(draft).metadata, { deletionTimestamp: '2026-11-21T02:30:00Z' }),
+    said: ['warning BeingDeleted'],
+    words: 'PersistentVolume pv-fs1 of pod pg/p-csi-fs is being deleted',
+  },
+  ...['Released', 'Failed'].map(
+    (phase): Row => ({
+      name: `its PersistentVolume is ${phase}`,
+      change: (draft) => Object.assign(volumeOf(draft), { status: { phase } }),
+      said: ['warning VolumeNotBound'],
+      words: `PersistentVolume pv-fs1 is ${phase}`,
+    }),
+  ),
+  {
+    name: 'its driver is not registered',
+    change: (draft) => {
+      draft.csiSockets = without(draft.csiSockets ?? [], ({ driver }) => driver === 'hostpath.csi.k8s.io')
+    },
+    said: ['warning DriverMissing'],
+    ask: 'pv/pv-hp1',
+    words: 'CSI driver hostpath.csi.k8s.io is not registered here',
+  },
+  {
+    name: 'CSINode does not list its driver',
+    change: ({ api }) => {
+      const { csiNode } = api
+      if (csiNode === null) throw new Error('no CSINode')
+      csiNode.spec.drivers = without(csiNode.spec.drivers ?? [], ({ name }) => name === 'hostpath.csi.k8s.io')
+    },
+    said: ['warning DriverNotInCsiNode'],
+    ask: 'pv/pv-hp1',
+    words: 'does not list driver hostpath.csi.k8s.io',
+  },
+]
+
+describe('a mounted volume, a healthy node, and one thing wrong', () => {
+  it.each(ROWS)('$name: $said', ({ change, said, words, ask = 'pv/pv-fs1', verdict }) => {
+    const state = altered(change)
+    const plan = planOf(state)
+    expect(plan.operations).toEqual([])
+    expect(codes(state)).toEqual(said)
+    const found = plan.problems.filter(({ message }) => message.includes(words))
+    expect(plan.problems.map(({ message }) => message).join('\n')).toContain(words)
+    expect(found[0]?.hint ?? '').not.toBe('')
+    expect(summaryLine(plan)).not.toBe(AS_IT_SHOULD_BE)
+    const explained = explain(state, planOptions(), ask).explanation.verdict
+    const code = verdict ?? said[0]?.split(' ')[1]
+    if (code !== '') expect(explained).toMatchObject({ state: 'problem', code })
+  })
+})
+
+describe('nothing is said', () => {
+  it.each<{ name: string; change: (draft: Draft) => void }>([
+    {
+      name: 'of an attachment that could not be read (S3)',
+      change: ({ api }) => {
+        api.volumeAttachments = without(
+          api.volumeAttachments,
+          ({ spec }) => spec.source.persistentVolumeName === 'pv-fs1',
+        )
+        api.errors = [
+          {
+            resource: 'volumeattachments',
+            status: 403,
+            reason: 'Forbidden',
+            message: 'no',
+          } as (typeof api.errors)[number],
+        ]
+      },
+    },
+    {
+      name: 'of another node that may have it as well',
+      change: (draft) => {
+        volumeOf(draft).spec.accessModes = ['ReadWriteMany']
+        attachElsewhere(draft)
+      },
+    },
+    {
+      name: 'of a file system that is read-only, where the pod only reads it',
+      change: (draft) => superOptions(draft, '/dev/loop7', 'ro'),
+    },
+    {
+      name: 'where all of the pod’s volumeMounts are read-only',
+      change: (draft) => {
+        superOptions(draft, '/dev/loop5', 'ro')
+        const pod = draft.api.pods.find(({ metadata }) => metadata.name === 'p-csi-fs')
+        for (const mount of pod?.spec.containers?.[0]?.volumeMounts ?? []) Object.assign(mount, { readOnly: true })
+      },
+    },
+    ...[{ mountOptions: ['noatime', 'ro'] }, { mountOptions: ['read-only'] }, { accessModes: ['ReadOnlyMany'] }].map(
+      (spec) => ({
+        name: `where the PersistentVolume asks for no more: ${JSON.stringify(spec)}`,
+        change: (draft: Draft) => {
+          superOptions(draft, '/dev/loop5', 'ro')
+          Object.assign(volumeOf(draft).spec, spec)
+        },
+      }),
+    ),
+    {
+      name: 'where its CSI source is read-only',
+      change: (draft) => {
+        superOptions(draft, '/dev/loop5', 'ro')
+        Object.assign(volumeOf(draft).spec.csi ?? {}, { readOnly: true })
+      },
+    },
+    {
+      name: 'of a file system that is never anything else',
+      change: (draft) => {
+        superOptions(draft, '/dev/loop5', 'ro')
+        draft.mountinfo = draft.mountinfo?.replaceAll('- ext4 /dev/loop5', '- squashfs /dev/loop5') ?? ''
+      },
+    },
+    {
+      name: 'of kubelets that it was tried with',
+      change: (draft) => Object.assign(nodeOf(draft).status.nodeInfo ?? {}, { kubeletVersion: 'v1.33.13' }),
+    },
+    {
+      name: 'of a name in the status that may be a volume of which nothing could be read (S4)',
+      change: (draft) => {
+        nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost')
+        const { api } = draft
+        // A pod that has not begun, and whose claim is not told.
+        const [pod] = api.pods.filter(({ metadata }) => metadata.name === 'p-csi-fs')
+        if (pod === undefined) throw new Error('no pod')
+        api.pods.push({
+          ...pod,
+          metadata: { ...pod.metadata, name: 'new', uid: '00000000-0000-4000-8000-000000000077' },
+          spec: { ...pod.spec, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'secret' } }] },
+          status: { phase: 'Pending' },
+        })
+        api.errors = [
+          {
+            resource: 'persistentvolumeclaims',
+            namespace: 'pg',
+            name: 'secret',
+            status: 403,
+            reason: 'Forbidden',
+            message: 'no',
+          },
+        ] as (typeof api.errors)[number][]
+      },
+    },
+    {
+      name: 'of a name in the status while the attachments are not known whole (S3)',
+      change: (draft) => {
+        nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost')
+        draft.api.errors = [
+          { resource: 'volumeattachments', name: 'any', status: 500, reason: 'Timeout', message: 'late' },
+          { resource: 'volumeattachments', status: 0, reason: 'Timeout', message: 'late' },
+        ] as (typeof draft.api.errors)[number][]
+      },
+    },
+  ])('$name', ({ change }) => {
+    // That something could not be read is said.
+    expect(codes(altered(change)).filter((each) => !/ (ReadFailed|UnresolvedVolume)$/.test(each))).toEqual([])
+  })
+})
+
+it('is not promised of a node that was not seen whole', () => {
+  const plan = planOf(altered(() => {}))
+  expect(summaryLine({ ...plan, complete: false })).not.toBe(AS_IT_SHOULD_BE)
+})

@@ -1,0 +1,336 @@
+/**
+ * A pod waits for a volume that another node has: "Multi-Attach error" of the pod's events, with the node, the time and the pod
+ * there (S3, S30, R742, R743). Of CSI the VolumeAttachment tells, of other plugins the status of the other Node.
+ */
+import { describe, expect, it } from 'vitest'
+import { desiredStateOfPods } from '../../src/core/desired/populate.ts'
+import { explain } from '../../src/core/explain/explain.ts'
+import type { PersistentVolume } from '../../src/core/model/objects.ts'
+import type { ApiSnapshot, Elsewhere, NodeElsewhere } from '../../src/core/model/snapshot.ts'
+import { attachmentName } from '../../src/core/names.ts'
+import { pluginNamed } from '../../src/core/plugins/registry.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { blocked, codes, kinds, plan, waits } from './planned.ts'
+
+const APP = [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }]
+const SINCE = '2026-11-21T09:00:00Z'
+
+/** Not attached here, and a pod wants it. */
+function wanting(accessModes: string[] = ['ReadWriteOnce']): NodeBuilder {
+  return node().persistentVolume('pv-1', { accessModes, attached: false }).livingPod(uid(2), 'app', APP)
+}
+
+function elsewhere(built: NodeBuilder, other: Partial<NodeElsewhere> = {}): NodeBuilder {
+  built.attach('pv-1', 'pv-1', 'node-2')
+  const made = built.attachments.pop()
+  if (made === undefined) throw new Error('no attachment')
+  built.attachments.push({ ...made, metadata: { ...made.metadata, creationTimestamp: SINCE } })
+  return asked(built, { nodes: [{ name: 'node-2', ...other }] })
+}
+
+function asked(built: NodeBuilder, given: Elsewhere): NodeBuilder {
+  built.overrideApi = { ...built.overrideApi, elsewhere: given }
+  return built
+}
+
+const USER = { namespace: 'default', name: 'old', uid: 'u-old', phase: 'Running', claims: ['claim-pv-1'] }
+const verdict = (built: NodeBuilder, what = 'pod/default/app') =>
+  explain(built.build(), planOptions(), what).explanation.verdict
+
+const SOURCES: readonly [string, Partial<PersistentVolume['spec']>, string][] = [
+  ['iSCSI', { iscsi: { targetPortal: '10.0.0.1', iqn: 'iqn.x:y', lun: 1 } }, 'kubernetes.io/iscsi/10.0.0.1:iqn.x:y:1'],
+  ['FC', { fc: { wwids: ['3600'] } }, 'kubernetes.io/fc/[3600]'],
+  ['flexVolume', { flexVolume: { driver: 'acme/disk' } }, 'acme/disk/pv-1'],
+]
+
+/** The same with a source whose attachments stand in the status of Nodes alone. */
+function ofPlugin(spec: Partial<PersistentVolume['spec']>): NodeBuilder {
+  const built = wanting()
+  const volume = built.volumes.pop()
+  if (volume === undefined) throw new Error('no volume')
+  const { csi: _, ...rest } = volume.spec
+  built.volumes.push({ ...volume, spec: { ...rest, ...spec } })
+  return built
+}
+
+describe('of CSI', () => {
+  it.each<[string, Partial<NodeElsewhere>, string, string]>([
+    [
+      'a pod there uses it',
+      { pods: [USER] },
+      `node-2 since ${SINCE}, where pod default/old uses it`,
+      'kubectl delete pod -n default old',
+    ],
+    [
+      'a pod there ends',
+      { pods: [{ ...USER, deletionTimestamp: SINCE }] },
+      `where pod default/old (being deleted since ${SINCE}) uses it`,
+      'kubectl delete pod -n default old',
+    ],
+    ['no pod there uses it', { pods: [] }, `node-2 since ${SINCE}; no pod there uses it`, 'volctl plan there'],
+    [
+      'its pods may not be read (S3)',
+      { problem: 'its pods could not be listed: no' },
+      'which pods use it there is not known (its pods could not be listed: no)',
+      'spec.nodeName=node-2',
+    ],
+    ['a snapshot of before (S3)', {}, 'which pods use it there is not known', 'spec.nodeName=node-2'],
+  ])('%s', (_name, other, words, hint) => {
+    const built = elsewhere(wanting(), other)
+    const made = plan(built)
+    expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume AccessMode'], ['MultiAttach']])
+    for (const { message, hint: said } of [...made.waiting, ...made.problems]) {
+      expect(message).toContain(words)
+      expect(said).toContain(hint)
+    }
+    expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
+    expect(verdict(built).message).toContain(words)
+  })
+
+  it('also beside a kubelet that runs, which cannot have it either', () => {
+    const built = elsewhere(wanting(), { pods: [USER] })
+    built.override = { kubelet: { running: true, mayReturn: true } }
+    expect(waits(plan(built))).toEqual(['MountVolume AccessMode'])
+    // Control: without the other node the kubelet is what it waits for.
+    const alone = wanting()
+    alone.override = { kubelet: { running: true, mayReturn: true } }
+    expect(waits(plan(alone))).toEqual(['MountVolume KubeletRunning'])
+  })
+
+  it('the other node’s VolumeAttachment is explained by it', () => {
+    const built = elsewhere(wanting(), { pods: [USER] })
+    const name = built.attachments.at(-1)?.metadata.name
+    expect(verdict(built, `va/${name}`)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
+    const many = elsewhere(wanting(['ReadWriteMany']).attach('pv-1'), {})
+    many.inUse.push(`kubernetes.io/csi/${DRIVER}^pv-1`)
+    many.published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
+    expect(verdict(many, `va/${name}`)).toMatchObject({ state: 'nothing' })
+    expect(verdict(many, `va/${name}`).message).toContain('it is to node node-2')
+  })
+
+  it('not where its access mode allows several nodes', () => {
+    const made = plan(elsewhere(wanting(['ReadWriteMany']), { pods: [USER] }))
+    expect([waits(made), codes(made)]).toEqual([['MountVolume NotAttached'], []])
+  })
+
+  it('a credential that may not see it says so, and does not say that nobody has it (S3)', () => {
+    const built = wanting()
+    built.overrideApi = {
+      errors: [{ resource: 'volumeattachments', status: 403, reason: 'Forbidden', message: 'no' }],
+    }
+    const [wait] = plan(built).waiting
+    expect(wait?.code).toBe('NotAttached')
+    expect(wait?.message).toContain('whether pv-1 is attached elsewhere cannot be told with this credential (S30)')
+    expect(plan(wanting()).waiting[0]?.message).not.toContain('cannot be told')
+  })
+})
+
+describe.each(SOURCES)('of %s', (_name, spec, uniqueName) => {
+  const other = { name: 'node-2', attached: [uniqueName], pods: [USER] }
+
+  it('the other node and its pod are named', () => {
+    const built = asked(ofPlugin(spec), { nodes: [other] })
+    const made = plan(built)
+    expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume AccessMode'], ['MultiAttach']])
+    expect(made.problems[0]?.message).toContain('node-2, where pod default/old uses it')
+    expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
+    // Control: another volume's name means nothing.
+    const strange = plan(asked(ofPlugin(spec), { nodes: [{ ...other, attached: ['kubernetes.io/fc/[1]'] }] }))
+    expect(codes(strange)).toEqual([])
+  })
+
+  it('mounted here as well, it has two writers', () => {
+    const built = asked(ofPlugin(spec), { nodes: [other] })
+    const [plugin = ''] = desiredStateOfPods(built.pods, built.build().snapshot.api as ApiSnapshot).volumes.map(
+      (volume) => volume.plugin,
+    )
+    built.attached.push(uniqueName)
+    built.inUse.push(uniqueName)
+    built.mount(`pods/${uid(2)}/volumes/${plugin.replaceAll('/', '~')}/pv-1`, { fsType: 'ext4', source: '/dev/sdb' })
+    const made = plan(built)
+    expect([made.operations, codes(made)]).toEqual([[], ['TwoWriters']])
+    expect(verdict(built, 'pv/pv-1')).toMatchObject({ state: 'problem', code: 'TwoWriters' })
+    expect(codes(plan(asked(built, { nodes: [] })))).toEqual([])
+  })
+
+  it('with no pod left here it is not unstaged either (S30)', () => {
+    const built = asked(ofPlugin(spec), { nodes: [other] })
+    const [wanted] = desiredStateOfPods(built.pods, built.build().snapshot.api as ApiSnapshot).volumes
+    if (wanted === undefined) throw new Error('nothing wanted')
+    const global = pluginNamed(wanted.plugin).globalPath(wanted) ?? ''
+    built.pods.pop()
+    built.sandboxes.pop()
+    built.processes.pop()
+    built.tree.delete(`pods/${uid(2)}`)
+    built.attached.push(uniqueName)
+    built.inUse.push(uniqueName)
+    built.flexDrivers = [{ name: wanted.plugin, executable: '/opt/disk' }]
+    built.mount(global, { fsType: 'ext4', source: '/dev/sdb' })
+    const made = plan(built)
+    expect(blocked(made)).toEqual(['UnmountDevice TwoWriters'])
+    expect(codes(made)).toContain('TwoWriters')
+    expect(kinds(plan(asked(built, { nodes: [] })))).toEqual(['UnmountDevice'])
+  })
+
+  it('where other Nodes could not be read, nothing is mounted (S30)', () => {
+    const built = asked(ofPlugin(spec), { nodes: [], problem: 'other nodes could not be listed: no' })
+    built.attached.push(uniqueName)
+    built.inUse.push(uniqueName)
+    expect(waits(plan(built))).toEqual(['MountVolume AccessMode'])
+    expect(plan(built).waiting[0]?.message).toContain('other nodes could not be listed: no')
+  })
+
+  it('mounted and not attached, or not reported in use: said (O7)', () => {
+    const built = ofPlugin(spec)
+    const api = built.build().snapshot.api as ApiSnapshot
+    const [wanted] = desiredStateOfPods(built.pods, api).volumes
+    built.mount(`pods/${uid(2)}/volumes/${wanted?.plugin.replaceAll('/', '~')}/pv-1`, { fsType: 'ext4' })
+    if (wanted?.attachability === 'unknown')
+      built.mount(`plugins/kubernetes.io/flexvolume/${wanted.plugin}/mounts/pv-1`, { fsType: 'ext4' })
+    expect(codes(plan(built))).toEqual(['MountedButNotAttached'])
+    built.attached.push(uniqueName)
+    expect(codes(plan(built))).toEqual(['MountedButNotInUse'])
+    built.inUse.push(uniqueName)
+    expect(codes(plan(built))).toEqual([])
+  })
+})
+
+it('ReadWriteOncePod that two pods have here (R430)', () => {
+  const built = node()
+    .persistentVolume('pv-1', { accessModes: ['ReadWriteOncePod'] })
+    .staged('pv-1', '7:1')
+  built.livingPod(uid(2), 'app', APP).published(uid(2), 'pv-1', '7:1')
+  expect(codes(plan(built))).toEqual([])
+  built.livingPod(uid(3), 'twin', APP).published(uid(3), 'pv-1', '7:1')
+  expect(codes(plan(built))).toEqual(['TwoWriters'])
+})
+
+describe('a kubelet that attaches by itself (N8, N9, C41)', () => {
+  const unmanaged = (built: NodeBuilder): NodeBuilder => {
+    const was = built.build().snapshot.api?.node
+    if (was === undefined || was === null) throw new Error('no node')
+    built.overrideApi = { node: { ...was, metadata: { ...was.metadata, annotations: {} } } }
+    return built
+  }
+
+  it('nothing is promised: what is not mounted waits for the kubelet, attached or not', () => {
+    const attached = node().persistentVolume('pv-1').livingPod(uid(2), 'app', APP)
+    expect(kinds(plan(attached))).toEqual(['MountVolume'])
+    for (const built of [wanting(), attached]) {
+      const made = plan(unmanaged(built))
+      expect([kinds(made), waits(made), codes(made)]).toEqual([[], ['MountVolume NotManaged'], ['NotManaged']])
+    }
+  })
+
+  it('nothing is detached', () => {
+    const idle = node().persistentVolume('pv-1', { inUse: false })
+    expect(kinds(plan(idle))).toEqual(['DetachVolume'])
+    const made = plan(unmanaged(idle))
+    expect([kinds(made), made.operations.map(({ blocked }) => blocked?.code)]).toEqual([[], ['NotManaged']])
+  })
+})
+
+describe('a node that is told to keep the volumes of pods that have ended (N10, R710)', () => {
+  const ended = (status: { phase?: string; deleted?: boolean }): NodeBuilder => {
+    const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
+    built
+      .pod(uid(2), 'done', APP, status)
+      .dir(`pods/${uid(2)}`)
+      .published(uid(2), 'pv-1', '7:1')
+    return built
+  }
+  const TOLD: readonly [string, (built: NodeBuilder) => void][] = [
+    [
+      'its annotation',
+      (built) => {
+        const was = built.build().snapshot.api?.node
+        if (was === undefined || was === null) throw new Error('no node')
+        const annotations = {
+          ...was.metadata.annotations,
+          'volumes.kubernetes.io/keep-terminated-pod-volumes': 'true',
+        }
+        built.overrideApi = { node: { ...was, metadata: { ...was.metadata, annotations } } }
+      },
+    ],
+    [
+      'configuration',
+      (built) => {
+        built.override = { kubelet: { running: false, mayReturn: false, config: { keepTerminatedPodVolumes: true } } }
+      },
+    ],
+    [
+      'flag',
+      (built) => {
+        const args = ['/usr/bin/kubelet', '--keep-terminated-pod-volumes']
+        built.override = { kubelet: { running: false, mayReturn: false, args } }
+      },
+    ],
+  ]
+
+  it.each(TOLD)('by %s: they stay, and so does the attachment', (_name, tell) => {
+    for (const status of [{ phase: 'Succeeded' }, { phase: 'Failed' }, { deleted: true }]) {
+      const built = ended(status)
+      // Control: without the wish they come down.
+      expect(kinds(plan(built))).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
+      tell(built)
+      const made = plan(built, { orphans: true })
+      expect([made.operations, waits(made)]).toEqual([[], ['DetachVolume TerminatedKept']])
+      expect(new Set(codes(made))).toEqual(new Set(['TerminatedKept']))
+      expect(verdict(built, 'pod/default/done')).toMatchObject({ code: 'TerminatedKept' })
+    }
+  })
+
+  it.each(TOLD)('by %s: of a pod that the API does not know any more they come down', (_name, tell) => {
+    const built = ended({})
+    built.pods.splice(
+      built.pods.findIndex(({ metadata }) => metadata.name === 'done'),
+      1,
+    )
+    tell(built)
+    expect(kinds(plan(built))).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
+  })
+})
+
+describe('an in-tree disk and CSINode (R150)', () => {
+  const DISK = { awsElasticBlockStore: { volumeID: 'vol-1', fsType: 'ext4' } }
+  const EBS = 'ebs.csi.aws.com'
+  const ofDisk = (migrated: string | undefined, kubeletVersion?: string): NodeBuilder => {
+    const built = ofPlugin(DISK)
+    built.drivers = [DRIVER, EBS]
+    built.attached.push(`kubernetes.io/csi/${EBS}^vol-1`)
+    built.inUse.push(`kubernetes.io/csi/${EBS}^vol-1`)
+    built.attachments.push({
+      metadata: { name: attachmentName('vol-1', EBS, 'node-1'), uid: 'va' },
+      spec: { attacher: EBS, nodeName: 'node-1', source: { persistentVolumeName: 'pv-1' } },
+      status: { attached: true },
+    })
+    const api = built.build().snapshot.api
+    if (api?.csiNode == null || api.node === null) throw new Error('no node')
+    const annotations = migrated === undefined ? {} : { 'storage.alpha.kubernetes.io/migrated-plugins': migrated }
+    const nodeInfo = { ...api.node.status?.nodeInfo, ...(kubeletVersion === undefined ? {} : { kubeletVersion }) }
+    built.overrideApi = {
+      csiNode: { ...api.csiNode, metadata: { ...api.csiNode.metadata, annotations } },
+      node: { ...api.node, status: { ...api.node.status, nodeInfo } },
+    }
+    return built
+  }
+  const said = (built: NodeBuilder) => codes(planNode(built.build(), planOptions()))
+
+  it.each<[string, string | undefined, string | undefined, string[]]>([
+    ['listed', 'kubernetes.io/gce-pd,kubernetes.io/aws-ebs', undefined, []],
+    ['not listed', 'kubernetes.io/gce-pd', undefined, ['NotMigrated']],
+    ['nothing is listed', '', undefined, ['NotMigrated']],
+    ['no list, a kubelet of today', undefined, 'v1.36.2', []],
+    ['no list, an old kubelet', undefined, 'v1.16.1', ['VersionUntested', 'NotMigrated']],
+    ['no list, no version', undefined, undefined, []],
+  ])('%s', (_name, migrated, version, want) => {
+    expect(said(ofDisk(migrated, version))).toEqual(want)
+    // Control: where it is migrated, it is the driver's to mount.
+    const ends = plan(ofDisk(migrated, version)).operations.map(
+      ({ kind, blocked }) => `${kind} ${blocked?.code ?? 'would be done'}`,
+    )
+    expect(ends).toEqual([want.includes('NotMigrated') ? 'MountVolume NotMigrated' : 'MountVolume would be done'])
+  })
+})

@@ -1,0 +1,259 @@
+/**
+ * S4: what a volume of an existing pod that could not be resolved holds back. One bad pod must not keep a node from being
+ * cleaned up, and what nobody knows must.
+ */
+import { describe, expect, it } from 'vitest'
+import { controllerWantedVolumes, mayWant, wantedDevices } from '../../src/core/desired/controller-wanted.ts'
+import type { PersistentVolume, PersistentVolumeClaim, PodVolumeSource } from '../../src/core/model/objects.ts'
+import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
+import { attachmentName, csiUniqueName } from '../../src/core/names.ts'
+import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { blocked, codes, plan, waits } from './planned.ts'
+
+const OTHER = 'vol-other'
+const OTHER_NAME = csiUniqueName(DRIVER, OTHER)
+/** The volume that the bad pod's PersistentVolume is, where it has one. */
+const ITS = 'vol-its'
+
+interface Bad {
+  readonly name: string
+  readonly source: PodVolumeSource
+  readonly claim?: Partial<PersistentVolumeClaim> | undefined
+  readonly pv?: object
+  readonly api?: Partial<ApiSnapshot>
+  /** By default in a container's volumeMounts. */
+  readonly device?: boolean
+}
+
+const CLAIM: PodVolumeSource = { name: 'data', persistentVolumeClaim: { claimName: 'its' } }
+const csi = { driver: DRIVER, volumeHandle: ITS }
+const bound: Partial<PersistentVolumeClaim> = {}
+const claimOf = (parts: object): Partial<PersistentVolumeClaim> => parts
+const pending = claimOf({ spec: {}, status: { phase: 'Pending' } })
+const removed = (kind: string): PodVolumeSource => ({ name: 'old', [kind]: {} }) as PodVolumeSource
+
+/** A node with a volume that nobody wants, staged and attached, and a living pod with a volume that is no good. */
+function withBad({ source, claim, pv, api, device = false }: Bad): NodeBuilder {
+  const built = node().livingPod(uid(2), 'bad', [source])
+  if (device) {
+    const [container] = built.pods.at(-1)?.spec.containers ?? []
+    Object.assign(container ?? {}, { volumeMounts: [], volumeDevices: [{ name: source.name, devicePath: '/dev/x' }] })
+  }
+  if (claim !== undefined) {
+    built.claims.push({
+      metadata: { name: 'its', namespace: 'default', uid: 'its-uid' },
+      spec: { volumeName: 'pv-its' },
+      status: { phase: 'Bound' },
+      ...claim,
+    })
+  }
+  if (pv !== undefined) {
+    const spec = { volumeMode: 'Filesystem', claimRef: { namespace: 'default', name: 'its', uid: 'its-uid' }, ...pv }
+    built.volumes.push({ metadata: { name: 'pv-its', uid: 'pv-its-uid' }, spec: spec as PersistentVolume['spec'] })
+  }
+  built.persistentVolume('pv-other', { handle: OTHER }).staged(OTHER, '7:9')
+  built.overrideApi = api ?? {}
+  return built
+}
+
+/** What of the other volume, and of this one, would be undone. */
+function undone(built: NodeBuilder): { readonly other: string[]; readonly its: string[] } {
+  const { operations } = plan(built)
+  const of = (handle: string): string[] =>
+    operations
+      .filter(({ volume, blocked: why }) => volume?.handle === handle && why === undefined)
+      .map((each) => each.kind)
+  return { other: of(OTHER), its: of(ITS) }
+}
+
+/** What an apply asks again, right before. */
+function atApply(built: NodeBuilder) {
+  const { api } = built.build().snapshot
+  if (api === undefined) throw new Error('no API')
+  return controllerWantedVolumes(api.pods, api, 'node-1')
+}
+
+const DEVICE_OPERATIONS = ['UnmountDevice', 'DetachVolume']
+const ephemeral: PodVolumeSource = { name: 'scratch', ephemeral: {} }
+
+describe('S4: holds back its own pod alone', () => {
+  const notFound = { resource: 'persistentvolumeclaims', namespace: 'default', name: 'its', status: 404 }
+  it.each<Bad>([
+    { name: 'a claim that is not there', source: CLAIM },
+    {
+      name: 'a claim that the API said is not there',
+      source: CLAIM,
+      api: {
+        errors: [
+          { ...notFound, reason: 'NotFound', message: 'no' },
+          { resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' },
+        ],
+      },
+    },
+    { name: 'a claim whose PersistentVolume is not there', source: CLAIM, claim: bound },
+    { name: 'a claim that is not bound', source: CLAIM, claim: pending },
+    {
+      name: 'a claim that is to be bound to a PersistentVolume that is not there',
+      source: CLAIM,
+      claim: claimOf({ status: { phase: 'Pending' } }),
+    },
+    { name: 'an ephemeral claim that is not made yet', source: ephemeral },
+    ...['gitRepo', 'glusterfs', 'cephfs', 'quobyte', 'flocker', 'storageos', 'scaleIO', 'rbd'].map((kind) => ({
+      name: `a volume of type ${kind}, which was removed`,
+      source: removed(kind),
+    })),
+    ...['glusterfs', 'storageos', 'rbd', 'photonPersistentDisk'].map((kind) => ({
+      name: `a PersistentVolume of type ${kind}, which was removed`,
+      source: CLAIM,
+      claim: bound,
+      pv: { [kind]: { endpoints: 'x' } },
+    })),
+    {
+      name: 'a vSphere volume that cannot be translated',
+      source: { name: 'v', vsphereVolume: { volumePath: 'p', storagePolicyName: 'gold' } },
+    },
+    {
+      name: 'an Azure disk that cannot be translated',
+      source: CLAIM,
+      claim: bound,
+      pv: { azureDisk: { diskName: 'd', diskURI: 'u', kind: 'Dedicated' } },
+    },
+    { name: 'a Fibre Channel volume without a WWN', source: { name: 'v', fc: { lun: 1 } } },
+    { name: "another driver's volume without a handle", source: CLAIM, claim: bound, pv: { csi: { driver: 'x' } } },
+    { name: 'a PersistentVolume of two kinds, neither CSI', source: CLAIM, claim: bound, pv: { nfs: {}, local: {} } },
+  ])('$name', (bad) => {
+    const built = withBad(bad)
+    expect(undone(built).other).toEqual(DEVICE_OPERATIONS)
+    expect(mayWant(atApply(built), OTHER_NAME)).toBe(false)
+    // Of its own pod: gitRepo is never set up.
+    expect(blocked(plan(built)).filter((each) => !each.startsWith('MountVolume'))).toEqual([])
+  })
+})
+
+describe('S4: is known, and holds back itself alone', () => {
+  const device = { volumeMode: 'Block', csi }
+  it.each<Bad>([
+    { name: 'a Block volume under volumeMounts', source: CLAIM, claim: bound, pv: device },
+    { name: 'a file system under volumeDevices', source: CLAIM, claim: bound, pv: { csi }, device: true },
+    { name: 'a volume without a mode', source: CLAIM, claim: bound, pv: { csi, volumeMode: undefined } },
+    { name: 'a volume of another claim', source: CLAIM, claim: bound, pv: { csi, claimRef: { uid: 'x' } } },
+    { name: 'a volume that names no claim', source: CLAIM, claim: bound, pv: { csi, claimRef: undefined } },
+    { name: 'a claim not yet bound', source: CLAIM, claim: claimOf({ status: { phase: 'Pending' } }), pv: { csi } },
+    { name: 'a claim that lost it', source: CLAIM, claim: claimOf({ status: { phase: 'Lost' } }), pv: { csi } },
+    {
+      name: 'a claim that is deleted and not protected any more',
+      source: CLAIM,
+      claim: claimOf({
+        metadata: { name: 'its', namespace: 'default', uid: 'its-uid', deletionTimestamp: '2026-11-21T11:00:00Z' },
+      }),
+      pv: { csi },
+    },
+  ])('$name', (bad) => {
+    const built = withBad(bad)
+    built.staged(ITS, '7:8').attach('pv-its', ITS)
+    expect(undone(built)).toEqual({ other: DEVICE_OPERATIONS, its: [] })
+    expect(mayWant(atApply(built), csiUniqueName(DRIVER, ITS))).toBe(true)
+    expect(mayWant(atApply(built), OTHER_NAME)).toBe(false)
+    expect(codes(plan(built))).toContain('UnresolvedVolume')
+    expect(waits(plan(built))).toContain('MountVolume VolumeUnresolved')
+    // Without the pod it is taken down: what held it was the pod.
+    built.pods.splice(1)
+    built.sandboxes.splice(1)
+    built.processes.splice(1)
+    expect(undone(built).its).toEqual(DEVICE_OPERATIONS)
+  })
+
+  it('a Block volume under volumeMounts whose attachment bears another name', () => {
+    const built = withBad({ name: '', source: CLAIM, claim: bound, pv: device })
+    built.attachments.push({
+      metadata: { name: attachmentName('x', DRIVER, 'node-1'), uid: 'va', resourceVersion: '1' },
+      spec: { attacher: DRIVER, nodeName: 'node-1', source: { persistentVolumeName: 'pv-its' } },
+      status: { attached: true },
+    })
+    expect(undone(built)).toEqual({ other: DEVICE_OPERATIONS, its: [] })
+  })
+})
+
+describe('S4: may be any, and holds back every device operation', () => {
+  const forbidden = (resource: string, name: string): Partial<ApiSnapshot> => ({
+    errors: [{ resource, name, status: 403, reason: 'Forbidden', message: 'no' }],
+  })
+  it.each<Bad>([
+    {
+      name: 'a claim that may not be read',
+      source: CLAIM,
+      api: { errors: [{ ...forbidden('persistentvolumeclaims', 'its').errors?.[0], namespace: 'default' } as never] },
+    },
+    {
+      name: 'a PersistentVolume that may not be read',
+      source: CLAIM,
+      claim: bound,
+      api: forbidden('persistentvolumes', 'pv-its'),
+    },
+    { name: 'a claim that was not read', source: CLAIM, api: { credential: 'kubelet' } },
+    { name: 'a claim without a name', source: { name: 'data', persistentVolumeClaim: { claimName: '' } } },
+    { name: 'a claim without a phase', source: CLAIM, claim: claimOf({ spec: {}, status: {} }) },
+    {
+      name: 'a claim of a phase that nobody knows',
+      source: CLAIM,
+      claim: claimOf({ spec: {}, status: { phase: 'X' } }),
+    },
+    { name: 'a claim that is bound to no name', source: CLAIM, claim: claimOf({ spec: {} }) },
+    {
+      name: 'a claim that lost a nameless volume',
+      source: CLAIM,
+      claim: claimOf({ spec: {}, status: { phase: 'Lost' } }),
+    },
+    {
+      name: 'a claim that waits and was bound before',
+      source: CLAIM,
+      claim: claimOf({
+        metadata: {
+          name: 'its',
+          namespace: 'default',
+          uid: 'its-uid',
+          annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
+        },
+        spec: {},
+        status: { phase: 'Pending' },
+      }),
+    },
+    { name: 'a PersistentVolume without a source', source: CLAIM, claim: bound, pv: {} },
+    { name: 'a PersistentVolume of a kind that nobody knows', source: CLAIM, claim: bound, pv: { quantumDisk: {} } },
+    { name: 'a volume of a kind that nobody knows', source: removed('quantumDisk') },
+    { name: 'a volume of a removed kind and one that nobody knows', source: { ...removed('rbd'), x: {} } as never },
+    { name: 'a volume without a source', source: { name: 'data' } },
+    { name: 'a CSI volume without a driver', source: CLAIM, claim: bound, pv: { csi: { volumeHandle: 'h' } } },
+    { name: "the driver's volume without a handle", source: CLAIM, claim: bound, pv: { csi: { driver: DRIVER } } },
+    {
+      name: 'a PersistentVolume of two kinds, CSI among them',
+      source: CLAIM,
+      claim: bound,
+      pv: { csi, rbd: {}, nfs: {} },
+    },
+  ])('$name', (bad) => {
+    const built = withBad(bad)
+    expect(undone(built).other).toEqual([])
+    expect(blocked(plan(built))).toEqual(['UnmountDevice UnresolvedVolume', 'DetachVolume UnresolvedVolume'])
+    expect(mayWant(atApply(built), OTHER_NAME)).toBe(true)
+    expect(plan(built).complete).toBe(false)
+  })
+})
+
+describe('S4: of other plugins', () => {
+  const iscsi = 'kubernetes.io/iscsi'
+  it.each([
+    { name: 'an iSCSI volume is never Fibre Channel', source: { name: 'v', fc: {} }, want: true },
+    {
+      name: 'nor a CSI volume',
+      source: { name: 'v', vsphereVolume: { volumePath: 'p', storagePolicyName: 'g' } },
+      want: true,
+    },
+    { name: 'a volume that nobody knows may be one', source: removed('quantumDisk'), want: false },
+    { name: 'several sources, one of them iSCSI', source: { name: 'v', iscsi: {}, fc: {} }, want: false },
+  ])('$name', ({ source, want }) => {
+    const wanted = atApply(node().livingPod(uid(2), 'bad', [source as PodVolumeSource]))
+    expect(wantedDevices(wanted, iscsi) !== undefined).toBe(want)
+    expect(mayWant(wanted, 'kubernetes.io/iscsi/1.2.3.4:3260:iqn.x:0')).toBe(!want)
+  })
+})

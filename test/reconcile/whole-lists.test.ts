@@ -1,0 +1,306 @@
+/**
+ * S3: one judge of whether a list may be taken as whole. Whatever form an entry of `api.errors` has, a plan undoes no more
+ * than where the whole list is known to have failed; and what nobody understands covers everything.
+ */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { apiLookup, type ListedResource } from '../../src/core/desired/api-lookup.ts'
+import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
+import { parseSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { BEFORE_BOOT, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
+import { blocked, codes, GONE, kinds, plan } from './planned.ts'
+
+/** A node on which each list of the API decides about something. */
+function wholeNode(api: object = {}): NodeBuilder {
+  const built = node()
+    // Gone as the list of pods does not have it; its driver, by CSINode and attachments, since this boot.
+    .file(
+      `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`,
+      volumeData('pv-1', 'vol-1').replaceAll(DRIVER, 'gone.test'),
+      BEFORE_BOOT,
+    )
+    .mount(`pods/${GONE}/volumes/kubernetes.io~secret/s`)
+    // Wanted by nobody, if the claim of one pod and the PersistentVolume of another are not there.
+    .persistentVolume('pv-9', { handle: 'vol-9' })
+    .staged('vol-9', '7:9')
+    .livingPod(uid(2), 'claimless', [{ name: 'data', persistentVolumeClaim: { claimName: 'lost' } }])
+    .livingPod(uid(3), 'volumeless', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-3' } }])
+    .persistentVolume('pv-3', { attached: false })
+    // To be mounted, if no other node has it.
+    .livingPod(uid(4), 'waits', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-4' } }])
+    .persistentVolume('pv-4')
+  built.volumes.splice(
+    built.volumes.findIndex(({ metadata }) => metadata.name === 'pv-3'),
+    1,
+  )
+  built.overrideApi = api as Partial<ApiSnapshot>
+  return built
+}
+
+/** What would be carried out, each as one text. */
+function done(api: object = {}): string[] {
+  return plan(wholeNode(api))
+    .operations.filter((each) => each.blocked === undefined)
+    .map(({ kind, volume }) => `${kind} ${volume?.name}`)
+    .toSorted()
+}
+
+const EVERYTHING = done()
+/** What a list that failed leaves. */
+const LEFT: Readonly<Record<ListedResource, readonly string[]>> = {
+  pods: [],
+  persistentvolumeclaims: EVERYTHING.filter((each) => !/Device|Detach/.test(each)),
+  persistentvolumes: EVERYTHING.filter((each) => !/Device|Detach/.test(each)),
+  volumeattachments: EVERYTHING.filter((each) => each !== 'UnmountVolume pv-1' && !each.startsWith('Mount')),
+  csinodes: EVERYTHING.filter((each) => each !== 'UnmountVolume pv-1'),
+  csidrivers: EVERYTHING,
+  nodes: EVERYTHING,
+  configmaps: EVERYTHING,
+  secrets: EVERYTHING,
+}
+
+/** Every word for a resource, and what it is called elsewhere. */
+const WORDS: Readonly<Record<ListedResource, readonly string[]>> = {
+  pods: ['pods', 'pod', 'po', 'Pod', 'PodList', 'PODS', 'pods.'],
+  persistentvolumeclaims: ['persistentvolumeclaims', 'persistentvolumeclaim', 'pvc', 'PersistentVolumeClaim'],
+  persistentvolumes: ['persistentvolumes', 'persistentvolume', 'pv', 'PersistentVolume', 'PersistentVolumeList'],
+  volumeattachments: ['volumeattachments', 'volumeattachments.storage.k8s.io', 'VolumeAttachment', 'va'],
+  csinodes: ['csinodes', 'csinode', 'CSINode', 'csinodes.storage.k8s.io'],
+  csidrivers: ['csidrivers', 'CSIDriver', 'csidrivers.storage.k8s.io'],
+  nodes: ['nodes', 'node', 'no', 'Node'],
+  configmaps: ['configmaps', 'cm', 'ConfigMap'],
+  secrets: ['secrets', 'secret', 'Secret'],
+}
+const RESOURCES = Object.keys(WORDS) as ListedResource[]
+
+const api = (word: string): string => word.toLowerCase().split('.')[0] ?? ''
+/** The forms in which an entry says that a list failed. */
+const FORMS: Readonly<Record<string, (word: string) => unknown>> = {
+  'as volctl writes it': (word) => ({ resource: word, status: 403, reason: 'Forbidden', message: 'no' }),
+  'kind and code': (word) => ({ kind: word, code: 403 }),
+  'code and details': (word) => ({ code: 403, details: { kind: word } }),
+  'a Status': (word) => ({
+    kind: 'Status',
+    status: 'Failure',
+    code: 403,
+    reason: 'Forbidden',
+    details: { kind: word },
+  }),
+  'a Status with its group': (word) => ({
+    kind: 'Status',
+    code: 500,
+    details: { kind: word, group: 'storage.k8s.io' },
+  }),
+  'resource alone': (word) => ({ resource: word }),
+  'no number, a time-out': (word) => ({ resource: word, reason: 'Timeout' }),
+  'a 404 of all': (word) => ({ resource: word, status: 404, reason: 'NotFound' }),
+  'a name that is none': (word) => ({ resource: word, name: '*', status: 404, reason: 'NotFound' }),
+  'an empty name': (word) => ({ resource: word, name: '', namespace: '', status: 403 }),
+  'a list of names': (word) => ({ resource: word, name: ['a', 'b'], status: 404 }),
+  'two names': (word) => ({ resource: word, name: 'a', details: { name: 'b' }, status: 404 }),
+  'said twice': (word) => ({ resource: word, kind: word, details: { kind: word }, status: 500 }),
+  "the API server's sentence": (word) =>
+    `${api(word)} is forbidden: User "u" cannot list resource "${api(word)}" in API group "" at the cluster scope`,
+  "kubectl's sentence": (word) =>
+    `Error from server (Forbidden): ${api(word)} is forbidden: User "u" cannot list resource "${api(word)}" in API group ""`,
+  'the sentence as a message': (word) => ({
+    code: 403,
+    message: `${api(word)} is forbidden: User "u" cannot list resource "${api(word)}" in API group "" at the cluster scope`,
+  }),
+}
+
+/** What nobody can tell the subject of. */
+const JUNK: readonly unknown[] = [
+  ...[null, 7, 0, true, false, '', [], {}, [[]], ['pods'], [{ resource: 'secrets' }]],
+  ...['pods could not be read', 'forbidden', 'configmaps', 'secrets is forbidden', 'list of po: EOF', '403'],
+  { code: 403 },
+  { status: 403, reason: 'Forbidden', message: 'no' },
+  { resource: 'widgets', status: 403 },
+  { resource: '*', status: 403 },
+  { resource: 'secrets, pods', status: 403 },
+  { resource: ['secrets'], status: 403 },
+  { resource: { kind: 'secrets' }, status: 403 },
+  { resource: 7, kind: 'Secret' },
+  { resource: 'secrets', kind: 'Pod', status: 403 },
+  { resource: 'secrets', details: { kind: 'pods' }, status: 403 },
+  { resource: 'secrets', message: 'pods is forbidden: User "u" cannot list resource "pods" in API group ""' },
+  { resource: 'core/v1/secrets', status: 403 },
+  { error: { resource: 'secrets', code: 403 } },
+  { kind: 'Status', code: 403, message: 'pods is forbidden' },
+  { message: 'secrets "x" is forbidden: User "u" cannot list resource "pods" in API group ""' },
+  { reason: 'NotFound', status: 404, name: 'x' },
+  { status: { toString: 7 }, reason: { toString: null } },
+]
+
+describe('S3: a list is whole, or what it lacks is unknown', () => {
+  it('control: with every list whole all of it is done', () => {
+    expect(kinds(plan(wholeNode())).toSorted()).toEqual(
+      ['DetachVolume', 'MountVolume', 'UnmountDevice', 'UnmountVolume', 'UnmountVolume'].toSorted(),
+    )
+    for (const resource of RESOURCES) {
+      const snapshot = wholeNode().build().snapshot
+      if (snapshot.api !== undefined) expect(apiLookup(snapshot.api).isListedWhole(resource)).toBe(true)
+    }
+  })
+
+  it.each(RESOURCES)('%s: of an entry of any form no more is done than where the list failed', (resource) => {
+    for (const word of WORDS[resource]) {
+      for (const [form, entry] of Object.entries(FORMS)) {
+        expect([form, word, done({ errors: [entry(word)] })]).toEqual([form, word, LEFT[resource]])
+        // Whatever else is said of other things.
+        const beside = [
+          { resource: 'leases', status: 403 },
+          entry(word),
+          { resource: 'secrets', name: 'x', status: 404 },
+        ]
+        expect([form, word, done({ errors: beside })]).toEqual([form, word, LEFT[resource]])
+      }
+    }
+  })
+
+  it('an entry that nobody understands covers everything', () => {
+    for (const entry of JUNK) {
+      expect([entry, done({ errors: [entry] })]).toEqual([entry, []])
+      const made = plan(wholeNode({ errors: [entry] }))
+      expect(made.complete).toBe(false)
+      expect(codes(made)).toContain('PodListIncomplete')
+      expect(codes(made)).toContain('ReadFailed')
+    }
+  })
+
+  it.each([undefined, null, {}, 'pods', 7])('errors that are no list (%j) cover everything', (errors) => {
+    expect(done({ errors })).toEqual([])
+  })
+
+  it.each([
+    { resource: 'leases', status: 403 },
+    { kind: 'Event', code: 500 },
+    { resource: 'storageclasses.storage.k8s.io', status: 403 },
+    { resource: 'secrets', namespace: 'default', name: 'x', status: 403 },
+    { resource: 'pods', namespace: 'default', name: 'x', status: 404, reason: 'NotFound' },
+    { resource: 'persistentvolumes', name: 'pv-3', status: 404, reason: 'NotFound' },
+    { resource: 'persistentvolumeclaims', namespace: 'other', status: 403 },
+    { resource: 'persistentvolumeclaims', namespace: 'default', name: 'another', status: 403 },
+    'services is forbidden: User "u" cannot list resource "services" in API group "" at the cluster scope',
+  ])('an entry that is plainly about other things covers these alone: %j', (entry) => {
+    expect(done({ errors: [entry] })).toEqual(EVERYTHING)
+  })
+
+  it.each([
+    ['a claim by name', { resource: 'pvc', namespace: 'default', name: 'lost', status: 403 }],
+    ['a claim by name, of whatever namespace', { resource: 'pvc', name: 'lost', code: 403 }],
+    ['a claim by its whole name', { kind: 'PersistentVolumeClaim', name: 'default/lost', status: 500 }],
+    ['a claim, both 404 and 403', { resource: 'pvc', namespace: 'default', name: 'lost', status: 404, code: 403 }],
+    ['a claim, 404 of a proxy', { resource: 'pvc', namespace: 'default', name: 'lost', status: 404, reason: 'Bad' }],
+    ['a volume by name', { resource: 'pv', name: 'pv-3', status: 403 }],
+    ['a volume by name, with a namespace that it cannot have', { resource: 'pv', namespace: 'default', name: 'pv-3' }],
+    ['a claim, in a sentence', 'persistentvolumeclaims "lost" not found'],
+  ])('an entry about %s holds back every device', (_name, entry) => {
+    expect(done({ errors: [entry] })).toEqual(LEFT.persistentvolumes)
+  })
+
+  it.each<[ListedResource, object]>([
+    ['pods', { pods: undefined }],
+    ['pods', { pods: { items: [], metadata: { continue: 'x' } } }],
+    ['pods', { metadata: { continue: 'x' } }],
+    ['pods', { continue: 'x' }],
+    ['pods', { metadata: { remainingItemCount: 3 } }],
+    ['pods', { truncated: true }],
+    ['persistentvolumeclaims', { persistentVolumeClaims: undefined }],
+    ['persistentvolumes', { persistentVolumes: null }],
+    ['volumeattachments', { volumeAttachments: undefined }],
+    ['csidrivers', { csiDrivers: {} }],
+    ['csinodes', { csiNode: undefined }],
+    ['nodes', { node: undefined }],
+    ['configmaps', { configMaps: undefined }],
+    ['secrets', { secrets: 'none' }],
+    ['persistentvolumeclaims', { credential: 'kubelet' }],
+    ['persistentvolumes', { user: 'system:node:node-1' }],
+    ['volumeattachments', { user: 'system:node:node-1' }],
+    ['volumeattachments', { credential: '' }],
+  ])('%s are not whole with %j', (resource, parts) => {
+    const { api: whole } = wholeNode().build().snapshot
+    expect(apiLookup({ ...whole, ...parts } as ApiSnapshot).isListedWhole(resource)).toBe(false)
+  })
+
+  it('a second PersistentVolume may be behind an attachment where not all are known (S21)', () => {
+    const built = node().persistentVolume('pv-9', { handle: 'vol-9' })
+    expect(kinds(plan(built))).toEqual(['DetachVolume'])
+    built.overrideApi = { errors: [{ resource: 'persistentvolumes', name: 'x', status: 403, reason: '', message: '' }] }
+    expect(blocked(plan(built))).toEqual(['DetachVolume SecondVolume'])
+  })
+
+  it('of a pod that is in the list twice the one that lives is believed', () => {
+    for (const reversed of [false, true]) {
+      const built = node()
+        .pod(uid(5), 'twice', [{ name: 's', secret: { secretName: 'x' } }])
+        .pod(uid(5), 'twice', [{ name: 's', secret: { secretName: 'x' } }], { phase: 'Succeeded' })
+        .mount(`pods/${uid(5)}/volumes/kubernetes.io~secret/s`)
+      if (reversed) built.pods.reverse()
+      expect(kinds(plan(built))).not.toContain('UnmountVolume')
+      // Control: alone, the one that has ended is torn down.
+      built.pods.splice(0, built.pods.length, ...built.pods.filter(({ status }) => status?.phase === 'Succeeded'))
+      expect(kinds(plan(built))).toContain('UnmountVolume')
+    }
+  })
+
+  it('a snapshot file with errors of any form is read, and nothing of it is done', () => {
+    const { snapshot } = wholeNode({ errors: JUNK }).build()
+    const read = parseSnapshot(Buffer.from(JSON.stringify(snapshot)), 's.json')
+    expect(read.api?.errors).toHaveLength(JUNK.length)
+  })
+})
+
+const { VOLCTL_RUNS: runs } = process.env
+const parameters = runs === undefined ? { numRuns: 300, seed: 1303 } : { numRuns: Number(runs) }
+
+describe('S3: entries made at random', () => {
+  const word = fc.constantFrom(...RESOURCES.flatMap((resource) => WORDS[resource]))
+  const other = fc.constantFrom('leases', 'widgets', '*', '', 'Event', 'secrets,pods', 'x')
+  const said = fc.oneof({ weight: 3, arbitrary: word }, other, fc.constant(undefined), fc.jsonValue({ maxDepth: 1 }))
+  const name = fc.constantFrom(undefined, 'lost', 'pv-3', 'a', '*', '', 7, null, 'default/lost')
+  const number = fc.constantFrom(undefined, 403, 404, '404', 0, 500)
+  const entry = fc.oneof(
+    fc.record(
+      {
+        resource: said,
+        kind: said,
+        name,
+        namespace: fc.constantFrom(undefined, 'default', 'other', '*'),
+        status: number,
+        code: number,
+        reason: fc.constantFrom(undefined, 'NotFound', 'Forbidden', 'Timeout'),
+        details: fc.oneof(fc.constant(undefined), fc.record({ kind: said, name }, { requiredKeys: [] })),
+      },
+      { requiredKeys: [] },
+    ),
+    fc.jsonValue(),
+    fc.string(),
+  )
+  const resourceOf = (text: unknown): ListedResource | undefined =>
+    RESOURCES.find((resource) => WORDS[resource].some((each) => each === text))
+
+  it('no more is done than with none, and no more than where all that it names had failed', () => {
+    fc.assert(
+      fc.property(entry, (odd) => {
+        const left = done({ errors: [odd] })
+        expect(EVERYTHING).toEqual(expect.arrayContaining(left))
+        const { resource, kind, details, name: its } = (odd ?? {}) as Record<string, unknown>
+        const { kind: third, name: second } = (details ?? {}) as Record<string, unknown>
+        const named = [resource, kind, third].filter((each) => each !== undefined && each !== null && each !== '')
+        const resources = new Set(named.map(resourceOf))
+        const [one] = resources
+        // Not one that it is plainly about: anything else that volctl knows is, by the words of this test, a lease or an event.
+        if (
+          resources.size !== 1 ||
+          (one === undefined && !named.every((each) => each === 'leases' || each === 'Event'))
+        ) {
+          expect(left).toEqual([])
+        } else if (one !== undefined && [its, second].every((each) => each === undefined || each === '')) {
+          expect(left.filter((each) => !LEFT[one].includes(each))).toEqual([])
+        }
+      }),
+      parameters,
+    )
+  }, 120_000)
+})
