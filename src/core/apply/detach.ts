@@ -7,6 +7,7 @@ import type { VolumeAttachment } from '../model/objects.ts'
 import type { Operation } from '../plan/plan.ts'
 import { pause, withDeadline } from './deadline.ts'
 import { heldBy, loopsOfOthers, requireDevicesUnused } from './detach-devices.ts'
+import { BETWEEN_MS, Patience } from './disk-users.ts'
 import { findDevice, isDeviceUnknown } from './find-device.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
 import { OperationRefused } from './operation-error.ts'
@@ -15,10 +16,6 @@ import { requireNotSetUpElsewhere } from './set-up-elsewhere.ts'
 import type { StepContext } from './step-context.ts'
 
 const POLL_MS = 500
-
-/** udev and blkid have a device open for a moment after every unmount. */
-const TRIES = 4
-const BETWEEN_MS = 250
 
 /** @returns what is still waited for, if anything */
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
@@ -29,15 +26,17 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
   // Before the API is asked: it may take a moment, and what the API says must be of the very second.
   await findDevice(run, bound)
   if (isDeviceUnknown(run)) await requireNothingHidden(run)
-  for (let tried = 1; ; tried++) {
+  const patience = new Patience()
+  for (;;) {
     const ofOthers = await loopsOfOthers(run)
     const attachment = await requireUnwanted(run, bound)
     if (attachment === undefined) return undefined
     run.around.changed()
     requireNotSetUpElsewhere(run, attachment.spec.source.persistentVolumeName)
-    const [user] = await requireDevicesUnused(run, ofOthers)
+    const passing = await requireDevicesUnused(run, ofOthers)
+    const [user] = passing
     if (user === undefined) break
-    if (tried === TRIES || run.signal?.aborted) throw heldBy(operation, user.who)
+    if (patience.isOver(passing) || run.signal?.aborted) throw heldBy(operation, user.who)
     await waiting.spend(() => pause(BETWEEN_MS, run.signal))
   }
   await deleteAttachment(run, bound)

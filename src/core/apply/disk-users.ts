@@ -17,7 +17,8 @@ import type { OnDisk } from './whole-disk.ts'
 /** It has every path of a map open, to test it, and lets go by itself. */
 const PATH_CHECKER = 'multipathd'
 const TRIES = 3
-const BETWEEN_MS = 250
+const MOST_TRIES = 10
+export const BETWEEN_MS = 250
 
 export interface DiskUser {
   /** The disk, or the address of the LUN, that was asked about: the user may be one of its partition or its map. */
@@ -66,11 +67,27 @@ export async function usersOfDisks(
 
 /** The same of any devices. @param question asked anew each time @throws StepFailed UsersUnknown */
 export async function usersOf(question: () => DiskQuestion, run: StepContext): Promise<readonly DiskUser[]> {
-  for (let tried = 1; ; tried++) {
+  const patience = new Patience()
+  for (;;) {
     const { lasting, passing } = await lookAtDisks(question(), run)
     if (lasting.length > 0 || passing.length === 0) return lasting
-    if (tried === TRIES || run.signal?.aborted) return passing
+    if (patience.isOver(passing) || run.signal?.aborted) return passing
     await pause(BETWEEN_MS, run.signal)
+  }
+}
+
+/** With openers: not for long with the same one, a while longer where it is another each time, as of who lists devices. */
+export class Patience {
+  #looks = 0
+  #same = 0
+  #last: string | undefined
+
+  /** @param passing of this look, not empty */
+  isOver([user]: readonly DiskUser[]): boolean {
+    this.#looks += 1
+    this.#same = user?.who === this.#last ? this.#same + 1 : 1
+    this.#last = user?.who
+    return this.#same >= TRIES || this.#looks >= MOST_TRIES
   }
 }
 
