@@ -41,12 +41,10 @@ export function ownPathOf(table: MountTable, place: string): string {
 }
 
 function moved(path: string, links: readonly PlaceLink[], from: keyof PlaceLink, to: keyof PlaceLink): string {
-  const nearest = links
-    .filter((link) => isWithin(path, link[from]))
-    .reduce<PlaceLink | undefined>(
-      (best, link) => ((best?.[from].length ?? 0) < link[from].length ? link : best),
-      undefined,
-    )
+  let nearest: PlaceLink | undefined
+  for (const link of links) {
+    if ((nearest?.[from].length ?? 0) < link[from].length && isWithin(path, link[from])) nearest = link
+  }
   return nearest === undefined ? path : `${nearest[to]}${path.slice(nearest[from].length)}`
 }
 
@@ -124,21 +122,13 @@ class MountBehindLink extends LinkedMount {
 class LinkedMountTable implements MountTable {
   readonly raw: MountTable
   readonly links: readonly PlaceLink[]
-  /** By position in the table. */
-  readonly #moved = new Map<number, LinkedMount>()
-  readonly #byPath = new Map<string, LinkedMount[]>()
-  /** By directory, the newest mount on each name in it. */
-  readonly #byDirectory = new Map<string, Map<string, LinkedMount>>()
-  readonly #above = new Set<string>()
+  /** By position in the table: a mount is the same object whoever asks. */
+  readonly #own = new Map<number, MountInfo>()
   readonly #behind: ReadonlyMap<string, MountInfo>
 
   constructor(raw: MountTable, links: readonly PlaceLink[]) {
     this.raw = raw
     this.links = links
-    // A place in another's: the longest is the one that a kubelet's path goes through.
-    for (const link of links.toSorted((a, b) => b.place.length - a.place.length)) {
-      for (const mount of raw.under(link.place)) this.#move(mount, link)
-    }
     this.#behind = new Map(
       links.flatMap((link) => {
         const mount = mountAround(raw, link.place)
@@ -156,26 +146,22 @@ class LinkedMountTable implements MountTable {
   }
 
   under(prefix: string): readonly MountInfo[] {
-    const kept = this.raw.under(prefix).filter(({ index }) => !this.#moved.has(index))
-    const come = [...this.#moved.values()].filter(({ mountPoint }) => isWithin(undeletedPath(mountPoint), prefix))
-    return come.length === 0 ? kept : [...kept, ...come].toSorted((a, b) => a.index - b.index)
+    const places = [prefix, ...this.links.filter(({ path }) => isWithin(path, prefix)).map(({ place }) => place)]
+    const raw = [placeOf(this, prefix), ...places].flatMap((place) => this.raw.under(place))
+    const own = [...new Set(raw)].map((mount) => this.#ownOf(mount))
+    const found = own.filter(({ mountPoint }) => isWithin(undeletedPath(mountPoint), prefix))
+    return found.toSorted((a, b) => a.index - b.index)
   }
 
   at(path: string): readonly MountInfo[] {
-    const kept = this.raw.at(path).filter(({ index }) => !this.#moved.has(index))
-    const come = this.#byPath.get(path) ?? []
+    const found = this.#seenBy(path, (place) => this.raw.at(place))
     const behind = this.#behind.get(path)
-    return [...[...kept, ...come].toSorted((a, b) => a.index - b.index), ...(behind === undefined ? [] : [behind])]
+    return behind === undefined ? found : [...found, behind]
   }
 
   reached(path: string): readonly MountInfo[] {
     const behind = this.#behind.get(path)
-    if (behind !== undefined) return [behind]
-    const found = this.raw.reached(placeOf(this, path))
-    return found.flatMap((mount) => {
-      const own = this.#moved.get(mount.index) ?? mount
-      return undeletedPath(own.mountPoint) === undeletedPath(path) || own.mountPoint === path ? [own] : []
-    })
+    return behind === undefined ? this.#seenBy(path, (place) => this.raw.reached(place)) : [behind]
   }
 
   top(path: string): MountInfo | undefined {
@@ -183,47 +169,50 @@ class LinkedMountTable implements MountTable {
   }
 
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
-    const raw = this.raw.childrenOf(directory)
-    const come = this.#byDirectory.get(directory === '/' ? '' : directory)
-    if (come === undefined && raw === undefined) return undefined
+    const names = this.raw.childrenOf(placeOf(this, directory))
+    if (names === undefined) return undefined
+    const prefix = directory === '/' ? '/' : `${directory}/`
     return (name) => {
-      const kept = raw?.(name)
-      return come?.get(name) ?? (kept !== undefined && this.#moved.has(kept.index) ? undefined : kept)
+      const mount = names(name)
+      return mount === undefined || this.#isBehind(`${prefix}${name}`) ? undefined : this.#ownOf(mount)
     }
   }
 
   isAbove(directory: string): boolean {
-    return this.#above.has(directory) || this.raw.isAbove(directory)
+    if (this.raw.isAbove(placeOf(this, directory)) && !this.#isBehind(directory)) return true
+    return this.links.some(({ path, place }) => isWithin(path, directory) && this.raw.isAbove(place))
   }
 
   ofDevice(dev: string): readonly MountInfo[] {
-    return this.raw.ofDevice(dev).map((mount) => this.#moved.get(mount.index) ?? mount)
+    return this.raw.ofDevice(dev).map((mount) => this.#ownOf(mount))
   }
 
   byId(id: number): MountInfo | undefined {
     const mount = this.raw.byId(id)
-    return mount && (this.#moved.get(mount.index) ?? mount)
+    return mount && this.#ownOf(mount)
   }
 
-  /** What is mounted on the place itself stays: the link leads to it, and is no part of it. */
-  #move(mount: MountInfo, { path, place }: PlaceLink): void {
-    const plain = undeletedPath(mount.mountPoint)
-    if (plain === place || this.#moved.has(mount.index)) return
-    const own = `${path}${mount.mountPoint.slice(place.length)}`
-    const linked = new LinkedMount(mount, own)
-    this.#moved.set(mount.index, linked)
-    // A mount point that ends in " (deleted)" is found without it as well, as in the table itself (P115).
-    for (const each of new Set([own, undeletedPath(own)])) {
-      const stack = this.#byPath.get(each)
-      if (stack === undefined) this.#byPath.set(each, [linked])
-      else stack.push(linked)
-      const slash = each.lastIndexOf('/')
-      const directory = each.slice(0, slash)
-      const names = this.#byDirectory.get(directory) ?? new Map<string, LinkedMount>()
-      this.#byDirectory.set(directory, names.set(each.slice(slash + 1), linked))
-      for (let at = directory; at !== '' && !this.#above.has(at); at = at.slice(0, at.lastIndexOf('/')))
-        this.#above.add(at)
-    }
+  /** By the kernel's path, what is behind a link is not found: it has another here. */
+  #seenBy(path: string, look: (place: string) => readonly MountInfo[]): readonly MountInfo[] {
+    if (this.#isBehind(path)) return []
+    const place = placeOf(this, path)
+    // What is mounted on the place itself is where the link leads to, and not behind it.
+    if (this.#behind.has(path) && place !== path) return []
+    return look(place).map((mount) => this.#ownOf(mount))
+  }
+
+  #isBehind(place: string): boolean {
+    return this.links.some((link) => place !== link.place && isWithin(place, link.place))
+  }
+
+  #ownOf(mount: MountInfo): MountInfo {
+    const known = this.#own.get(mount.index)
+    if (known !== undefined) return known
+    const own = this.#isBehind(undeletedPath(mount.mountPoint))
+      ? new LinkedMount(mount, moved(mount.mountPoint, this.links, 'place', 'path'))
+      : mount
+    this.#own.set(mount.index, own)
+    return own
   }
 }
 
