@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { explainer } from '../src/core/explain/explain.ts'
 import type { NodeSnapshot, TreeEntry } from '../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../src/core/mountinfo/parse-mountinfo.ts'
 import type { NodeState } from '../src/core/node-state.ts'
@@ -93,6 +94,29 @@ describe.each(Object.entries(LAYOUTS))('S8: a link in place of %s changes no pla
     const there = linked(state, links)
     expect(planNode(there, options)).toEqual(withPlaces(planNode(state, options), links))
   })
+
+  it.each(CASES.slice(0, 3))(
+    '$name: what is asked by the place behind a link is what has the path of the link',
+    async ({ path }) => {
+      const state = await readSnapshot(path)
+      const options = planOptions()
+      const there = linked(state, links)
+      const [ask, askThere] = [explainer(state, options), explainer(there, options)]
+      const paths = [
+        ...state.mounts.under(ROOT).map(({ mountPoint }) => mountPoint),
+        ...(state.snapshot.tree ?? []).map((entry) => `${ROOT}/${entry.path}`),
+      ].filter((each) => placeOf(each, links) !== each && links[each.slice(ROOT.length + 1)] === undefined)
+      expect(paths.length).toBeGreaterThan(20)
+      for (const each of paths) {
+        const wanted = ask(each).explanation
+        for (const name of [each, placeOf(each, links)]) {
+          const { subject, verdict, places } = askThere(name).explanation
+          expect({ name, subject, verdict }).toEqual({ name, subject: wanted.subject, verdict: wanted.verdict })
+          expect(places.map((place) => place.path)).toEqual(wanted.places.map((place) => place.path))
+        }
+      }
+    },
+  )
 
   it.each(CASES)(
     'a control, $name: where nothing tells what is behind them, nothing is decided on it',

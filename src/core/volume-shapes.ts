@@ -22,12 +22,14 @@ export interface SoughtVolume {
   readonly names: readonly string[]
 }
 
-const STAGED = /\/plugins\/kubernetes\.io\/csi\/([^/]+)\/([0-9a-f]{64})(?=\/|$)/
+/** What lies above may have any name, where it is behind a link. */
+const STAGED = /\/kubernetes\.io\/csi\/([^/]+)\/([0-9a-f]{64})(?=\/|$)/
 /** Where DRIVER is a link to another place, only the hash and the last name are left of it. */
 const STAGED_BEHIND_LINK = /\/([0-9a-f]{64})\/globalmount(?=\/|$)/
 /** The layout before 1.24. */
 const STAGED_BY_NAME = /\/csi\/pv\/([^/]+)\/globalmount(?=\/|$)/
-const BLOCK = /\/kubernetes\.io\/csi\/volumeDevices\/(?:(staging|publish)\/)?([^/]+)/
+/** The directory of all block volumes may be a link, too, so that nothing before its name is asked for. */
+const BLOCK = /\/volumeDevices\/(?:(staging|publish)\/)?([^/]+)/
 const PUBLISHED = /\/(?:volumes|volumeDevices)\/([^/]+~[^/]+)\/([^/]+)/
 const SUB_PATH = /\/volume-subpaths\/([^/]+)\/[^/]+\/[^/]+$/
 /** Plugins whose volumes are attached by a CSI driver: their own, and those that were in the tree (C1). */
@@ -35,7 +37,7 @@ const ATTACHING =
   /^kubernetes\.io~(?:csi|aws-ebs|gce-pd|azure-disk|azure-file|cinder|vsphere-volume|portworx-volume|rbd)$/
 
 /** A quick no for nearly every path of a node. */
-const ANY = /kubernetes\.io|\/volume-subpaths\/|\/globalmount/
+const ANY = /kubernetes\.io|\/volumeDevices\/|\/volume-subpaths\/|\/globalmount/
 
 /** @param mountPoint absolute, without the kernel's " (deleted)" */
 export function shapeOf(mountPoint: string): VolumeShape | undefined {

@@ -7,6 +7,7 @@ import type { Opener } from '../../src/core/apply/device-openers.ts'
 import type { DeviceUse } from '../../src/core/apply/device-use.ts'
 import type { HiddenFileSystem } from '../../src/core/apply/hidden-file-systems.ts'
 import type { FoundFile, Host, OtherNamespace, UmountHow } from '../../src/core/apply/host.ts'
+import type { Mapper } from '../../src/core/apply/mapped-devices.ts'
 import type { Apart } from '../../src/core/apply/ownership-apart.ts'
 import { SysfsBlockTree } from '../../src/core/apply/sysfs-block-tree.ts'
 import { VolctlError } from '../../src/core/errors.ts'
@@ -208,11 +209,14 @@ export class FakeHost implements Host {
   contentHolders = async (_: ContentLook, { path }: Content): Promise<Holders> => this.findHolders({ paths: [path] })
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
   openersOf = (devs: ReadonlySet<string>): Opener[] => this.openers.filter(({ dev }) => devs.has(dev))
+  readonly podProcesses = new Map<number, string>()
+  podsOf = (pid: number): string[] => [this.podProcesses.get(pid) ?? []].flat()
   diskSequence = (dev: string): string | undefined => this.diskSequences.get(dev)
   deviceNumber = (path: string): string | undefined => (path.startsWith('/dev/loop') ? `7:${path.slice(9)}` : undefined)
   loops = () => [...this.backingFiles].map(([device, backingFile]) => ({ device, backingFile }))
   mayBeMadeOf = (): boolean => true
   fileSystemLives = (): boolean => false
+  mappedBlocks = async (): Promise<Mapper[]> => []
   detachedFiles = async (): Promise<DetachedFiles> => ({ users: [], unread: [] })
   superblockGone = (): boolean => false
   hidden: HiddenFileSystem[] = []

@@ -122,6 +122,21 @@ describe('a device that is in use, while that of the volume is not known (S21)',
   })
 })
 
+describe('a volume that is a partition of the disk of the root file system', () => {
+  it('is not held by what else is on that disk', async () => {
+    const [root, part] = [
+      { name: 'vda1', dev: '254:1', disk: 'vda' },
+      { name: 'vda2', dev: '254:2', disk: 'vda' },
+    ]
+    fixture.host.blockTree = recordDisks(`${fixture.directory}/own`, [ROOT_DISK, root, part])
+    fixture.host.mounts = fixture.host.mounts.map((each) => ({ ...each, dev: '254:1', source: '/dev/vda1' }))
+    expect((await detach('/dev/vda2')).state).toBe('done')
+    fixture.host.openers.push({ ...sleeper, dev: '254:2' })
+    attach()
+    expect((await detach('/dev/vda2')).state).toBe('HeldBy')
+  })
+})
+
 describe('a device that is named', () => {
   it.each([
     { name: '--device names it', given: '/dev/sdb' },

@@ -170,6 +170,34 @@ describe('umount', () => {
     expect(outcome?.message).toContain('pid 4711')
   })
 
+  it('is forced though the root directory that is bound over itself shows a copy, which is no other mount (S19, O35)', async () => {
+    const shared = { fields: 'shared:1', dev: '254:0', fsType: 'ext4' }
+    const root = '/var/lib/kubelet'
+    fixture.host.mounts = [{ id: 1, ...shared, root: '/', path: '/' }]
+    fixture.host.mounts.push({ id: 2, ...shared, root, path: root })
+    const expects = [fixture.host.mount(DIR, { fsType: 'nfs', dev: '0:50', parentId: 2 })]
+    // It is seen elsewhere, too: in the peer that the root directory is bound from.
+    fixture.host.mounts.push({ id: 3, ...shared, root, path: '/kubelet' })
+    const copy = { fsType: 'nfs', dev: '0:50', parentId: 3, path: `/kubelet${DIR.slice(root.length)}` }
+    fixture.host.mount(copy.path, copy)
+    const { state } = await run([step('umount', DIR, 'force')], expects)
+    // The kernel of this test leaves the copy, and that is said; it is not refused.
+    expect(state).toBe('failed StillMounted')
+    expect(fixture.host.log).toContain(`umount force ${DIR}`)
+  })
+
+  it('says so where a copy stays that no path leads to (O35)', async () => {
+    const shared = { fields: 'shared:1', dev: '254:0', fsType: 'ext4' }
+    const root = '/var/lib/kubelet'
+    fixture.host.mounts = [{ id: 1, ...shared, root: '/', path: '/' }]
+    fixture.host.mounts.push({ id: 2, ...shared, root, path: root })
+    fixture.host.mount(DIR, { dev: '0:50' })
+    const expects = [fixture.host.mount(DIR, { dev: '0:50', parentId: 2 })]
+    const { state, outcome } = await run([step('umount', DIR)], expects)
+    expect(state).toBe('failed StillMounted')
+    expect(outcome?.message).toContain(`a copy of it stays, the tmpfs mount 100 of src on ${DIR}`)
+  })
+
   it('is not forced where another mount has the same connection (S19)', async () => {
     const expects = [fixture.host.mount(DIR, { fsType: 'nfs', dev: '0:50' })]
     fixture.host.mount('/mnt/other', { fsType: 'nfs', dev: '0:50' })

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { discoverCsiSockets } from '../../src/core/csi/discover-csi-sockets.ts'
+import { type DiscoverOptions, discoverCsiSockets } from '../../src/core/csi/discover-csi-sockets.ts'
 import { endpointPath } from '../../src/core/csi/socket-paths.ts'
 import { Identity, Node } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { Registration } from '../../src/core/grpc/gen/pluginregistration/registration_pb.js'
@@ -68,7 +68,7 @@ async function serveSilence(path: string): Promise<void> {
   await new Promise<void>((resolve) => server.listen(join(rootDir, path), resolve))
 }
 
-function discover(options: { deadlineMs?: number; isMountPoint?: (path: string) => boolean } = {}) {
+function discover(options: Omit<DiscoverOptions, 'rootDir'> = {}) {
   return discoverCsiSockets({ rootDir, ...options })
 }
 
@@ -204,6 +204,15 @@ test("nothing is looked for in the kubelet's own directories, further down, or i
   await drive('mounted.test', 'plugins/mounted/csi.sock')
   await expect(discover({ isMountPoint: (path) => path === 'plugins/mounted' })).resolves.toEqual([])
   await expect(discover()).resolves.toMatchObject([{ driver: 'mounted.test' }])
+})
+
+test('S8, S33: nobody is asked behind a link that is not gone through', async () => {
+  await drive('own.test', 'plugins/own/csi.sock')
+  const unknownLink = (path: string): string | undefined => (path === 'plugins' ? 'it belongs to uid 1000' : undefined)
+  await expect(discover()).resolves.toMatchObject([{ driver: 'own.test', registered: true }])
+  await expect(discover({ unknownLink })).resolves.toEqual([
+    { path: 'plugins', registered: false, error: 'it belongs to uid 1000' },
+  ])
 })
 
 test('of two sockets for one name the higher version wins (C26)', async () => {

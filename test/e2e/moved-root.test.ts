@@ -12,6 +12,10 @@ describe.skipIf(noMounts !== undefined)(
       report = await runScenario('moved-root')
     })
 
+    it('S8: a root directory that is a link, with a link in it, is what it leads to', () => {
+      expect(report.byLink).toEqual({ alone: ['0 true'], both: ['0 true'] })
+    })
+
     it('a control: with nothing set up elsewhere all of it is planned', () => {
       expect(report.planned.nothing).toEqual(READY)
     })

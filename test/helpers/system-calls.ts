@@ -10,6 +10,9 @@ const UMOUNT_NOFOLLOW = 8
 const { functions } = dlopen(null, {
   mount: { arguments: ['string', 'string', 'string', 'u64', 'string'], return: 'i32' },
   umount2: { arguments: ['string', 'i32'], return: 'i32' },
+  open: { arguments: ['string', 'i32'], return: 'i32' },
+  close: { arguments: ['i32'], return: 'i32' },
+  mmap: { arguments: ['u64', 'u64', 'i32', 'i32', 'i32', 'i64'], return: 'u64' },
   chroot: { arguments: ['string'], return: 'i32' },
   renameat2: { arguments: ['i32', 'string', 'i32', 'string', 'u32'], return: 'i32' },
 })
@@ -32,4 +35,16 @@ export function detachMount(target: string): boolean {
 /** This process's root directory is another one from now on; its working directory stays. */
 export function changeRoot(path: string): void {
   if (functions.chroot(path) !== 0) throw new Error(`chroot ${path}`)
+}
+
+const PROT_READ = 1
+const MAP_SHARED = 1
+const PAGE = 4096n
+
+/** The first page of a file stays in this process's memory; its descriptor is closed. @returns whether it is */
+export function mapFile(path: string): boolean {
+  const fd = functions.open(path, 0)
+  const address = functions.mmap(0n, PAGE, PROT_READ, MAP_SHARED, fd, 0n)
+  functions.close(fd)
+  return fd >= 0 && BigInt.asIntN(64, BigInt(address)) !== -1n
 }

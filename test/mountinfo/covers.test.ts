@@ -62,6 +62,51 @@ describe('Covers', () => {
       covers: { 51: 52 },
     },
     {
+      name: 'the copy of what is stacked on a mount that has copies',
+      rows: [
+        [43, 1, '/'],
+        [63, 43, '/k'],
+        [64, 63, '/k/x'],
+        [65, 43, '/k/x'],
+        [66, 64, '/k/x'],
+        [67, 65, '/k/x'],
+      ],
+      covers: { 65: 63, 67: 63 },
+    },
+    {
+      name: 'what was mounted before its directory was bound over itself, and lies on the copy of a later mount since',
+      rows: [
+        [43, 1, '/'],
+        [63, 71, '/k/x'],
+        [64, 43, '/k'],
+        [70, 64, '/k/x'],
+        [71, 43, '/k/x'],
+      ],
+      covers: { 63: 64, 71: 64 },
+    },
+    {
+      name: 'three of four copies below a shared directory that is bound over itself twice',
+      rows: [
+        [43, 1, '/'],
+        [66, 68, '/k'],
+        [67, 66, '/k'],
+        [68, 43, '/k'],
+        [69, 67, '/k/x'],
+        [70, 68, '/k/x'],
+        [71, 43, '/k/x'],
+        [72, 66, '/k/x'],
+      ],
+      covers: { 70: 66, 71: 68, 72: 67 },
+    },
+    {
+      name: 'nothing because the first mount of all is on itself',
+      rows: [
+        [1, 1, '/'],
+        [2, 1, '/k'],
+      ],
+      covers: {},
+    },
+    {
       name: 'nothing that it cannot tell, in a damaged table',
       rows: [
         [7, 7, '/k'],

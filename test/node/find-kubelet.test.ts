@@ -227,6 +227,15 @@ describe('kubeletConfig', () => {
     expect(kubeletConfig(new Map(), dir.path)).toEqual({})
   })
 
+  it('says whether the volumes of pods that have ended are kept, the flag before the file (R710)', () => {
+    using dir = fixture({ 'config.yaml': 'keepTerminatedPodVolumes: true\n' })
+    const of = (...args: string[]) => kubeletConfig(parseKubeletFlags(args), dir.path).keepTerminatedPodVolumes
+    expect(of('--config=config.yaml')).toBe(true)
+    expect(of('--config=config.yaml', '--keep-terminated-pod-volumes=false')).toBe(false)
+    expect(of('--keep-terminated-pod-volumes')).toBe(true)
+    expect(of()).toBeUndefined()
+  })
+
   it('says where the drivers of flexVolumes are, the flag before the file (P85)', () => {
     using dir = fixture({ 'config.yaml': 'volumePluginDir: /from/file\n' })
     const of = (...args: string[]) => kubeletConfig(parseKubeletFlags(args), dir.path).volumePluginDir

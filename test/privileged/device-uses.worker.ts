@@ -7,6 +7,8 @@ import type { VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, VolumeRef } from '../../src/core/plan/plan.ts'
 import { bareOperation, statesOf } from '../helpers/apply-plan.ts'
 import { detachLoop } from '../helpers/detach-loops.ts'
+import { noSystemCalls } from '../helpers/namespace.ts'
+import { nodeProgram } from '../helpers/programs.ts'
 import { runScenario, sh } from '../helpers/scenario.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { until } from '../helpers/until.ts'
@@ -116,6 +118,17 @@ const USES: Readonly<Record<string, (disk: Disk) => End | Promise<End>>> = {
     const loop = sh('losetup', '--find', '--show', other)
     return () => detachLoop(loop)
   },
+  ...(noSystemCalls === undefined && {
+    'its memory mapped': async ({ whole, volume }) => {
+      const program = nodeProgram(new URL('./workers/mapper.ts', import.meta.url), [volume], ['--experimental-ffi'])
+      const child = spawn(...program, { stdio: ['ignore', 'pipe', 'inherit'] })
+      await new Promise((resolve, reject) => {
+        child.stdout.on('data', resolve)
+        child.on('exit', () => reject(new Error(`${whole} could not be mapped`)))
+      })
+      return () => ended(child)
+    },
+  }),
   // Marks the place of the file, and has nothing open.
   'only the place of its device file': ({ volume }) => {
     const fd = openSync(volume, 0o10000000)
@@ -219,18 +232,27 @@ async function take(disk: Disk, { prepare, during, last }: Taking, use: keyof ty
   return outcomeOf(root, prepare(disk, root), { last, during, use: () => USES[use]?.(disk) })
 }
 
+interface Course {
+  readonly last: string
+  readonly during: Taking['during']
+  readonly use: () => End | Promise<End> | undefined
+  /** It begins before the driver unmounts, not after. */
+  readonly whileMounted?: boolean
+}
+
 async function outcomeOf(
   root: string,
   operations: readonly Operation[],
-  { last, during, use }: { last: string; during: Taking['during']; use: () => End | Promise<End> | undefined },
+  { last, during, use, whileMounted = false }: Course,
 ): Promise<string> {
   const ends: End[] = []
   const begin = async (): Promise<void> => void ends.push((await use()) ?? (() => {}))
   const answer = (method: keyof CsiNode) => async (request: object) => {
     const [target = ''] = Object.values(request).filter((value) => String(value).startsWith('/'))
-    if (during !== undefined && method === during) await begin()
+    if (method === during && whileMounted) await begin()
     if (readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${target} `)) sh('umount', target)
     if (method === 'nodeUnpublishVolume') sh('rm', '-f', target)
+    if (method === during && !whileMounted) await begin()
   }
   const driver: CsiNode = {
     ...UNASKED_DRIVER,
@@ -266,11 +288,12 @@ async function outcomeOf(
   }
 }
 
-/** Stages by a mount(8) of one's own, and detaches; the use begins in the driver's call, before it unmounts. */
+/** Stages by a mount(8) of one's own, and detaches; the use begins in the driver's call. */
 async function detachOf(
   directory: string,
   stageBy: (at: string) => void,
   use: (at: string) => End | Promise<End> | undefined,
+  whileMounted = false,
 ): Promise<string> {
   const root = makeDir(`${directory}/kubelet-${Math.random()}`)
   const at = global(root)
@@ -283,6 +306,7 @@ async function detachOf(
   const found = await outcomeOf(root, [unstage, detach('unstage')], {
     ...{ last: 'detach', during: 'nodeUnstageVolume' },
     use: () => use(at),
+    whileMounted,
   })
   return found.replaceAll(directory, '')
 }
@@ -384,7 +408,13 @@ await runScenario({
     const tmpfs = (at: string): void => void sh('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', at)
     const inMemory = {
       free: await detachOf(directory, tmpfs, () => undefined),
-      held: await detachOf(directory, tmpfs, (global) => lazily(directory, (at) => sh('mount', '--bind', global, at))),
+      // What is to be mounted once more has to be there still.
+      held: await detachOf(
+        directory,
+        tmpfs,
+        (global) => lazily(directory, (at) => sh('mount', '--bind', global, at)),
+        true,
+      ),
     }
     const btrfs = hasBtrfs()
       ? await withBtrfs(directory, async (device) => {
@@ -406,10 +436,10 @@ await runScenario({
   },
 
   /** @returns for every use and operation how it ended */
-  everybody: (directory) =>
+  everybody: (directory, only) =>
     withDisk(directory, async (disk) => {
       const found: Record<string, Record<string, string>> = {}
-      for (const use of Object.keys(USES)) {
+      for (const use of Object.keys(USES).filter((each) => only.length === 0 || only.includes(each))) {
         const row: Record<string, string> = {}
         for (const [name, taking] of Object.entries(TAKINGS)) {
           row[name] = (await take(disk, taking, use)).replaceAll(disk.whole, 'DISK').replaceAll(directory, '')

@@ -14,7 +14,7 @@ interface Deeper {
   readonly untouched: boolean
 }
 
-const deeper = (path = ''): Promise<Deeper> => inNamespace(WORKER, 'deeper', false, [path])
+const deeper = (path = ''): Promise<Deeper> => inNamespace(WORKER, 'deeper', true, [path])
 
 describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
   it('a control: with no link all is done, and a pod that lives keeps what it has', async () => {
@@ -49,15 +49,27 @@ describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefin
     if (!path.startsWith(WANTED)) for (const kind of kept) expect(found.outcomes).not.toContain(`${kind}: done`)
   })
 
+  it.each(['circle', 'dangling', 'upwards', 'plugins', ...(noRoot === undefined ? ['owner'] : [])])(
+    'S8: a link in place of all pods that is not gone through hides every one of them: %s',
+    async (how) => {
+      const found = await inNamespace<Deeper>(WORKER, 'pods', true, [how])
+      expect(found).toMatchObject({ complete: false, links: ['pods'], untouched: true })
+      expect(found.outcomes).toContain('DetachVolume: blocked LinkInPlace')
+      // Empty directories of the kubelet's own elsewhere may go.
+      const others = found.outcomes.filter((each) => !/^Un(?:map|mount)Device: done$/.test(each))
+      expect(others.filter((each) => !each.endsWith(': blocked LinkInPlace'))).toEqual([])
+    },
+  )
+
   it('a control: what leads where it led is undone, with what is in it (S13)', async () => {
     const outcomes = ['UnmountVolume: done', 'RemoveOrphanPodDir: done']
-    expect(await inNamespace(WORKER, 'changed', false, ['nothing'])).toEqual({ outcomes, left: [1, 2] })
+    expect(await inNamespace(WORKER, 'changed', true, ['nothing'])).toEqual({ outcomes, left: [1, 2] })
   })
 
   it.each(['elsewhere', 'dangling', 'directory', ...(noRoot === undefined ? ['owner'] : [])])(
     'S8, S26: a link that leads elsewhere once the apply comes to it refuses all that is behind it: %s',
     async (how) => {
-      expect(await inNamespace(WORKER, 'changed', false, [how])).toEqual({
+      expect(await inNamespace(WORKER, 'changed', true, [how])).toEqual({
         outcomes: [
           'UnmountVolume: refused Changed',
           expect.stringMatching(/^RemoveOrphanPodDir: (?:skipped|refused) Changed$/),
@@ -66,6 +78,18 @@ describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefin
       })
     },
   )
+
+  it.each([
+    'a bind mount by the path of the link',
+    'a bind mount by the place',
+    'a bind mount of all that is behind it, with a file open',
+    'a working directory',
+  ])('S8, S12: who uses what is behind it is found: %s', async (how) => {
+    expect(await inNamespace(WORKER, 'changed', true, [how])).toMatchObject({
+      outcomes: ['UnmountVolume: refused HeldBy', 'RemoveOrphanPodDir: skipped HeldBy'],
+      left: [2, 2],
+    })
+  })
 
   it("S8: a volume's whole life behind links of a driver and of pods", async () => {
     expect(await inNamespace(WORKER, 'driverDirectory', true)).toEqual({

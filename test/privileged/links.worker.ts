@@ -1,4 +1,5 @@
 /** Links in place of directories of the kubelet, with real mounts, before an apply and while one runs (S8). */
+import { spawn } from 'node:child_process'
 import {
   cpSync,
   lchownSync,
@@ -20,6 +21,16 @@ import { runScenario, sh } from '../helpers/scenario.ts'
 
 const GONE = '00000000-0000-4000-8000-000000000009'
 const WANTED = '00000000-0000-4000-8000-000000000008'
+
+function bind(what: string, where: string): void {
+  mkdirSync(where)
+  sh('mount', '--bind', what, where)
+}
+
+/** By a process that has its working directory there; it ends with the namespace. */
+function hold(where: string): void {
+  spawn('sleep', ['infinity'], { cwd: where, stdio: 'ignore' }).unref()
+}
 
 /** Moves what is at a path below the root directory to a disk of its own, and puts a link in its place. */
 function toDisk(directory: string, path: string, name = 'moved'): string {
@@ -52,7 +63,7 @@ function brokenNode(directory: string): LiveNode {
 }
 
 async function outcome(node: LiveNode) {
-  const options = { orphans: true }
+  const options = { orphans: true, devices: { 'pv-idle': 'none' } }
   const plan = await node.plan(options)
   const result = statesOf(await node.apply(options))
   return {
@@ -74,6 +85,24 @@ await runScenario({
     return { ...found, untouched: place === undefined || inventory(place).join() === before.join() }
   },
 
+  /** `pods` itself, in ways in which it is not gone through. */
+  async pods(directory, [how = '']) {
+    const node = brokenNode(directory)
+    const pods = `${node.root}/pods`
+    const place = toDisk(directory, pods)
+    const before = inventory(place).join()
+    const relink = (to: string): void => {
+      unlinkSync(pods)
+      symlinkSync(to, pods)
+    }
+    if (how === 'circle') relink('pods')
+    if (how === 'dangling') relink('/nonexistent/pods')
+    if (how === 'owner') lchownSync(pods, 65534, 65534)
+    if (how === 'upwards') relink('..')
+    if (how === 'plugins') relink('plugins')
+    return { ...(await outcome(node)), untouched: inventory(place).join() === before }
+  },
+
   /** Everything behind `pods`, which leads elsewhere, or nowhere that is trusted, when the apply comes to it. */
   async changed(directory, [how = '']) {
     const node = brokenNode(directory)
@@ -85,8 +114,16 @@ await runScenario({
       unlinkSync(pods)
       symlinkSync(to, pods)
     }
+    const scratch = `${GONE}/volumes/kubernetes.io~empty-dir/scratch`
     const change: Readonly<Record<string, () => void>> = {
       nothing: () => {},
+      'a bind mount by the path of the link': () => bind(`${pods}/${scratch}`, `${directory}/export`),
+      'a bind mount by the place': () => bind(`${place}/${scratch}`, `${directory}/export`),
+      'a bind mount of all that is behind it, with a file open': () => {
+        bind(place, `${directory}/export`)
+        hold(`${directory}/export/${scratch}`)
+      },
+      'a working directory': () => hold(`${place}/${scratch}`),
       elsewhere: () => relink(other),
       owner: () => lchownSync(pods, 65534, 65534),
       dangling: () => relink('/nonexistent'),

@@ -36,13 +36,16 @@ describe('S8: a mount outside of the root directory holds the detach of the volu
     expect(blocked?.message).toContain(path.replace(' (deleted)', ''))
   })
 
-  it.each([`${BLOCK}/pv-1/dev/${POD}`, `${BLOCK}/publish/pv-1/${POD}`, `${BLOCK}/staging/pv-1`])(
-    'a raw block volume: %s',
-    (path) => {
-      const built = attached('Block').mountLine(`${OLD}/${path}`, '/loop7', '0:6', 'devtmpfs', 'udev', '-')
-      expect(only(plan(built), 'DetachVolume').blocked?.code).toBe('HeldBy')
-    },
-  )
+  it.each([
+    // What is above it was a link to another disk.
+    `volumeDevices/publish/pv-1/${POD}`,
+    `${BLOCK}/pv-1/dev/${POD}`,
+    `${BLOCK}/publish/pv-1/${POD}`,
+    `${BLOCK}/staging/pv-1`,
+  ])('a raw block volume: %s', (path) => {
+    const built = attached('Block').mountLine(`${OLD}/${path}`, '/loop7', '0:6', 'devtmpfs', 'udev', '-')
+    expect(only(plan(built), 'DetachVolume').blocked?.code).toBe('HeldBy')
+  })
 
   it.each([
     ['another volume', `${OLD}/${csiGlobalDir(DRIVER, 'vol-2')}/globalmount`],

@@ -14,6 +14,8 @@ const standing = (...titles: readonly string[]): readonly Shown[] => shown('priv
 
 /** A volume of each kind, each way to use it, each operation that takes something away. */
 const USES = shown('privileged/uses/uses', 'S12, S18, S20, S21, S24: is named, or not hurt: %s')
+/** On every propagation layout of the root directory. */
+const layouts = (...titles: readonly string[]): readonly Shown[] => shown('privileged/layouts/half-way', ...titles)
 
 const LAZILY_DETACHED =
   'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'
@@ -97,6 +99,13 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S8: [
     ...standing('S8: two kubelets, or one without an API server, are refused'),
     ...shown('node/find-kubelet', 'S8: several kubelets', 'S8: a stopped kubelet'),
+    ...layouts('S8, S18: $kind that fails half-way leaves nothing, and is brought up and down by the next'),
+    ...shown('privileged/layouts/set-up-nested', 'S8, O35: on the layout %s'),
+    ...shown('privileged/layouts/csi-nested', 'S8, O35: on the layout %s'),
+    ...shown('privileged/layouts/lun-nested', 'S8, O35: on the layout %s'),
+    ...shown('e2e/repair', 'its root directory: %s'),
+    ...shown('e2e/set-up', 'its root directory: %s'),
+    ...shown('captures-on-layouts', 'S8, S18: every mount twice, %s: the same plan'),
     ...shown(
       'e2e/moved-root',
       'S8: %s below the old place: the detach is not planned',
@@ -107,6 +116,8 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'privileged/links',
       'S8: behind %s nothing is touched, and no device is undone',
       'S8, S26: a link that leads elsewhere once the apply comes to it refuses all that is behind it: %s',
+      'S8: a link in place of all pods that is not gone through hides every one of them: %s',
+      'S8, S12: who uses what is behind it is found: %s',
       "S8: a volume's whole life behind links of a driver and of pods",
     ),
     ...shown(
@@ -228,6 +239,13 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S18: [
     ...USES,
+    ...layouts(
+      'S8, S18: $kind that fails half-way leaves nothing, and is brought up and down by the next',
+      'S18: what somebody has mounted over $kind meanwhile stays, and is named',
+      'S18: what somebody mounts right before volctl does is foreign, and stays',
+      'S18: a copy that stays when its mount has gone is named',
+      'S18: what no path leads to any more is no mounted volume, and is not mounted over; all else goes on',
+    ),
     ...broken(
       'S18: a foreign mount over a volume blocks it and stays',
       'S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone',
@@ -242,6 +260,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...planner('S18 layers'),
   ],
   S19: [
+    ...shown(
+      'apply/steps',
+      'is forced though the root directory that is bound over itself shows a copy, which is no other mount (S19, O35)',
+    ),
     ...shown(
       'privileged/safety/hung',
       'S19: no force where the connection has another mount, here or in another namespace',
@@ -276,6 +298,11 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('api/fresh-volumes', 'pod, claim and volume that were made after the last look (S21)'),
     ...shown('e2e/pod-appears', 'S21: a pod that came with a claim and a volume of its own keeps its disk attached'),
     ...shown('apply/find-device', 'a device that is in use, while that of the volume is not known (S21)'),
+    ...shown(
+      'apply/require-device-unused',
+      'a process of nobody’s holds the map of a raw block volume',
+      'a process of another pod of this node that wants the volume does not',
+    ),
     ...shown('apply/whole-disk', 'the disk and everything on it (S21)'),
     ...planner('S21 detach'),
   ],
@@ -291,6 +318,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S24: [
     ...USES,
+    ...layouts('S24: somebody else who has a staged volume mounted keeps it staged; its copy is nobody'),
     ...broken('S24: what somebody else has mounted as well is not unstaged, nor detached'),
     ...shown('apply/preconditions', 'readers of a staged volume (S24)'),
     ...planner('S24 unstage'),

@@ -32,11 +32,14 @@ export async function requireDevicesUnused(
   const { record, operation, around, host, plan } = run
   requireNothingUnexplained(run)
   const own = nodesOwn(around, plan.rootDir, host)
-  const { disks, fileSystems, directories } = devicesOf(record, own, host)
-  const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: true })
+  const { disks, below, fileSystems, directories } = devicesOf(record, own, host)
+  const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
   const isOwn = (device: string): boolean =>
     ofOthers.has(keyOf({ device, backingFile: host.loopBackingFile(device) ?? '' }))
-  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, loops: { isOwn, filesAside: true } }, run)
+  const { lasting, passing } = await lookAtDisks(
+    { nodes, isNoUse: isPassive, loops: { isOwn, filesAside: true }, withMaps: true },
+    run,
+  )
   const [user] = lasting
   if (user !== undefined) throw heldBy(operation, user.who)
   const held = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))

@@ -9,6 +9,7 @@ import type { Opener } from './device-openers.ts'
 import { SOMEBODY } from './device-use.ts'
 import { describeMount } from './expected-mounts.ts'
 import { type LoopQuestion, loopsOn } from './loops-on-disks.ts'
+import { mappersOf } from './mapped-devices.ts'
 import { StepFailed } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 import type { OnDisk } from './whole-disk.ts'
@@ -44,6 +45,8 @@ export interface DiskQuestion {
   /** Is the kernel to be asked for the device alone, which fails as long as anything has it (S21); default: yes. */
   readonly isToBeFree?: (node: OnDisk) => boolean
   readonly loops?: LoopQuestion
+  /** Is what processes have mapped asked as well, which takes a child; default: no. */
+  readonly withMaps?: boolean
 }
 
 /**
@@ -93,7 +96,8 @@ export async function lookAtDisks(question: DiskQuestion, run: StepContext): Pro
   ]
   if (lasting.length > 0) return { lasting, passing: [] }
   const passing = [...openersOf(question, run), ...kernelUsers(nodes.filter(isToBeFree), nodes, run)]
-  return { lasting, passing }
+  if (passing.length > 0 || question.withMaps !== true) return { lasting, passing }
+  return { lasting: await mappers(question, run), passing }
 }
 
 /** Which of these drivers' devices are in use only openers tell; of any other it is not known what it does. */
@@ -130,6 +134,16 @@ function openersOf({ nodes, luns = [], isOwnOpener = () => false }: DiskQuestion
       if (found === undefined || isOwnOpener(opener, found.node)) return []
       return [{ disk: found.on, who: `${describeProcess(opener, context.nameOf)}, which has ${found.what} open` }]
     })
+}
+
+async function mappers({ nodes, isOwnOpener = () => false }: DiskQuestion, run: StepContext): Promise<DiskUser[]> {
+  const found = await mappersOf(nodes, run)
+  return found
+    .filter(({ pid, process, path }) => !isOwnOpener({ pid, process, dev: path }, undefined))
+    .map((mapper) => ({
+      disk: nodes[0]?.on ?? '',
+      who: `${describeProcess(mapper, run.context.nameOf)}, which has ${mapper.path} mapped`,
+    }))
 }
 
 /** The disks that are there, their partitions, and the multipath maps that they are paths of. */

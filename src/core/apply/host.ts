@@ -4,6 +4,7 @@ import type { Content } from '../holders/content-holders.ts'
 import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
 import type { DetachedFiles, DetachedSearch } from '../holders/detached-files.ts'
 import type { HolderSearch, Holders } from '../holders/find-holders.ts'
+import type { BlockQuestion } from '../holders/mapped-blocks.ts'
 import type { MapReader } from '../holders/mapped-files.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { CommandResult } from '../trust/programs.ts'
@@ -15,6 +16,7 @@ import type { DeleteContentOptions, Deleted } from './delete-content.ts'
 import type { Opener } from './device-openers.ts'
 import type { DeviceUse } from './device-use.ts'
 import type { HiddenFileSystem } from './hidden-file-systems.ts'
+import type { Mapper } from './mapped-devices.ts'
 import type { Apart } from './ownership-apart.ts'
 
 /** plain: many paths a call, for file systems that cannot hang; careful: `-i -c -n`, never touches the file system. */
@@ -91,6 +93,8 @@ export interface Host {
   readonly blockTree: BlockTree
   /** Processes that have one of these devices ("major:minor", "char major:minor") open. @throws where that cannot be told */
   openersOf(devs: ReadonlySet<string>, table: MountTable, others: readonly OtherNamespace[]): readonly Opener[]
+  /** UIDs of the pods that a process is of, by its cgroup: several where one is nested in the other. */
+  podsOf(pid: number): readonly string[]
   /** The kernel's number for the disk behind a device, never given twice in one boot; undefined before Linux 5.15. */
   diskSequence(dev: string): string | undefined
   /** "major:minor" of a device node, where there is one. */
@@ -103,6 +107,8 @@ export interface Host {
   superblockGone(dev: string, fsType: string): boolean
   /** Does the kernel list the file system of this number ("0:52") as alive; false: it does not, or has no list of them. */
   fileSystemLives(dev: string, fsType: string): boolean
+  /** Who has a block device mapped into memory. */
+  mappedBlocks(question: BlockQuestion, reader: MapReader): Promise<readonly Mapper[]>
   /** Who has something open on a file system that no table shows any more. */
   detachedFiles(search: DetachedSearch, reader: MapReader): Promise<DetachedFiles>
   /** File systems on block devices that none of these tables shows. */

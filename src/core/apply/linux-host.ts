@@ -14,8 +14,10 @@ import {
 import { errnoOf } from '../errors.ts'
 import { contentHolders } from '../holders/content-holders.ts'
 import { lookForUsers } from '../holders/content-look.ts'
-import { detachedFiles } from '../holders/detached-files.ts'
+import { detachedFiles, processesWithBlocks } from '../holders/detached-files.ts'
 import { findHolders } from '../holders/find-holders.ts'
+import { podUidsOfCgroup } from '../node/pod-cgroups.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
 import { commandPath, runCommand } from '../trust/programs.ts'
 import { writeAtomically } from './atomic/write-atomically.ts'
@@ -81,6 +83,7 @@ export const linuxHost: Host = {
   lookForUsers,
   contentHolders,
   deviceUse: (dev) => readDeviceUse(dev),
+  podsOf: (pid) => podUidsOfCgroup(kernelTextIfAny(`/proc/${pid}/cgroup`) ?? ''),
   diskSequence: readDiskSequence,
   deviceNumber: readDeviceNumber,
   loops: () => readLoops(),
@@ -88,6 +91,7 @@ export const linuxHost: Host = {
   superblockGone: (dev, fsType) => isSuperblockGone(dev, fsType),
   fileSystemLives: (dev, fsType) => fileSystemLives(dev, fsType),
   detachedFiles,
+  mappedBlocks: processesWithBlocks,
   hiddenFileSystems: (tables) => hiddenFileSystems(tables),
 
   async isDead(path, deadlineMs) {

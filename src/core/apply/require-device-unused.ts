@@ -5,9 +5,7 @@
 import { protectedUids } from '../desired/pods.ts'
 import { FC_PLUGIN } from '../fc-disk.ts'
 import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
-import { podUidsOfCgroup } from '../node/pod-cgroups.ts'
 import type { Operation } from '../plan/plan.ts'
-import { kernelTextIfAny } from '../trust/kernel.ts'
 import { heldBy } from './detach-devices.ts'
 import { type DiskQuestion, type DiskUser, usersOf } from './disk-users.ts'
 import { expectedIds } from './expected-mounts.ts'
@@ -72,7 +70,7 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
     }
   }
   const pods = operation.kind === 'UnmapVolume' ? podsWith(run, witness) : new Set<string>()
-  const isOfPods = (pid: number): boolean => isOfAny(pid, pods)
+  const isOfPods = (pid: number): boolean => host.podsOf(pid).some((uid) => pods.has(uid))
   const expected = expectedIds(operation)
   const shape = `/volumeDevices/`
   return {
@@ -81,6 +79,7 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
       expected.has(id) || (fsType === 'devtmpfs' && mountPoint.includes(shape)) || (pid !== undefined && isOfPods(pid)),
     isOwnOpener: ({ pid }, node) => node?.servedBy === pid || isOfPods(pid),
     isToBeFree: () => pods.size === 0,
+    withMaps: true,
     // The maps of other pods, which are released with these.
     loops: {
       isOwn: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,
@@ -95,9 +94,4 @@ function podsWith({ operation, context }: StepContext, witness: Witness): Readon
   if (name === undefined) return new Set()
   const users = unfinished(witness).filter((pod) => context.wanted(pod, name) !== undefined)
   return new Set(users.flatMap(protectedUids))
-}
-
-function isOfAny(pid: number, pods: ReadonlySet<string>): boolean {
-  if (pods.size === 0) return false
-  return podUidsOfCgroup(kernelTextIfAny(`/proc/${pid}/cgroup`) ?? '').some((uid) => pods.has(uid))
 }

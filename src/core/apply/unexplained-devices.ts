@@ -23,8 +23,8 @@ export interface UnexplainedDevice {
 }
 
 const EVERYTHING = { own: new Set<string>(), throughLvm: true }
-/** Memory, and what has its own file. */
-const NO_DISKS = /^(?:zram|ram)\d+$/
+/** Memory, and what was made here of a file, or of a device that is asked itself: nobody attaches these. */
+const NO_DISKS = /^(?:zram|ram|loop)\d+$/
 
 /** The first that is found. @throws OperationRefused UsersUnknown where it cannot be told */
 export function unexplainedDevice(run: StepContext): UnexplainedDevice | undefined {
@@ -38,7 +38,7 @@ export function unexplainedDevice(run: StepContext): UnexplainedDevice | undefin
     .flatMap((name) => tree.node(name) ?? [])
     .filter((node) => !isExplained(node))
   if (nodes.length === 0) return undefined
-  return mounted(nodes, run) ?? opened(nodes, run) ?? keptByKernel(nodes, run)
+  return mounted(nodes, run) ?? looped(nodes, run) ?? opened(nodes, run) ?? keptByKernel(nodes, run)
 }
 
 function explainedDevices(run: StepContext): ReadonlySet<string> {
@@ -51,15 +51,10 @@ function explainedDevices(run: StepContext): ReadonlySet<string> {
   const volumes = around.table
     .under('/')
     .filter(({ mountPoint }) => isWithin(mountPoint, plan.rootDir) && isKubelets(mountPoint))
-  const images = host.loops().flatMap(({ device, backingFile }) => {
-    const file = undeletedPath(backingFile)
-    return file.startsWith('/dev/') || file === '/' ? [] : device.slice('/dev/'.length)
-  })
   return new Set([
     ...own.devices,
     ...[...kept, ...volumes].flatMap((mount) => namesOf(mount, run)),
     ...fstabSources(fstab).flatMap((source) => blockTree.nameOfFile(source) ?? []),
-    ...images,
   ])
 }
 
@@ -78,6 +73,14 @@ function mounted(nodes: readonly BlockNode[], { around, host }: StepContext): Un
     const [mount, { name }] = found
     const where = other === undefined ? '' : `, in the namespace of ${describeProcess(other)}`
     return { name, use: `${describeMount(mount)}${where}` }
+  }
+  return undefined
+}
+
+function looped(nodes: readonly BlockNode[], { host }: StepContext): UnexplainedDevice | undefined {
+  for (const { device, backingFile } of host.loops()) {
+    const name = host.blockTree.nameOfFile(undeletedPath(backingFile))
+    if (nodes.some((node) => node.name === name)) return { name: name ?? '', use: `${device} is made of it` }
   }
   return undefined
 }

@@ -4,8 +4,10 @@ import type { NodesOwn } from './node-stack.ts'
 import type { SeenLayer, VolumeRecord } from './volume-record.ts'
 
 export interface VolumeDevices {
-  /** "major:minor" of block devices, and of what they were made of. */
+  /** "major:minor" of block devices. */
   readonly disks: readonly string[]
+  /** What these were made of when they were first seen. */
+  readonly below: readonly string[]
   /** File systems with no block device: of a server, in memory. */
   readonly fileSystems: readonly SeenLayer[]
   /** Directories of a file system that is the node's own: use of anything else on it is no use of them. */
@@ -22,10 +24,13 @@ export function devicesOf(record: VolumeRecord, own: NodesOwn, host: Host): Volu
   for (const { dev, behind } of others) for (const each of [dev, ...behind]) kept.delete(each)
   const disks = [...record.devices.keys()].filter((dev) => !dev.startsWith('0:') && !kept.has(dev))
   const below = disks.flatMap((dev) =>
-    [...(record.below.get(dev) ?? [])].filter(([each, before]) => isSame(each, before, host)).map(([each]) => each),
+    [...(record.below.get(dev) ?? [])]
+      .filter(([each, before]) => isSame(each, before, host) && !own.devices.has(host.blockTree.nameOf(each) ?? ''))
+      .map(([each]) => each),
   )
   return {
-    disks: [...new Set([...disks.filter((dev) => isSame(dev, record.devices.get(dev), host)), ...below])],
+    disks: disks.filter((dev) => isSame(dev, record.devices.get(dev), host)),
+    below: [...new Set(below)],
     fileSystems: [
       ...others.filter(({ dev, behind }) => dev.startsWith('0:') && behind.length === 0),
       ...[...record.devices.keys()]

@@ -15,6 +15,8 @@ export interface DiscoverOptions {
   readonly deadlineMs?: number
   /** Directories, relative to the root directory, that are mount points: they are not entered, since they may hang. */
   readonly isMountPoint?: (path: string) => boolean
+  /** Why a link in place of a directory, relative to the root directory, is not gone through. */
+  readonly unknownLink?: (path: string) => string | undefined
 }
 
 /**
@@ -30,7 +32,7 @@ export interface DiscoverOptions {
 export async function discoverCsiSockets(options: DiscoverOptions): Promise<readonly CsiSocket[]> {
   const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
   const { rootDir, isMountPoint = () => false } = options
-  const walk = { rootDir, isMountPoint }
+  const walk = { rootDir, isMountPoint, ...(options.unknownLink && { unknownLink: options.unknownLink }) }
   const registrations = firstOf(registrationSockets(walk), 'plugins_registry')
   const conventional = firstOf(conventionalSockets(walk), 'plugins')
   // A node without a single socket needs neither gRPC nor its messages.

@@ -26,6 +26,8 @@ export interface SocketWalk {
   readonly rootDir: string
   /** Directories, relative to the root directory, that must not be entered: mount points may hang. */
   readonly isMountPoint: (path: string) => boolean
+  /** Why a link in place of such a directory is not gone through: whoever made it may have made sockets too (S8, S33). */
+  readonly unknownLink?: (path: string) => string | undefined
 }
 
 /** Every registration socket: anywhere below plugins_registry, name not beginning with a dot (C24, R045). */
@@ -42,6 +44,8 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
   const sockets: SocketFile[] = []
   const unread: Unread[] = []
   let entries: readonly Dirent[] = []
+  const unknown = walk.unknownLink?.(directory)
+  if (unknown !== undefined) return { sockets, unread: [{ path: directory, error: unknown }] }
   try {
     entries = readdirSync(join(walk.rootDir, directory), { withFileTypes: true })
   } catch (error) {

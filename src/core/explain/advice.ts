@@ -41,8 +41,9 @@ export function adviceOn(
 
 const CONSEQUENCES: ReadonlySet<string> = new Set(['PredecessorBlocked'])
 
+/** The same advice once, under the code that comes first. */
 function distinct(advice: readonly Advice[]): Advice[] {
-  return [...new Map(advice.map((each) => [`${each.code}\0${each.text}`, each])).values()]
+  return [...Map.groupBy(advice, ({ text }) => text).values()].flatMap(([first]) => first ?? [])
 }
 
 /** The narrowest scope that has all of them and nothing else. */

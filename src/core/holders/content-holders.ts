@@ -103,10 +103,12 @@ function describeLayer(use: MountUse, namespaceOf: ContentLook['namespaceOf']): 
 /** Of the directory, of something in it, or of a directory above through which it is seen. */
 function exportsOf({ table, exports }: ContentLook, path: string, place: Location): string[] {
   const mount = containingMount(table, path)
+  const names = [path, placeOf(table, path)]
   return exports.flatMap(({ path: exported, client, crosses }) => {
     const at = locate(table, exported)
     const isIn = at !== undefined && at.dev === place.dev && isWithin(at.path, place.path)
-    const shows = isWithin(path, exported) && (crosses || containingMount(table, exported)?.id === mount?.id)
+    const isAbove = names.some((name) => isWithin(name, exported))
+    const shows = isAbove && (crosses || containingMount(table, exported)?.id === mount?.id)
     return isIn || shows ? [`the NFS export of ${exported}${client === '' ? '' : ` to ${client}`}`] : []
   })
 }

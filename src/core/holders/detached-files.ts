@@ -1,7 +1,18 @@
 /** Who has something open on a file system that was unmounted lazily, and so is in no mount table (S20, S21). */
 import { isHiddenInit, processIds, processName } from '../apply/other-namespaces.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { BlockQuestion } from './mapped-blocks.ts'
 import { type MapReader, readMaps } from './mapped-files.ts'
+
+/** Who has one of these block devices mapped; what cannot be read is left out. */
+export async function processesWithBlocks(
+  blocks: BlockQuestion,
+  reader: MapReader,
+): Promise<readonly { readonly pid: number; readonly process: string; readonly path: string }[]> {
+  const pids = processIds().filter((pid) => pid !== process.pid && !isHiddenInit(pid))
+  const { answers } = await readMaps({ pids, devices: [], blocks }, reader)
+  return answers.flatMap(({ pid, paths }) => paths.map((path) => ({ pid, process: processName(pid), path })))
+}
 
 export interface DetachedSearch {
   /** "major:minor" of the file systems in question. */

@@ -1,5 +1,6 @@
 /** What a process and its map reader say to each other: JSON, read by shape. */
 import { count, list, object, oneOf, optional, type Shape, text } from '../shape.ts'
+import type { BlockQuestion } from './mapped-blocks.ts'
 
 export interface MapRequest {
   /** PID of who asks. */
@@ -7,6 +8,8 @@ export interface MapRequest {
   readonly pids: readonly number[]
   /** "major:minor": only what is mapped from these file systems is told. */
   readonly devices: readonly string[]
+  /** Block devices: who has one mapped is told as well. */
+  readonly blocks?: BlockQuestion
   /**
    * Ids of every mount that a table shows: what a process has open, or is in, on a mount that is none of them and of one
    * of these file systems is told as well.
@@ -50,6 +53,7 @@ export const mapRequest: Shape<MapRequest> = object<MapRequest>({
   parent: count,
   pids: list(count),
   devices: list(text),
+  blocks: optional(object<BlockQuestion>({ numbers: list(text), names: list(text), on: list(text) })),
   detached: optional(object<NonNullable<MapRequest['detached']>>({ devices: list(text), mounts: list(count) })),
   standing: optional(list(count)),
   descriptors: optional(list(object({ pid: count, link: text }))),

@@ -10,6 +10,7 @@ import { requestOfParent } from '../parent-request.ts'
 import { kernelText, namespaceOf } from '../trust/kernel.ts'
 import { detachedPaths } from './detached-paths.ts'
 import { type MapAnswer, type MapRequest, mapRequest, type StrayInode } from './map-messages.ts'
+import { mappedBlocks } from './mapped-blocks.ts'
 import { type MappedFile, parseMaps } from './parse-maps.ts'
 
 /** Sets the exit status: 1 where the request is none, or not of this process's parent; nothing is read then. */
@@ -23,14 +24,15 @@ export async function readMapsForParent(): Promise<void> {
 
 function answerOf(
   pid: number,
-  { devices, detached, standing, descriptors = [] }: MapRequest,
+  { devices, detached, blocks, standing, descriptors = [] }: MapRequest,
   known: ReadonlySet<number>,
 ): MapAnswer {
   try {
     const all = devices.length === 0 ? [] : parseMaps(kernelText(`/proc/${pid}/maps`))
     const maps = all.filter(({ dev }) => devices.includes(dev))
     const left = detached === undefined ? [] : detachedPaths(pid, detached.devices, known)
-    const paths = [...new Set([...maps.map(({ path }) => path), ...left])]
+    const mapped = blocks === undefined ? [] : mappedBlocks(pid, blocks)
+    const paths = [...new Set([...maps.map(({ path }) => path), ...left, ...mapped])]
     if (standing === undefined) return { pid, paths }
     const open = descriptors.flatMap((each) => (each.pid === pid ? openStray(each.link) : []))
     const strays = [...open, ...mappedStrays(pid, maps), ...(standing.includes(pid) ? standingStrays(pid) : [])]

@@ -39,7 +39,7 @@ import { withSignsOfLife } from './signs-of-life.ts'
 import { isInUserNamespace } from './standing.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
-import { structureLinks } from './tree/structure-links.ts'
+import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
 
 export interface CollectOptions {
   readonly rootDir?: string | undefined
@@ -95,7 +95,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const local = [
     scan,
     begun.then(() => node.runtime()),
-    scan.then(({ isMountPoint }) => askDrivers(node.rootDir, isMountPoint)),
+    scan.then(({ isMountPoint }) => askDrivers(node.rootDir, isMountPoint, links)),
     begun.then(() => deadMounts(mounts, node.rootDir)),
     begun.then(() => node.kubeletState()),
   ] as const
@@ -178,9 +178,13 @@ function living({ pods }: RuntimeSnapshot): string[] {
   return pods.filter(lives).map(({ uid }) => uid)
 }
 
-async function askDrivers(rootDir: string, isMountPoint: (path: string) => boolean): Promise<readonly CsiSocket[]> {
+async function askDrivers(
+  rootDir: string,
+  isMountPoint: (path: string) => boolean,
+  { unknown }: StructureLinks,
+): Promise<readonly CsiSocket[]> {
   const { discoverCsiSockets } = await import('../csi/discover-csi-sockets.ts')
-  return discoverCsiSockets({ rootDir, isMountPoint })
+  return discoverCsiSockets({ rootDir, isMountPoint, unknownLink: (path) => unknown.get(path) })
 }
 
 interface Asked extends Pick<CollectedNode, 'client' | 'kubeletClient' | 'kubeletUnused'> {

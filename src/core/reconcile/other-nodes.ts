@@ -91,7 +91,7 @@ export function freeHint([first]: readonly ElsewhereNode[]): string {
   if (pod !== undefined) {
     const isPlain = isPlainWord(pod.namespace) && isPlainWord(pod.name)
     const command = isPlain ? ` (kubectl delete pod -n ${pod.namespace} ${pod.name})` : ''
-    return `End it there${command}; the controller then detaches the volume from ${name}, and attaches it where it is wanted.`
+    return `End pod ${namespacedName(pod)} there${command}; the controller then detaches the volume from ${name}, and attaches it where it is wanted.`
   }
   return `See whether ${name} still has it mounted (volctl plan there); the controller detaches it once that kubelet no longer reports it in use. A node that is surely off is tainted node.kubernetes.io/out-of-service.`
 }

@@ -36,7 +36,7 @@ function reportOtherWriters(context: PlanContext, findings: Findings, volume: Pr
       'TwoWriters',
       `${name} is mounted on ${path} and also attached to another node, against its access mode (${accessModesText(persistentVolume)}): ${describeNodes(nodes)}`,
       about,
-      `Two nodes that write spoil the file system: decide which one may have it, and end the other's pods. ${freeHint(nodes)}`,
+      `Two nodes that write spoil the file system: decide which one may have it, and end the pods of the other. To keep it here: ${freeHint(nodes)}`,
     )
   }
   if (!isForOnePod(persistentVolume) || pods.length < 2) return

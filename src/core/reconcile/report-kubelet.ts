@@ -24,7 +24,7 @@ function reportVersion({ inputs }: PlanContext, findings: Findings): void {
     'VersionUntested',
     `the kubelet of this node is ${node?.status?.nodeInfo?.kubeletVersion}, and volctl was tried with 1.${first} to 1.${last}: it may keep volumes elsewhere, and in another way`,
     {},
-    'Trust what this plan shows less: compare it with findmnt, and apply one pod or volume at a time (--pod, --volume).',
+    'Compare this plan with what findmnt shows, and apply one pod or volume at a time (--pod, --volume).',
   )
 }
 

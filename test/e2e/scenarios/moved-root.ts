@@ -1,6 +1,6 @@
 /** A root directory that was moved: volumes are still set up below the place that it had, and the plan of the new one wants them gone. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { csiGlobalDir } from '../../../src/core/names.ts'
@@ -14,6 +14,8 @@ import { endsOf, eventsOf } from './outcomes.ts'
 import { APPLY, planOf, withScene, writeReport } from './scenario.ts'
 
 export interface MovedRootReport {
+  /** Status of a healthy node's plan, whether it names the root directory without links, and its operations. */
+  readonly byLink: { readonly alone: readonly string[]; readonly both: readonly string[] }
   /** Of the plan of each way to be set up elsewhere: how the operations on the volume are blocked. */
   readonly planned: Readonly<Record<string, readonly string[]>>
   /** In a namespace of somebody's own: how the operations on the volume ended, and what was said. */
@@ -31,8 +33,8 @@ const ofVolume = (volume: { readonly name: string }): readonly string[] => [
   pvOf(volume as never),
   handleOf(volume as never),
 ]
-/** The others' devices are no matter here, and loop devices of other tests may be on them for all that anybody knows. */
-const ONE = [...APPLY, '--volume', pvOf(IDLE)]
+/** A person says that it has no device here: that alone holds no mount back that bears its name. */
+const ONE = [...APPLY, '--volume', pvOf(IDLE), '--device', `${pvOf(IDLE)}=none`]
 
 const aboutVolumes = [...ofVolume(FORGOTTEN), ...ofVolume(IDLE)]
 
@@ -81,7 +83,28 @@ async function attachmentsOf(scene: Scene): Promise<string[]> {
   return plan.operations.filter(({ kind }) => kind === 'DetachVolume').map(({ volume }) => volume?.name ?? '')
 }
 
+/** The root directory as a kubelet is told it: by a link, with another one in it. */
+async function byLink(scene: Scene): Promise<MovedRootReport['byLink']> {
+  const [link, pods] = [join(scene.directory, 'link'), join(scene.rootDir, 'pods')]
+  symlinkSync(scene.rootDir, link)
+  const host = readFileSync(scene.hostFile, 'utf8')
+  writeFileSync(scene.hostFile, JSON.stringify({ ...JSON.parse(host), rootDir: link }))
+  const plan = async (): Promise<string[]> => {
+    const run = await planOf(scene, '--orphans')
+    return [`${run.status} ${run.plan.rootDir === scene.rootDir}`, ...blockedOf(run.plan.operations)]
+  }
+  const alone = await plan()
+  renameSync(pods, join(scene.directory, 'pods'))
+  symlinkSync('../link/../pods', pods)
+  const both = await plan()
+  unlinkSync(pods)
+  renameSync(join(scene.directory, 'pods'), pods)
+  writeFileSync(scene.hostFile, host)
+  return { alone, both }
+}
+
 async function movedRoot(scene: Scene): Promise<MovedRootReport> {
+  const linked = await byLink(scene)
   await scene.breakIt()
   const old = join(scene.directory, 'kubelet.old')
   const planned: Record<string, readonly string[]> = {
@@ -101,6 +124,7 @@ async function movedRoot(scene: Scene): Promise<MovedRootReport> {
   await new Promise((ended) => holder.once('exit', ended))
   const again = await runVolctl(scene, ONE)
   return {
+    byLink: linked,
     planned,
     elsewhere: {
       planned: unseen,

@@ -56,9 +56,10 @@ export async function startSystemd(directory: string): Promise<TestSystemd> {
   try {
     const pid = await firstChild(child, () => said)
     one = pid
-    const inside = ['nsenter', '-t', String(pid), '-m', '-p', '-C', '--']
+    const enter = ['-t', String(pid), '-m', '-p', '-C', '--']
+    const inside = ['nsenter', ...enter]
     const ask = (args: readonly string[]) =>
-      spawnSync('nsenter', [...inside.slice(1), 'systemctl', ...args], { encoding: 'utf8' })
+      spawnSync(inside[0] as string, [...enter, 'systemctl', ...args], { encoding: 'utf8' })
     for (;;) {
       if (ask(['is-active', 'test.target']).stdout.trim() === 'active') break
       if (child.exitCode !== null) throw new Error(`systemd ended: ${said}`)

@@ -5,6 +5,8 @@ import { LAYOUT } from '../../helpers/scenario.ts'
 import { type Layout, layouts, timesInTable } from '../../helpers/scene/layouts.ts'
 
 const WORKER = new URL('./half-way.worker.ts', import.meta.url)
+/** A whole node, broken, and the built volctl. */
+const RULES = new URL('../safety/rules.worker.ts', import.meta.url)
 const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario)
 
 function standOn(layout: Layout): void {
@@ -77,6 +79,19 @@ describe.skipIf(noMounts !== undefined)(`set-up on layouts${noMounts === undefin
 
   describe('the root directory: shared-self-bind', () => {
     standOn('shared-self-bind')
+
+    it('S24: somebody else who has a staged volume mounted keeps it staged; its copy is nobody', async () => {
+      const found = await inNamespace<{ blocked: string[]; saw: string }>(RULES, 'S24')
+      expect(found.blocked).toEqual(['DetachVolume vol-old: PredecessorBlocked', 'UnmountDevice vol-old: HeldBy'])
+      expect(found.saw).not.toBe('')
+      expect((await inNamespace<{ blocked: string[] }>(RULES, 'control')).blocked).toEqual([])
+    })
+
+    it('S18: a foreign mount over a volume blocks it and stays', async () => {
+      const found = await inNamespace<{ blocked: string[]; saw: string }>(RULES, 'S18')
+      expect(found.blocked).toEqual(['UnmountVolume pv-common: ForeignMount'])
+      expect(found.saw).toBe('x')
+    })
 
     it('S18: a copy that stays when its mount has gone is named', async () => {
       expect(await run('copyStays')).toEqual({

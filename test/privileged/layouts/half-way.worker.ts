@@ -245,7 +245,7 @@ await runScenario({
 
   /** The root directory is bound over itself when a pod has its volumes already, which nothing leads to then. */
   boundLate: (directory) =>
-    withNode(directory, KINDS.secret as Kind, async (node) => {
+    withNode(directory, KINDS.bind as Kind, async (node) => {
       const up = ends(await node.apply())
       const before = node.mounts().under(`${node.root}/pods/${POD}`).length
       sh('mount', '--bind', node.root, node.root)
