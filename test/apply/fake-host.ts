@@ -204,7 +204,7 @@ export class FakeHost implements Host {
   looks = 0
   lookForUsers = async (): Promise<ContentLook> => {
     this.looks += 1
-    return {} as ContentLook
+    return { unseen: this.unseen } as unknown as ContentLook
   }
   contentHolders = async (_: ContentLook, { path }: Content): Promise<Holders> => this.findHolders({ paths: [path] })
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }

@@ -6,11 +6,13 @@ import type { Host } from './host.ts'
 import { locate } from './location.ts'
 import type { ApplyContext } from './ports.ts'
 
-/** Nobody looks longer at what processes have mapped. */
-const MAPS_MS = 5000
+/** Nobody looks longer at what processes have mapped, on a machine that is busy, too. */
+const MAPS_MS = 15_000
 /** A look is good for this long, or for as long as it took, where a node has thousands of processes. */
 const AGE_MS = 200
 const MOST_AGE_MS = 1000
+/** What cannot be seen refuses every deletion; to look again takes all of that time where a process hangs. */
+const REFUSING_AGE_MS = 30_000
 
 export class SharedLook {
   readonly #plan: Plan
@@ -32,9 +34,9 @@ export class SharedLook {
     this.#until = Number.POSITIVE_INFINITY
     const look = this.#take()
     this.#look = look
-    const ended = (): void => {
+    const ended = ({ unseen }: ContentLook): void => {
       const now = performance.now()
-      this.#until = now + Math.min(Math.max(AGE_MS, now - begun), MOST_AGE_MS)
+      this.#until = now + (unseen.length > 0 ? REFUSING_AGE_MS : Math.min(Math.max(AGE_MS, now - begun), MOST_AGE_MS))
     }
     look.then(ended, () => {
       this.#until = Number.NEGATIVE_INFINITY
@@ -42,7 +44,7 @@ export class SharedLook {
     return look
   }
 
-  #take(): Promise<ContentLook> {
+  async #take(): Promise<ContentLook> {
     const table = this.#context.readMounts()
     const emptied = this.#plan.operations.flatMap(({ steps }) => steps.filter(({ op }) => op === 'deleteContent'))
     const devices = new Set(emptied.flatMap(({ target }) => locate(table, target)?.dev ?? []))

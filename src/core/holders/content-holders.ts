@@ -118,40 +118,41 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
   const { path, rootDir } = content
   const inodes = new Map<string, string[]>()
   const ends = new Map<string, string>()
-  const results = new Map<string, Partial<Holders>>()
+  // Who it is is read from /proc once it is found, and not for every directory that is asked about.
+  const results = new Map<string, () => Partial<Holders>>()
   const unseen: string[] = []
-  const askInode = (key: string, result: Partial<Holders>, inode: string): void => {
+  const askInode = (key: string, result: () => Partial<Holders>, inode: string): void => {
     results.set(key, result)
     append(inodes, inode, key)
   }
-  const askEnd = (key: string, result: Partial<Holders>, end: string): void => {
+  const askEnd = (key: string, result: () => Partial<Holders>, end: string): void => {
     results.set(key, result)
     ends.set(end, key)
   }
   for (const { pid, what, path: held, inode, dev } of look.processes.strays) {
-    const processes = look.processes.named([{ pid, what, path: held }])
-    askInode(`${pid} ${what} ${held}`, { processes }, `${dev ?? ''}:${inode}`)
+    const named = (): Partial<Holders> => ({ processes: look.processes.named([{ pid, what, path: held }]) })
+    askInode(`${pid} ${what} ${held}`, named, `${dev ?? ''}:${inode}`)
   }
   const kernel: string[] = []
   for (const layer of look.layers.relative) {
     const text = `${describeUse({ mount: layer.mount, how: 'layer', layer })}, a path that is not absolute`
     const end = layer.path.replace(/^(?:\.\.(?:\/|$)|\.$)+/, '')
     if (end === '') kernel.push(text)
-    else askEnd(`layer ${layer.mount.id} ${layer.path}`, { kernel: [text] }, end)
+    else askEnd(`layer ${layer.mount.id} ${layer.path}`, () => ({ kernel: [text] }), end)
   }
   for (const swap of look.unknownSwaps) {
-    askEnd(`swap ${swap}`, { kernel: [`the swap file ${swap}`] }, posix.basename(undeletedPath(swap)))
+    askEnd(`swap ${swap}`, () => ({ kernel: [`the swap file ${swap}`] }), posix.basename(undeletedPath(swap)))
   }
   const loops: LoopHolder[] = []
   for (const loop of look.unknownLoops) {
     if (isElsewhere(loop, path, place, look.table)) continue
     const end = loop.backingFile === '/' ? '' : posix.basename(undeletedPath(loop.backingFile))
-    if (loop.file !== undefined) askInode(loop.device, { loops: [loop] }, `:${loop.file.inode}`)
+    if (loop.file !== undefined) askInode(loop.device, () => ({ loops: [loop] }), `:${loop.file.inode}`)
     else if (end === '') loops.push(loop)
-    else askEnd(loop.device, { loops: [loop] }, end)
+    else askEnd(loop.device, () => ({ loops: [loop] }), end)
   }
   const keys = await search(look, path, rootDir, { inodes, ends }, unseen)
-  const found = keys.flatMap((key) => results.get(key) ?? [])
+  const found = keys.flatMap((key) => results.get(key)?.() ?? [])
   return {
     ...NOBODY,
     processes: found.flatMap(({ processes = [] }) => processes),
