@@ -18,8 +18,15 @@ export async function readMapsForParent(): Promise<void> {
   const request = await requestOfParent(mapRequest, 'map reader')
   if (request === undefined) return
   const known = new Set(request.detached?.mounts)
-  // A pipe is written to at once: what is said of one process is out before the next one is looked at.
-  for (const pid of request.pids) process.stdout.write(`${JSON.stringify(answerOf(pid, request, known))}\n`)
+  // What is said of one process is out before the next one is looked at: a pipe that is full takes no more, and what
+  // waits for it would be lost with the process.
+  for (const pid of request.pids) await said(`${JSON.stringify(answerOf(pid, request, known))}\n`)
+}
+
+function said(line: string): Promise<void> {
+  return new Promise((settle, fail) => {
+    process.stdout.write(line, (error) => (error == null ? settle() : fail(error)))
+  })
 }
 
 function answerOf(
