@@ -9,7 +9,17 @@ export interface ApiObject {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string }
 }
 
-const now = (): string => new Date().toISOString().replace(/\.\d+/, '')
+const HOUR_MS = 3_600_000
+
+const now = (): string => timeText(Date.now())
+
+/** The kubelet has been stopped for long (S11). */
+const anHourAgo = (): string => timeText(Date.now() - HOUR_MS)
+
+/** RFC 3339, in whole seconds. @param at milliseconds */
+function timeText(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+/, '')
+}
 
 export function nodeObjects(): ApiObject[] {
   const node = {
@@ -22,7 +32,7 @@ export function nodeObjects(): ApiObject[] {
     },
     status: {
       nodeInfo: { machineID: MACHINE_ID, systemUUID: MACHINE_ID, bootID: MACHINE_ID },
-      conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: now(), lastTransitionTime: now() }],
+      conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: anHourAgo(), lastTransitionTime: anHourAgo() }],
       volumesAttached: [],
       volumesInUse: [],
     },
@@ -31,7 +41,7 @@ export function nodeObjects(): ApiObject[] {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { name: NODE_NAME, namespace: 'kube-node-lease' },
-    spec: { holderIdentity: NODE_NAME, renewTime: now() },
+    spec: { holderIdentity: NODE_NAME, renewTime: anHourAgo() },
   }
   return [node, lease]
 }

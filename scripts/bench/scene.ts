@@ -66,6 +66,7 @@ export async function startScene(
   const host = file(directory, 'host.json', {
     machineID: MACHINE_ID,
     systemUUID: MACHINE_ID,
+    bootID: MACHINE_ID,
     nodeName: NODE_NAME,
     rootDir,
     kubelet: { running: false, mayReturn: false },

@@ -1,5 +1,5 @@
 /** Set-up that fails half-way, on real mounts, below a root directory of the layout that the test asks for. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import type { ApplyResult } from '../../../src/core/apply/events.ts'
 import type { Host } from '../../../src/core/apply/host.ts'
 import { linuxHost } from '../../../src/core/apply/linux-host.ts'
@@ -240,6 +240,7 @@ await runScenario({
       const seen = node.mounts().top(`${node.root}/${target}`) !== undefined
       sh('umount', '-R', copy)
       sh('umount', elsewhere)
+      rmdirSync(elsewhere)
       return { says: messages(failed), stays, seen }
     }),
 
