@@ -5,6 +5,7 @@ import { requirePrograms } from './bring-up/require-programs.ts'
 import { requireStillReported } from './bring-up/require-reported.ts'
 import { requireWanted } from './bring-up/require-wanted.ts'
 import { requireNoUsers } from './content-users.ts'
+import { noteOverlays } from './directory-users.ts'
 import { requireExpectedMounts } from './expected-mounts.ts'
 import { findStagedDevice } from './find-device.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
@@ -49,6 +50,7 @@ export async function requireConditions(operation: Operation, steps: StepContext
   requireExpectedMounts(operation, steps.around)
   requireSameFiles(operation, steps.host)
   noteMounted(steps)
+  noteOverlays(steps)
   if (takesDevice(operation)) await findStagedDevice(steps)
   if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice') {
     requireNoReaders(operation, steps.around, steps.host, steps.context.nameOf)

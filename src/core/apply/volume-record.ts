@@ -21,6 +21,8 @@ export class VolumeRecord {
   readonly below = new Map<string, ReadonlyMap<string, string | undefined>>()
   /** Of these, the ones whose mounts an operation of this apply found there, and is to take away. */
   readonly mounted = new Map<string, string | undefined>()
+  /** "major:minor" of overlays that had a layer in what was mounted (directory-users.ts). */
+  readonly overlays = new Set<string>()
   unstaged = false
   touched = false
   readonly #layers = new Map<string, SeenLayer>()
