@@ -1,5 +1,7 @@
 /** Who has a device open, in a fabricated /proc: descriptors are links to real devices. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
 import { openersOf } from '../../src/core/apply/device-openers.ts'
 import { readOtherNamespaces } from '../../src/core/apply/other-namespaces.ts'
@@ -65,4 +67,20 @@ it('the namespace of a thread is another’s too', () => {
   namespace('6', 'mnt:[2]')
   writeFileSync(`${proc}/6/mountinfo`, TABLE)
   expect(readOtherNamespaces(true, proc)).toMatchObject([{ pid: 6 }])
+})
+
+it('a process that has something open whose path is too long to be told holds nothing up, and is seen', async () => {
+  const name = '0'.repeat(250)
+  const down = `i=0; while [ $i -lt 20 ]; do mkdir ${name}; cd -P ${name} 2>/dev/null; i=$((i+1)); done`
+  const script = `cd ${temporaryDirectory()}; ${down}; : > file; exec 8<file 9</dev/null; cd /; echo ready; read end`
+  const child = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore'] })
+  try {
+    await once(child.stdout, 'data')
+    expect(() => readlinkSync(`/proc/${child.pid}/fd/8`)).toThrow('ENAMETOOLONG')
+    const found = openersOf(new Set([NULL]), parseMountinfo(readFileSync('/proc/self/mountinfo')), [])
+    expect(found).toContainEqual({ pid: child.pid, process: 'sh', dev: NULL })
+  } finally {
+    child.stdin.end()
+    await once(child, 'close')
+  }
 })

@@ -166,3 +166,78 @@ describe('a device that is named', () => {
     expect((await detach('/dev/sdz')).state).toBe('DeviceUnknown')
   })
 })
+
+describe('a volume that a driver is to unstage, and of which nothing is mounted or mapped any more', () => {
+  const hidden = { device: 'sdc', dev: '8:32', fsType: 'ext4' }
+
+  async function unstage(kind: 'UnmapDevice' | 'UnmountDevice', givenDevice?: string) {
+    const at = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
+    const { pod: _, ...planned } = operation('unstage', { kind, volume, steps: [step('NodeUnstageVolume', at)] })
+    const { pod: __, ...after } = operation('detach', {
+      kind: 'DetachVolume',
+      volume: { ...volume, ...(givenDevice === undefined ? {} : { givenDevice }) },
+      paths: [],
+      steps: [step('deleteVolumeAttachment', 'volumeattachments/csi-abc')],
+      attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
+      after: ['unstage'],
+    })
+    const { outcomes } = await fixture.apply(planOf([planned as Operation, after as Operation]))
+    return outcomes.map(({ code, state, message }) => ({ state: code ?? state, message }))
+  }
+
+  describe.each(['UnmapDevice', 'UnmountDevice'] as const)('%s', (kind) => {
+    it.each([
+      {
+        name: 'open',
+        use: () => void fixture.host.openers.push(sleeper),
+        who: 'dd (pid 4711), which has /dev/sdb open',
+      },
+      { name: 'mounted', use: () => mount('/backup', '8:16'), who: 'of /dev/sdb on /backup' },
+      {
+        name: 'held by the kernel',
+        use: () => void fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] }),
+        who: 'swaps to /dev/sdb',
+      },
+      {
+        name: 'the place of a file system that is mounted nowhere',
+        use: () => void fixture.host.hidden.push({ ...hidden, device: 'sdb', dev: '8:16' }),
+        who: 'an ext4 file system on sdb is mounted nowhere',
+      },
+    ])('is refused before the driver is called while its device is $name', async ({ use, who }) => {
+      attach({ devicePath: '/dev/sdb' })
+      use()
+      const [unstaged, detached] = await unstage(kind)
+      expect(unstaged?.state).toBe('HeldBy')
+      expect(unstaged?.message).toContain(who)
+      expect(detached?.state).toBe('HeldBy')
+      expect(fixture.attachment).toBeDefined()
+    })
+
+    it('is done where nobody uses it, whatever is hidden or in use on other disks', async () => {
+      attach({ devicePath: '/dev/sdb' })
+      fixture.host.hidden = [hidden]
+      mount('/elsewhere', '8:32')
+      expect((await unstage(kind)).map(({ state }) => state)).toEqual(['done', 'done'])
+    })
+
+    it('control: is refused for what is hidden where nothing tells its device', async () => {
+      fixture.host.hidden = [hidden]
+      expect((await unstage(kind))[0]?.state).toBe('HeldBy')
+    })
+
+    it('is judged by what a person says of the detach, not by what was found', async () => {
+      attach({ devicePath: '/dev/sdb' })
+      fixture.host.openers.push(sleeper)
+      expect((await unstage(kind, '/dev/sdb'))[0]?.state).toBe('HeldBy')
+      expect((await unstage(kind, '/dev/sdc')).map(({ state }) => state)).toEqual(['done', 'done'])
+    })
+  })
+})
+
+it('a detach whose attachment tells the device is not held up by what is hidden on another', async () => {
+  fixture.host.hidden = [{ device: 'sdc', dev: '8:32', fsType: 'ext4' }]
+  attach({ devicePath: '/dev/sdb' })
+  expect((await detach()).state).toBe('done')
+  attach({ devicePath: '/dev/sdc' })
+  expect(await detach()).toMatchObject({ state: 'HeldBy', message: expect.stringContaining('ext4 file system on sdc') })
+})

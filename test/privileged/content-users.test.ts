@@ -62,6 +62,8 @@ describe.skipIf(noRoot !== undefined)(
       { use: 'library', by: ', map)' },
       { use: 'read', by: ', file)' },
       { use: 'write', by: ', file)' },
+      { use: 'readTooDeep', by: ', file)' },
+      { use: 'cwdTooDeep', by: ', cwd)' },
       { use: 'cwd', by: ', cwd)' },
       { use: 'cwdInNamespace', by: ', cwd)' },
       { use: 'chroot', by: 'root' },

@@ -25,7 +25,7 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
     throw new OperationRefused('AttachmentChanged', 'the plan does not say which attachment it means')
   // Before the API is asked: it may take a moment, and what the API says must be of the very second.
   await findDevice(run, bound)
-  if (isDeviceUnknown(run)) await requireNothingHidden(run)
+  if (isDeviceUnknown(run) || run.record.found.size > 0) await requireNothingHidden(run)
   const patience = new Patience()
   for (;;) {
     const ofOthers = await loopsOfOthers(run)

@@ -1,7 +1,9 @@
 /** The device of a volume of which nothing is mounted or mapped here any more: named by a person, or looked for (S21). */
 import type { VolumeAttachment } from '../model/objects.ts'
+import { attachmentName, CSI_PLUGIN } from '../names.ts'
 import type { Operation } from '../plan/plan.ts'
 import { withDeadline } from './deadline.ts'
+import { nodesOwn } from './node-stack.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
 import { unexplainedDevice } from './unexplained-devices.ts'
@@ -21,23 +23,56 @@ export function isDeviceUnknown({ record, operation }: StepContext): boolean {
  * @throws OperationRefused DeviceUnknown
  */
 export async function findDevice(run: StepContext, bound: { readonly name: string }): Promise<void> {
-  const { operation, record, host, context, waiting } = run
+  const { operation, record } = run
   const given = operation.volume?.givenDevice
-  if (given !== undefined && given !== NO_DEVICE) {
-    const name = host.blockTree.nameOfFile(given)
-    const dev = name === undefined ? undefined : host.blockTree.node(name)?.dev
-    if (dev === undefined) {
-      throw new OperationRefused('DeviceUnknown', `${given}, which --device names, is no block device of this node`, {
-        hint: `Give one that lsblk shows, or --device ${nameOf(operation)}=${NO_DEVICE} if none is the volume's.`,
-      })
-    }
-    record.note(dev)
-  }
+  if (given !== undefined) record.forgetFound()
+  if (given !== undefined && given !== NO_DEVICE) record.note(deviceGiven(given, run))
   if (!isDeviceUnknown(run)) return
-  const attachment = await waiting.spend((ms) =>
-    withDeadline(context.cluster.getVolumeAttachment(bound.name), ms, 'the API server'),
+  const attachment = await attachmentOf(bound.name, run)
+  for (const dev of devicesNamed(clues(operation, attachment), run)) record.noteFound(dev)
+}
+
+/**
+ * The same before a driver unstages a volume of which nothing is mounted or mapped here any more. What --device says of
+ * the detach in the same plan holds here too; what is the node's own is nobody's volume (O36).
+ *
+ * @throws OperationRefused DeviceUnknown
+ */
+export async function findStagedDevice(run: StepContext): Promise<void> {
+  const { operation, record, plan, around, host } = run
+  const { driver, handle, uniqueName, plugin } = operation.volume ?? {}
+  if (record.devices.size > 0 || plugin !== CSI_PLUGIN || driver === undefined || handle === undefined) return
+  const detach = plan.operations.find(
+    (each) => each.kind === 'DetachVolume' && uniqueName !== undefined && each.volume?.uniqueName === uniqueName,
   )
-  for (const dev of devicesNamed(clues(operation, attachment), run)) record.note(dev)
+  const given = detach?.volume?.givenDevice
+  if (given === NO_DEVICE) return
+  if (given !== undefined) return record.noteFound(deviceGiven(given, run))
+  const name = detach?.attachment?.name ?? attachmentName(handle, driver, plan.node)
+  const attachment = await attachmentOf(name, run).catch(unlessForbidden)
+  const own = nodesOwn(around, plan.rootDir, host).devices
+  for (const dev of devicesNamed(clues(operation, attachment), run))
+    if (!own.has(host.blockTree.nameOf(dev) ?? '')) record.noteFound(dev)
+}
+
+/** Whoever may not read attachments detaches nothing either, and his driver may have none. */
+function unlessForbidden(error: unknown): undefined {
+  const { status, code } = error as { status?: unknown; code?: unknown }
+  if (status !== 403 && code !== 'Forbidden') throw error
+}
+
+function attachmentOf(name: string, { waiting, context }: StepContext): Promise<VolumeAttachment | undefined> {
+  return waiting.spend((ms) => withDeadline(context.cluster.getVolumeAttachment(name), ms, 'the API server'))
+}
+
+/** "major:minor" */
+function deviceGiven(given: string, { host: { blockTree }, operation }: StepContext): string {
+  const name = blockTree.nameOfFile(given)
+  const dev = name === undefined ? undefined : blockTree.node(name)?.dev
+  if (dev !== undefined) return dev
+  throw new OperationRefused('DeviceUnknown', `${given}, which --device names, is no block device of this node`, {
+    hint: `Give one that lsblk shows, or --device ${nameOf(operation)}=${NO_DEVICE} if none is the volume's.`,
+  })
 }
 
 function clues({ volume }: Operation, attachment: VolumeAttachment | undefined): string[] {

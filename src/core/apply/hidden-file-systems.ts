@@ -5,8 +5,10 @@
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { pause } from './deadline.ts'
+import { nodesOwn } from './node-stack.ts'
 import { OperationRefused } from './operation-error.ts'
 import type { StepContext } from './step-context.ts'
+import { wholeDisk } from './whole-disk.ts'
 
 export interface HiddenFileSystem {
   /** The block device's name in sysfs: "sdb1", "dm-3". */
@@ -37,23 +39,32 @@ const PAUSE_MS = 100
 
 /**
  * A volume of which nothing is mounted any more, so that its device is not known, is left alone while there is a file
- * system that may be its own.
+ * system that may be its own: where the device was found by name, one that is on that disk.
  *
  * @throws OperationRefused HeldBy
  */
 export async function requireNothingHidden(run: StepContext): Promise<void> {
-  if (run.record.devices.size > 0) return
+  const { devices, found } = run.record
+  if (devices.size > found.size) return
   const ofOthers = devicesOf(run)
+  const mayBe = mayBeOn(run)
   for (let tries = 1; ; tries++) {
     const { table, others } = run.around
     const hidden = run.host
       .hiddenFileSystems([table, ...others.map((other) => other.table)])
-      .find(({ dev }) => !ofOthers.has(dev))
+      .find(({ dev }) => !ofOthers.has(dev) && mayBe(dev))
     if (hidden === undefined) return
     if (tries === TRIES || run.signal?.aborted) throw mayBeIts(run, hidden)
     await run.waiting.spend(() => pause(PAUSE_MS, run.signal))
     run.around.changed()
   }
+}
+
+function mayBeOn({ record, host, around, plan }: StepContext): (dev: string) => boolean {
+  if (record.found.size === 0) return () => true
+  const own = nodesOwn(around, plan.rootDir, host).devices
+  const devices = new Set(wholeDisk(record.found, host.blockTree, { own, throughLvm: false }).map(({ dev }) => dev))
+  return (dev) => devices.has(dev)
 }
 
 /** Devices that the plan's other operations are about, which take as long as they take to go. */

@@ -6,6 +6,7 @@ import { protectedUids } from '../desired/pods.ts'
 import { FC_PLUGIN } from '../fc-disk.ts'
 import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
 import type { Operation } from '../plan/plan.ts'
+import type { BlockNode } from './block-tree.ts'
 import { heldBy } from './detach-devices.ts'
 import { type DiskQuestion, type DiskUser, usersOf } from './disk-users.ts'
 import { expectedIds } from './expected-mounts.ts'
@@ -26,7 +27,7 @@ export async function requireDeviceUnused(run: StepContext, witness: Witness): P
 }
 
 /** A driver that unstages may take the device from the node; a plain umount takes none. iSCSI and FC ask by themselves (S25). */
-function takesDevice({ kind, steps, volume }: Operation): boolean {
+export function takesDevice({ kind, steps, volume }: Operation): boolean {
   if (kind === 'UnmapVolume') return true
   if (kind !== 'UnmapDevice' && kind !== 'UnmountDevice') return false
   if (volume?.plugin === ISCSI_PLUGIN || volume?.plugin === FC_PLUGIN) return false
@@ -52,26 +53,31 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
   const { disks } = devicesOf(record, own, host)
   const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: false })
   const below = new Set(nodes.filter(({ isBelow }) => isBelow).map(({ name }) => name))
+  const isFound = record.found.size > 0
+  const expected = expectedIds(operation)
   const common = {
     nodes,
     loops: { filesAside: true },
     // What the volume's device is made of has it as its holder.
-    isNoUse: (holder: Parameters<DiskQuestion['isNoUse']>[0]) => isPassive(holder) || below.has(holder.name),
+    isNoUse: (holder: Parameters<DiskQuestion['isNoUse']>[0]) =>
+      isPassive(holder) || below.has(holder.name) || (isFound && isOpenedByDriver(holder)),
   }
   if (operation.kind === 'UnmountDevice') {
     const volumes = new Set([...record.devices.keys(), ...record.layers.map(({ dev }) => dev)])
     return {
       ...common,
       // Second mounts of what is staged are told apart from copies elsewhere (readers.ts).
-      isOwnMount: ({ dev }) => volumes.has(dev),
+      // Of a device that no mount of the volume's showed, each is somebody else's.
+      isOwnMount: ({ id, dev }, pid) =>
+        (pid === undefined && expected.has(id)) || (volumes.has(dev) && !record.found.has(dev)),
       // Of the others the file system itself, or what serves the device until the driver ends it.
-      isToBeFree: ({ isBelow }) => !isBelow,
+      isToBeFree: ({ isBelow }) => isFound || !isBelow,
+      withMaps: isFound,
       isOwnOpener: ({ pid }, node) => node?.servedBy === pid,
     }
   }
   const pods = operation.kind === 'UnmapVolume' ? podsWith(run, witness) : new Set<string>()
   const isOfPods = (pid: number): boolean => host.podsOf(pid).some((uid) => pods.has(uid))
-  const expected = expectedIds(operation)
   const shape = `/volumeDevices/`
   return {
     ...common,
@@ -87,6 +93,9 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
     },
   }
 }
+
+/** A mapping that drivers close when they unstage. It is asked itself: one that nobody uses is no use. */
+const isOpenedByDriver = ({ dmUuid }: BlockNode): boolean => dmUuid?.startsWith('CRYPT-') === true
 
 /** UIDs of pods of this node that have the same raw block volume by right: what is theirs is no second use. */
 function podsWith({ operation, context }: StepContext, witness: Witness): ReadonlySet<string> {

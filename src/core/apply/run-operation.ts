@@ -5,14 +5,16 @@ import { requirePrograms } from './bring-up/require-programs.ts'
 import { requireStillReported } from './bring-up/require-reported.ts'
 import { requireWanted } from './bring-up/require-wanted.ts'
 import { requireNoUsers } from './content-users.ts'
+import { noteOverlays } from './directory-users.ts'
 import { requireExpectedMounts } from './expected-mounts.ts'
+import { findStagedDevice } from './find-device.ts'
 import { requireNothingHidden } from './hidden-file-systems.ts'
 import { noteMounted } from './mounted-disks.ts'
 import { requireNothingNew } from './orphan-dir.ts'
 import type { Witness } from './ports.ts'
 import { requireUnused } from './preconditions.ts'
 import { requireNoReaders } from './readers.ts'
-import { requireDeviceUnused } from './require-device-unused.ts'
+import { requireDeviceUnused, takesDevice } from './require-device-unused.ts'
 import { requireSameFiles } from './require-files.ts'
 import { runSteps } from './run-steps.ts'
 import { requireNotSetUpElsewhere } from './set-up-elsewhere.ts'
@@ -48,6 +50,8 @@ export async function requireConditions(operation: Operation, steps: StepContext
   requireExpectedMounts(operation, steps.around)
   requireSameFiles(operation, steps.host)
   noteMounted(steps)
+  noteOverlays(steps)
+  if (takesDevice(operation)) await findStagedDevice(steps)
   if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice') {
     requireNoReaders(operation, steps.around, steps.host, steps.context.nameOf)
     requireNotSetUpElsewhere(steps)

@@ -15,10 +15,14 @@ export class VolumeRecord {
    * the device; undefined where the kernel gives none. A number may belong to another disk meanwhile (loop devices).
    */
   readonly devices = new Map<string, string | undefined>()
-  /** What each of these was made of then, in the same way: an unstage may close the mapping that leads to the disk. */
+  /** Of these, the ones that no mount or map showed: looked for by name (find-device.ts). */
+  readonly found = new Set<string>()
+  /** What each of the devices was made of then, in the same way: an unstage may close the mapping that leads to the disk. */
   readonly below = new Map<string, ReadonlyMap<string, string | undefined>>()
   /** Of these, the ones whose mounts an operation of this apply found there, and is to take away. */
   readonly mounted = new Map<string, string | undefined>()
+  /** "major:minor" of overlays that had a layer in what was mounted (directory-users.ts). */
+  readonly overlays = new Set<string>()
   unstaged = false
   touched = false
   readonly #layers = new Map<string, SeenLayer>()
@@ -36,10 +40,25 @@ export class VolumeRecord {
     return [...this.#layers.values()]
   }
 
+  /** By a mount, a map, or a person. */
   note(dev: string): void {
     if (this.devices.has(dev)) return
     this.devices.set(dev, this.#sequenceOf(dev))
     this.below.set(dev, new Map(this.#madeOf(dev).map((each) => [each, this.#sequenceOf(each)])))
+  }
+
+  noteFound(dev: string): void {
+    if (!this.devices.has(dev)) this.found.add(dev)
+    this.note(dev)
+  }
+
+  /** A person has said which device it is, or that there is none. */
+  forgetFound(): void {
+    for (const dev of this.found) {
+      this.devices.delete(dev)
+      this.below.delete(dev)
+    }
+    this.found.clear()
   }
 
   noteLayer(layer: SeenLayer): void {

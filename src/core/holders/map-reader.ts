@@ -12,6 +12,7 @@ import { detachedPaths } from './detached-paths.ts'
 import { type MapAnswer, type MapRequest, mapRequest, type StrayInode } from './map-messages.ts'
 import { mappedBlocks } from './mapped-blocks.ts'
 import { type MappedFile, parseMaps } from './parse-maps.ts'
+import { isTooLong } from './process-files.ts'
 
 /** Sets the exit status: 1 where the request is none, or not of this process's parent; nothing is read then. */
 export async function readMapsForParent(): Promise<void> {
@@ -50,9 +51,14 @@ function answerOf(
 }
 
 function openStray(link: string): StrayInode[] {
-  const path = ifAny(() => readlinkSync(link))
+  const path = pathOf(link)
   const file = path === undefined ? undefined : ifAny(() => statSync(link))
   return path === undefined || file === undefined ? [] : [{ what: 'file', path, inode: file.ino, dev: file.dev }]
+}
+
+/** One that is too long for the kernel to name leads nowhere. */
+function pathOf(link: string): string | undefined {
+  return isTooLong(link) ? '/…' : ifAny(() => readlinkSync(link))
 }
 
 function mappedStrays(pid: number, maps: readonly MappedFile[]): StrayInode[] {
@@ -64,7 +70,7 @@ function mappedStrays(pid: number, maps: readonly MappedFile[]): StrayInode[] {
 
 function standingStrays(pid: number): StrayInode[] {
   return (['cwd', 'root'] as const).flatMap((what) => {
-    const path = ifAny(() => readlinkSync(`/proc/${pid}/${what}`))
+    const path = pathOf(`/proc/${pid}/${what}`)
     const file = ifAny(() => statSync(`/proc/${pid}/${what}/.`))
     if (path === undefined || file === undefined) return []
     // What another namespace's root is nothing but this very link tells.

@@ -158,6 +158,16 @@ export function linkAt(path: string): string | undefined {
   }
 }
 
+/** Directories thousands of names deep: no page of the kernel's holds the path. */
+export function isTooLong(link: string): boolean {
+  try {
+    readlinkSync(link)
+    return false
+  } catch (error) {
+    return errnoOf(error) === 'ENAMETOOLONG'
+  }
+}
+
 export function isDenied(error: unknown): boolean {
   const code = errnoOf(error)
   return code === 'EACCES' || code === 'EPERM'

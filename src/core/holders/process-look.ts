@@ -11,13 +11,13 @@ import type { OtherNamespace } from '../apply/host.ts'
 import { containingMount, type Location, locate } from '../apply/location.ts'
 import { processIds, taskIds } from '../apply/other-namespaces.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
-import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
 import type { StrayDescriptor, StrayInode } from './map-messages.ts'
 import { type MapReader, readMaps } from './mapped-files.ts'
 import { placeIn } from './mount-uses.ts'
 import { PlaceIndex } from './place-index.ts'
-import { type Holder, holder, isDenied, isKernelThread, linkAt, tableOf } from './process-files.ts'
+import { type Holder, holder, isDenied, isKernelThread, isTooLong, linkAt, tableOf } from './process-files.ts'
 
 /** What a process holds, as its link in /proc has it. */
 interface Held {
@@ -181,7 +181,10 @@ class Taking implements Found {
     const { pid, directory, table } = task
     for (const what of ['cwd', 'root'] as const) {
       const path = linkAt(`${directory}/${what}`)
-      if (path === undefined) continue
+      if (path === undefined) {
+        if (isTooLong(`${directory}/${what}`)) this.#standing.add(pid)
+        continue
+      }
       this.#locate(locate(table, undeletedPath(path)), { pid, what, path })
       const mount = containingMount(table, undeletedPath(path))
       if (mount !== undefined && cannotHang(mount.fsType)) this.#standing.add(pid)
@@ -192,6 +195,7 @@ class Taking implements Found {
     }
     for (const name of this.#descriptorsOf(pid, directory)) {
       const path = linkAt(`${directory}/fd/${name}`)
+      if (path === undefined && isTooLong(`${directory}/fd/${name}`)) this.#nameless(task, name)
       // Sockets, pipes and their like begin with a letter and hold no path.
       if (path?.startsWith('/') !== true || leader.get(name) === path) continue
       if (!leader.has(name)) leader.set(name, path)
@@ -226,6 +230,18 @@ class Taking implements Found {
     // What was removed, memory without a name among it, is lost already.
     if (undeletedPath(path) !== path) return
     this.#descriptors.push({ pid, link: `${directory}/fd/${name}` })
+  }
+
+  /** Only its inode tells what it is: asked where its mount is of a file system in question, or in no table. */
+  #nameless({ pid, directory }: Task, name: string): void {
+    const mountId = numberIn(kernelTextIfAny(`${directory}/fdinfo/${name}`) ?? '', 'mnt_id')
+    const mounts = mountId === undefined ? [] : this.#mountsOf(mountId)
+    if (mounts.length > 0 && !mounts.some(({ dev }) => this.#search.devices.includes(dev))) return
+    this.#descriptors.push({ pid, link: `${directory}/fd/${name}` })
+  }
+
+  #mountsOf(mountId: number): MountInfo[] {
+    return [this.#search.table, ...this.#tables.values()].flatMap((table) => table.byId(mountId) ?? [])
   }
 
   #locate(place: Location | undefined, held: Held): void {

@@ -175,6 +175,8 @@ const USES: Readonly<Record<string, Begin>> = {
     (dir) => `exec 9>>${dir}/file`,
     'stat -c %h $DIR/file',
   ),
+  readTooDeep: tooDeep('echo x > f; exec 9<f; cd /', 'stat -L -c %h /proc/$$/fd/9'),
+  cwdTooDeep: tooDeep('mkdir sub', 'ls -d sub'),
   cwd: inShell(
     () => new Shell(),
     (dir) => `cd ${dir}/sub`,
@@ -219,6 +221,17 @@ function detached(begin: string, view: string): Begin {
       const out = `${directory}/out`
       return `mount --bind ${dir} ${out}; ${begin.replaceAll('$OUT', out)}; umount -l ${out}`
     },
+    view,
+  )
+}
+
+/** So far down that the kernel has no name for it. */
+function tooDeep(begin: string, view: string): Begin {
+  const name = '0'.repeat(250)
+  const down = `i=0; while [ $i -lt 20 ]; do mkdir ${name}; cd -P ${name} 2>/dev/null; i=$((i+1)); done`
+  return inShell(
+    () => new Shell(),
+    (dir) => `cd ${dir}/sub; ${down}; ${begin}`,
     view,
   )
 }
