@@ -48,9 +48,8 @@ export function mountsOf(place: ContentPlace, table: MountTable, path?: string):
   for (const way of [...roots.within(place.path), ...roots.above(place.path)]) {
     const at = isWithin(rootOf(way), place.path) ? undeletedPath(way.mountPoint) : pathThrough(way, place)
     if (at === undefined || at === path || at === own) continue
-    const over = [...table.at(at), ...(table.isAbove(at) ? table.under(at) : [])]
-    for (const mount of new Set(over))
-      if (mount.parentId === way.id && mount !== way) found.push({ mount, how: 'lies in' })
+    for (const mount of childrenOf(table).get(way.id) ?? [])
+      if (mount !== way && isWithin(undeletedPath(mount.mountPoint), at)) found.push({ mount, how: 'lies in' })
   }
   return [...new Map(found.map((use) => [use.mount.id, use])).values()]
 }
@@ -90,6 +89,9 @@ export const layersByText = onceFor(
       overlayLayers(table).map((layer) => [layer, layer.path.startsWith('/') ? locate(table, layer.path) : undefined]),
     ),
 )
+
+/** Mounts by the one that they are on: of a propagation storm each way in has thousands below it. */
+const childrenOf = onceFor((table: MountTable) => Map.groupBy(table.under('/'), ({ parentId }) => parentId))
 
 /** Mounts of one file system by the root that they show. */
 const rootsOf = onceFor((table: MountTable) => {
