@@ -42,7 +42,10 @@ describe.skipIf(noBlockDevices !== undefined)(`who uses the disk of a volume${no
       use: 'the other partition mounted in a namespace',
       who: `ext4 mount \\d+ of DISKp2 on /away, in the namespace of ${SLEEP}|globalmount, in the namespace of ${SLEEP}`,
     },
-    { use: 'the other partition detached lazily', who: 'the ext4 file system on /dev/loop' },
+    {
+      use: 'the other partition detached lazily',
+      who: 'the ext4 file system on DISKp2, of which somebody has something open',
+    },
     { use: 'a loop device on the other partition', who: '/dev/loop\\d+, backed by DISKp2' },
   ])('S21: $use: nothing takes it away', ({ use, who }) => {
     for (const taking of TAKINGS) {

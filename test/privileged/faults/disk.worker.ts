@@ -150,8 +150,10 @@ function listing(directory: string): string[] {
 }
 
 /** Relative to the root. */
-function mountsBelow({ root, mounts }: LiveNode): string[] {
-  return mounts()
+function mountsBelow(node: LiveNode): string[] {
+  const { root } = node
+  return node
+    .mounts()
     .under(root)
     .flatMap(({ mountPoint }) => (mountPoint === root ? [] : mountPoint.slice(root.length + 1)))
 }

@@ -137,9 +137,11 @@ async function through(node: LiveNode, spoil: Spoil) {
 }
 
 /** Files, directories and mounts of the pod that comes and goes. */
-function existing({ root, mounts }: LiveNode): string[] {
+function existing(node: LiveNode): string[] {
+  const { root } = node
   const files = readdirSync(`${root}/pods`, { recursive: true, encoding: 'utf8' })
-  const mounted = mounts()
+  const mounted = node
+    .mounts()
     .under(`${root}/pods`)
     .map(({ mountPoint }) => `mount ${mountPoint}`)
   return [...files, ...mounted].filter((path) => path.includes(POD))
