@@ -12,10 +12,10 @@ const MOST_MOUNTS = 4
 /** Nobody looks longer than this, whatever the time that the operation still has. */
 const DEADLINE_MS = 5000
 
-/** Everybody. @param path a mount point, or a directory @param initAside that the first process is out of reach is not said */
-export function holdersOn(path: string, run: StepContext, initAside = false): Promise<Holders> {
+/** Everybody. @param path a mount point, or a directory */
+export function holdersOn(path: string, run: StepContext): Promise<Holders> {
   const command = run.context.mapReader ?? ownCommand('map-reader')
-  return search(path, run, { command, deadlineMs: DEADLINE_MS }, initAside)
+  return search(path, run, { command, deadlineMs: DEADLINE_MS })
 }
 
 /** Whoever is shown first: thousands of mounts may be busy, and to read what processes have mapped takes a child each time. */
@@ -24,9 +24,9 @@ async function someHoldersOn(path: string, run: StepContext): Promise<Holders> {
   return found.processes.length + found.loops.length + found.kernel.length > 0 ? found : holdersOn(path, run)
 }
 
-function search(path: string, { host, around }: StepContext, maps?: MapReader, initAside = false): Promise<Holders> {
+function search(path: string, { host, around }: StepContext, maps?: MapReader): Promise<Holders> {
   const { table, others } = around
-  return host.findHolders({ table, paths: [path], others, loops: host.loops(), maps, initAside })
+  return host.findHolders({ table, paths: [path], others, loops: host.loops(), maps })
 }
 
 /** In words, what keeps a mount point busy: mounts below it, and whoever is shown first. Empty: nobody is. */

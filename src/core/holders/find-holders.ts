@@ -4,7 +4,6 @@
  * dead server cannot hold this up.
  */
 import type { OtherNamespace } from '../apply/host.ts'
-import { isHiddenInit } from '../apply/other-namespaces.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { type PodProcess, podOfProcess } from '../node/pod-cgroups.ts'
 import { isInUserNamespace } from '../node/standing.ts'
@@ -49,14 +48,11 @@ export interface HolderSearch {
   readonly loops: readonly LoopHolder[]
   /** Absent: what processes have mapped is not asked. */
   readonly maps?: MapReader | undefined
-  /** That the first process is out of reach is not said (isHiddenInit). */
-  readonly initAside?: boolean
 }
 
-export async function findHolders({ table, paths, others, loops, maps, initAside }: HolderSearch): Promise<Holders> {
+export async function findHolders({ table, paths, others, loops, maps }: HolderSearch): Promise<Holders> {
   const places = new Places(table, paths)
-  const { holders, suspects, hidden: all, unread } = processFiles(places, others)
-  const hidden = initAside && isHiddenInit(1) ? Math.max(0, all - 1) : all
+  const { holders, suspects, hidden, unread } = processFiles(places, others)
   const mapped = maps === undefined ? NOT_ASKED : await mappedFiles(places, suspects, maps)
   return {
     processes: [...holders, ...mapped.holders].toSorted((a, b) => a.pid - b.pid),
