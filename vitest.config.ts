@@ -18,7 +18,8 @@ const withMounts = ['test/e2e/**/*.test.ts', 'test/privileged/**/*.test.ts', 'te
  * - Is there an ext4 or xfs that no table shows? Another test's, while it is being mounted or unmounted, for some
  *   milliseconds; volctl looks ten times in a second.
  *
- * All others run one by one, alone: they look for kubelets and runtimes, hide a file system for long, stand in a PID or user
+ * All others run one by one, alone: whole scenes, which have volumes of the same names, each in use elsewhere to another (S8);
+ * they look for kubelets and runtimes, hide a file system for long, stand in a PID or user
  * namespace that does not show whose a disk is, end FUSE connections, make tens of thousands of mounts, or are races
  * that need more than one core.
  */
@@ -30,9 +31,7 @@ const sideBySide = [
   ...(noSideBySide === undefined
     ? [
         'test/csi/driver-mounts.test.ts',
-        'test/e2e/{asking,clock,interruptions,kill,pod-appears,refusals,repair,rights,saved-plan,set-up,two-applies}.test.ts',
         'test/privileged/layouts/{csi-nested,half-way,set-up-nested}.test.ts',
-        'test/privileged/safety/rules.test.ts',
         'test/privileged/set-up/{csi,csi-codes,csi-faults,local}.test.ts',
       ]
     : []),
