@@ -1,6 +1,8 @@
 /** Who has something open on a file system that was unmounted lazily, and so is in no mount table (S20, S21). */
 import { isHiddenInit, processIds, processName } from '../apply/other-namespaces.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { isInUserNamespace } from '../node/standing.ts'
+import { namespaceOf } from '../trust/kernel.ts'
 import type { BlockQuestion } from './mapped-blocks.ts'
 import { type MapReader, readMaps } from './mapped-files.ts'
 
@@ -9,8 +11,7 @@ export async function processesWithBlocks(
   blocks: BlockQuestion,
   reader: MapReader,
 ): Promise<readonly { readonly pid: number; readonly process: string; readonly path: string }[]> {
-  const pids = processIds().filter((pid) => pid !== process.pid && !isHiddenInit(pid))
-  const { answers } = await readMaps({ pids, devices: [], blocks }, reader)
+  const { answers } = await readMaps({ pids: askedProcesses(), devices: [], blocks }, reader)
   return answers.flatMap(({ pid, paths }) => paths.map((path) => ({ pid, process: processName(pid), path })))
 }
 
@@ -33,11 +34,22 @@ export async function detachedFiles(
   { devices, tables, maps }: DetachedSearch,
   reader: MapReader,
 ): Promise<DetachedFiles> {
-  const pids = processIds().filter((pid) => pid !== process.pid && !isHiddenInit(pid))
+  const pids = askedProcesses()
   const mounts = [...new Set(tables.flatMap((table) => table.under('/').map(({ id }) => id)))]
   const { answers, unread } = await readMaps({ pids, devices: maps, detached: { devices, mounts } }, reader)
   return {
     users: answers.flatMap(({ pid, paths }) => paths.map((path) => ({ pid, process: processName(pid), path }))),
     unread,
   }
+}
+
+/**
+ * All but ourselves. Root of a user namespace may not look at those outside of it: a node there is a test's own, and apply
+ * refuses any other (S7).
+ */
+function askedProcesses(): number[] {
+  const isOurs = isInUserNamespace()
+    ? (pid: number) => namespaceOf(pid, 'mnt') !== undefined
+    : (pid: number) => !isHiddenInit(pid)
+  return processIds().filter((pid) => pid !== process.pid && isOurs(pid))
 }

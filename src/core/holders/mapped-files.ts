@@ -62,9 +62,9 @@ export async function readMaps(
   }
   const failed = answers.flatMap(({ pid, error }) => (error === undefined || ENDED.has(error) ? [] : [pid]))
   const unread = [
-    ...(silent.length > 0 ? [`what ${pidsText(silent)} has mapped could not be read in time`] : []),
+    ...(silent.length > 0 ? [`what ${pidsText(silent)} mapped could not be read in time`] : []),
     ...(left.length > 0 ? [`what ${left.length} more processes have mapped was not read`] : []),
-    ...(failed.length > 0 ? [`what ${pidsText(failed)} has mapped may not be read`] : []),
+    ...(failed.length > 0 ? [`what ${pidsText(failed)} mapped may not be read`] : []),
   ]
   return { answers, unread }
 }
