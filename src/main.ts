@@ -8,7 +8,7 @@ import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
-import { askedChild, type OwnChild } from './core/own-child.ts'
+import { askedChild, type OwnChild } from './core/processes/own-child.ts'
 import { acceptCaller } from './core/trust/caller.ts'
 import { environment } from './core/trust/environment.ts'
 import { palette } from './core/views/palette.ts'
@@ -23,7 +23,7 @@ const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>
 }
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
-  'ownership-walker': async () => (await import('./core/apply/ownership-walker.ts')).walkForParent(),
+  'ownership-walker': async () => (await import('./core/host/ownership-walker.ts')).walkForParent(),
   'map-reader': async () => (await import('./core/holders/map-reader.ts')).readMapsForParent(),
 }
 

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sha256Hex } from '../src/core/names.ts'
+import { sha256Hex } from '../src/core/names/volume-names.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
 import { planOptions } from './helpers/plan-options.ts'

@@ -12,7 +12,7 @@ import { planNode } from '../core/reconcile/plan-node.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { count } from '../core/views/words.ts'
-import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/volctl-command.ts'
+import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 
 export default class Plan extends VolctlCommand {
   static override summary = 'Print what one reconcile pass would do on this node. Changes nothing.'

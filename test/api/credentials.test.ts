@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { whoAmI } from '../../src/core/api/identity.ts'
 import { createKubeClient, type KubeClient } from '../../src/core/api/kube-client.ts'
-import { discoverKubeConfig } from '../../src/core/api/kube-config.ts'
+import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import type { TestApiServer } from '../helpers/api-server/start.ts'
 import { type Directory, failureOf, robotServer, startProxy, temporaryDirectory, writeKubeconfig } from './connect.ts'
 

@@ -3,7 +3,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createKubeClient } from '../../src/core/api/kube-client.ts'
-import { discoverKubeConfig } from '../../src/core/api/kube-config.ts'
+import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import { failureOf, temporaryDirectory } from './connect.ts'
 
 let proxy: Server | undefined

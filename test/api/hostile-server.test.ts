@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ApiError } from '../../src/core/api/api-error.ts'
 import { createKubeClient, type KubeClient, type KubeClientOptions } from '../../src/core/api/kube-client.ts'
-import { discoverKubeConfig } from '../../src/core/api/kube-config.ts'
+import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import { Budget } from '../../src/core/trust/bytes.ts'
 import { type HostileServer, startHostileServer } from '../helpers/hostile-server/start.ts'
 import type { TrickName } from '../helpers/hostile-server/tricks.ts'

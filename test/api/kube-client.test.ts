@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { ApiError } from '../../src/core/api/api-error.ts'
 import type { KubeClient } from '../../src/core/api/kube-client.ts'
 import { createKubeClient } from '../../src/core/api/kube-client.ts'
-import { discoverKubeConfig } from '../../src/core/api/kube-config.ts'
+import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import { retryDelayMs } from '../../src/core/api/retry.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { connect, failureOf, startProxy, temporaryDirectory } from './connect.ts'

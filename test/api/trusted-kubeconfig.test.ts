@@ -19,7 +19,7 @@ import {
   discoverKubeConfig,
   discoverKubeletConfig,
   type KubeConfigAttempt,
-} from '../../src/core/api/kube-config.ts'
+} from '../../src/core/api/kubeconfig/kube-config.ts'
 import { allDoubts, type Doubt } from '../../src/core/trust/doubts.ts'
 import { TRUST_HINT } from '../../src/core/trust/files.ts'
 import { type Directory, failureOf, temporaryDirectory, thrownBy } from './connect.ts'

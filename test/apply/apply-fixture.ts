@@ -1,8 +1,8 @@
 /** Plans of one or two operations and a context made of fakes, for tests of apply. */
 import { readFileSync } from 'node:fs'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
-import type { ApplyEvent, ApplyResult } from '../../src/core/apply/events.ts'
-import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/apply/ports.ts'
+import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
+import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/apply/operation/ports.ts'
 import type { VolumeToMount } from '../../src/core/desired/desired-state.ts'
 import type { DeviceSource } from '../../src/core/desired/device-source.ts'
 import { onDiskUid } from '../../src/core/desired/pods.ts'

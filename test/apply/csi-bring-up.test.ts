@@ -1,10 +1,10 @@
 /** CSI volumes brought up against a driver made of words: what is asked, what is sent, and what a refusal leaves (C49, C53, C72, C73; upstream's tables, C 11.4, 11.5 and 11.7). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { CsiNode } from '../../src/core/apply/ports.ts'
+import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
 import type { GrpcCode } from '../../src/core/grpc/grpc-status.ts'
 import type { CsiDriver, Node, PersistentVolume, Secret, VolumeAttachment } from '../../src/core/model/objects.ts'
-import { csiGlobalDir } from '../../src/core/names.ts'
+import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { DRIVER, node, ROOT } from '../helpers/node-builder.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/core/plan/plan.ts'
-import { releaseSteps } from '../../src/core/reconcile/unmount-other-devices.ts'
+import { releaseSteps } from '../../src/core/reconcile/unmount-detach-devices/unmount-other-devices.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 import { FakeStorage } from './fake-storage.ts'

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { linuxHost } from '../../src/core/apply/linux-host.ts'
+import { linuxHost } from '../../src/core/host/linux-host.ts'
 import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { giveAway, NOBODY, noOthersFiles } from '../helpers/others-files.ts'

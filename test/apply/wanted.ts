@@ -1,5 +1,5 @@
 /** What the planner makes of a volume that a pod wants and does not have, ready to be applied to a fixture. */
-import { desiredStateOfPods } from '../../src/core/desired/populate.ts'
+import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import type { PodVolumeSource } from '../../src/core/model/objects.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { manualPages } from '../../scripts/man/pages.ts'
 import { escapeRoff, readSections } from '../../scripts/man/roff.ts'
-import { ExitStatus } from '../../src/core/exit-status.ts'
+import { ExitStatus } from '../../src/core/errors/exit-status.ts'
 import { BLOCK_CODES, PROBLEM_CODES, REASONS, WAITING_CODES } from '../../src/core/plan/catalogue.ts'
 import { volctl } from './run-volctl.ts'
 

@@ -3,10 +3,10 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { execa } from 'execa'
 import { afterAll, expect, it } from 'vitest'
-import { containingMount } from '../../src/core/apply/location.ts'
-import { changeOwnershipApart } from '../../src/core/apply/ownership-apart.ts'
+import { containingMount } from '../../src/core/mountinfo/location.ts'
+import { changeOwnershipApart } from '../../src/core/host/ownership-apart.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { ownCommand } from '../../src/core/own-child.ts'
+import { ownCommand } from '../../src/core/processes/own-child.ts'
 import { VOLCTL } from './run-volctl.ts'
 
 const LAUNCHER = new URL('../../dist/launch.cjs', import.meta.url).pathname

@@ -5,7 +5,7 @@
 import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CsiNodeClient } from '../../src/core/csi/csi-node-client.ts'
-import { csiGlobalDir } from '../../src/core/names.ts'
+import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { mapBlockVolume, mountInlineVolume, mountVolume, publishVolume } from '../helpers/csi-driver/kubelet-steps.ts'
 import { mountsAt, unmountBelow } from '../helpers/csi-driver/mounts.ts'
 import { startCsiDriver } from '../helpers/csi-driver/start.ts'

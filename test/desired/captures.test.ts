@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { type ExpectedFile, expectedContent } from '../../src/core/desired/atomic-content.ts'
 import type { VolumeToMount } from '../../src/core/desired/desired-state.ts'
 import { isTerminalPhase, isTerminating } from '../../src/core/desired/pods.ts'
-import { desiredStateOfPods } from '../../src/core/desired/populate.ts'
+import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import type { ApiSnapshot, NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
-import { escapeQualifiedName } from '../../src/core/names.ts'
+import { escapeQualifiedName } from '../../src/core/names/volume-names.ts'
 
 const CAPTURES = new URL('../fixtures/captures/', import.meta.url)
 const ATOMIC = ['configmap', 'secret', 'projected', 'downward-api'].map((name) => `kubernetes.io/${name}`)

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { ApplyEvent } from '../../src/core/apply/events.ts'
+import type { ApplyEvent } from '../../src/core/plan/events.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import { runScenario } from './run-scenario.ts'
 import type { Appeared, PodAppearsReport } from './scenarios/pod-appears.ts'

@@ -1,6 +1,6 @@
 /** The main job, whole: a real API server, real mounts, a CSI driver on a socket, and the built volctl. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { ApplyEvent } from '../../src/core/apply/events.ts'
+import type { ApplyEvent } from '../../src/core/plan/events.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import { layouts, timesInTable } from '../helpers/scene/layouts.ts'
 import { runScenario } from './run-scenario.ts'

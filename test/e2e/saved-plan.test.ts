@@ -1,6 +1,6 @@
 /** Holding to a plan: saved, reviewed, carried out later; the journal of it; a disk that is full; a session that drops. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { ApplyEvent } from '../../src/core/apply/events.ts'
+import type { ApplyEvent } from '../../src/core/plan/events.ts'
 import { noMounts, noRoot } from '../helpers/namespace.ts'
 import { runScenario } from './run-scenario.ts'
 import type { Report } from './scenarios/saved-plan.ts'

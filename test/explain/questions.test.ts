@@ -1,6 +1,6 @@
 /** What WHAT may be: names, prefixes, paths, devices; several things of a name, and none. */
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/errors.ts'
+import { VolctlError } from '../../src/core/errors/errors.ts'
 import { explain } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { nearNames } from '../../src/core/explain/near-names.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { explain } from '../../src/core/explain/explain.ts'
 import type { Explanation, Place } from '../../src/core/explain/explanation.ts'
-import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'

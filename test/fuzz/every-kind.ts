@@ -13,7 +13,7 @@ import type {
   VolumeAttachment,
 } from '../../src/core/model/objects.ts'
 import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
-import { csiUniqueName } from '../../src/core/names.ts'
+import { csiUniqueName } from '../../src/core/names/volume-names.ts'
 import { DRIVER, NOW, node, uid } from '../helpers/node-builder.ts'
 
 /** With nothing left out, at any depth. */

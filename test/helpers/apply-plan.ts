@@ -1,5 +1,5 @@
 /** Operations and plans with nothing in them but what a test of apply gives; for workers too, so without vitest. */
-import type { ApplyResult } from '../../src/core/apply/events.ts'
+import type { ApplyResult } from '../../src/core/plan/events.ts'
 import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
 
 export function bareOperation(

@@ -1,7 +1,7 @@
 /** Runs scenarios with real mounts in a private mount namespace of their own; without root in a user namespace. */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { isInUserNamespace } from '../../src/core/node/standing.ts'
+import { isInUserNamespace } from '../../src/core/processes/standing.ts'
 import { nodeProgram } from './programs.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']

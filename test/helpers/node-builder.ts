@@ -10,8 +10,8 @@ import type {
 } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names.ts'
-import type { NodeState } from '../../src/core/node-state.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
 
 export const ROOT = '/var/lib/kubelet'
 export const NOW = '2026-11-21T12:00:00Z'

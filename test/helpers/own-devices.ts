@@ -2,8 +2,8 @@
  * Loop devices, and the file systems on them, are the machine's: a scenario sees those of its own, and none of another
  * test or of one that was killed, whose backing file may be out of sight, and so anybody's.
  */
-import { readBackingFile } from '../../src/core/apply/device-use.ts'
-import type { Host } from '../../src/core/apply/host.ts'
+import { readBackingFile } from '../../src/core/block/device-use.ts'
+import type { Host } from '../../src/core/host/host.ts'
 
 interface Loop {
   readonly backingFile?: string

@@ -4,7 +4,7 @@
  */
 import type { NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import type { NodeState } from '../../src/core/node-state.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { Operation, Step } from '../../src/core/plan/plan.ts'
 import { HOUR_AGO } from './node-builder.ts'
 

@@ -1,5 +1,5 @@
 /** Ports that a scenario does not use: whoever asks them fails. */
-import type { Cluster, CsiNode } from '../../src/core/apply/ports.ts'
+import type { Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
 
 const nothing = async (): Promise<never> => {
   throw new Error('not asked in this scenario')

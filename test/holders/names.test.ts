@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { containerNames } from '../../src/core/holders/container-names.ts'
 import { describeHolders } from '../../src/core/holders/describe-holders.ts'
 import type { Holders } from '../../src/core/holders/find-holders.ts'
-import { podProcessOf } from '../../src/core/node/pod-cgroups.ts'
+import { podProcessOf } from '../../src/core/processes/pod-cgroups.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 
 const ID = 'ab'.repeat(32)

@@ -1,6 +1,6 @@
 import { closeSync, linkSync, openSync, truncateSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { JOURNAL_FILE } from '../../src/core/apply/journal.ts'
+import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import { EVERYTHING, pastApplies } from '../../src/core/journal/past-applies.ts'
 import { readJournal } from '../../src/core/journal/read-journal.ts'
 import { readLines } from '../../src/core/journal/read-lines.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/errors.ts'
+import { VolctlError } from '../../src/core/errors/errors.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 
 /** Lines of the kinds that upstream's sample table has, and of those it lacks. */

@@ -1,8 +1,8 @@
 /** Where each distribution leaves word of its stopped kubelet: unit, drop-ins, environment and configuration files (S8, N22, N23). */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findKubelet, startableKubelets } from '../../src/core/node/find-kubelet.ts'
-import { kubeletConfig } from '../../src/core/node/kubelet-config.ts'
+import { findKubelet, startableKubelets } from '../../src/core/node/kubelet/find-kubelet.ts'
+import { kubeletConfig } from '../../src/core/node/kubelet/kubelet-config.ts'
 import { fixture } from './helpers/fixture.ts'
 
 interface Layout {

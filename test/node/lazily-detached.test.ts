@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { LAZY_FILE, type LazyRecord, rememberLazy } from '../../src/core/apply/lazy-memory.ts'
+import { LAZY_FILE, type LazyRecord, rememberLazy } from '../../src/core/journal/lazy-memory.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readLazilyDetached } from '../../src/core/node/lazily-detached.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'

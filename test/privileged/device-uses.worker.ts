@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import type { ApplyContext, CsiNode } from '../../src/core/apply/ports.ts'
+import type { ApplyContext, CsiNode } from '../../src/core/apply/operation/ports.ts'
 import type { VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { Operation, VolumeRef } from '../../src/core/plan/plan.ts'
 import { bareOperation, statesOf } from '../helpers/apply-plan.ts'

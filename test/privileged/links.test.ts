@@ -1,6 +1,6 @@
 /** Links in place of the kubelet's directories, on a real disk (S8): deeper ones, and such that change under an apply. */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir } from '../../src/core/names.ts'
+import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { inNamespace, noMounts, noRoot } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./links.worker.ts', import.meta.url)

@@ -12,7 +12,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { csiGlobalDir } from '../../src/core/names.ts'
+import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { addVolume, claim, DRIVER, POD, present, states, withDriver } from '../helpers/csi-scene.ts'
 import { inventory } from '../helpers/inventory.ts'

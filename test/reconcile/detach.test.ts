@@ -1,6 +1,6 @@
 /** A detach comes last: while anything of the volume is left here that the plan does not take away, it is not done (S21, O7). */
 import { describe, expect, it } from 'vitest'
-import { csiGlobalDir } from '../../src/core/names.ts'
+import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, kinds, only, plan, waits } from './planned.ts'
 

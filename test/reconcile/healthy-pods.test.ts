@@ -1,7 +1,7 @@
 /** Odd, legal pods that have all that they want: nothing is planned, and nothing waits (contract, "Plan"). */
 import { describe, expect, it } from 'vitest'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
-import { inlineCsiHandle } from '../../src/core/names.ts'
+import { inlineCsiHandle } from '../../src/core/names/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { plan } from './planned.ts'
 

@@ -1,6 +1,6 @@
 /** A PersistentVolume of an in-tree plugin whose work a CSI driver does (R150, R155; T41, T107). */
 import { expect, it } from 'vitest'
-import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, GONE, kinds, only, plan } from './planned.ts'
 

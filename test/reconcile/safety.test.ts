@@ -1,8 +1,8 @@
 /** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
-import { csiUniqueName } from '../../src/core/names.ts'
-import { refuseInsecureApi } from '../../src/core/reconcile/guards.ts'
+import { csiUniqueName } from '../../src/core/names/volume-names.ts'
+import { refuseInsecureApi } from '../../src/core/reconcile/pods/guards.ts'
 import {
   BEFORE_BOOT,
   DRIVER,

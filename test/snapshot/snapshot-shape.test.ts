@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ShapeError } from '../../src/core/shape.ts'
+import { ShapeError } from '../../src/core/json/shape.ts'
 import { snapshotShape } from '../../src/core/snapshot/snapshot-shape.ts'
 import { node, uid } from '../helpers/node-builder.ts'
 

@@ -1,13 +1,13 @@
-import { append } from '../append.ts'
+import { append } from '../lang/append.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { DeviceMounts } from '../mountinfo/device-mounts.ts'
 import { ownPathOf, type PlaceLink, withLinks, withoutLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { MountsWithin } from '../mountinfo/mounts-within.ts'
-import type { NodeState } from '../node-state.ts'
-import { isWithin, plainPath } from '../path-within.ts'
-import { DRIVER_DIRECTORIES, STRUCTURE } from '../structure.ts'
+import type { NodeState } from '../model/node-state.ts'
+import { isWithin, plainPath } from '../files/path-within.ts'
+import { DRIVER_DIRECTORIES, STRUCTURE } from '../names/structure.ts'
 import { Tree } from './tree.ts'
 
 /** The kernel tells a loop device's file without links as well. */

@@ -2,7 +2,7 @@
  * What lies under plugins/: staged file systems, block maps, global mounts of other plugins.
  * The kubelet never looks there after a restart (R517, C82, O8); volctl does.
  */
-import { compareText } from '../compare-text.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'

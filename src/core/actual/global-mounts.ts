@@ -3,9 +3,9 @@
  *
  * A directory with nothing mounted on it counts too: it is what a tear-down leaves that was ended half-way (R837).
  */
-import { compareText } from '../compare-text.ts'
-import { FC_PLUGIN } from '../fc-disk.ts'
-import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
+import { compareText } from '../lang/compare-text.ts'
+import { FC_PLUGIN } from '../names/fc-disk.ts'
+import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'

@@ -1,5 +1,5 @@
 /** What lies in the global map directory of a block volume (P98, C10). */
-import { compareText } from '../compare-text.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { loopsBackedBy } from './backed-loops.ts'

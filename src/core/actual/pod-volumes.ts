@@ -4,12 +4,12 @@
  * Found by listing, as the kubelet's reconstruction does (R502), and by the mount table, which also knows what lies
  * hidden or has no directory left. No judgement here: that is `reconcile/`.
  */
-import { append } from '../append.ts'
-import { type Location, locate } from '../apply/location.ts'
-import { compareText } from '../compare-text.ts'
+import { append } from '../lang/append.ts'
+import { type Location, locate } from '../mountinfo/location.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { unescapeQualifiedName } from '../names.ts'
+import { unescapeQualifiedName } from '../names/volume-names.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 import { shareSubPaths } from './sub-path-owners.ts'

@@ -2,9 +2,9 @@
  * Raw block volumes of iSCSI and FC (P79, P83, P84, P104). Their map directories are named after the device, the pods'
  * links after the volume: which belong together is told by evidence, not by name.
  */
-import { compareText } from '../compare-text.ts'
-import { FC_PLUGIN } from '../fc-disk.ts'
-import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
+import { compareText } from '../lang/compare-text.ts'
+import { FC_PLUGIN } from '../names/fc-disk.ts'
+import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { BlockVolume, PodLinks } from './devices.ts'

@@ -1,6 +1,6 @@
 /** vol_data.json, as the kubelet writes it beside a CSI mount (R024, C12-C14). */
 import type { TreeEntry } from '../model/snapshot.ts'
-import { onceFor } from '../once-for.ts'
+import { onceFor } from '../lang/once-for.ts'
 
 export interface VolumeData {
   readonly driverName: string

@@ -1,6 +1,6 @@
-import { compareText } from '../compare-text.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
-import { mayBeLink } from '../structure.ts'
+import { mayBeLink } from '../names/structure.ts'
 
 /** The kubelet's directories, indexed by directory, relative to the root directory. Built once, never changed. */
 export class Tree {

@@ -1,4 +1,4 @@
-import { VolctlError, type VolctlErrorOptions } from '../errors.ts'
+import { VolctlError, type VolctlErrorOptions } from '../errors/errors.ts'
 import { parseJson } from '../trust/parse-json.ts'
 
 export interface ApiErrorOptions extends VolctlErrorOptions {

@@ -5,7 +5,7 @@ import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject, received } from './objects.ts'
 import { reduced } from './reduce-object.ts'
-import { CLAIMS, type ObjectKey, objectPath } from './resources.ts'
+import { CLAIMS, type ObjectKey, objectPath } from '../model/resources.ts'
 
 /** Undefined where the API shows that there is none (S3). */
 export async function getClaim(client: KubeClient, key: ObjectKey): Promise<PersistentVolumeClaim | undefined> {

@@ -4,10 +4,10 @@ import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { ApiError, answerTooLarge, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
-import type { CredentialKind, KubeCredentials } from './kube-credentials.ts'
+import type { CredentialKind, KubeCredentials } from './kubeconfig/kube-credentials.ts'
 import { hasMetadata, reduced } from './reduce-object.ts'
 import { withRetry } from './retry.ts'
-import { type Answer, createTransport, type Transport } from './transport.ts'
+import { type Answer, createTransport, type Transport } from './transport/transport.ts'
 import { weightOf } from './weight.ts'
 
 export interface RequestSettings {

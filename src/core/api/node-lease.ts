@@ -2,7 +2,7 @@ import type { Lease } from '../model/objects.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject } from './objects.ts'
-import { LEASES } from './resources.ts'
+import { LEASES } from '../model/resources.ts'
 
 const NAMESPACE = 'kube-node-lease'
 

@@ -1,4 +1,4 @@
-import { digest } from '../digest.ts'
+import { digest } from '../lang/digest.ts'
 import type { ApiObject, ConfigMap, ObjectMeta, Secret, SecretDigest } from '../model/objects.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'

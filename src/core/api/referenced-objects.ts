@@ -1,7 +1,7 @@
-import { compareText } from '../compare-text.ts'
+import { compareText } from '../lang/compare-text.ts'
 import { claimReferenceOf } from '../desired/resolve-claim.ts'
 import type { Pod } from '../model/objects.ts'
-import { keyText, type ObjectKey } from './resources.ts'
+import { keyText, type ObjectKey } from '../model/resources.ts'
 
 /** The objects that pods' volumes name; each once, sorted. */
 export interface ReferencedObjects {

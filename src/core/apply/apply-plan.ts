@@ -5,20 +5,20 @@
  * predecessors are done runs as soon as its volume and pod are free; a failure drops what depends on it and nothing
  * else. In the end the world is read once more, to say what is left.
  */
-import { errorMessage } from '../errors.ts'
-import { ExitStatus } from '../exit-status.ts'
+import { errorMessage } from '../errors/errors.ts'
+import { ExitStatus } from '../errors/exit-status.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
-import { exitStatusOf } from './apply-result.ts'
+import { exitStatusOf } from './operation/apply-result.ts'
 import { ApplyRun } from './apply-run.ts'
-import { type ApplyEvent, type ApplyResult, note, operationEvent } from './events.ts'
-import { type FoundAgain, findAgain, requireSameNode } from './find-again.ts'
-import { invoker } from './invoker.ts'
-import { type Journal, type JournalEntry, openJournal, spokenJournal } from './journal.ts'
-import { DEFAULT_JOURNAL_DIR } from './lazy-memory.ts'
+import { type ApplyEvent, type ApplyResult, note, operationEvent } from '../plan/events.ts'
+import { type FoundAgain, findAgain, requireSameNode } from './conditions/find-again.ts'
+import { invoker } from '../processes/invoker.ts'
+import { type Journal, type JournalEntry, openJournal, spokenJournal } from '../journal/write-journal.ts'
+import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { defaultLockFile, type Lock, takeLock } from './lock.ts'
-import { OperationRefused } from './operation-error.ts'
-import type { ApplyContext } from './ports.ts'
+import { OperationRefused } from '../errors/operation-error.ts'
+import type { ApplyContext } from './operation/ports.ts'
 import { runAll } from './run-all.ts'
 
 /**

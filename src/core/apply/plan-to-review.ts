@@ -1,5 +1,5 @@
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
-import { findAgain, requireSameNode } from './find-again.ts'
+import { findAgain, requireSameNode } from './conditions/find-again.ts'
 
 /**
  * What a saved plan comes to now, as a person must see it before saying yes (S31): the node as it is, and of the saved

@@ -1,7 +1,7 @@
 /** The loop: starts what may run, waits for any of it to end, and stops starting when told to (S11, signals). */
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
-import type { ApplyContext } from './ports.ts'
+import type { ApplyContext } from './operation/ports.ts'
 import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
 

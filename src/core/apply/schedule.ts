@@ -2,10 +2,10 @@
  * Which operation may run now: predecessors first, never two at once on one volume or one pod's directory (C119).
  * Pure bookkeeping; nothing here knows what an operation does.
  */
-import { FC_PLUGIN } from '../fc-disk.ts'
-import { ISCSI_PLUGIN, parseIscsiDirectory } from '../iscsi-disk.ts'
+import { FC_PLUGIN } from '../names/fc-disk.ts'
+import { ISCSI_PLUGIN, parseIscsiDirectory } from '../names/iscsi-disk.ts'
 import type { Operation } from '../plan/plan.ts'
-import type { OutcomeState } from './events.ts'
+import type { OutcomeState } from '../plan/events.ts'
 
 export interface Verdict {
   readonly state: OutcomeState

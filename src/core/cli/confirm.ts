@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
-import { VolctlError } from '../errors.ts'
-import { ExitStatus } from '../exit-status.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { ExitStatus } from '../errors/exit-status.ts'
 
 /** Asks on the terminal, on standard error; only `yes` is a yes. Ctrl-C, end of input and a dropped session are a no. */
 export async function confirm(question: string, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 /** A driver's node service as apply calls it. */
-import type { CsiNode } from '../apply/ports.ts'
+import type { CsiNode } from '../apply/operation/ports.ts'
 import type { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { type Deadline, deadlineIn } from '../grpc/deadline.ts'
 

@@ -1,4 +1,4 @@
-import type { ExitStatus } from '../exit-status.ts'
+import type { ExitStatus } from '../errors/exit-status.ts'
 
 /** What each exit status means, for the manual; a status that a command never ends with has no meaning there. */
 export const EXIT_MEANINGS: Readonly<

@@ -1,5 +1,5 @@
-import { VolctlError } from '../errors.ts'
-import { ExitStatus } from '../exit-status.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { ExitStatus } from '../errors/exit-status.ts'
 
 /**
  * Signals of an apply (contract: 130). The first SIGINT or SIGTERM stops the starting of operations, the second leaves

@@ -1,4 +1,4 @@
-import { SafetyRefusal, VolctlError } from '../errors.ts'
+import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import type { LocatedNode } from '../node/locate-node.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { environment } from '../trust/environment.ts'

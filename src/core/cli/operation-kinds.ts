@@ -1,4 +1,4 @@
-import { VolctlError } from '../errors.ts'
+import { VolctlError } from '../errors/errors.ts'
 import { OPERATION_GROUPS, OPERATION_KINDS, type OperationKind } from '../plan/plan.ts'
 
 const GROUPS: Readonly<Record<string, readonly OperationKind[]>> = OPERATION_GROUPS

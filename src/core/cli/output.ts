@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { errnoOf, errorMessage, VolctlError } from '../errors.ts'
+import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
 import { written } from './written.ts'
 
 /** A pipe without a reader, a terminal that hung up, and what follows on either. */

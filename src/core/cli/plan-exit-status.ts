@@ -1,5 +1,5 @@
-import { SafetyRefusal } from '../errors.ts'
-import { ExitStatus } from '../exit-status.ts'
+import { SafetyRefusal } from '../errors/errors.ts'
+import { ExitStatus } from '../errors/exit-status.ts'
 import type { Plan } from '../plan/plan.ts'
 
 /** The exit status of `volctl plan` (contract, "Exit status"). */

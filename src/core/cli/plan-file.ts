@@ -1,5 +1,5 @@
 /** The FILE of `plan --out` and `apply`. */
-import { VolctlError } from '../errors.ts'
+import { VolctlError } from '../errors/errors.ts'
 import { planFlags } from './plan-flags.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { SafetyRefusal, type VolctlError } from '../errors.ts'
+import { SafetyRefusal, type VolctlError } from '../errors/errors.ts'
 import type { Palette } from '../views/palette.ts'
 import { toJsonLine } from '../views/structured.ts'
 import { terminalSafe } from '../views/terminal-safe.ts'

@@ -1,5 +1,5 @@
 /** A name on the command line that nothing bears: a slip of the pen must not look like a node that is in order. */
-import { VolctlError } from '../errors.ts'
+import { VolctlError } from '../errors/errors.ts'
 import type { Problem } from '../plan/plan.ts'
 
 /** @throws VolctlError NothingNamed, unless the person does without (--ignore-not-found) */

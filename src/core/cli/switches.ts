@@ -1,5 +1,5 @@
 /** Flags without a value, written as with kubectl: `--yes=true` is a yes, and `--yes=false` is none. */
-import { VolctlError } from '../errors.ts'
+import { VolctlError } from '../errors/errors.ts'
 
 /**
  * The command line with every switch in its plain form: `--name` where it is on, nothing where it is off.

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { errorMessage, VolctlError } from '../errors.ts'
+import { errorMessage, VolctlError } from '../errors/errors.ts'
 
 /**
  * What a person reads of anything thrown: one of our own errors as it is, a usage error of oclif's parser in one

@@ -1,6 +1,6 @@
 /** Is a person there, who sees the plan and can say yes (contract, `--yes`). */
 import { isatty } from 'node:tty'
-import { VolctlError } from '../errors.ts'
+import { VolctlError } from '../errors/errors.ts'
 
 /** Which of the three standard streams are terminals. */
 export interface Terminals {

@@ -1,4 +1,4 @@
-import { errorMessage } from '../errors.ts'
+import { errorMessage } from '../errors/errors.ts'
 import { deadlineIn } from '../grpc/deadline.ts'
 import { type Container, type PodSandbox, RuntimeService } from '../grpc/gen/runtime/v1/runtime_pb.js'
 import { GrpcError } from '../grpc/grpc-error.ts'

@@ -1,4 +1,4 @@
-import { compareText } from '../compare-text.ts'
+import { compareText } from '../lang/compare-text.ts'
 import { type Container, ContainerState, type PodSandbox, PodSandboxState } from '../grpc/gen/runtime/v1/runtime_pb.js'
 import type { SandboxState } from '../model/snapshot.ts'
 

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import { errorMessage } from '../errors.ts'
+import { errorMessage } from '../errors/errors.ts'
 import { deadlineIn } from '../grpc/deadline.ts'
 import { type PluginInfo, Registration } from '../grpc/gen/pluginregistration/registration_pb.js'
 import { GrpcError } from '../grpc/grpc-error.ts'

@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf'
-import { VolctlError } from '../errors.ts'
+import { VolctlError } from '../errors/errors.ts'
 import { type Deadline, deadlineIn } from '../grpc/deadline.ts'
 import {
   Identity,

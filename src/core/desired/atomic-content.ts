@@ -1,7 +1,7 @@
 /** The files that configMap, secret, downwardAPI and projected volumes should hold (P27, P46-P53; O28). */
 import type { ConfigMap, Pod, PodVolumeSource, SecretDigest } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
-import { onceFor } from '../once-for.ts'
+import { onceFor } from '../lang/once-for.ts'
 import { apiLookup, type Lookup } from './api-lookup.ts'
 import { downwardApiFile } from './downward-api-content.ts'
 import { isNoContent, type NoContent, payloadFiles } from './payload-entries.ts'

@@ -1,6 +1,6 @@
 /** Whether a mounted volume is to be grown on this node (R125, R318, R319, R455-R458; C96-C98). */
 import type { PersistentVolumeClaim } from '../model/objects.ts'
-import { CSI_PLUGIN } from '../names.ts'
+import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { compareQuantities, parseQuantity } from './quantity.ts'
 

@@ -4,10 +4,10 @@
  * What is known of it is its source at most: a source that is readable says of which plugins and drivers the volume can
  * be, and of which it never is. What nobody can read may be any.
  */
-import { FC_PLUGIN } from '../fc-disk.ts'
-import { ISCSI_PLUGIN } from '../iscsi-disk.ts'
+import { FC_PLUGIN } from '../names/fc-disk.ts'
+import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
 import type { PersistentVolume, PodVolumeSource } from '../model/objects.ts'
-import { CSI_PLUGIN, parseCsiUniqueName } from '../names.ts'
+import { CSI_PLUGIN, parseCsiUniqueName } from '../names/volume-names.ts'
 import type { VolumeSpec } from './desired-state.ts'
 
 export type MayBe =

@@ -1,6 +1,6 @@
 /** Directories that a volume needs so that containers can mount something else inside it (P26). */
 import { posix } from 'node:path'
-import { compareText } from '../compare-text.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type { Container, Pod } from '../model/objects.ts'
 import { allContainers } from './pods.ts'
 

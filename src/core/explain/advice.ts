@@ -1,8 +1,8 @@
 /** What the person should do: the hints of the codes that apply, else their meanings, and the command that does the rest. */
-import { isPlainWord } from '../plain-word.ts'
+import { isPlainWord } from '../lang/plain-word.ts'
 import { BLOCK_CODES, PROBLEM_CODES, REASONS, WAITING_CODES } from '../plan/catalogue.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
-import { isNamed } from '../reconcile/filter-operations.ts'
+import { isNamed } from '../reconcile/context/filter-operations.ts'
 import type { Concern } from './concerns.ts'
 import type { Advice } from './explanation.ts'
 

@@ -1,7 +1,7 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
-import { onceFor } from '../once-for.ts'
-import { podName } from '../pod-name.ts'
-import { type PlanContext, podRefOf } from '../reconcile/context.ts'
+import { onceFor } from '../lang/once-for.ts'
+import { podName } from '../plan/pod-name.ts'
+import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { allCandidates, type Target } from './candidates.ts'
 import type { Scope } from './concerns.ts'
 import type { Fact, Place, Subject } from './explanation.ts'

@@ -1,7 +1,7 @@
 /** Everything on a node and in its API that can be asked about, with the names under which it goes. */
 import { namedUids, podNamespace } from '../desired/pods.ts'
-import { namespacedName, podName } from '../pod-name.ts'
-import { type PlanContext, podRefOf } from '../reconcile/context.ts'
+import { namespacedName, podName } from '../plan/pod-name.ts'
+import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import type { SubjectKind } from './explanation.ts'
 import type { NodeVolume } from './node-volume.ts'
 import type { NodeVolumes } from './node-volumes.ts'

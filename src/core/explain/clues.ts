@@ -1,8 +1,8 @@
 /** What to do that no plan says: what the API still waits for, and what is left when the volumes are down. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { PlanOptions } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context.ts'
-import type { PodClass } from '../reconcile/pod-classes.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { Concern } from './concerns.ts'
 
 /** @param uids of pods that are explained as a whole */

@@ -1,11 +1,11 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
 import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
-import { podName } from '../pod-name.ts'
-import { type PlanContext, podRefOf } from '../reconcile/context.ts'
+import { podName } from '../plan/pod-name.ts'
+import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import type { Decision } from '../reconcile/decisions.ts'
-import { describeWanted } from '../reconcile/mount-volumes.ts'
-import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/volume-facts.ts'
+import { describeWanted } from '../reconcile/mount-volumes/mount-volumes.ts'
+import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/identity/volume-facts.ts'
 import { type Concern, concernOf } from './concerns.ts'
 import type { AttachmentView, VolumeView } from './explanation.ts'
 import { type NodeVolume, podDirOf } from './node-volume.ts'

@@ -2,8 +2,8 @@
 
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { isWithin } from '../path-within.ts'
-import type { PlanContext } from '../reconcile/context.ts'
+import { isWithin } from '../files/path-within.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Fact } from './explanation.ts'
 import type { NodeVolume } from './node-volume.ts'
 import type { NodeVolumes } from './node-volumes.ts'

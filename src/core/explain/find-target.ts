@@ -1,9 +1,9 @@
 /** What a name means: one thing; of several, or none, an error says what to ask for instead. */
 
 import { type ReadFailure, readFailures } from '../desired/read-failures.ts'
-import { VolctlError } from '../errors.ts'
-import { firstFew } from '../first-few.ts'
-import type { PlanContext } from '../reconcile/context.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { firstFew } from '../lang/first-few.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import { type Candidate, PREFIXES, type Target } from './candidates.ts'
 import type { SubjectKind } from './explanation.ts'
 import { nearNames } from './near-names.ts'

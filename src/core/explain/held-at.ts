@@ -1,7 +1,7 @@
 import type { Held } from '../holders/live-holders.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { Operation } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Asked } from './asked.ts'
 import type { NodeVolume } from './node-volume.ts'
 

@@ -1,9 +1,9 @@
 /** What a thing is, and where that was learned. Never what a secret, or an object's attributes or annotations, hold. */
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim } from '../model/objects.ts'
-import { namespacedName } from '../pod-name.ts'
-import { identifyAttachment } from '../reconcile/attachment-identity.ts'
-import type { PlanContext } from '../reconcile/context.ts'
+import { namespacedName } from '../plan/pod-name.ts'
+import { identifyAttachment } from '../reconcile/identity/attachment-identity.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Target } from './candidates.ts'
 import type { Fact } from './explanation.ts'
 import type { NodeVolume } from './node-volume.ts'

@@ -1,5 +1,5 @@
 /** Names that somebody may have meant. */
-import { compareText } from '../compare-text.ts'
+import { compareText } from '../lang/compare-text.ts'
 
 /** The nearest first, none that is nothing like it; those that contain the text count as near. */
 export function nearNames(text: string, names: Iterable<string>, most: number): string[] {

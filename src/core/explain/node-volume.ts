@@ -5,11 +5,11 @@ import type { PodVolume, SubPaths } from '../actual/pod-volumes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { CSI_PLUGIN, unescapeQualifiedName } from '../names.ts'
-import { onceFor } from '../once-for.ts'
+import { CSI_PLUGIN, unescapeQualifiedName } from '../names/volume-names.ts'
+import { onceFor } from '../lang/once-for.ts'
 import { csiPodDir } from '../plugins/csi-paths.ts'
 import { pluginNamed } from '../plugins/registry.ts'
-import type { CsiIdentity } from '../reconcile/csi-identity.ts'
+import type { CsiIdentity } from '../reconcile/identity/csi-identity.ts'
 
 /** A map of a block volume, and the pod's part of it. */
 export interface Mapped {

@@ -4,7 +4,7 @@
  */
 import { globalMounts } from '../actual/global-mounts.ts'
 import { parentOf } from '../actual/tree.ts'
-import type { PlanContext } from '../reconcile/context.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import { noteObjects, notePodsVolumes } from './api-volumes.ts'
 import { noteBlock, noteGlobal, notePod, noteStaged } from './found-volumes.ts'
 import type { NodeVolume } from './node-volume.ts'

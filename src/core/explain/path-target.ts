@@ -1,9 +1,9 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or none of its business. */
-import { containingMount, type Location, locationIn } from '../apply/location.ts'
-import { VolctlError } from '../errors.ts'
+import { containingMount, type Location, locationIn } from '../mountinfo/location.ts'
+import { VolctlError } from '../errors/errors.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { isWithin, plainPath } from '../path-within.ts'
-import type { PlanContext } from '../reconcile/context.ts'
+import { isWithin, plainPath } from '../files/path-within.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import { deviceTarget, isDevice } from './device-target.ts'
 import type { Fact, Place, Subject } from './explanation.ts'
 import { nearNames } from './near-names.ts'

@@ -1,4 +1,4 @@
-import type { PlanContext } from '../reconcile/context.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import { podVerdict } from '../reconcile/decisions.ts'
 import type { Scope } from './concerns.ts'
 import type { PodView } from './explanation.ts'

@@ -1,7 +1,7 @@
 /** Why nothing is to be done, and why nothing may be. */
-import type { PlanContext } from '../reconcile/context.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import { podVerdict } from '../reconcile/decisions.ts'
-import type { PodClass } from '../reconcile/pod-classes.ts'
+import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { Asked } from './asked.ts'
 import type { Concern, Scope } from './concerns.ts'
 import { type DescribedVolume, NOTHING_HERE } from './describe-volume.ts'

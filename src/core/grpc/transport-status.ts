@@ -1,5 +1,5 @@
 import { constants } from 'node:http2'
-import { errnoOf, errorMessage, isMissing } from '../errors.ts'
+import { errnoOf, errorMessage, isMissing } from '../errors/errors.ts'
 import type { GrpcCode } from './grpc-status.ts'
 
 /** What an end without a gRPC status stands for. */

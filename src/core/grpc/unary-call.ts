@@ -7,7 +7,7 @@ import {
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf'
-import { errorMessage } from '../errors.ts'
+import { errorMessage } from '../errors/errors.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import type { Deadline } from './deadline.ts'

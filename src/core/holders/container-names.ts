@@ -2,8 +2,8 @@
 import { namedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
-import type { PodProcess } from '../node/pod-cgroups.ts'
-import { onceFor } from '../once-for.ts'
+import type { PodProcess } from '../processes/pod-cgroups.ts'
+import { onceFor } from '../lang/once-for.ts'
 import type { PodRef } from '../plan/plan.ts'
 
 export interface ContainerName {

@@ -3,9 +3,9 @@
  * file system is asked for its number, which may be that of a server that does not answer.
  */
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
-import { deviceNumberFrom } from '../apply/device-use.ts'
-import { hasEnded, taskIds } from '../apply/other-namespaces.ts'
-import { errnoOf } from '../errors.ts'
+import { deviceNumberFrom } from '../block/device-use.ts'
+import { hasEnded, taskIds } from '../processes/mount-namespaces.ts'
+import { errnoOf } from '../errors/errors.ts'
 import { kernelText, mountIdBehind, mountIdIn } from '../trust/kernel.ts'
 
 /**

@@ -1,8 +1,8 @@
 /** Where a path of some mount namespace leads to, by readlink alone, and never into a file system that may not answer. */
 import { lstatSync, readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import { cannotHang } from '../apply/file-systems.ts'
-import { containingMount } from '../apply/location.ts'
+import { cannotHang } from '../mountinfo/file-systems.ts'
+import { containingMount } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 
 /** A mount namespace, and a path that leads to its root from here. */

@@ -1,5 +1,5 @@
 /** Files that the kernel itself uses, and directories that it hands out: loop devices, swap areas, NFS exports (S12). */
-import { readLoops } from '../apply/device-use.ts'
+import { readLoops } from '../block/device-use.ts'
 import { decodeOctal } from '../mountinfo/decode-octal.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import { readPlain } from '../trust/plain-files.ts'

@@ -1,5 +1,5 @@
 /** What a process and its map reader say to each other: JSON, read by shape. */
-import { count, list, object, oneOf, optional, type Shape, text } from '../shape.ts'
+import { count, list, object, oneOf, optional, type Shape, text } from '../json/shape.ts'
 import type { BlockQuestion } from './mapped-blocks.ts'
 
 export interface MapRequest {

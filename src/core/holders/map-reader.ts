@@ -4,9 +4,9 @@
  * standard input, and answers on its standard output with a line for every process, in order.
  */
 import { lstatSync, readlinkSync, statSync } from 'node:fs'
-import { errnoOf, errorMessage } from '../errors.ts'
+import { errnoOf, errorMessage } from '../errors/errors.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
-import { requestOfParent } from '../parent-request.ts'
+import { requestOfParent } from '../processes/parent-request.ts'
 import { kernelText, namespaceOf } from '../trust/kernel.ts'
 import { detachedPaths } from './detached-paths.ts'
 import { type MapAnswer, type MapRequest, mapRequest, type StrayInode } from './map-messages.ts'

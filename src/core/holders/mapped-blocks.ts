@@ -1,6 +1,6 @@
 /** Block devices that a process has mapped into its memory, which stay so when their descriptor is closed. */
 import { statSync } from 'node:fs'
-import { anyDeviceNumberOf } from '../apply/device-use.ts'
+import { anyDeviceNumberOf } from '../block/device-use.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { kernelText } from '../trust/kernel.ts'
 

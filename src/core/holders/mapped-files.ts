@@ -1,6 +1,6 @@
 /** Which processes have a file of some places mapped, which no descriptor need show: asked of a child that can be given up. */
 
-import { errorMessage } from '../errors.ts'
+import { errorMessage } from '../errors/errors.ts'
 import { runCommand } from '../trust/programs.ts'
 import { type MapAnswer, type MapRequest, mapAnswer } from './map-messages.ts'
 import type { Places } from './places.ts'

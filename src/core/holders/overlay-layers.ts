@@ -7,7 +7,7 @@
  */
 import { posix } from 'node:path'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import { onceFor } from '../once-for.ts'
+import { onceFor } from '../lang/once-for.ts'
 
 export interface Layer {
   readonly mount: MountInfo

@@ -1,5 +1,5 @@
 /** Which processes volctl cannot see at all: nobody is ruled out as a holder where there may be some. */
-import { processIds } from '../apply/other-namespaces.ts'
+import { processIds } from '../processes/mount-namespaces.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 

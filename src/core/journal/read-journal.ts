@@ -3,9 +3,9 @@
  * written is not read (S33). It is read line by line, and no more of it is held than was asked for (S34).
  */
 import { closeSync } from 'node:fs'
-import { JOURNAL_FILE, KEPT_FILES } from '../apply/journal.ts'
-import { troubleText } from '../disk-trouble.ts'
-import { errnoOf, VolctlError } from '../errors.ts'
+import { JOURNAL_FILE, KEPT_FILES } from './write-journal.ts'
+import { troubleText } from '../files/disk-trouble.ts'
+import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { NotTrusted, openKept, openTrustedDirectory, requireOneName, TRUST_HINT } from '../trust/files.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { EVERYTHING, type JournalPart, type PastApplies, pastApplies, TooMuch, type Wanted } from './past-applies.ts'

@@ -18,7 +18,7 @@ import {
   number,
   text,
   unneeded,
-} from '../shape.ts'
+} from '../json/shape.ts'
 import type {
   ApiObject,
   ClusterTrustBundle,

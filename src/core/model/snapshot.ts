@@ -5,7 +5,7 @@
  * `--snapshot` reads it back. Optional sections are sections that a snapshot may lack: the plan then says what it
  * cannot know and stays as cautious as if the source had failed.
  */
-import type { PathType } from '../path-type.ts'
+import type { PathType } from '../files/path-type.ts'
 import type {
   ConfigMap,
   CsiDriver,

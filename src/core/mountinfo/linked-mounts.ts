@@ -5,7 +5,7 @@
  * /data/pods/UID/… where ROOT/pods leads to /data/pods. Here it has the path again that the kubelet, its drivers and all
  * steps use. A link is to the kernel what a bind mount of the same place is: the directory behind it is found like one's.
  */
-import { isWithin } from '../path-within.ts'
+import { isWithin } from '../files/path-within.ts'
 import { undeletedPath } from './deleted.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 

@@ -1,4 +1,4 @@
-import { append } from '../append.ts'
+import { append } from '../lang/append.ts'
 import type { MountInfo } from './mount-table.ts'
 
 /** Mounts by every directory on the way to them: nodes have had a hundred thousand, and every volume asks for its own. */

@@ -1,4 +1,4 @@
-import { append } from '../append.ts'
+import { append } from '../lang/append.ts'
 import { Covers } from './covers.ts'
 import { decodeOctal } from './decode-octal.ts'
 import { undeletedPath } from './deleted.ts'

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
-import { VolctlError } from '../errors.ts'
-import { isWithin } from '../path-within.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { isWithin } from '../files/path-within.ts'
 import { undeletedPath } from './deleted.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 

@@ -10,7 +10,7 @@
  *
  * @see proc_pid_mountinfo(5), rules P107-P109
  */
-import { VolctlError } from '../errors.ts'
+import { VolctlError } from '../errors/errors.ts'
 
 /** One column per fact, one row per line of the table. */
 export interface MountColumns {

@@ -10,8 +10,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { KubeClient } from '../api/kube-client.ts'
 import type { DiskRead } from '../api/read-api.ts'
-import { isSuperblockGone } from '../apply/device-use.ts'
-import { DEFAULT_JOURNAL_DIR } from '../apply/lazy-memory.ts'
+import { isSuperblockGone } from '../block/device-use.ts'
+import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import type {
   ApiSnapshot,
   CsiSocket,
@@ -22,9 +22,9 @@ import type {
 } from '../model/snapshot.ts'
 import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import type { NodeState } from '../node-state.ts'
+import type { NodeState } from '../model/node-state.ts'
 import { allDoubts } from '../trust/doubts.ts'
-import { loopDevices } from './block-devices.ts'
+import { loopDevices } from '../block/block-devices.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { flexDrivers } from './flex-drivers.ts'
 import { hostIdentity } from './host-identity.ts'
@@ -35,8 +35,8 @@ import { type LocatedNode, locateNode } from './locate-node.ts'
 import { mountsAnew } from './mounts-anew.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readSelinux } from './selinux.ts'
-import { withSignsOfLife } from './signs-of-life.ts'
-import { isInUserNamespace } from './standing.ts'
+import { withSignsOfLife } from './kubelet/signs-of-life.ts'
+import { isInUserNamespace } from '../processes/standing.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
 import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
@@ -195,7 +195,7 @@ async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead
   const [{ readApi }, { createKubeClient }, { discoverKubeConfig, discoverKubeletConfig }] = await Promise.all([
     import('../api/read-api.ts'),
     import('../api/kube-client.ts'),
-    import('../api/kube-config.ts'),
+    import('../api/kubeconfig/kube-config.ts'),
   ])
   const { signal, log } = options
   const places = {

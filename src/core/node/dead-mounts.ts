@@ -5,7 +5,7 @@
  * process from ending. Each is asked by a child of its own, with a deadline, and a child that hangs beyond SIGKILL is
  * left behind.
  */
-import { compareText } from '../compare-text.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { runCommand } from '../trust/programs.ts'

@@ -1,5 +1,5 @@
 /** The mount table read again in an apply, through the links that the plan was decided on (S8, S26). */
-import { OperationRefused } from '../apply/operation-error.ts'
+import { OperationRefused } from '../errors/operation-error.ts'
 import { type PlaceLink, withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { readMountTable } from './read-mountinfo.ts'

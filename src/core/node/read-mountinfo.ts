@@ -1,7 +1,7 @@
 /** The mount table of the kubelet's mount namespace (S6). */
 import { realpathSync } from 'node:fs'
 import { release } from 'node:os'
-import { errorMessage, SafetyRefusal, VolctlError } from '../errors.ts'
+import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'

@@ -4,7 +4,7 @@
  */
 import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { SafetyRefusal, VolctlError } from '../errors.ts'
+import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { caller, callerWord, mayReenter } from '../trust/caller.ts'
 import { enterNamespace, openNamespace } from '../trust/enter-namespace.ts'
 import { PinnedProcess } from '../trust/processes.ts'

@@ -1,7 +1,7 @@
 /** Where this node's container runtime listens: what a person says, then what the kubelet and crictl(1) are told (S8, S9). */
 import { dirname } from 'node:path'
 import { load } from 'js-yaml'
-import { VolctlError } from '../errors.ts'
+import { VolctlError } from '../errors/errors.ts'
 import { unixSocketPath } from '../grpc/unix-socket.ts'
 import { addDoubt } from '../trust/doubts.ts'
 import { environment } from '../trust/environment.ts'

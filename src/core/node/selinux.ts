@@ -1,5 +1,5 @@
 /** What SELinux of this host gives the files of a container (C68): read as the kubelet's own library reads it. */
-import { errnoOf, errorMessage } from '../errors.ts'
+import { errnoOf, errorMessage } from '../errors/errors.ts'
 import type { Selinux } from '../model/snapshot.ts'
 import { readTrustedText } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import { errnoOf } from '../errors.ts'
+import { errnoOf } from '../errors/errors.ts'
 import type { StaticPodsSnapshot } from '../model/snapshot.ts'
 import { addDoubt } from '../trust/doubts.ts'
 import { checkTrusted, NotTrusted, readTrustedText, TRUST_HINT } from '../trust/files.ts'

@@ -15,7 +15,7 @@ import {
   type StepOp,
   type VolumeRef,
 } from '../plan/plan.ts'
-import { code, count, flag, integer, list, object, oneOf, optional, path, record, type Shape, text } from '../shape.ts'
+import { code, count, flag, integer, list, object, oneOf, optional, path, record, type Shape, text } from '../json/shape.ts'
 
 const kind = oneOf(...OPERATION_KINDS)
 

@@ -1,8 +1,8 @@
 /** A saved plan, read with suspicion: it may be damaged, of another version, edited, or somebody else's. */
-import { troubleText } from '../disk-trouble.ts'
-import { errnoOf, VolctlError } from '../errors.ts'
-import { parseDocument, shownField } from '../parse-document.ts'
-import { ShapeError } from '../shape.ts'
+import { troubleText } from '../files/disk-trouble.ts'
+import { errnoOf, VolctlError } from '../errors/errors.ts'
+import { parseDocument, shownField } from '../json/parse-document.ts'
+import { ShapeError } from '../json/shape.ts'
 import { readSource, TooSlow, Unreadable } from '../snapshot/read-source.ts'
 import { callerPath } from '../trust/caller.ts'
 import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../trust/files.ts'

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../names.ts'
+import { sha256Hex } from '../names/volume-names.ts'
 import type { Operation, ReviewedPlan } from './plan.ts'
 
 /**

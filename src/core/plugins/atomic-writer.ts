@@ -5,10 +5,10 @@
 
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
-import { isGeneration } from '../names.ts'
+import { isGeneration } from '../names/volume-names.ts'
 import type { Step } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context.ts'
-import { expectedMount, notAsked, type Obstacle } from '../reconcile/draft.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
 import { contentDifference } from './content-difference.ts'
 import { volumeObstacle } from './content-obstacle.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir } from './empty-dir-steps.ts'

@@ -3,7 +3,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { baseName } from '../actual/tree.ts'
 import { type ExpectedContent, type ExpectedFile, expectedContent } from '../desired/atomic-content.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { isGeneration } from '../names.ts'
+import { isGeneration } from '../names/volume-names.ts'
 import { podVolumeDir } from './paths.ts'
 
 /**

@@ -3,7 +3,7 @@ import { expectedContent } from '../desired/atomic-content.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { NoContent } from '../desired/payload-entries.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
-import type { Obstacle } from '../reconcile/draft.ts'
+import type { Obstacle } from '../plan/draft.ts'
 
 /** Of a pod's volume by what the API says; undefined: it can be filled. */
 export function volumeObstacle(volume: VolumeToMount, api: ApiSnapshot | undefined): Obstacle | undefined {

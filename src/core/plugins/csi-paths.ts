@@ -1,6 +1,6 @@
 /** Where a CSI volume has its directories, relative to the root directory (C10). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { csiGlobalDir, escapeQualifiedName } from '../names.ts'
+import { csiGlobalDir, escapeQualifiedName } from '../names/volume-names.ts'
 
 /** Of all raw block volumes; `staging` and `publish` lie in it beside the volumes' own directories. */
 export const CSI_BLOCK_DIR = 'plugins/kubernetes.io/csi/volumeDevices'

@@ -4,7 +4,7 @@ import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
 import type { Attachability, VolumeToMount } from '../desired/desired-state.ts'
-import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../names.ts'
+import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../names/volume-names.ts'
 import {
   csiMapFile,
   csiPodDir,

@@ -1,8 +1,8 @@
 /** How an emptyDir is made, by itself or inside a volume that is built on one (P22, P36, P37). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { Step } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context.ts'
-import type { Obstacle } from '../reconcile/draft.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import type { Obstacle } from '../plan/draft.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
 
 /** Anybody may write into an emptyDir; who may reach it the pod's directory decides (P37). */

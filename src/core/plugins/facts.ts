@@ -1,7 +1,7 @@
 /** Unique names, by the two rules that there are (R019, P6). */
 import type { Attachability } from '../desired/desired-state.ts'
 import type { PodVolumeSource, SharedSources } from '../model/objects.ts'
-import { uniquePodVolumeName, uniqueVolumeName } from '../names.ts'
+import { uniquePodVolumeName, uniqueVolumeName } from '../names/volume-names.ts'
 import type { SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'
 
 /** Neither attached nor staged: one volume a pod. */

@@ -1,7 +1,7 @@
 /** fc: a Fibre Channel LUN that the host's adapters see (P79-P82). */
 
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
-import { FC_PLUGIN, fcDirectory, fcDiskOf } from '../fc-disk.ts'
+import { FC_PLUGIN, fcDirectory, fcDiskOf } from '../names/fc-disk.ts'
 import type { SharedSources } from '../model/objects.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
 import { lunPlugin } from './lun-steps.ts'

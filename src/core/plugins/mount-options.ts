@@ -1,6 +1,6 @@
 /** Mount options that a PersistentVolume brings (P14, P19); inline volumes have none. */
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import type { Obstacle } from '../reconcile/draft.ts'
+import type { Obstacle } from '../plan/draft.ts'
 
 /** Wins over spec.mountOptions, also where it is empty. */
 const ANNOTATION = 'volume.beta.kubernetes.io/mount-options'

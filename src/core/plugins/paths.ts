@@ -1,6 +1,6 @@
 /** Where the kubelet keeps the volumes of a pod, relative to the root directory (R021, P35, P22). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { escapeQualifiedName } from '../names.ts'
+import { escapeQualifiedName } from '../names/volume-names.ts'
 
 type Named = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName'>
 

@@ -9,8 +9,8 @@ import type { ApiLookup } from '../desired/api-lookup.ts'
 import type { VolumeSpec, VolumeToMount } from '../desired/desired-state.ts'
 import type { Node, PersistentVolume, PodVolumeSource } from '../model/objects.ts'
 import type { ExpectedMount, Step } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context.ts'
-import type { Obstacle } from '../reconcile/draft.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import type { Obstacle } from '../plan/draft.ts'
 import type { TeardownFamily } from './teardown-family.ts'
 
 /** A pod's inline volume, or a PersistentVolume that is translated to CSI where it was in-tree (P5). */

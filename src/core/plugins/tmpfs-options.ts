@@ -1,7 +1,7 @@
 /** Options of the tmpfs of an emptyDir in memory, and of those that secrets and the like are written into (P38, P39). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { parseQuantity } from '../desired/quantity.ts'
-import type { PlanContext } from '../reconcile/context.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import { podMemoryLimit } from './pod-memory-limit.ts'
 
 /** The first kernel whose tmpfs can be kept out of swap. */

@@ -1,15 +1,15 @@
 /** Why each thing on the node is acted on or left alone, one line each, with the rule: what -v prints and explain asks. */
 import { podVolumes } from '../actual/pod-volumes.ts'
-import { compareText } from '../compare-text.ts'
-import type { NodeState } from '../node-state.ts'
+import { compareText } from '../lang/compare-text.ts'
+import type { NodeState } from '../model/node-state.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { pluginNamed } from '../plugins/registry.ts'
-import type { PlanContext } from './context.ts'
-import { Findings, type Left } from './draft.ts'
+import type { PlanContext } from './context/context.ts'
+import { Findings, type Left } from '../plan/draft.ts'
 import { decideNode } from './plan-node.ts'
-import type { PodClass } from './pod-classes.ts'
-import { leftUnread, unreadParts } from './unread.ts'
-import { isLiving } from './volume-users.ts'
+import type { PodClass } from './pods/pod-classes.ts'
+import { leftUnread, unreadParts } from './context/unread.ts'
+import { isLiving } from './pods/volume-users.ts'
 
 /** As the phases leave things, and so for pods and operations. */
 export type Decision = Left

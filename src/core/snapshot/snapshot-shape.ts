@@ -15,7 +15,7 @@ import {
   volumeShape,
 } from '../model/object-shapes.ts'
 import type { ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
-import { plainPath } from '../path-within.ts'
+import { plainPath } from '../files/path-within.ts'
 import {
   anything,
   fail,
@@ -30,7 +30,7 @@ import {
   type Shape,
   text,
   unneeded,
-} from '../shape.ts'
+} from '../json/shape.ts'
 
 /** An empty one tells no more than none. */
 const filled: Shape<string> = (value, at) => (value === '' ? fail(at, 'there', undefined) : text(value, at))

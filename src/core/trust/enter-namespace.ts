@@ -6,7 +6,7 @@
  * namespace the host's (processes.ts), by a descriptor that was taken while that process was pinned (S32).
  */
 import { constants, openSync } from 'node:fs'
-import { VolctlError } from '../errors.ts'
+import { VolctlError } from '../errors/errors.ts'
 import { linkIfAny } from './kernel.ts'
 import type { PinnedProcess } from './processes.ts'
 import { runInForeground } from './programs.ts'

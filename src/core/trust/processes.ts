@@ -10,7 +10,7 @@
  * where its number has been given to another one since.
  */
 import { closeSync, constants, openSync, statSync } from 'node:fs'
-import { isMissing } from '../errors.ts'
+import { isMissing } from '../errors/errors.ts'
 import { kernelBytes, kernelText, linkIfAny, listIfAny, namespaceOf } from './kernel.ts'
 import { runCommand } from './programs.ts'
 

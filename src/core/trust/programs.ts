@@ -6,7 +6,7 @@
  * put it there: it, a directory above it and a link on the way (S33).
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { errnoOf, isMissing, VolctlError } from '../errors.ts'
+import { errnoOf, isMissing, VolctlError } from '../errors/errors.ts'
 import { ownEnvironment, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 

@@ -1,6 +1,6 @@
 /** The gate for bytes that are here and packed: what they become has an end (S34). For a stream there is `collect`. */
 import { gunzipSync } from 'node:zlib'
-import { errnoOf } from '../errors.ts'
+import { errnoOf } from '../errors/errors.ts'
 import { TooLarge } from './plain-files.ts'
 
 /** No deflated byte becomes more. */

@@ -1,4 +1,4 @@
-import type { ApplyResult } from '../apply/events.ts'
+import type { ApplyResult } from '../plan/events.ts'
 import type { ReviewedPlan } from '../plan/plan.ts'
 
 /** An apply's answer for `-o json` and `yaml`. */

@@ -1,6 +1,6 @@
 /** Operations with their steps, as `volctl explain` shows them. */
 import { posix } from 'node:path'
-import { isWithin } from '../path-within.ts'
+import { isWithin } from '../files/path-within.ts'
 import type { Operation, PodRef, Step, VolumeRef } from '../plan/plan.ts'
 import type { Palette } from './palette.ts'
 import { deletesText, numberRanges, podText, volumeText } from './words.ts'

@@ -3,9 +3,9 @@
  * `wide` adds all of every volume, every decision, and what the codes mean.
  */
 import type { Advice, Explanation, Fact, HoldersView, PodView, ProcessView } from '../explain/explanation.ts'
-import { firstFew } from '../first-few.ts'
+import { firstFew } from '../lang/first-few.ts'
 import type { Problem, Waiting } from '../plan/plan.ts'
-import { podAndContainer } from '../pod-name.ts'
+import { podAndContainer } from '../plan/pod-name.ts'
 import { operationsText, subjectsText } from './explain-operations.ts'
 import { placesText } from './explain-places.ts'
 import { colourOf, verdictText, volumeBlock, volumesTable } from './explain-volumes.ts'

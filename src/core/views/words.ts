@@ -1,6 +1,6 @@
 /** Small wordings shared by the views. */
 import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
-import { podName } from '../pod-name.ts'
+import { podName } from '../plan/pod-name.ts'
 
 /** `1 pod`, `2 pods`. */
 export function count(n: number, one: string, many = `${one}s`): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/apply/events.ts'
+import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
 import { closing, eventLine } from '../../../src/core/views/apply-lines.ts'
 import { PLAIN } from '../../../src/core/views/palette.ts'
 import { Progress, type Screen } from '../../../src/core/views/progress.ts'

@@ -1,7 +1,7 @@
 import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
 import { errorText } from '../../../src/core/cli/report-error.ts'
-import { VolctlError } from '../../../src/core/errors.ts'
+import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { PLAIN } from '../../../src/core/views/palette.ts'
 import { renderTable } from '../../../src/core/views/render-table.ts'
 import { toJson, toYaml } from '../../../src/core/views/structured.ts'

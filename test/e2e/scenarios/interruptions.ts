@@ -1,6 +1,6 @@
 /** Signals, a second apply, a kubelet that comes, a terminal: each on a broken node of its own. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { ApplyEvent } from '../../../src/core/apply/events.ts'
+import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import { NODE } from '../../helpers/scene/api-objects.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'

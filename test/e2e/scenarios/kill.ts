@@ -2,7 +2,7 @@
  * `apply` is killed at the n-th event between operations, run again to its end, and looked at: for every n that is
  * FIRST plus a multiple of EVERY. The node is put back into order after each.
  */
-import type { ApplyEvent } from '../../../src/core/apply/events.ts'
+import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { runVolctl } from '../../helpers/scene/volctl.ts'
 import { type Fingerprint, fingerprint } from './fingerprint.ts'

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { PastApplies } from '../../../src/core/journal/past-applies.ts'
-import { isInUserNamespace } from '../../../src/core/node/standing.ts'
+import { isInUserNamespace } from '../../../src/core/processes/standing.ts'
 import type { Operation, Plan } from '../../../src/core/plan/plan.ts'
 import { remountTmpfs } from '../../helpers/remount.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'

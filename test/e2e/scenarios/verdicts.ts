@@ -1,6 +1,6 @@
 /** Volumes that a real API server says are elsewhere, or nowhere, and what plan and explain say of them. */
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
-import { attachmentName } from '../../../src/core/names.ts'
+import { attachmentName } from '../../../src/core/names/volume-names.ts'
 import {
   DRIVER,
   handleOf,

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readLoops } from '../../../src/core/apply/device-use.ts'
+import { readLoops } from '../../../src/core/block/device-use.ts'
 import { detachLoop } from '../detach-loops.ts'
 import { bindMount, command, mountPointsOf, mountsAt, unmountAll } from './mounts.ts'
 import type { BackendName } from './options.ts'

@@ -7,7 +7,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
 import { VolumeCapability_AccessMode_Mode as Mode } from '../../../src/core/grpc/gen/csi/v1/csi_pb.js'
-import { attachmentName, csiGlobalDir, inlineCsiHandle } from '../../../src/core/names.ts'
+import { attachmentName, csiGlobalDir, inlineCsiHandle } from '../../../src/core/names/volume-names.ts'
 import type { CsiDriver } from './start.ts'
 
 export interface KubeletVolume {

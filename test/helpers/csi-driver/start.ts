@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInUserNamespace } from '../../../src/core/node/standing.ts'
+import { isInUserNamespace } from '../../../src/core/processes/standing.ts'
 import { detachLoops } from '../detach-loops.ts'
 import { startProgram } from '../start-program.ts'
 import { Faults, parseFault } from './faults.ts'

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { CsiNode } from '../../../src/core/apply/ports.ts'
+import type { CsiNode } from '../../../src/core/apply/operation/ports.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 

@@ -1,6 +1,6 @@
 /** Objects of a small cluster with one node, as an API server stores them. Made anew they are the same. */
 import { randomBytes } from 'node:crypto'
-import { attachmentName, csiUniqueName, sha256Hex } from '../../../src/core/names.ts'
+import { attachmentName, csiUniqueName, sha256Hex } from '../../../src/core/names/volume-names.ts'
 
 /** Each scene has a driver of its own: another test's volume of this name would be the same one, in use elsewhere (S8). */
 export const DRIVER = `disk-${randomBytes(4).toString('hex')}.example.com`

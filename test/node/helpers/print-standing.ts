@@ -1,6 +1,6 @@
 /** Prints what keeps this process from changing the node that another process stands for. */
 
-import { readStandingFacts, standingObstacles } from '../../../src/core/node/standing.ts'
+import { readStandingFacts, standingObstacles } from '../../../src/core/processes/standing.ts'
 import { pin } from '../../../src/core/trust/processes.ts'
 
 using kubelet = pin(Number(process.argv[2]))

@@ -1,5 +1,5 @@
 /** A node that is whole but for its kubelet (helpers/scene), broken, then spoilt in one way, and what the built volctl does there. */
-import type { ApplyEvent } from '../../../src/core/apply/events.ts'
+import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { makeScene, type Scene } from '../../helpers/scene/scene.ts'
 import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'

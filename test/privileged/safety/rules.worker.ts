@@ -1,7 +1,7 @@
 /** One thing is wrong with a broken node; the rule that it is a matter of must keep volctl from touching it. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { attachmentName } from '../../../src/core/names.ts'
+import { attachmentName } from '../../../src/core/names/volume-names.ts'
 import { fingerprint } from '../../e2e/scenarios/fingerprint.ts'
 import { moveInto } from '../../helpers/cgroup.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'

@@ -3,7 +3,7 @@
  * its own; only the lease is put in place, since the kubelet is a shell that bears the name.
  */
 import { mkdirSync, symlinkSync } from 'node:fs'
-import type { ApplyResult } from '../../../src/core/apply/events.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { startSystemd, type TestSystemd } from '../../helpers/systemd/start.ts'

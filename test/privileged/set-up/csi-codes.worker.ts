@@ -1,5 +1,5 @@
 /** A gRPC code as the answer to a call that changes something, again and again, then once, then no more. */
-import type { ApplyResult } from '../../../src/core/apply/events.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import type { PlanOptions, VolumeMode } from '../../../src/core/plan/plan.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {

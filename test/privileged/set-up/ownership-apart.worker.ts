@@ -1,6 +1,6 @@
 /** fsGroup on FUSE file systems of the tests' own, whose daemon answers, stops, hangs and ends. */
 import { lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { linuxHost } from '../../../src/core/apply/linux-host.ts'
+import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import { type Fuse, startFuse } from '../../helpers/fuse/start.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { runScenario } from '../../helpers/scenario.ts'

@@ -11,8 +11,8 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/apply/change-ownership.ts'
-import { containingMount } from '../../../src/core/apply/location.ts'
+import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/files/change-ownership.ts'
+import { containingMount } from '../../../src/core/mountinfo/location.ts'
 import type { Ownership } from '../../../src/core/plan/plan.ts'
 import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'

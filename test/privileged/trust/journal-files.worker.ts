@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
-import { sha256Hex } from '../../../src/core/names.ts'
+import { sha256Hex } from '../../../src/core/names/volume-names.ts'
 import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { readMounts } from '../workers/real-node.ts'

@@ -21,7 +21,7 @@ import {
 import { basename, dirname } from 'node:path'
 import { load } from 'js-yaml'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
-import { sha256Hex } from '../../../src/core/names.ts'
+import { sha256Hex } from '../../../src/core/names/volume-names.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'

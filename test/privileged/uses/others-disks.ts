@@ -3,7 +3,7 @@
  * since nobody can say whose their files are.
  */
 import { spawnSync } from 'node:child_process'
-import { readLoops } from '../../../src/core/apply/device-use.ts'
+import { readLoops } from '../../../src/core/block/device-use.ts'
 import { sh } from '../../helpers/scenario.ts'
 
 /** Does work while the kernel tells nothing, in this mount namespace, of disks that are there now and not of this scenario. */

@@ -1,9 +1,9 @@
 /** A volume of each kind, made as kubelet, driver and runtime leave it, for one trial. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { readLoops } from '../../../src/core/apply/device-use.ts'
+import { readLoops } from '../../../src/core/block/device-use.ts'
 import { CsiNodeClient } from '../../../src/core/csi/csi-node-client.ts'
-import { csiGlobalDir } from '../../../src/core/names.ts'
+import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import { mapBlockVolume, publishVolume, stageVolume } from '../../helpers/csi-driver/kubelet-steps.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { sh } from '../../helpers/scenario.ts'

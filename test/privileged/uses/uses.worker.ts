@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
-import { readBackingFile, readLoops } from '../../../src/core/apply/device-use.ts'
+import { readBackingFile, readLoops } from '../../../src/core/block/device-use.ts'
 import { runScenario } from '../../helpers/scenario.ts'
 import { unmountAllBelow } from '../../helpers/scene/mount-points.ts'
 import { until } from '../../helpers/until.ts'

@@ -14,8 +14,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { deleteContent } from '../../../src/core/apply/delete-content.ts'
-import { containingMount } from '../../../src/core/apply/location.ts'
+import { deleteContent } from '../../../src/core/files/delete-content.ts'
+import { containingMount } from '../../../src/core/mountinfo/location.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { nodeProgram } from '../../helpers/programs.ts'

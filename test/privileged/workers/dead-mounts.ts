@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { linuxHost } from '../../../src/core/apply/linux-host.ts'
+import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario } from '../../helpers/scenario.ts'
 import { apply, expectNow, makeDir, operation, readMounts, unmount, volumeDir } from './real-node.ts'

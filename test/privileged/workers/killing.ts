@@ -2,8 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Host } from '../../../src/core/apply/host.ts'
-import { linuxHost } from '../../../src/core/apply/linux-host.ts'
+import type { Host } from '../../../src/core/host/host.ts'
+import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import type { Operation, Step } from '../../../src/core/plan/plan.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { thisProgram } from '../../helpers/programs.ts'

@@ -1,8 +1,8 @@
 /** Content is deleted while another process swaps it for links and mounts (S12). */
 import { spawn } from 'node:child_process'
 import { lstatSync, readdirSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs'
-import { deleteContent } from '../../../src/core/apply/delete-content.ts'
-import { containingMount } from '../../../src/core/apply/location.ts'
+import { deleteContent } from '../../../src/core/files/delete-content.ts'
+import { containingMount } from '../../../src/core/mountinfo/location.ts'
 import { inventory } from '../../helpers/inventory.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { runScenario } from '../../helpers/scenario.ts'

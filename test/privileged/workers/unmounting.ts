@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { readOtherNamespaces } from '../../../src/core/apply/other-namespaces.ts'
+import { readOtherNamespaces } from '../../../src/core/processes/mount-namespaces.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { apply, expectNow, makeDir, operation, podUid, readMounts, tmpfs, unmount, volumeDir } from './real-node.ts'

@@ -1,7 +1,7 @@
 /** One pod's directory (N4): what is read at once, and what only if the pod does not live. */
 import { baseName } from '../../actual/tree.ts'
 import type { ExpectedFile } from '../../desired/atomic-content.ts'
-import { ownValue } from '../../own-value.ts'
+import { ownValue } from '../../lang/own-value.ts'
 import { readAtomicVolume, readShownGeneration } from './atomic-volume.ts'
 import type { Draft } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'

@@ -1,6 +1,6 @@
 /** A pod's volumes, raw block volumes and sub-paths, as far as every pod's are read. */
 import { baseName } from '../../actual/tree.ts'
-import { ownValue } from '../../own-value.ts'
+import { ownValue } from '../../lang/own-value.ts'
 import { wrappedName } from '../../plugins/paths.ts'
 import type { PodScan } from './pod-directory.ts'
 import type { Draft } from './tree-entry.ts'

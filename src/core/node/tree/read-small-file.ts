@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'
-import { digest } from '../../digest.ts'
+import { digest } from '../../lang/digest.ts'
 import { NotPlain, openPlain } from '../../trust/plain-files.ts'
 import { addAttributes, type Draft, errorText } from './tree-entry.ts'
 

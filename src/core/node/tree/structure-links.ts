@@ -7,12 +7,12 @@
  */
 import { closeSync, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { cannotHang } from '../../apply/file-systems.ts'
-import { errnoOf, errorMessage } from '../../errors.ts'
+import { cannotHang } from '../../mountinfo/file-systems.ts'
+import { errnoOf, errorMessage } from '../../errors/errors.ts'
 import { mountAround, type PlaceLink } from '../../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
-import { isWithin } from '../../path-within.ts'
-import { DRIVER_DIRECTORIES, STRUCTURE } from '../../structure.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { DRIVER_DIRECTORIES, STRUCTURE } from '../../names/structure.ts'
 import { walkTo } from '../../trust/walk.ts'
 
 /** As many as the kernel follows. */

@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
-import { errnoOf, errorMessage } from '../../errors.ts'
+import { errnoOf, errorMessage } from '../../errors/errors.ts'
 import type { FileType, TreeEntry } from '../../model/snapshot.ts'
 
 /** A TreeEntry while it is being filled in. */

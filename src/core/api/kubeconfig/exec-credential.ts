@@ -1,0 +1,171 @@
+/**
+ * Credentials that a program gives (client-go's exec plugins, N43).
+ *
+ * The program runs as root, so that it comes from a kubeconfig that a person gave, passes the gate for programs (nobody
+ * else could have put it there), gets a fixed environment with what the kubeconfig adds, and is killed with all that it
+ * has started when its time is over. What it prints is a secret: it is read, bounded, and never shown.
+ */
+import { userInfo } from 'node:os'
+import { errnoOf, VolctlError } from '../../errors/errors.ts'
+import { TRUST_HINT } from '../../trust/files.ts'
+import { parseJson } from '../../trust/parse-json.ts'
+import { type CommandResult, runCommand } from '../../trust/programs.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface ExecPlugin {
+  /** Absolute, or a name that is looked for where programs are. */
+  readonly command: string
+  readonly args: readonly string[]
+  /** What the kubeconfig adds to the fixed environment. */
+  readonly env: Readonly<Record<string, string>>
+  readonly apiVersion: string
+  /** It wants to be told about the cluster. */
+  readonly provideClusterInfo: boolean
+  readonly installHint?: string
+}
+
+/** What a plugin gives: a token, a client certificate, or both. */
+export interface PluginCredential {
+  readonly token?: string
+  readonly cert?: string
+  readonly key?: string
+}
+
+export interface PluginRun {
+  /** For `provideClusterInfo`, in the form of ExecCredential's `spec.cluster`. */
+  readonly cluster: Fields
+  readonly deadlineMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+const VERSIONS = ['v1', 'v1beta1'].map((version) => `client.authentication.k8s.io/${version}`)
+/** Certificates and tokens are a few KiB. */
+const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 1000 }
+const BY_HAND =
+  'Run it by hand, or use another credential. It gets no variable of yours: what it needs belongs into env, beside its command.'
+
+/** @throws VolctlError CredentialPlugin for one that volctl cannot serve */
+export function execPluginOf(exec: unknown): ExecPlugin | undefined {
+  if (typeof exec !== 'object' || exec === null) return undefined
+  const { command, args, env, apiVersion, interactiveMode, provideClusterInfo, installHint } = exec as Fields
+  if (typeof command !== 'string' || command === '') {
+    throw new VolctlError('CredentialPlugin', 'The credential plugin of the kubeconfig has no command.', {
+      hint: 'Check exec.command of its user.',
+    })
+  }
+  if (interactiveMode === 'Always') {
+    throw new VolctlError('CredentialPlugin', `The credential plugin ${command} insists on a terminal.`, {
+      hint: 'Set interactiveMode to IfAvailable or Never, or use another credential.',
+    })
+  }
+  const version = apiVersion === undefined || apiVersion === '' ? VERSIONS[0] : apiVersion
+  if (!VERSIONS.includes(version as string)) {
+    throw new VolctlError('CredentialPlugin', `The credential plugin ${command} is of version ${String(version)}.`, {
+      hint: `kubectl and volctl know ${VERSIONS.join(' and ')}: renew the kubeconfig.`,
+    })
+  }
+  return {
+    command,
+    args: Array.isArray(args) ? args.map(String) : [],
+    env: variablesIn(env),
+    apiVersion: version as string,
+    provideClusterInfo: provideClusterInfo === true,
+    ...(typeof installHint === 'string' && installHint !== '' && { installHint }),
+  }
+}
+
+function variablesIn(env: unknown): Record<string, string> {
+  const list = Array.isArray(env) ? (env as (Fields | null)[]) : []
+  return Object.fromEntries(list.flatMap((each) => (each?.name ? [[String(each.name), String(each.value ?? '')]] : [])))
+}
+
+/** @throws VolctlError CredentialPlugin, or the signal's reason */
+export async function runExecPlugin(plugin: ExecPlugin, run: PluginRun): Promise<PluginCredential> {
+  const { deadlineMs, signal } = run
+  signal?.throwIfAborted()
+  const watched = { env: environmentOf(plugin, run.cluster), ...(signal && { signal }) }
+  let result: CommandResult
+  try {
+    result = await runCommand(plugin.command, plugin.args, deadlineMs, undefined, watched)
+  } catch (error) {
+    throw notStarted(plugin, error)
+  }
+  signal?.throwIfAborted()
+  if (result.flooded) throw failed(plugin, 'it printed without end')
+  if (result.timedOut) throw failed(plugin, `no answer within ${deadlineMs / 1000} s`)
+  if (result.status !== 0) throw failed(plugin, firstLine(result.stderr) || `it ended with status ${result.status}`)
+  return credentialIn(plugin, result.stdout)
+}
+
+/** volctl never gives it a terminal. */
+function environmentOf({ env, apiVersion, provideClusterInfo }: ExecPlugin, cluster: Fields): Record<string, string> {
+  const spec = { interactive: false, ...(provideClusterInfo && { cluster }) }
+  const info = { apiVersion, kind: 'ExecCredential', spec }
+  return { HOME: home(), ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }
+}
+
+/** Of the user that the program runs as, whatever the caller's HOME says. */
+function home(): string {
+  try {
+    return userInfo().homedir
+  } catch {
+    return process.geteuid?.() === 0 ? '/root' : '/'
+  }
+}
+
+function credentialIn(plugin: ExecPlugin, output: string): PluginCredential {
+  let answer: Fields | null
+  try {
+    answer = parseJson(output, LIMITS) as Fields | null
+  } catch {
+    throw failed(plugin, NO_CREDENTIAL)
+  }
+  const { kind = 'ExecCredential', apiVersion = plugin.apiVersion } = answer ?? {}
+  const status = answer?.status
+  if (kind !== 'ExecCredential' || typeof status !== 'object' || status === null) throw failed(plugin, NO_CREDENTIAL)
+  if (apiVersion !== plugin.apiVersion) {
+    throw failed(plugin, `its answer is not of the version that it was asked for (${plugin.apiVersion})`)
+  }
+  const { token, clientCertificateData: cert, clientKeyData: key } = status as Fields
+  const hasToken = typeof token === 'string' && token !== ''
+  const hasPair = isPem(cert) && isPem(key)
+  if (!hasToken && !hasPair) throw failed(plugin, 'its answer has neither a token nor a certificate with its key')
+  return { ...(hasToken && { token }), ...(hasPair && { cert, key }) }
+}
+
+const NO_CREDENTIAL = 'its output is no ExecCredential'
+
+function isPem(value: unknown): value is string {
+  return typeof value === 'string' && value.includes('-----BEGIN ')
+}
+
+/** EACCES: also where a directory may not be searched. */
+const NOT_RUN = new Map([
+  ['ENOENT', 'not found'],
+  ['ENOTDIR', 'not found'],
+  ['EACCES', 'not found, or not allowed to run'],
+])
+
+function notStarted(plugin: ExecPlugin, error: unknown): VolctlError {
+  if (error instanceof VolctlError && error.code === 'CommandMissing') {
+    const where = 'not found where programs are looked for'
+    return failed(plugin, where, plugin.installHint ?? 'Install it, or write its absolute path into the kubeconfig.')
+  }
+  if (error instanceof VolctlError && error.code === 'ProgramNotTrusted')
+    return failed(plugin, error.message, TRUST_HINT)
+  const cause = error instanceof VolctlError ? error.cause : error
+  const errno = errnoOf(cause)
+  return failed(plugin, NOT_RUN.get(errno ?? '') ?? errno ?? 'it could not be started')
+}
+
+/** One line, and nothing of its standard output: that may be a token. */
+function failed({ command, installHint }: ExecPlugin, why: string, hint = installHint ?? BY_HAND): VolctlError {
+  return new VolctlError('CredentialPlugin', `The credential plugin ${command} gave no credential: ${why}.`, {
+    hint: firstLine(hint),
+  })
+}
+
+function firstLine(text: string): string {
+  return (text.trim().split('\n')[0] ?? '').slice(0, 200)
+}

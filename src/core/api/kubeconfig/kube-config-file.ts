@@ -1,0 +1,156 @@
+import { dirname, isAbsolute, join } from 'node:path'
+import { load } from 'js-yaml'
+import { errnoOf, isMissing, VolctlError } from '../../errors/errors.ts'
+import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
+import { TooLarge } from '../../trust/plain-files.ts'
+
+type Fields = Record<string, unknown>
+
+interface Named {
+  name: string
+  [field: string]: unknown
+}
+
+/** A kubeconfig as the file has it; relative paths made absolute. */
+export interface RawKubeConfig {
+  clusters: Named[]
+  users: Named[]
+  contexts: Named[]
+  'current-context'?: string
+}
+
+/** Why a file is no usable kubeconfig; `code` says which case. */
+function unusable(code: string, message: string, hint: string, cause?: unknown): VolctlError {
+  return new VolctlError(code, message, { hint, ...(cause !== undefined && { cause }) })
+}
+
+/**
+ * Reads one kubeconfig. What a file is, is decided by its content: OpenShift's /etc/kubernetes/kubelet.conf is the
+ * kubelet's configuration (N23). The parser's message is not repeated, as it quotes the file, and that holds secrets.
+ */
+export function readKubeConfigFile(path: string): RawKubeConfig {
+  const document = parse(path, readText(path))
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+    throw unusable('KubeconfigDamaged', `${path} is not a kubeconfig: it holds no mapping.`, 'Check the file.')
+  }
+  const fields = document as Fields
+  // kubectl accepts a file without kind; another kind is another thing.
+  if (fields.kind !== undefined && fields.kind !== 'Config') {
+    throw unusable(
+      'NotAKubeconfig',
+      `${path} is a ${String(fields.kind)}, not a kubeconfig.`,
+      'Give a file of kind Config.',
+    )
+  }
+  const directory = dirname(path)
+  const config: RawKubeConfig = {
+    clusters: entries(path, fields, 'clusters').map((entry) => resolveCluster(entry, directory)),
+    users: entries(path, fields, 'users').map((entry) => resolveUser(entry, directory)),
+    contexts: entries(path, fields, 'contexts'),
+  }
+  if (typeof fields['current-context'] === 'string' && fields['current-context'] !== '') {
+    config['current-context'] = fields['current-context']
+  }
+  return config
+}
+
+/** Through the gate: a kubeconfig says whom volctl believes, and may name a program to run (S33). */
+function readText(path: string): string {
+  try {
+    return readTrustedText(path)
+  } catch (error) {
+    if (error instanceof NotTrusted) {
+      throw unusable('KubeconfigUnsafe', `The kubeconfig ${path} is not used: ${error.why}.`, TRUST_HINT, error)
+    }
+    if (error instanceof NotAFile) {
+      throw unusable('KubeconfigUnreadable', `The kubeconfig ${error.message}, not a file.`, 'Check the path.')
+    }
+    if (error instanceof TooLarge) {
+      throw unusable('KubeconfigUnreadable', `The kubeconfig ${path} is not read: ${error.message}.`, 'Check the file.')
+    }
+    if (isMissing(error)) {
+      throw unusable('KubeconfigMissing', `The kubeconfig ${path} does not exist.`, 'Check the path.')
+    }
+    throw unusable(
+      'KubeconfigUnreadable',
+      `The kubeconfig ${path} cannot be read (${errnoOf(error)}).`,
+      'Run as root, or check it.',
+    )
+  }
+}
+
+function parse(path: string, text: string): unknown {
+  try {
+    return text.trim() === '' ? undefined : load(text)
+  } catch (error) {
+    const line = (error as { mark?: { line?: unknown } }).mark?.line
+    const where = typeof line === 'number' ? ` at line ${line + 1}` : ''
+    throw unusable(
+      'KubeconfigDamaged',
+      `The kubeconfig ${path} is damaged: no valid YAML${where}.`,
+      'Restore the file.',
+    )
+  }
+}
+
+function entries(path: string, fields: Fields, key: string): Named[] {
+  const list = fields[key] ?? []
+  if (!Array.isArray(list) || list.some((entry) => typeof (entry as Named | null)?.name !== 'string')) {
+    throw unusable(
+      'KubeconfigDamaged',
+      `The kubeconfig ${path} is damaged: ${key} is not a list of named entries.`,
+      'Restore the file.',
+    )
+  }
+  return list as Named[]
+}
+
+/** A kubeconfig of another process's file system means that one by its absolute paths too. */
+const FOREIGN_ROOT = /^\/proc\/\d+\/root(?=\/|$)/
+
+/** A copy of `fields` with file references resolved against the file's directory (N39). */
+function absolutePaths(fields: Fields, keys: readonly string[], directory: string): Fields {
+  const copy = { ...fields }
+  const root = FOREIGN_ROOT.exec(directory)?.[0] ?? ''
+  for (const key of keys) {
+    const value = copy[key]
+    if (typeof value === 'string' && value !== '') copy[key] = isAbsolute(value) ? root + value : join(directory, value)
+  }
+  return copy
+}
+
+function resolveCluster(entry: Named, directory: string): Named {
+  const cluster = entry.cluster as Fields | null | undefined
+  return cluster ? { ...entry, cluster: absolutePaths(cluster, ['certificate-authority'], directory) } : entry
+}
+
+function resolveUser(entry: Named, directory: string): Named {
+  const user = entry.user as Fields | null | undefined
+  if (!user) return entry
+  const resolved = absolutePaths(user, ['client-certificate', 'client-key', 'tokenFile'], directory)
+  const exec = resolved.exec as Fields | null | undefined
+  // A command without a slash is a name, and looked for where programs are (N43).
+  if (typeof exec?.command === 'string' && exec.command.includes('/')) {
+    resolved.exec = absolutePaths(exec, ['command'], directory)
+  }
+  const provider = resolved['auth-provider'] as Fields | null | undefined
+  if (typeof provider?.config === 'object' && provider.config !== null) {
+    const config = absolutePaths(provider.config as Fields, ['tokenFile', 'idp-certificate-authority'], directory)
+    resolved['auth-provider'] = { ...provider, config }
+  }
+  return { ...entry, user: resolved }
+}
+
+/** Merges files of a KUBECONFIG list: the first definition of a name, and the first current-context, win (N39). */
+export function mergeKubeConfigs(configs: readonly RawKubeConfig[]): RawKubeConfig {
+  const merged: RawKubeConfig = { clusters: [], users: [], contexts: [] }
+  for (const config of configs) {
+    for (const key of ['clusters', 'users', 'contexts'] as const) {
+      const known = new Set(merged[key].map((entry) => entry.name))
+      merged[key].push(...config[key].filter((entry) => !known.has(entry.name)))
+    }
+    merged['current-context'] ??= config['current-context'] ?? ''
+    if (merged['current-context'] === '') delete merged['current-context']
+  }
+  return merged
+}

@@ -1,0 +1,278 @@
+/**
+ * Which credential volctl uses (contract, Flags; N39, N40). The first usable place wins. super-admin.conf, which
+ * bypasses authorisation, is never taken by itself.
+ *
+ * What a person gives (--kubeconfig, KUBECONFIG) is used or is an error. What is only found is passed over where somebody
+ * else could have written it, or where it would start a program, and that is said (S33).
+ */
+
+import { userInfo } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { VolctlError } from '../../errors/errors.ts'
+import { callerPath } from '../../trust/caller.ts'
+import { addDoubt, type Doubt } from '../../trust/doubts.ts'
+import { type Environment, environment } from '../../trust/environment.ts'
+import { NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
+import { mergeKubeConfigs, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
+import { type CredentialKind, credentialsFrom, type KubeCredentials } from './kube-credentials.ts'
+
+export const ADMIN_FILES = [
+  '/etc/kubernetes/admin.conf',
+  '/etc/rancher/k3s/k3s.yaml',
+  '/etc/rancher/rke2/rke2.yaml',
+  '/var/lib/k0s/pki/admin.conf',
+  '/var/snap/microk8s/current/credentials/client.config',
+] as const
+
+export const KUBELET_FILES = [
+  '/etc/kubernetes/kubelet.conf',
+  '/var/lib/kubelet/kubeconfig',
+  '/etc/kubernetes/kubelet/kubeconfig',
+  '/var/lib/rancher/k3s/agent/kubelet.kubeconfig',
+  '/var/lib/rancher/rke2/agent/kubelet.kubeconfig',
+  '/var/lib/k0s/kubelet.conf',
+  '/var/snap/microk8s/current/credentials/kubelet.config',
+] as const
+
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/** One place that was looked at, for --verbose. `problem` absent: it is the one. */
+export interface KubeConfigAttempt {
+  readonly source: string
+  readonly problem?: string
+}
+
+export interface DiscoverOptions {
+  /** --kubeconfig: must exist, and is used alone. */
+  readonly kubeconfig?: string | undefined
+  /** --context. */
+  readonly context?: string | undefined
+  /** The kubelet's own --kubeconfig, where one was found. */
+  readonly kubeletKubeconfig?: string | undefined
+  readonly env?: Environment
+  /** Prefix of the well-known files; "/" unless the host's root lies elsewhere. */
+  readonly hostRoot?: string
+  /** For a credential plugin to answer. */
+  readonly pluginDeadlineMs?: number
+  readonly onAttempt?: (attempt: KubeConfigAttempt) => void
+}
+
+/** Finds the credential to use, or says where it looked. */
+export function discoverKubeConfig(options: DiscoverOptions = {}): KubeCredentials {
+  const env = options.env ?? environment()
+  const named = options.kubeconfig ?? env.KUBECONFIG
+  if (named !== undefined && named !== '') {
+    const paths = options.kubeconfig === undefined ? listOf(named) : [resolve(named)]
+    const found = fromFiles(paths, { ...options, kind: 'kubeconfig', given: true })
+    options.onAttempt?.({ source: found.source })
+    return found
+  }
+  const search = new Search(options.onAttempt)
+  const found = fromHome(env, options, search) ?? fromNode(options, search) ?? fromCluster(env, options, search)
+  if (found === undefined) throw nothing(search, env)
+  // Another one is used than a person may think. Where there is none, the error says so.
+  for (const each of search.passedOver) addDoubt(doubtOf(each))
+  return found
+}
+
+/** The kubelet's own credential, for the second look at the pod list (S2). */
+export interface KubeletConfig {
+  /** Absent: there is none that could be used. */
+  readonly credentials?: KubeCredentials
+  /** One that is there, and why it is not used. */
+  readonly unused?: { readonly source: string; readonly problem: string }
+}
+
+export function discoverKubeletConfig(
+  options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'hostRoot' | 'onAttempt'> = {},
+): KubeletConfig {
+  const search = new Search(options.onAttempt)
+  const kind = { kind: 'kubelet', given: false, secondLook: true } as const
+  const credentials = firstUsable(kubeletFiles(options), kind, search)
+  if (credentials !== undefined) return { credentials }
+  const [unused] = search.passedOver
+  if (unused === undefined) return {}
+  if (unused.error.cause instanceof NotTrusted) addDoubt(doubtOf(unused))
+  return { unused: { source: unused.source, problem: unused.error.message } }
+}
+
+interface PassedOver {
+  readonly source: string
+  readonly error: VolctlError
+}
+
+/** What a search has looked at. */
+class Search {
+  readonly attempts: KubeConfigAttempt[] = []
+  /** There, and not used: not for what is in it, but for whose word it is, or for what it would start. */
+  readonly passedOver: PassedOver[] = []
+  readonly #onAttempt: DiscoverOptions['onAttempt']
+
+  constructor(onAttempt: DiscoverOptions['onAttempt']) {
+    this.#onAttempt = onAttempt
+  }
+
+  note(source: string, problem?: string): void {
+    const attempt = { source, ...(problem !== undefined && { problem }) }
+    this.attempts.push(attempt)
+    this.#onAttempt?.(attempt)
+  }
+
+  failed(source: string, error: VolctlError): void {
+    if (error.code === 'KubeconfigMissing') {
+      this.note(source, MISSING)
+      return
+    }
+    if (PASSED_OVER.has(error.code)) this.passedOver.push({ source, error })
+    const advice = error.code === 'CredentialStartsProgram' ? `: give it with --kubeconfig ${source}` : ''
+    this.note(source, `${withoutName(source, error.message)}${advice}`)
+  }
+}
+
+const MISSING = 'does not exist'
+
+const PASSED_OVER: ReadonlySet<string> = new Set([
+  'KubeconfigUnsafe',
+  'CredentialUnsafe',
+  'CredentialUnreadable',
+  'CredentialStartsProgram',
+  'AuthProviderUnsupported',
+])
+
+function withoutName(source: string, message: string): string {
+  return message.startsWith(`${source} `) ? `it${message.slice(source.length)}` : message
+}
+
+function doubtOf({ source, error }: PassedOver): Doubt {
+  const why = error.cause instanceof NotTrusted ? error.cause.why : withoutName(source, error.message)
+  return { what: source, why, hint: error.hint ?? TRUST_HINT }
+}
+
+function listOf(value: string): string[] {
+  const paths = value.split(delimiter).filter((path) => path !== '')
+  const existing = paths.map((path) => callerPath(path)).filter(isThere)
+  if (existing.length > 0) return existing
+  throw new VolctlError('KubeconfigMissing', `KUBECONFIG names no file that exists: ${value}.`, {
+    hint: 'Correct or unset KUBECONFIG, or give --kubeconfig.',
+  })
+}
+
+/** One that cannot be read is an error later. */
+function isThere(path: string): boolean {
+  return trustedTextIfAny(path).state !== 'absent'
+}
+
+interface Kind extends Pick<DiscoverOptions, 'context' | 'pluginDeadlineMs'> {
+  readonly kind: CredentialKind
+  readonly given: boolean
+  /** For a second look: it is this kubelet's, with all the files that it names, or none. */
+  readonly secondLook?: boolean
+}
+
+function fromFiles(paths: readonly string[], { kind, given, context, pluginDeadlineMs }: Kind): KubeCredentials {
+  const read = (): RawKubeConfig => mergeKubeConfigs(paths.map(readKubeConfigFile))
+  return credentialsFrom({ read, source: paths.join(delimiter), kind, given, context, pluginDeadlineMs })
+}
+
+/** A person's own file is meant: where it is damaged, that is said instead of taking another credential. */
+function fromHome(env: Environment, options: DiscoverOptions, search: Search): KubeCredentials | undefined {
+  const home = env.HOME || ownHome()
+  if (home === undefined) return undefined
+  const path = callerPath(resolve(home, '.kube', 'config'))
+  try {
+    const found = fromFiles([path], { ...options, kind: 'kubeconfig', given: false })
+    search.note(path)
+    return found
+  } catch (error) {
+    if (!(error instanceof VolctlError) || !(error.code === 'KubeconfigMissing' || PASSED_OVER.has(error.code)))
+      throw error
+    search.failed(path, error.code === 'KubeconfigUnsafe' ? ofAnother(error) : error)
+    return undefined
+  }
+}
+
+/** His directory stays his: what is in it may be right, and is to be looked at first. */
+function ofAnother({ code, message, cause }: VolctlError): VolctlError {
+  const hint = 'If it is right, copy it to where only root may write, and name the copy with --kubeconfig.'
+  return new VolctlError(code, message, { cause, hint })
+}
+
+/** Of whoever this process runs as; not everybody has one. */
+function ownHome(): string | undefined {
+  try {
+    return userInfo().homedir
+  } catch {
+    return undefined
+  }
+}
+
+function fromNode(options: DiscoverOptions, search: Search): KubeCredentials | undefined {
+  const root = options.hostRoot ?? '/'
+  const admin = ADMIN_FILES.map((path) => join(root, path))
+  const { context } = options
+  return (
+    firstUsable(admin, { kind: 'admin', given: false, context }, search) ??
+    firstUsable(kubeletFiles(options), { kind: 'kubelet', given: false, context }, search)
+  )
+}
+
+function kubeletFiles(options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'hostRoot'>): string[] {
+  const files = KUBELET_FILES.map((path) => join(options.hostRoot ?? '/', path))
+  return [...new Set(options.kubeletKubeconfig === undefined ? files : [options.kubeletKubeconfig, ...files])]
+}
+
+function firstUsable(paths: readonly string[], kind: Kind, search: Search): KubeCredentials | undefined {
+  for (const path of paths) {
+    try {
+      const found = fromFiles([path], kind)
+      if (kind.secondLook === true) found.checkFiles()
+      search.note(path)
+      return found
+    } catch (error) {
+      // An unknown --context is the person's mistake, not this file's.
+      if (!(error instanceof VolctlError) || error.code === 'UnknownContext') throw error
+      search.failed(path, error)
+      if (kind.secondLook === true && search.passedOver.length > 0) return undefined
+    }
+  }
+  return undefined
+}
+
+function fromCluster(env: Environment, options: DiscoverOptions, search: Search): KubeCredentials | undefined {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env
+  const directory = join(options.hostRoot ?? '/', SERVICE_ACCOUNT)
+  if (!host || !port || !isThere(join(directory, 'token'))) {
+    search.note('in-cluster', NOT_IN_A_POD)
+    return undefined
+  }
+  search.note('in-cluster')
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const config: RawKubeConfig = {
+    clusters: [{ name: 'in-cluster', cluster: { server, 'certificate-authority': join(directory, 'ca.crt') } }],
+    users: [{ name: 'in-cluster', user: { tokenFile: join(directory, 'token') } }],
+    contexts: [{ name: 'in-cluster', context: { cluster: 'in-cluster', user: 'in-cluster' } }],
+    'current-context': 'in-cluster',
+  }
+  const { context } = options
+  return credentialsFrom({ read: () => config, source: 'in-cluster', kind: 'in-cluster', given: false, context })
+}
+
+const NOT_IN_A_POD = 'not in a pod with a service account'
+
+function nothing({ attempts, passedOver }: Search, env: Environment): VolctlError {
+  const found = attempts.filter(({ problem }) => problem !== MISSING && problem !== NOT_IN_A_POD)
+  const details = found.map(({ source, problem = '' }) =>
+    problem.startsWith('it ') ? ` ${source}: ${problem}.` : ` ${problem}`,
+  )
+  const sudo = env.SUDO_USER ? ` (${env.SUDO_USER}'s own kubeconfig is not taken by itself under sudo)` : ''
+  const [first] = passedOver
+  return new VolctlError(
+    'NoKubeconfig',
+    `No kubeconfig was found in any of the usual places${sudo}.${details.join('')}`,
+    {
+      hint:
+        first?.error.hint ??
+        'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that were looked at.',
+    },
+  )
+}

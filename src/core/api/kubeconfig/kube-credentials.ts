@@ -1,0 +1,188 @@
+import type { Agent as HttpAgent } from 'node:https'
+import { VolctlError } from '../../errors/errors.ts'
+import type { Insecure } from '../../model/snapshot.ts'
+import { dataOrFile, readCredentialFile } from './credential-files.ts'
+import { runExecPlugin } from './exec-credential.ts'
+import type { RawKubeConfig } from './kube-config-file.ts'
+import { type Fields, impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
+import { openIdToken } from './openid-token.ts'
+import { proxyAgent } from './proxy-agent.ts'
+
+/** Where a credential came from; the word stands in `api.credential` unless it is a node's identity. */
+export type CredentialKind = 'kubeconfig' | 'admin' | 'kubelet' | 'in-cluster'
+
+/** What node:https needs to connect and to prove who asks. */
+export interface ConnectionOptions {
+  readonly ca?: Buffer
+  readonly cert?: Buffer | string
+  readonly key?: Buffer | string
+  readonly servername?: string
+  readonly rejectUnauthorized?: boolean
+  readonly auth?: string
+  readonly headers: Readonly<Record<string, string | string[]>>
+  /** Only where the kubeconfig names a proxy: it knows how to pass through. */
+  readonly agent?: HttpAgent
+  /** False: the kubeconfig asks for plain answers. */
+  readonly compression: boolean
+}
+
+/** A credential for one API server. Holds no secret before `load`. */
+export interface KubeCredentials {
+  /** File, files or "in-cluster", for messages. */
+  readonly source: string
+  readonly kind: CredentialKind
+  readonly context: string
+  readonly server: string
+  /** Why anybody between could answer in the server's place (S34); absent: nobody can. */
+  readonly insecure?: Insecure
+  /** Reads files and runs plugins anew: certificates rotate, tokens expire (N42, N43, N44). */
+  load(signal?: AbortSignal): Promise<ConnectionOptions>
+  /** Looks whether the files that it names can be read. @throws VolctlError CredentialUnsafe, CredentialUnreadable */
+  checkFiles(): void
+}
+
+export interface CredentialOptions {
+  /** Reads the kubeconfig again, so that `load` sees a file replaced meanwhile. */
+  readonly read: () => RawKubeConfig
+  readonly source: string
+  readonly kind: CredentialKind
+  readonly context: string | undefined
+  /** By --kubeconfig or KUBECONFIG; else it was only found. */
+  readonly given: boolean
+  readonly pluginDeadlineMs?: number | undefined
+}
+
+/** A credential plugin that does not answer must not hang volctl. */
+const PLUGIN_DEADLINE_MS = 60_000
+
+/** @throws VolctlError for a kubeconfig that cannot be used, CredentialStartsProgram for one that was only found (S33) */
+export function credentialsFrom(options: CredentialOptions): KubeCredentials {
+  const { source, kind } = options
+  const select = (): SelectedConfig => {
+    const selected = selectContext(options.read(), source, options.context)
+    if (!options.given) refuseProgram(selected, source)
+    return selected
+  }
+  const { contextName, server, insecure } = select()
+  return {
+    source,
+    kind,
+    context: contextName,
+    server,
+    ...(insecure && { insecure }),
+    load: async (signal) => {
+      const selected = select()
+      // What the plan said of the server, and a person said yes to, holds to the end.
+      if (selected.server !== server || selected.insecure !== insecure) throw changed(source)
+      return await connectionOptions(selected, options, signal)
+    },
+    checkFiles: () => void fromFiles(select(), source),
+  }
+}
+
+/** Whoever could put a kubeconfig where volctl looks for one would have root run his program. */
+function refuseProgram({ plugin }: SelectedConfig, source: string): void {
+  if (plugin === undefined) return
+  throw new VolctlError(
+    'CredentialStartsProgram',
+    `${source} starts a program (${plugin.command}), and was only found`,
+    { hint: `If that program may be run as root, give the file: volctl plan --kubeconfig ${source}` },
+  )
+}
+
+function changed(source: string): VolctlError {
+  return new VolctlError(
+    'KubeconfigChanged',
+    `${source} names another server than when volctl began, or another way to be sure of it.`,
+    { hint: 'Begin again: volctl plan shows which server it is.' },
+  )
+}
+
+interface Login {
+  readonly ca?: Buffer
+  readonly cert?: Buffer | string
+  readonly key?: Buffer | string
+  readonly token?: string
+}
+
+/** What the kubeconfig and the files that it names say, without asking anybody. */
+function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
+  const ca = dataOrFile(cluster, 'certificate-authority', source)
+  const cert = dataOrFile(user, 'client-certificate', source)
+  const key = dataOrFile(user, 'client-key', source)
+  const token = tokenIn(user, source)
+  return {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(token !== undefined && { token }),
+  }
+}
+
+/** A token file is before a token, as with client-go (N44). */
+function tokenIn(user: Fields, source: string): string | undefined {
+  const provider = providerOf(user)
+  const ofProvider = provider?.name === 'oidc' ? undefined : provider?.config.tokenFile
+  const file = [user.tokenFile, ofProvider].find((path) => typeof path === 'string' && path !== '')
+  // It ends in a newline as often as not; a header must not.
+  if (typeof file === 'string') return readCredentialFile(file, source).toString('utf8').trim()
+  const { token } = user
+  return token === undefined || token === null || token === '' ? undefined : String(token).trim()
+}
+
+async function connectionOptions(
+  selected: SelectedConfig,
+  { source, pluginDeadlineMs = PLUGIN_DEADLINE_MS }: CredentialOptions,
+  signal: AbortSignal | undefined,
+): Promise<ConnectionOptions> {
+  const { cluster, user, plugin } = selected
+  const written = fromFiles(selected, source)
+  let login = written
+  if (plugin !== undefined) {
+    const about = clusterFor(cluster, written.ca)
+    login = { ...written, ...(await runExecPlugin(plugin, { cluster: about, deadlineMs: pluginDeadlineMs, signal })) }
+  }
+  const provider = providerOf(user)
+  if (provider?.name === 'oidc') login = { ...login, token: await openIdToken(provider.config, source, signal) }
+  const { ca, cert, key } = login
+  const token = written.token ?? login.token
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, source, 'Its token is no token.')
+  const { 'tls-server-name': servername, 'proxy-url': proxy } = cluster
+  const { username, password } = user
+  const connection: ConnectionOptions = {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(typeof servername === 'string' && servername !== '' && { servername }),
+    ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
+    ...(username ? { auth: `${String(username)}:${String(password ?? '')}` } : {}),
+    headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...impersonation(user) },
+    compression: cluster['disable-compression'] !== true,
+  }
+  if (typeof proxy !== 'string' || proxy === '') return connection
+  try {
+    return { ...connection, agent: await proxyAgent(cluster, connection) }
+  } catch {
+    throw unusable(selected, source, 'Check its proxy-url.')
+  }
+}
+
+/** In the form of ExecCredential's `spec.cluster`, which is not a kubeconfig's. */
+function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
+  const fields = ['server', 'tls-server-name', 'insecure-skip-tls-verify', 'proxy-url', 'disable-compression']
+  const same = fields.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]]]))
+  const extensions = Array.isArray(cluster.extensions) ? (cluster.extensions as (Fields | null)[]) : []
+  const config = extensions.find((each) => each?.name === 'client.authentication.k8s.io/exec')?.extension
+  return {
+    ...Object.fromEntries(same),
+    ...(ca && { 'certificate-authority-data': ca.toString('base64') }),
+    ...(config !== undefined && { config }),
+  }
+}
+
+/** One line without a secret. */
+function unusable({ contextName }: SelectedConfig, source: string, hint: string): VolctlError {
+  return new VolctlError('KubeconfigDamaged', `The credential in ${source} (context ${contextName}) is unusable.`, {
+    hint,
+  })
+}

@@ -1,0 +1,114 @@
+import { VolctlError } from '../../errors/errors.ts'
+import type { Insecure } from '../../model/snapshot.ts'
+import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
+import type { RawKubeConfig } from './kube-config-file.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The cluster, user and context that will be used, in client-go's meaning. */
+export interface SelectedConfig {
+  readonly contextName: string
+  readonly server: string
+  readonly cluster: Fields
+  readonly user: Fields
+  /** The program that gives the credential (N43). */
+  readonly plugin?: ExecPlugin
+  /** Why anybody between could answer in the server's place (S34); absent: nobody can. */
+  readonly insecure?: Insecure
+}
+
+/** Picks a context: which cluster, as which user. What they name (files, programs) is not looked at yet. */
+export function selectContext(config: RawKubeConfig, source: string, wanted: string | undefined): SelectedConfig {
+  const names = config.contexts.map((context) => context.name)
+  const known = names.length === 0 ? 'It has no contexts.' : `It has: ${names.join(', ')}.`
+  const contextName = wanted ?? config['current-context']
+  if (contextName === undefined) {
+    throw new VolctlError('NoContext', `The kubeconfig ${source} has no current context. ${known}`, {
+      hint: 'Choose one with --context.',
+    })
+  }
+  const entry = config.contexts.find((context) => context.name === contextName)
+  if (!entry) {
+    throw new VolctlError('UnknownContext', `The kubeconfig ${source} has no context "${contextName}". ${known}`, {
+      hint: 'Choose one of them with --context, or another file with --kubeconfig.',
+    })
+  }
+  const context = (entry.context ?? {}) as Fields
+  const cluster = named(config, 'clusters', context.cluster, 'cluster')
+  const user = named(config, 'users', context.user, 'user')
+  const server = cluster?.server
+  if (!cluster || typeof server !== 'string' || !isHttp(server)) {
+    throw new VolctlError(
+      'KubeconfigDamaged',
+      `Context "${contextName}" of ${source} names no cluster with a server.`,
+      {
+        hint: 'Check the cluster that the context names.',
+      },
+    )
+  }
+  if (!user && context.user !== undefined && context.user !== '') {
+    throw new VolctlError('KubeconfigDamaged', `Context "${contextName}" of ${source} names an unknown user.`, {
+      hint: 'Check the user that the context names.',
+    })
+  }
+  refuseForeignProviders(user ?? {}, contextName, source)
+  const plugin = execPluginOf(user?.exec)
+  const insecure = insecurity(server, cluster)
+  return {
+    contextName,
+    server: server.replace(/\/+$/, ''),
+    cluster,
+    // A context without a user is anonymous.
+    user: user ?? {},
+    ...(plugin && { plugin }),
+    ...(insecure && { insecure }),
+  }
+}
+
+function named(config: RawKubeConfig, list: 'clusters' | 'users', name: unknown, field: string): Fields | undefined {
+  const entry = config[list].find((candidate) => candidate.name === name)
+  return entry ? ((entry[field] ?? {}) as Fields) : undefined
+}
+
+function isHttp(server: string): boolean {
+  return /^https?:\/\//i.test(server) && URL.canParse(server)
+}
+
+function insecurity(server: string, cluster: Fields): Insecure | undefined {
+  if (new URL(server).protocol === 'http:') return 'PlainHttp'
+  return cluster['insecure-skip-tls-verify'] === true ? 'TlsNotVerified' : undefined
+}
+
+/** The name of the `auth-provider`, if any; one with a token file is that file, whatever it is called. */
+export function providerOf(user: Fields): { readonly name: string; readonly config: Fields } | undefined {
+  const provider = user['auth-provider'] as Fields | null | undefined
+  if (typeof provider !== 'object' || provider === null) return undefined
+  return { name: String(provider.name), config: (provider.config ?? {}) as Fields }
+}
+
+/** gcp and azure run a command through a shell; kubectl dropped them in 1.26, and never knew others but oidc. */
+function refuseForeignProviders(user: Fields, contextName: string, source: string): void {
+  const provider = providerOf(user)
+  if (provider === undefined || provider.name === 'oidc') return
+  const runs = provider.name === 'gcp' || provider.name === 'azure' || provider.config.exec !== undefined
+  if (!runs && typeof provider.config.tokenFile === 'string') return
+  const since = runs ? ', which kubectl dropped in 1.26' : ''
+  throw new VolctlError(
+    'AuthProviderUnsupported',
+    `Context "${contextName}" of ${source} logs in by the auth-provider "${provider.name}"${since}: volctl does not know it.`,
+    { hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.' },
+  )
+}
+
+/** A lost group would change what the identity may see. */
+export function impersonation(user: Fields): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {}
+  if (typeof user.as === 'string' && user.as !== '') headers['Impersonate-User'] = user.as
+  if (typeof user['as-uid'] === 'string') headers['Impersonate-Uid'] = user['as-uid']
+  const groups = user['as-groups']
+  if (Array.isArray(groups) && groups.length > 0) headers['Impersonate-Group'] = groups.map(String)
+  for (const [key, values] of Object.entries((user['as-user-extra'] ?? {}) as Fields)) {
+    if (Array.isArray(values)) headers[`Impersonate-Extra-${encodeURIComponent(key)}`] = values.map(String)
+  }
+  return headers
+}

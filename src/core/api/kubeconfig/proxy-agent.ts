@@ -1,0 +1,46 @@
+import type { Agent } from 'node:https'
+import { endProxied } from '../transport/ending-agent.ts'
+import type { ConnectionOptions } from './kube-credentials.ts'
+import type { Fields } from './normalize-kube-config.ts'
+
+/**
+ * The way through the `proxy-url` of a kubeconfig (HTTP, HTTPS, SOCKS): client-node has the libraries for it. It gets
+ * what is in the files, never their names, and no login: it opens no file and starts no program.
+ */
+export async function proxyAgent(cluster: Fields, connection: ConnectionOptions): Promise<Agent> {
+  // The package's index would load every API of Kubernetes; scripts/esbuild-client-node.ts trims this further.
+  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
+  const { ca, cert, key, servername, rejectUnauthorized } = connection
+  const kubeConfig = new KubeConfig()
+  kubeConfig.loadFromOptions({
+    clusters: [
+      {
+        name: 'cluster',
+        server: String(cluster.server),
+        proxyUrl: String(cluster['proxy-url']),
+        skipTLSVerify: rejectUnauthorized === false,
+        ...(servername !== undefined && { tlsServerName: servername }),
+        ...(ca !== undefined && { caData: base64(ca) }),
+      },
+    ],
+    users: [
+      {
+        name: 'user',
+        ...(cert !== undefined && { certData: base64(cert) }),
+        ...(key !== undefined && { keyData: base64(key) }),
+      },
+    ],
+    contexts: [{ name: 'context', cluster: 'cluster', user: 'user' }],
+    currentContext: 'context',
+  })
+  const options: { agent?: Agent } = {}
+  await kubeConfig.applyToHTTPSOptions(options)
+  if (options.agent === undefined) throw new Error('no agent')
+  // Said, since NODE_TLS_REJECT_UNAUTHORIZED would else decide.
+  options.agent.options.rejectUnauthorized = rejectUnauthorized ?? true
+  return endProxied(options.agent)
+}
+
+function base64(data: Buffer | string): string {
+  return Buffer.from(data).toString('base64')
+}

@@ -1,0 +1,135 @@
+/** Nothing is taken away that is in use under another name (S12, S13): asked before an operation begins, and before content goes. */
+import { posix } from 'node:path'
+import { staying } from '../../holders/content-holders.ts'
+import { describeHolders } from '../../holders/describe-holders.ts'
+import type { Holders, NamespaceHolder } from '../../holders/find-holders.ts'
+import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../../holders/mount-uses.ts'
+import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import { podOfProcess } from '../../processes/pod-cgroups.ts'
+import type { Operation } from '../../plan/plan.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import { allowedFsTypes } from '../../plugins/teardown-family.ts'
+import { expectedIds } from '../operation/expected-mounts.ts'
+import { type Location, locate } from '../../mountinfo/location.ts'
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+/**
+ * Before the first step, so that nothing is half done: who uses the content that the operation deletes, the memory that
+ * ends with its mounts, or the directory that it removes.
+ *
+ * @throws OperationRefused HeldBy, UsersUnknown
+ */
+export async function requireNoUsers(run: StepContext): Promise<void> {
+  const { operation } = run
+  const targets = contentOf(run)
+  for (const target of targets) {
+    if (run.host.lstat(target) === undefined) continue
+    const refusal = await refusalOf(target, run)
+    if (refusal !== undefined) throw new OperationRefused(refusal.code, refusal.message, { hint: refusal.hint })
+  }
+  const where = operation.steps.at(-1)?.target ?? ''
+  const places = [...memoryOf(run), ...(targets.length === 0 ? removedBy(run) : [])]
+  for (const { place, deep } of places) {
+    const found = mountUsers(place, where, deep, run)
+    if (found === '') continue
+    throw new OperationRefused('HeldBy', `${where} is in use by ${found}; nothing was done`, { hint: END_IT })
+  }
+}
+
+/** @throws StepFailed HeldBy, UsersUnknown */
+export async function requireContentUnused(path: string, run: StepContext): Promise<void> {
+  const refusal = await refusalOf(path, run)
+  if (refusal !== undefined) throw new StepFailed(refusal.code, refusal.message, { hint: refusal.hint })
+}
+
+const END_IT =
+  'End that use first (the process, umount, losetup -d, swapoff, exportfs -u, whichever it is); then plan again.'
+
+interface Refusal {
+  readonly code: 'HeldBy' | 'UsersUnknown'
+  readonly message: string
+  readonly hint: string
+}
+
+async function refusalOf(path: string, run: StepContext): Promise<Refusal | undefined> {
+  const { host, plan, operation, context } = run
+  const going = new Set(expectedIds(operation).keys())
+  const found = await host.contentHolders(await run.users(), {
+    path,
+    going,
+    rootDir: plan.rootDir,
+    ...(operation.pod && { podUid: operation.pod.uid }),
+  })
+  const who = describeHolders(found, context.nameOf)
+  if (who !== '') return { code: 'HeldBy', message: `${path} is in use by ${who}; nothing was deleted`, hint: END_IT }
+  const [unknown] = found.unseen
+  if (unknown === undefined) return undefined
+  return {
+    code: 'UsersUnknown',
+    message: `who uses ${path} could not be found out: ${unknown}; nothing was deleted`,
+    hint: 'Nothing is deleted that may be in use: run it as root with CAP_SYS_PTRACE, end what hangs, or reboot.',
+  }
+}
+
+interface Removed {
+  readonly place: Location
+  /** What is mounted on something in it counts as well; else each name in it is asked when it is removed (R036). */
+  readonly deep: boolean
+}
+
+/** Directories that are emptied; one that is empty is somebody's to fill, who stands in it or has it open. */
+function contentOf({ operation, around }: StepContext): readonly string[] {
+  const emptied = operation.steps.filter(({ op }) => op === 'deleteContent').map(({ target }) => target)
+  const last = operation.steps.at(-1)
+  if (emptied.length > 0 || last?.op !== 'rmdir' || !isEmptyDir(operation)) return emptied
+  return around.table.at(last.target).length > 0 ? [] : [last.target]
+}
+
+function isEmptyDir({ volume }: Operation): boolean {
+  return volume !== undefined && pluginNamed(volume.plugin).tearDown === 'emptyDir'
+}
+
+/** An emptyDir in memory ends with its mounts. */
+function memoryOf({ operation, around }: StepContext): Removed[] {
+  if (operation.deletes === undefined || operation.steps.every(({ op }) => op !== 'umount')) return []
+  const types = allowedFsTypes('emptyDir') ?? []
+  const layers = [...expectedIds(operation).keys()].flatMap((id) => around.table.byId(id) ?? [])
+  const places = layers
+    .filter(({ fsType }) => types.includes(fsType))
+    .map(({ dev, root }): Removed => ({ place: { dev, path: root }, deep: false }))
+  return [...new Map(places.map((each) => [`${each.place.dev} ${each.place.path}`, each])).values()]
+}
+
+/** Directories that somebody may have bound elsewhere while they were full. */
+function removedBy({ operation, around }: StepContext): Removed[] {
+  const isPodDirectory = operation.kind === 'RemoveOrphanPodDir'
+  const last = operation.steps.at(-1)
+  if (last?.op !== 'rmdir' || !(isPodDirectory || isEmptyDir(operation))) return []
+  // By the directory above: a mount on it goes first.
+  const parent = locate(around.table, posix.dirname(last.target))
+  if (parent === undefined) return []
+  return [
+    { place: { dev: parent.dev, path: posix.join(parent.path, posix.basename(last.target)) }, deep: isPodDirectory },
+  ]
+}
+
+/** In words; empty where there are none. */
+function mountUsers(place: Location, path: string, deep: boolean, { around, operation, context }: StepContext): string {
+  const { table, others } = around
+  const stays = staying(table, new Set(expectedIds(operation).keys()))
+  const isPods = ({ mountPoint }: MountInfo): boolean => mountPoint.includes(`/pods/${operation.pod?.uid}/`)
+  const usesIn = (of: MountTable): MountUse[] => [
+    ...(deep ? mountsOf(place, of, of === table ? path : undefined) : mountsShowing(place, of)).filter(
+      ({ mount }) => stays(mount, of) && !(of === table && isPods(mount)),
+    ),
+    ...layersByText(of).within(place),
+  ]
+  const namespaces = others.flatMap((other): NamespaceHolder[] => {
+    const mountPoints = [...new Set(usesIn(other.table).map(({ mount }) => mount.mountPoint))]
+    const of = mountPoints.length === 0 ? undefined : podOfProcess(other.pid)
+    return mountPoints.length === 0 ? [] : [{ pid: other.pid, process: other.process, mountPoints, ...(of && { of }) }]
+  })
+  const found: Holders = { processes: [], loops: [], unseen: [], namespaces, kernel: usesIn(table).map(describeUse) }
+  return describeHolders(found, context.nameOf)
+}

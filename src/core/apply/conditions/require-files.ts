@@ -1,0 +1,34 @@
+/** Are the files still those that the operation was decided on (S26). */
+import type { FileIdentity, Operation } from '../../plan/plan.ts'
+import { fileText } from '../../plan/differences.ts'
+import type { FoundFile, Host } from '../../host/host.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
+
+/**
+ * A file that is gone already is fine: removing is idempotent. Another one under its name was not decided on. To be
+ * asked when the mounts are known to be the expected ones: nothing below a mount is looked at then.
+ *
+ * @throws OperationRefused Changed
+ */
+export function requireSameFiles({ basis }: Operation, host: Host): void {
+  for (const file of basis?.files ?? []) {
+    const found = host.lstat(file.path)
+    const now = found && identityOf(found, file)
+    if (now === undefined || fileText(now) === fileText(file)) continue
+    throw new OperationRefused('Changed', `${file.path} was ${fileText(file)}, now ${fileText(now)}`, {
+      hint: 'Plan again, and look at what has changed.',
+    })
+  }
+}
+
+/** As far as the plan knew it. */
+function identityOf({ id, size }: FoundFile, file: FileIdentity): Omit<FileIdentity, 'path'> | undefined {
+  if (id === undefined) return undefined
+  const { dev, ino, mtime } = id
+  return {
+    dev,
+    ino,
+    ...(file.size === undefined ? {} : { size }),
+    ...(file.mtime === undefined ? {} : { mtime }),
+  }
+}

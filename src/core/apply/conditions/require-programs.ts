@@ -1,0 +1,13 @@
+/** Programs that an operation cannot do without: it is not begun where one is missing. */
+import type { Operation, StepOp } from '../../plan/plan.ts'
+import type { Host } from '../../host/host.ts'
+
+const NEEDED: Readonly<Partial<Record<StepOp, readonly string[]>>> = {
+  iscsiLogin: ['iscsiadm', 'tee'],
+  fcFind: ['tee'],
+}
+
+/** @throws VolctlError CommandMissing, naming the package */
+export function requirePrograms({ steps }: Operation, host: Host): void {
+  for (const { op } of steps) for (const program of NEEDED[op] ?? []) host.requireCommand(program)
+}

@@ -1,0 +1,47 @@
+/** What the Node must say right before a volume that is attached is brought up (S22). */
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { errorMessage } from '../../errors/errors.ts'
+import type { Node } from '../../model/objects.ts'
+import { withDeadline } from '../../processes/deadline.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+/**
+ * Of iSCSI, FC and flexVolumes, by a fresh look at the Node; a CSI volume has this and its attachment looked at before
+ * each call.
+ *
+ * @throws OperationRefused
+ */
+export async function requireStillReported(volume: VolumeToMount, run: StepContext): Promise<void> {
+  if (volume.attachability !== 'attachable' || volume.driver !== undefined) return
+  const node = await freshNode(run)
+  requireNodeInService(node, run.plan.node)
+  requireReported(node, volume)
+}
+
+async function freshNode({ context, plan, waiting }: StepContext): Promise<Node | undefined> {
+  try {
+    return await waiting.spend((ms) => withDeadline(context.cluster.getNode(), ms, 'the API server'))
+  } catch (error) {
+    throw refused('NotAttached', `what node ${plan.node} reports could not be read: ${errorMessage(error)}`, error)
+  }
+}
+
+export function requireNodeInService(node: Node | undefined, name: string): void {
+  if (node === undefined) throw refused('NodeMissing', `node ${name} is not in the API`)
+  if (node.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service'))
+    throw refused('NodeNotReady', `node ${name} is tainted out-of-service`)
+}
+
+/** The controller may take away at any moment what the node does not report. */
+export function requireReported(node: Node | undefined, { uniqueName }: VolumeToMount): void {
+  const { volumesAttached, volumesInUse } = node?.status ?? {}
+  if (!volumesAttached?.some(({ name }) => name === uniqueName))
+    throw refused('NotAttached', `${uniqueName} is not in node.status.volumesAttached any more`)
+  if (!volumesInUse?.includes(uniqueName))
+    throw refused('NotReportedInUse', `${uniqueName} is not in node.status.volumesInUse any more`)
+}
+
+export function refused(code: string, message: string, cause?: unknown): OperationRefused {
+  return new OperationRefused(code, message, { cause, hint: 'Plan again.' })
+}

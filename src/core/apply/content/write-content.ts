@@ -1,0 +1,57 @@
+/** Fills a configMap, secret, downwardAPI or projected volume, or brings it up to date (P46-P56; S23). */
+import { posix } from 'node:path'
+import { contentBytes } from '../../desired/content-bytes.ts'
+import { nestedMountPoints } from '../../desired/nested-mount-points.ts'
+import { isNoContent } from '../../desired/payload-entries.ts'
+import { errorMessage } from '../../errors/errors.ts'
+import { placeOf } from '../../mountinfo/linked-mounts.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { Step } from '../../plan/plan.ts'
+import { contentObstacle } from '../../plugins/content-obstacle.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { containingMount } from '../../mountinfo/location.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { fetchContent } from './fetch-content.ts'
+import type { Undo } from '../operation/undo.ts'
+
+export async function writeContent({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
+  const { wanted } = run.bringUp
+  const source = wanted?.source
+  if (wanted === undefined || source === undefined)
+    throw new StepFailed('NoLongerWanted', `what ${target} is to show is not known`, { hint: 'Plan again.' })
+  const files = contentBytes(source, await fetchContent(wanted, run.context.cluster))
+  if (isNoContent(files)) {
+    const { code, message, hint } = contentObstacle(wanted, files)
+    throw new StepFailed(code, message, hint === undefined ? {} : { hint })
+  }
+  const directory = posix.dirname(target)
+  const { id: mountId } = mountOf(directory, pluginNamed(wanted.plugin).mountsOver(wanted), run)
+  return run.host.writeAtomically(placeOf(run.around.table, directory), {
+    mountId,
+    files,
+    nested: nestedOf(wanted),
+    fsGroup: wanted.pod.spec.securityContext?.fsGroup,
+    say: run.say,
+  })
+}
+
+function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['wanted']>): string[] {
+  try {
+    return podVolumeNames.flatMap((name) => nestedMountPoints(name, pod))
+  } catch (error) {
+    throw new StepFailed('ContentInvalid', errorMessage(error), { hint: "Correct the pod's volumeMounts." })
+  }
+}
+
+/** Secret content goes to a tmpfs and nowhere else (P22); what belongs on the disk, below no mount. */
+function mountOf(directory: string, inMemory: boolean, { around }: StepContext): MountInfo {
+  const top = around.table.top(directory)
+  const mount = containingMount(around.table, directory)
+  if (mount !== undefined && (inMemory ? top?.fsType === 'tmpfs' : top === undefined)) return mount
+  const found = top === undefined ? 'nothing is mounted' : `${describeMount(top)} is`
+  throw new StepFailed('ForeignMount', `${directory}: ${found} where ${inMemory ? 'a tmpfs' : 'no mount'} belongs`, {
+    hint: 'Plan again, and look at what has changed.',
+  })
+}

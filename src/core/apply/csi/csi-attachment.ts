@@ -1,0 +1,67 @@
+/** S22 and S30 in the very second in which a CSI volume is staged or published. */
+import { errorMessage } from '../../errors/errors.ts'
+import type { VolumeAttachment } from '../../model/objects.ts'
+import { attachmentName } from '../../names/volume-names.ts'
+import { AttachedElsewhere } from '../../desired/attached-elsewhere.ts'
+import { allowsSeveralNodes } from '../../reconcile/identity/volume-facts.ts'
+import { withDeadline } from '../../processes/deadline.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { type WantedCsi, wantedCsi } from './csi-wanted.ts'
+import { refused, requireNodeInService, requireReported } from '../conditions/require-reported.ts'
+
+/**
+ * The volume is attached here, in use by the node's own word, and nowhere else against its access mode.
+ *
+ * @returns the publish context (C39); empty for what is never attached
+ * @throws OperationRefused, or a failed read
+ */
+export async function requireAttached(run: StepContext): Promise<Readonly<Record<string, string>>> {
+  const wanted = wantedCsi(run)
+  const { volume } = wanted
+  const attaches = volume.attachability !== 'notAttachable'
+  if (volume.attachability === 'unknown')
+    throw refused('CsiDriverUnknown', `whether ${volume.specName} has to be attached is not known`)
+  const name = attachmentName(wanted.handle, wanted.driver, run.plan.node)
+  const { cluster } = run.context
+  const [node, attachment] = await run.waiting.spend((ms) => {
+    const ask = <T>(answer: Promise<T>): Promise<T> => withDeadline(answer, ms, 'the API server')
+    return Promise.all([
+      ask(cluster.getNode()),
+      attaches ? ask(cluster.getVolumeAttachment(name)) : undefined,
+      attaches ? requireNotElsewhere(run, wanted, ask) : undefined,
+    ])
+  })
+  requireNodeInService(node, run.plan.node)
+  if (!attaches) return {}
+  requireReported(node, volume)
+  return metadataOf(attachment, name)
+}
+
+/** C37. */
+function metadataOf(attachment: VolumeAttachment | undefined, name: string): Readonly<Record<string, string>> {
+  if (attachment === undefined) throw refused('NotAttached', `VolumeAttachment ${name} does not exist any more`)
+  if (attachment.metadata.deletionTimestamp !== undefined)
+    throw refused('AttachmentDeleting', `VolumeAttachment ${name} is being deleted`)
+  if (attachment.status?.attached !== true) throw refused('NotAttached', `VolumeAttachment ${name} is not attached`)
+  return attachment.status.attachmentMetadata ?? {}
+}
+
+/** S30: where the credential cannot tell, nothing is mounted. */
+async function requireNotElsewhere(
+  { context, plan }: StepContext,
+  { volume, driver, handle }: WantedCsi,
+  ask: <T>(answer: Promise<T>) => Promise<T>,
+): Promise<void> {
+  if (allowsSeveralNodes(volume.persistentVolume)) return
+  let all: readonly VolumeAttachment[]
+  try {
+    all = await ask(context.cluster.listVolumeAttachments())
+  } catch (error) {
+    const message = `whether ${volume.specName} is attached elsewhere could not be read: ${errorMessage(error)}`
+    throw refused('AccessMode', message, error)
+  }
+  const others = all.filter(({ spec, status }) => spec.nodeName !== plan.node && status?.attached === true)
+  const nodes = new AttachedElsewhere(others, () => undefined).nodesOf({ driver, handle })
+  if (nodes.length > 0)
+    throw refused('AccessMode', `${volume.specName} is attached to ${nodes.join(', ')} against its access mode`)
+}

@@ -1,0 +1,85 @@
+/** NodePublishVolume, and the proof that something is there (C53-C55). */
+import { errnoOf } from '../../errors/errors.ts'
+import type { Step } from '../../plan/plan.ts'
+import { csiPublishStateFile } from '../../plugins/csi-paths.ts'
+import { isEphemeral } from '../../desired/csi-volume.ts'
+import { untilNotPending } from './csi-step.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import { removeDirectory, removeStep } from '../mounts/remove.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { requireAttached } from './csi-attachment.ts'
+import { callNode, factsOf, openDriver } from './csi-call.ts'
+import { publishRequest } from './csi-requests.ts'
+import { readSecret, requestTokens } from './csi-secrets.ts'
+import { wantedCsi } from './csi-wanted.ts'
+import type { Undo } from '../operation/undo.ts'
+
+export async function nodePublishVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  const { volume } = wantedCsi(run)
+  const wasThere = run.around.table.top(step.target) !== undefined
+  const hidden = new Set(run.around.table.at(step.target).map(({ id }) => id))
+  if (!wasThere) requireNothingBelow(step.target, run)
+  const { capabilities } = await openDriver(run)
+  const publishContext = isEphemeral(volume) ? {} : await requireAttached(run)
+  const facts = factsOf(run, capabilities, publishContext, step.label)
+  const secrets = await readSecret(run, 'publish')
+  const tokens = await requestTokens(run, facts)
+  await callNode(step, run, (node, ms) => node.nodePublishVolume(publishRequest(facts, secrets, tokens), ms))
+  run.around.changed()
+  requireSomethingThere(step, run)
+  const published = `the volume published at ${step.target}`
+  const stays = 'it was published before'
+  return [{ what: published, back: () => (wasThere ? Promise.reject(new Error(stays)) : unpublish(step, hidden, run)) }]
+}
+
+/** S22: the driver mounts over an empty directory of its own, or over nothing. */
+function requireNothingBelow(target: string, { host }: StepContext): void {
+  const found = host.lstat(target)
+  const isEmpty =
+    found?.type === 'dir' ? host.listNames(target).length === 0 : found?.type !== 'file' || found.size === 0
+  if (isEmpty) return
+  throw new StepFailed('DataUnderMountPoint', `${target} is not empty`, {
+    hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
+  })
+}
+
+/** A driver that says OK and does nothing is not believed; some publish a link or a device instead of a mount (C17, C20). */
+function requireSomethingThere(step: Step, run: StepContext): void {
+  const type = run.host.lstat(step.target)?.type
+  if (run.around.table.top(step.target) !== undefined || type === 'link' || type === 'other') return
+  const driver = run.operation.volume?.driver
+  throw new StepFailed(
+    'NothingMounted',
+    `${driver} answered OK to ${step.op}, and nothing is mounted on ${step.target}`,
+    {
+      hint: "Look at the driver's log, and whether its pod mounts the kubelet's directory with Bidirectional propagation.",
+      stuck: true,
+    },
+  )
+}
+
+/**
+ * C120: the opposite call is the only way back.
+ *
+ * @param before ids of what was mounted there before the call, and no path led to
+ */
+async function unpublish({ target }: Step, before: ReadonlySet<number>, run: StepContext): Promise<void> {
+  const { volume, driver, handle } = wantedCsi(run)
+  const { node } = await openDriver(run)
+  await untilNotPending(run, `${driver}: NodeUnpublishVolume`, (ms) =>
+    node.nodeUnpublishVolume({ volumeId: handle, targetPath: target }, ms),
+  )
+  run.around.changed()
+  const left = run.around.table.at(target).find(({ id }) => !before.has(id))
+  if (left !== undefined) throw new Error(`${describeMount(left)} is still there`)
+  removeDirectory(target, run)
+  if (volume.mode === 'Block') return
+  const file = `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
+  removeStep({ op: 'unlink', target: file }, run)
+  try {
+    run.host.rmdir(file.slice(0, file.lastIndexOf('/')))
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOTEMPTY') throw error
+  }
+}

@@ -1,0 +1,133 @@
+/** The requests of NodeStageVolume, NodePublishVolume and NodeExpandVolume, every field from where the rules say. */
+import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../csi/csi-node-client.ts'
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { podNamespace } from '../../desired/pods.ts'
+import { labelOption } from '../../desired/selinux-label.ts'
+import type { CsiDriver } from '../../model/objects.ts'
+import { csiStagingPath, csiTarget } from '../../plugins/csi-paths.ts'
+import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../desired/csi-volume.ts'
+
+type Texts = Readonly<Record<string, string>>
+
+/** What the requests of one operation are made of. */
+export interface CsiFacts {
+  readonly volume: VolumeToMount
+  readonly rootDir: string
+  /** Names of the node service's capabilities. */
+  readonly capabilities: readonly string[]
+  /** Undefined: there is no CSIDriver (C105). */
+  readonly driver: CsiDriver | undefined
+  /** VolumeAttachment.status.attachmentMetadata; empty where nothing is attached (C39). */
+  readonly publishContext: Texts
+  /** SELinux label that it is mounted with; empty: none (C68). */
+  readonly label: string
+}
+
+/** C52: never pod information or tokens; a staging is shared by pods. */
+export function stageRequest(facts: CsiFacts, secrets: Texts): NodeStageVolume {
+  return {
+    volumeId: facts.volume.handle ?? '',
+    publishContext: { ...facts.publishContext },
+    stagingTargetPath: stagingPath(facts),
+    volumeCapability: capability(facts, mountGroup(facts)),
+    secrets: { ...secrets },
+    volumeContext: { ...attributesOf(facts.volume) },
+  }
+}
+
+/**
+ * C55.
+ *
+ * @param tokens the service account's tokens as one JSON text (C60); undefined: the driver asks for none
+ */
+export function publishRequest(facts: CsiFacts, secrets: Texts, tokens: string | undefined): NodePublishVolume {
+  const { volume, driver, rootDir } = facts
+  const given = tokens === undefined || volume.mode === 'Block' ? {} : { [TOKENS]: tokens }
+  const inSecrets = driver?.spec.serviceAccountTokenInSecrets === true
+  return {
+    volumeId: volume.handle ?? '',
+    publishContext: { ...facts.publishContext },
+    stagingTargetPath: publishesStaged(facts) ? stagingPath(facts) : '',
+    targetPath: `${rootDir}/${csiTarget(volume)}`,
+    volumeCapability: capability(facts, mountGroup(facts)),
+    readonly: isReadOnly(volume),
+    secrets: { ...secrets, ...(inSecrets ? given : {}) },
+    volumeContext: { ...attributesOf(volume), ...podInformation(facts), ...(inSecrets ? {} : given) },
+  }
+}
+
+/**
+ * C100.
+ *
+ * @param volumePath absolute; of a block volume the device
+ */
+export function expandRequest(
+  facts: CsiFacts,
+  { volumePath, requiredBytes, secrets }: { volumePath: string; requiredBytes: bigint; secrets: Texts },
+): NodeExpandVolume {
+  return {
+    volumeId: facts.volume.handle ?? '',
+    volumePath,
+    capacityRange: { requiredBytes },
+    stagingTargetPath: stagingPath(facts),
+    volumeCapability: capability(facts, ''),
+    secrets: { ...secrets },
+  }
+}
+
+const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens'
+
+function stagingPath({ volume, rootDir }: CsiFacts): string {
+  const path = csiStagingPath(volume)
+  return path === undefined ? '' : `${rootDir}/${path}`
+}
+
+/** Of a block volume the staging path always goes along (C55). */
+function publishesStaged({ volume, capabilities }: CsiFacts): boolean {
+  if (volume.mode === 'Block') return true
+  return !isEphemeral(volume) && capabilities.includes('STAGE_UNSTAGE_VOLUME')
+}
+
+/** C62: whatever the CSIDriver's policy says. */
+function mountGroup({ volume, capabilities }: CsiFacts): string {
+  const { fsGroup } = volume.pod.spec.securityContext ?? {}
+  return fsGroup === undefined || !capabilities.includes('VOLUME_MOUNT_GROUP') ? '' : String(fsGroup)
+}
+
+/** An fsType of `block` asks for a block volume, whatever the volume's mode (C52). */
+function capability(facts: CsiFacts, volumeMountGroup: string): NonNullable<NodeStageVolume['volumeCapability']> {
+  const { volume } = facts
+  const accessMode = { mode: accessModeOf(facts) }
+  const fsType = fsTypeOf(volume)
+  if (volume.mode === 'Block' || fsType === 'block') return { accessMode, accessType: { case: 'block', value: {} } }
+  const mountFlags = [...(volume.persistentVolume?.spec.mountOptions ?? []), ...labelOption(facts.label)]
+  return { accessMode, accessType: { case: 'mount', value: { fsType, mountFlags, volumeMountGroup } } }
+}
+
+/** Numbers of VolumeCapability.AccessMode.Mode (C56, C113). */
+const ACCESS_MODES: Readonly<Record<string, { readonly plain: number; readonly multiWriter: number }>> = {
+  ReadWriteOnce: { plain: 1, multiWriter: 7 },
+  ReadOnlyMany: { plain: 3, multiWriter: 3 },
+  ReadWriteMany: { plain: 5, multiWriter: 5 },
+  ReadWriteOncePod: { plain: 1, multiWriter: 6 },
+}
+
+/** The first mode of the list alone counts (C56). */
+function accessModeOf({ volume, capabilities }: CsiFacts): number {
+  const [mode = 'ReadWriteOnce'] = volume.persistentVolume?.spec.accessModes ?? []
+  const modes = ACCESS_MODES[mode]
+  return (capabilities.includes('SINGLE_NODE_MULTI_WRITER') ? modes?.multiWriter : modes?.plain) ?? 0
+}
+
+/** C59: it overwrites attributes of the same name. */
+function podInformation({ volume, driver }: CsiFacts): Texts {
+  if (driver?.spec.podInfoOnMount !== true) return {}
+  const { pod, podUid } = volume
+  return {
+    'csi.storage.k8s.io/pod.name': pod.metadata.name,
+    'csi.storage.k8s.io/pod.namespace': podNamespace(pod),
+    'csi.storage.k8s.io/pod.uid': podUid,
+    'csi.storage.k8s.io/serviceAccount.name': pod.spec.serviceAccountName ?? '',
+    'csi.storage.k8s.io/ephemeral': String(isEphemeral(volume)),
+  }
+}

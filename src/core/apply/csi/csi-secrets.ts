@@ -1,0 +1,91 @@
+/** Secrets and tokens, read right before the call that takes them and kept nowhere (C58, C60). */
+
+import { podNamespace } from '../../desired/pods.ts'
+import { errorMessage } from '../../errors/errors.ts'
+import { goJson } from '../../json/go-json.ts'
+import { type SecretUse, secretOf } from '../../desired/csi-volume.ts'
+import { withDeadline } from '../../processes/deadline.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import type { CsiFacts } from './csi-requests.ts'
+import { wantedCsi } from './csi-wanted.ts'
+
+/** @throws StepFailed SecretMissing, SecretUnreadable: nothing was begun */
+export async function readSecret(run: StepContext, use: SecretUse): Promise<Readonly<Record<string, string>>> {
+  const reference = secretOf(wantedCsi(run).volume, use)
+  if (reference === undefined) return {}
+  const { namespace, name } = reference
+  const what = `secret ${namespace}/${name}`
+  const secret = await asked(run, what, () => run.context.cluster.getSecret(namespace, name))
+  if (secret === undefined) {
+    throw new StepFailed('SecretMissing', `${what} does not exist, and the volume's driver needs it`, {
+      hint: 'Make the secret again, or correct the volume; then plan again.',
+    })
+  }
+  const entries = Object.entries(secret.data ?? {})
+  return Object.fromEntries(entries.map(([key, value]) => [key, textOf(value, `${what}, key ${key},`)]))
+}
+
+/** A protobuf string cannot hold anything else (C58). */
+function textOf(base64: string, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'))
+  } catch {
+    throw new StepFailed('SecretMissing', `${what} is not UTF-8 text, and cannot be sent to a driver`, {
+      hint: 'Correct the secret; then plan again.',
+    })
+  }
+}
+
+/**
+ * The tokens that the CSIDriver asks for, one for each audience, as the one text that drivers are given (C60).
+ *
+ * @returns undefined where it asks for none
+ * @throws StepFailed SecretUnreadable
+ */
+export async function requestTokens(run: StepContext, { driver, volume }: CsiFacts): Promise<string | undefined> {
+  const requests = driver?.spec.tokenRequests ?? []
+  if (requests.length === 0 || volume.mode === 'Block') return undefined
+  const { pod, podUid } = volume
+  const namespace = podNamespace(pod)
+  const serviceAccount = pod.spec.serviceAccountName ?? ''
+  const tokens = await Promise.all(
+    requests.map(async ({ audience, expirationSeconds }) => {
+      const what = `a token of ${namespace}/${serviceAccount}`
+      const made = await asked(run, what, () =>
+        run.context.cluster.requestToken({
+          namespace,
+          serviceAccount,
+          audiences: audience === '' ? [] : [audience],
+          ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+          pod: { name: pod.metadata.name, uid: podUid },
+        }),
+      )
+      if (made === undefined) throw unreadable(what, 'the service account or the pod does not exist')
+      const { token, expirationTimestamp } = made
+      return [audience, { token, expirationTimestamp: wholeSeconds(expirationTimestamp) }] as const
+    }),
+  )
+  return goJson(Object.fromEntries(tokens))
+}
+
+/** RFC 3339, UTC. */
+function wholeSeconds(time: string): string {
+  const parsed = Date.parse(time)
+  return Number.isNaN(parsed) ? time : new Date(parsed).toISOString().replace(/\.\d{3}Z$/, 'Z')
+}
+
+async function asked<T>(run: StepContext, what: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await run.waiting.spend((ms) => withDeadline(ask(), ms, 'the API server'))
+  } catch (error) {
+    throw unreadable(what, errorMessage(error), error)
+  }
+}
+
+function unreadable(what: string, why: string, cause?: unknown): StepFailed {
+  return new StepFailed('SecretUnreadable', `${what} could not be had: ${why}`, {
+    cause,
+    hint: 'Nothing was begun. Look at the rights of the credential (--kubeconfig), then plan again.',
+  })
+}

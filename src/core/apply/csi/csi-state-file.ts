@@ -1,0 +1,129 @@
+/** vol_data.json as the kubelet writes it, before the driver is called (C12-C15). */
+import { posix } from 'node:path'
+import { readStateFile } from '../../actual/state-file.ts'
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { errnoOf } from '../../errors/errors.ts'
+import { goJson } from '../../json/go-json.ts'
+import { attachmentName } from '../../names/volume-names.ts'
+import type { Step } from '../../plan/plan.ts'
+import { csiPublishStateFile, csiStagingPath, csiTarget } from '../../plugins/csi-paths.ts'
+import { isEphemeral } from '../../desired/csi-volume.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { wantedCsi } from './csi-wanted.ts'
+import { makeDirectory } from '../operation/make-directory.ts'
+import { takeBack, type Undo } from '../operation/undo.ts'
+
+/** The three kinds of the file, by what a kubelet needs each for (C13). */
+export function publishState(volume: VolumeToMount, nodeName: string, label = ''): Readonly<Record<string, string>> {
+  const { driver = '', handle = '', specName, mode } = volume
+  const lifecycle = isEphemeral(volume) ? 'Ephemeral' : 'Persistent'
+  return {
+    attachmentID: attachmentName(handle, driver, nodeName),
+    driverName: driver,
+    nodeName,
+    ...labelKey(label),
+    specVolID: specName,
+    volumeHandle: handle,
+    ...(mode === 'Block' ? {} : { volumeLifecycleMode: lifecycle }),
+  }
+}
+
+export function stageState({ driver = '', handle = '' }: VolumeToMount, label = ''): Readonly<Record<string, string>> {
+  return { driverName: driver, ...labelKey(label), volumeHandle: handle }
+}
+
+/** Only where the label went along with the mount flags. */
+function labelKey(label: string): Readonly<Record<string, string>> {
+  return label === '' ? {} : { seLinuxMountContext: label }
+}
+
+/**
+ * Writes the file for the call that follows. One that is there is kept where it says the same, replaced where it says
+ * less, and left where it names another volume.
+ *
+ * @returns how to take it back where it was not there: only when nothing is mounted any more (C16)
+ */
+export async function writeVolumeData({ target, label }: Step, run: StepContext): Promise<readonly Undo[]> {
+  const { volume } = wantedCsi(run)
+  const isPublish = target === `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
+  const state = isPublish ? publishState(volume, run.plan.node, label) : stageState(volume, label)
+  const [publish, staging] = [csiTarget(volume), csiStagingPath(volume)]
+  // A raw block volume has this file alone, for both calls (C13, C86).
+  const targets = volume.mode === 'Block' ? [publish, staging] : [isPublish ? publish : staging]
+  const paths = targets.map((path) => `${run.plan.rootDir}/${path}`)
+  const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(target) }, run)
+  let isNew = false
+  try {
+    const there = contentOf(target, run)
+    isNew = there === undefined
+    write(target, there, state, run)
+  } catch (error) {
+    const piece = { what: target, back: () => removeFile(target, run) }
+    throw await takeBack(isNew ? [...directories, piece] : directories, error, run)
+  }
+  return isNew ? [...directories, { what: target, back: () => removeAgain(target, paths, run) }] : directories
+}
+
+function write(
+  target: string,
+  there: string | undefined,
+  state: Readonly<Record<string, string>>,
+  run: StepContext,
+): void {
+  const text = `${goJson(state)}\n`
+  if (there === text) return
+  if (there !== undefined) {
+    requireSameVolume(target, there, state)
+    run.journal.write({ type: 'stateFile', operation: run.operation.id, path: target, content: there })
+  }
+  try {
+    run.host.writeStateFile(target, text)
+  } catch (error) {
+    throw diskFailure('WriteFailed', `${target} could not be written`, error, 'Free the path; then plan again.')
+  }
+}
+
+/** A link or directory in its place is nobody's state file. */
+function contentOf(path: string, { host }: StepContext): string | undefined {
+  const found = host.lstat(path)
+  if (found === undefined) return undefined
+  if (found.type === 'file') return host.readSmallFile(path) ?? ''
+  throw new StepFailed('WriteFailed', `${path} is a ${found.type}, not a file`, {
+    hint: 'Look at it; move it away yourself, then plan again.',
+  })
+}
+
+function requireSameVolume(path: string, content: string, state: Readonly<Record<string, string>>): void {
+  const { data } = readStateFile({ path, type: 'file', content }) ?? {}
+  if (data === undefined || (data.driverName === state.driverName && data.volumeHandle === state.volumeHandle)) return
+  throw new StepFailed('OtherVolume', `${path} names ${data.driverName}^${data.volumeHandle}`, {
+    hint: 'The other volume may still be in use here: plan again, and undo that one first.',
+  })
+}
+
+/** C16: with something still mounted all of it stays; else what the driver made goes first, and the file with it. */
+function removeAgain(file: string, paths: readonly string[], { host, around }: StepContext): void {
+  around.changed()
+  const mount = paths.flatMap((path) => around.table.at(path)).at(-1)
+  if (mount !== undefined) throw new Error(`${describeMount(mount)} is there`)
+  for (const path of paths) {
+    try {
+      host.rmdir(path)
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error
+    }
+  }
+  host.unlink(file)
+}
+
+/** What was written of one, if anything: no driver has been asked by it yet. */
+function removeFile(path: string, { host }: StepContext): void {
+  try {
+    host.unlink(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,105 @@
+/** The driver's call, and a look at what it left (S16, R441, R832, O23, C119, C125). */
+import { errorMessage, VolctlError } from '../../errors/errors.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { Operation, Step } from '../../plan/plan.ts'
+import { pause, withDeadline } from '../../processes/deadline.ts'
+import { grpcStatusOf, hintFor, outcomeCodeOf } from './driver-errors.ts'
+import { describeMount, expectedIds, isExpected } from '../operation/expected-mounts.ts'
+import { holdersOfMounts } from '../mounts/holders-on.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { CsiNode } from '../operation/ports.ts'
+import { removeDirectory } from '../mounts/remove.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { umountLayer } from '../mounts/umount-step.ts'
+
+const RETRY_MS = [500, 1000, 2000]
+
+/** @throws StepFailed with the driver's words, or DriverLeftMount */
+export async function callDriver(step: Step, run: StepContext): Promise<void> {
+  const before = layersAt(step.target, run).length
+  try {
+    await untilNotPending(run, `${driverOf(run.operation)}: ${step.op}`, (ms) => callOnce(step, run, ms))
+  } catch (error) {
+    throw await driverFailure(step, run, error)
+  }
+  run.around.changed()
+  await undoWhatTheDriverLeft(step, run, before)
+  // The driver should have removed its target (C123); where it did not, a plain rmdir takes what is empty.
+  removeDirectory(step.target, run)
+}
+
+/** ABORTED: another call for the volume is at work, maybe our own former one; it is waited for, never cleaned up after. */
+export async function untilNotPending<T>(
+  run: StepContext,
+  what: string,
+  call: (deadlineMs: number) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await run.waiting.spend((ms) => withDeadline(call(ms), ms, what))
+    } catch (error) {
+      const wait = RETRY_MS[attempt]
+      if (grpcStatusOf(error) !== 'ABORTED' || wait === undefined || run.signal?.aborted) throw error
+      await run.waiting.spend(() => pause(wait, run.signal))
+    }
+  }
+}
+
+async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promise<unknown> {
+  const { volume } = run.operation
+  const driver: CsiNode | undefined = await run.context.csi(driverOf(run.operation))
+  if (driver === undefined || volume?.handle === undefined) {
+    throw new StepFailed('DriverNotRegistered', `CSI driver ${driverOf(run.operation)} does not answer here`, {
+      hint: "Bring the driver's node pod back; then plan again.",
+    })
+  }
+  const volumeId = volume.handle
+  return step.op === 'NodeUnpublishVolume'
+    ? driver.nodeUnpublishVolume({ volumeId, targetPath: step.target }, deadlineMs)
+    : driver.nodeUnstageVolume({ volumeId, stagingTargetPath: step.target }, deadlineMs)
+}
+
+/**
+ * A driver that took some layers of a stack and left others has done its part: the rest goes layer by layer, as long
+ * as each is this volume's. One that says OK and took nothing has not, and its answer is not believed.
+ */
+export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
+  const left = layersAt(step.target, run)
+  if (left.length === 0) return
+  const expected = expectedIds(run.operation)
+  const foreign = left.find((layer) => !isExpected(layer, expected))
+  if (foreign !== undefined || left.length >= before) {
+    throw new StepFailed(
+      'DriverLeftMount',
+      `${driverOf(run.operation)} answered OK to ${step.op}, and ${describeMount(foreign ?? left.at(-1) ?? (left[0] as never))} is still there`,
+      { hint: "Look at the driver's log; nothing was removed." },
+    )
+  }
+  for (let count = left.length; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
+}
+
+/** What no path leads to counts only where the plan has it: it may be a copy that has to go (O35). */
+export function layersAt(path: string, { around, operation }: StepContext): MountInfo[] {
+  const expected = expectedIds(operation)
+  const reached = around.table.reached(path)
+  return around.table.at(path).filter((layer) => reached.includes(layer) || isExpected(layer, expected))
+}
+
+/** A flexVolume's driver is its plugin. */
+function driverOf({ volume }: Operation): string {
+  return volume?.driver ?? volume?.plugin ?? 'unknown'
+}
+
+/** O15: a driver that finds its target busy does not say who holds it. */
+async function driverFailure(step: Step, run: StepContext, error: unknown): Promise<VolctlError> {
+  const status = grpcStatusOf(error)
+  if (status === undefined && error instanceof VolctlError) return error
+  const stuck = status === 'DEADLINE_EXCEEDED' || status === 'CANCELLED'
+  const who = stuck || !/\bbusy\b/i.test(errorMessage(error)) ? '' : await holdersOfMounts(step.target, run)
+  const said = `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${errorMessage(error)}`
+  return new StepFailed(outcomeCodeOf(status), who === '' ? said : `${said}; held by ${who}`, {
+    cause: error,
+    hint: who === '' ? hintFor(status) : 'End that first; then plan again.',
+    stuck,
+  })
+}

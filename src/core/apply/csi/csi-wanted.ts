@@ -1,0 +1,25 @@
+/** The CSI volume that an operation is about, as its pod wants it just now. */
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+export interface WantedCsi {
+  readonly volume: VolumeToMount
+  readonly driver: string
+  readonly handle: string
+}
+
+/** @throws StepFailed NoLongerWanted where the pod's volume is none of CSI, or of another driver than planned */
+export function wantedCsi({ bringUp: { wanted }, operation }: StepContext): WantedCsi {
+  const { driver, handle } = wanted ?? {}
+  if (wanted === undefined || !driver || !handle || driver !== operation.volume?.driver) {
+    throw new StepFailed(
+      'NoLongerWanted',
+      `${operation.volume?.name ?? 'the volume'} is not what was planned any more`,
+      {
+        hint: 'Plan again.',
+      },
+    )
+  }
+  return { volume: wanted, driver, handle }
+}

@@ -1,0 +1,147 @@
+/**
+ * Deleting a VolumeAttachment: the whole of S21, judged in this very second, then the wait for the attacher.
+ * The node itself is the proof that nothing uses the volume.
+ */
+import { VolctlError } from '../../errors/errors.ts'
+import type { VolumeAttachment } from '../../model/objects.ts'
+import type { Operation } from '../../plan/plan.ts'
+import { pause, withDeadline } from '../../processes/deadline.ts'
+import { heldBy, loopsOfOthers, requireDevicesUnused } from '../disks/detach-devices.ts'
+import { BETWEEN_MS, Patience } from '../disks/disk-users.ts'
+import { findDevice, isDeviceUnknown } from '../disks/find-volume-device.ts'
+import { requireNothingHidden } from '../disks/hidden-file-systems.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
+import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/preconditions.ts'
+import { requireNotSetUpElsewhere } from '../disks/set-up-elsewhere.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+const POLL_MS = 500
+
+/** @returns what is still waited for, if anything */
+export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
+  const { operation, waiting } = run
+  const bound = operation.attachment
+  if (bound === undefined)
+    throw new OperationRefused('AttachmentChanged', 'the plan does not say which attachment it means')
+  // Before the API is asked: it may take a moment, and what the API says must be of the very second.
+  await findDevice(run, bound)
+  if (isDeviceUnknown(run) || run.record.found.size > 0) await requireNothingHidden(run)
+  const patience = new Patience()
+  for (;;) {
+    const ofOthers = await loopsOfOthers(run)
+    const attachment = await requireUnwanted(run, bound)
+    if (attachment === undefined) return undefined
+    run.around.changed()
+    requireNotSetUpElsewhere(run, attachment.spec.source.persistentVolumeName)
+    const passing = await requireDevicesUnused(run, ofOthers)
+    const [user] = passing
+    if (user === undefined) break
+    if (patience.isOver(passing) || run.signal?.aborted) throw heldBy(operation, user.who)
+    await waiting.spend(() => pause(BETWEEN_MS, run.signal))
+  }
+  await deleteAttachment(run, bound)
+  return waitUntilGone(run, bound, waitMs)
+}
+
+/**
+ * What the API says in this very second.
+ *
+ * @returns the attachment, if there still is one
+ * @throws OperationRefused
+ */
+async function requireUnwanted(
+  { operation, context, waiting, plan }: StepContext,
+  bound: NonNullable<Operation['attachment']>,
+): Promise<VolumeAttachment | undefined> {
+  const [attachment, node, pods, kubelet, renewed] = await waiting.spend((ms) => {
+    const ask = <T>(promise: Promise<T>): Promise<T> => withDeadline(promise, ms, 'the API server')
+    return Promise.all([
+      ask(context.cluster.getVolumeAttachment(bound.name)),
+      ask(context.cluster.getNode()),
+      ask(context.cluster.listNodePods()),
+      askKubelet(context),
+      askLease(context, ms),
+    ])
+  })
+  if (renewed !== undefined) throw kubeletCameBack(renewed)
+  if (ownsNode(kubelet)) {
+    throw new OperationRefused(
+      'KubeletRunning',
+      "a kubelet runs, or may come back: detaching is the controller's work",
+      {
+        hint: 'Let the kubelet report its state; the controller detaches then.',
+      },
+    )
+  }
+  if (attachment === undefined) return undefined
+  requireSame(attachment, bound, plan.node)
+  if (node === undefined) throw new OperationRefused('NodeMissing', `node ${plan.node} is not in the API`)
+  const name = operation.volume?.uniqueName
+  if (name === undefined || (await context.wantedByController(name, pods))) {
+    throw new OperationRefused('WantedAgain', `a pod of this node wants ${name ?? 'a volume that is not known'}`, {
+      hint: 'Plan again.',
+    })
+  }
+  return attachment
+}
+
+function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node: string): void {
+  const { metadata, spec } = attachment
+  if (metadata.uid === bound.uid && spec.nodeName === node) return
+  throw new OperationRefused('AttachmentChanged', `${metadata.name} is not the attachment that the plan was made on`, {
+    hint: 'Plan again.',
+  })
+}
+
+async function deleteAttachment(
+  { context, waiting }: StepContext,
+  { name, uid, resourceVersion }: { name: string; uid: string; resourceVersion?: string },
+): Promise<void> {
+  const preconditions = { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) }
+  try {
+    await waiting.spend((ms) =>
+      withDeadline(context.cluster.deleteVolumeAttachment(name, preconditions), ms, 'the API server'),
+    )
+  } catch (error) {
+    const { status, code } = error as { status?: unknown; code?: unknown }
+    if (status === 404 || code === 'NotFound') return
+    if (status !== 409 && code !== 'Conflict') throw error
+    throw new OperationRefused('AttachmentChanged', `${name} was changed since the plan was made`, {
+      cause: error,
+      hint: 'Plan again.',
+    })
+  }
+}
+
+/** Not being gone yet is no failure: the controller or the attacher acts next (N59). */
+async function waitUntilGone(
+  run: StepContext,
+  { name, uid }: { name: string; uid: string },
+  waitMs: number,
+): Promise<string | undefined> {
+  const until = performance.now() + waitMs
+  let said: string | undefined
+  for (;;) {
+    const waiting = await stillThere(run, name, uid)
+    if (waiting === undefined) return undefined
+    if (waiting !== said) run.say(waiting)
+    said = waiting
+    if (performance.now() >= until || run.waiting.isSpent || run.signal?.aborted) return waiting
+    await run.waiting.spend((ms) => pause(Math.min(POLL_MS, waitMs, ms), run.signal))
+  }
+}
+
+async function stillThere({ context, waiting }: StepContext, name: string, uid: string): Promise<string | undefined> {
+  try {
+    const attachment = await waiting.spend((ms) =>
+      withDeadline(context.cluster.getVolumeAttachment(name), ms, 'the API server'),
+    )
+    if (attachment === undefined || attachment.metadata.uid !== uid) return undefined
+    const { finalizers = [] } = attachment.metadata
+    const error = attachment.status?.detachError?.message
+    const held = finalizers.length > 0 ? ` (${finalizers.join(', ')})` : ''
+    return `deleted; waiting for the controller or attacher to finish${held}${error ? `, whose last try failed: ${error}` : ''}`
+  } catch (error) {
+    return `deleted; whether it is gone could not be read: ${error instanceof VolctlError ? error.message : String(error)}`
+  }
+}

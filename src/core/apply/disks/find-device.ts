@@ -1,0 +1,40 @@
+/** The device that a step is about, or the directory in its stead (P66). */
+import type { Step } from '../../plan/plan.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { lookAtPath, resolvePath } from '../operation/look-at-path.ts'
+
+export interface FoundDevice {
+  /** A device node, links resolved. */
+  readonly path: string
+  /** "major:minor" */
+  readonly number: string
+}
+
+/** What the step names, else the device that a step before has found; empty: there is neither. */
+export function sourceOf({ source }: Step, { bringUp }: StepContext): string {
+  return source ?? bringUp.device ?? ''
+}
+
+/** @throws StepFailed PathUnusable where it is neither a device nor a directory, TimedOut */
+export async function lookAtSource(source: string, run: StepContext): Promise<FoundDevice | 'directory'> {
+  if (!source.startsWith('/')) throw unusable(source, 'is no path of a device')
+  const found = await lookAtPath(source, run)
+  if (found === undefined) throw unusable(source, 'is not there')
+  if (found.type === 'dir') return 'directory'
+  if (found.type !== 'block') throw unusable(source, 'is neither a directory nor a block device')
+  return { path: await resolvePath(source, run), number: found.device }
+}
+
+/** @throws StepFailed PathUnusable where it is no device, TimedOut */
+export async function findDevice(source: string, run: StepContext): Promise<FoundDevice> {
+  const found = await lookAtSource(source, run)
+  if (found === 'directory') throw unusable(source, 'is a directory, and a block device is wanted')
+  return found
+}
+
+function unusable(source: string, why: string): StepFailed {
+  return new StepFailed('PathUnusable', `${source === '' ? 'the device' : source} ${why}`, {
+    hint: 'Bring the disk or the directory back, or correct the PersistentVolume; then plan again.',
+  })
+}

@@ -1,0 +1,34 @@
+/** A loop device on the pod's map file: it keeps the device open, so that none can take its place unseen (P98-P100). */
+import { placeOf } from '../../mountinfo/linked-mounts.ts'
+import type { Step } from '../../plan/plan.ts'
+import { isReleased } from './loop-step.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import { command, wordsOf } from '../operation/step-command.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import type { Undo } from '../operation/undo.ts'
+
+export async function holdOpen({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
+  if (loopOn(target, run) !== undefined) return []
+  const result = await command(run, 'losetup', ['-f', target])
+  const made = loopOn(target, run)
+  if (made === undefined) {
+    throw new StepFailed('CommandFailed', `losetup -f ${target} made no loop device: ${wordsOf(result)}`, {
+      hint: 'See whether the node has free loop devices (losetup -f), then plan again.',
+    })
+  }
+  return [{ what: `${made} on ${target}`, back: () => release(made, target, run) }]
+}
+
+/** The kernel says " (deleted)" of a file that is not the one that bears the name now. */
+function loopOn(file: string, { around, host }: StepContext): string | undefined {
+  const place = placeOf(around.table, file)
+  return host.loops().find(({ backingFile }) => backingFile === place)?.device
+}
+
+async function release(device: string, file: string, run: StepContext): Promise<void> {
+  const { around, host, waiting } = run
+  const place = placeOf(around.table, file)
+  if (host.loopBackingFile(device) !== place) return
+  const result = await waiting.spend((ms) => host.releaseLoop(device, ms))
+  if (!(await isReleased(device, place, run))) throw new Error(wordsOf(result))
+}

@@ -1,0 +1,54 @@
+/** Is a device free to be mounted: nothing but this volume may have it (S22, S30). */
+import { goesWith } from '../../mountinfo/propagation.ts'
+import { escapeQualifiedName } from '../../names/volume-names.ts'
+import type { Operation } from '../../plan/plan.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { backingOf } from './loops-on-disks.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import type { FoundDevice } from './find-device.ts'
+
+/**
+ * Pods of this node may still have the volume while its global mount is gone (O31): another mount of the same file
+ * system is then as good as the first.
+ *
+ * @returns whether the volume is mounted in a pod's directory
+ * @throws StepFailed HeldBy, naming who has the device
+ */
+export function requireIdle(device: FoundDevice, run: StepContext): boolean {
+  const { around, host, operation, plan } = run
+  const mounts = around.table.ofDevice(device.number)
+  const own = mounts.filter(({ mountPoint }) => isOwnPath(mountPoint, operation, plan.rootDir))
+  const stranger = mounts.find((mount) => !own.some((each) => each === mount || goesWith(around.table, each, mount)))
+  if (stranger !== undefined) throw heldBy(device, describeMount(stranger))
+  if (mounts.length > 0) return true
+  for (const { table, process, pid } of around.others) {
+    const [mount] = table.ofDevice(device.number)
+    if (mount !== undefined)
+      throw heldBy(device, `${describeMount(mount)}, in the namespace of ${process} (pid ${pid})`)
+  }
+  const loop = host
+    .loops()
+    .find(
+      ({ backingFile }) => backingFile === device.path || backingOf(backingFile, around.table, host) === device.number,
+    )
+  if (loop !== undefined) throw heldBy(device, `${loop.device}, backed by ${loop.backingFile}`)
+  const users = host.deviceUse(device.number).users
+  if (users.length > 0) throw heldBy(device, users.join(', '))
+  return false
+}
+
+/** Of this volume in any pod, its sub-paths included. */
+function isOwnPath(path: string, { volume }: Operation, rootDir: string): boolean {
+  const prefix = `${rootDir}/pods/`
+  if (volume === undefined || !path.startsWith(prefix)) return false
+  const [, kind, ...rest] = path.slice(prefix.length).split('/')
+  if (kind === 'volume-subpaths') return rest[0] === volume.name
+  return kind === 'volumes' && rest[0] === escapeQualifiedName(volume.plugin) && rest[1] === volume.name
+}
+
+export function heldBy({ path }: FoundDevice, who: string): StepFailed {
+  return new StepFailed('HeldBy', `${path} is in use: ${who}`, {
+    hint: 'Find out whose it is; release it, or correct the PersistentVolume, then plan again.',
+  })
+}

@@ -1,0 +1,49 @@
+/** Releasing the loop device that a kubelet put on a block volume's map (C19, C84). */
+import { undeletedPath } from '../../mountinfo/deleted.ts'
+import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
+import { isWithin } from '../../files/path-within.ts'
+import type { Step } from '../../plan/plan.ts'
+import { pause } from '../../processes/deadline.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
+  const { host, operation } = run
+  const file = host.loopBackingFile(step.target)
+  if (file === undefined) return
+  const own = ownPathOf(run.around.table, undeletedPath(file))
+  if (!operation.paths.some((path) => isWithin(own, path))) {
+    throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not of this volume`, {
+      hint: 'Plan again: the device was given to somebody else.',
+    })
+  }
+  const result = await run.waiting.spend((ms) => host.releaseLoop(step.target, ms))
+  if (await isReleased(step.target, file, run)) return
+  const words = result.stderr.trim()
+  throw new StepFailed('HeldBy', `${step.target} on ${file} is still in use${words === '' ? '' : `: ${words}`}`, {
+    hint: `Find out who has ${step.target} open; then plan again.`,
+    stuck: result.timedOut,
+  })
+}
+
+const TRIES = 20
+const PAUSE_MS = 100
+
+/**
+ * A device that somebody has open is only marked for release, and says OK: whoever lists loop devices has each of them
+ * open for a moment (`losetup -j`, udev), which is waited for.
+ *
+ * @param file its backing file before; a device that is released may be another's by now
+ */
+export async function isReleased(
+  device: string,
+  file: string,
+  { host, waiting, signal }: StepContext,
+): Promise<boolean> {
+  for (let tries = 1; ; tries++) {
+    const now = host.loopBackingFile(device)
+    if (now === undefined || undeletedPath(now) !== undeletedPath(file)) return true
+    if (tries === TRIES || waiting.isSpent || signal?.aborted) return false
+    await waiting.spend(() => pause(PAUSE_MS, signal))
+  }
+}

@@ -1,0 +1,63 @@
+/** A device, bind-mounted on the pod's file in the volume's global map directory (P98, P99). */
+import type { Step } from '../../plan/plan.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { cannotHang } from '../../mountinfo/file-systems.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { type FoundDevice, findDevice, sourceOf } from './find-device.ts'
+import { heldBy } from './idle-device.ts'
+import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
+import { oneAtATime } from '../operation/one-at-a-time.ts'
+import { takeBack, type Undo } from '../operation/undo.ts'
+
+/** Of a map file, which the device then hides. */
+const MODE = 0o750
+
+/** One that is mapped already is kept; that it is the right device the kubelet does not ask, and volctl does. */
+export async function mapDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  const device = await findDevice(sourceOf(step, run), run)
+  run.bringUp.device = device.path
+  return oneAtATime(device.number, run, () => mapFound(step, device, run))
+}
+
+async function mapFound(step: Step, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
+  if (isMapped(step.target, device, run)) return []
+  requireNoFileSystem(device, run)
+  const undos = [...makeFile(step.target, run)]
+  try {
+    requireFree(step.target, run)
+    const whole: Step = { ...step, source: device.path }
+    undos.push(await mount(whole, run, ['-o', 'bind', device.path, step.target]))
+    if (isMapped(step.target, device, run)) return undos
+    throw mountFailed(whole, 'another device is mounted there')
+  } catch (error) {
+    throw await takeBack(undos, error, run)
+  }
+}
+
+/** @throws StepFailed ForeignMount where anything else is mounted there */
+function isMapped(target: string, { number, path }: FoundDevice, { around, host }: StepContext): boolean {
+  const top = around.table.top(target)
+  if (top === undefined) return false
+  if (cannotHang(top.fsType) && host.deviceNumber(target) === number) return true
+  throw new StepFailed('ForeignMount', `${describeMount(top)} is there, and is not ${path}`, {
+    hint: 'Find out who mounted it and unmount it yourself, then plan again.',
+  })
+}
+
+/** Two writers, one of them past the file system, destroy it (S30). */
+function requireNoFileSystem(device: FoundDevice, { around }: StepContext): void {
+  const [mounted] = around.table.ofDevice(device.number)
+  if (mounted !== undefined) throw heldBy(device, describeMount(mounted))
+}
+
+function makeFile(target: string, { host }: StepContext): readonly Undo[] {
+  if (host.lstat(target) !== undefined) return []
+  try {
+    host.createFile(target, MODE)
+  } catch (error) {
+    throw diskFailure('WriteFailed', `${target} could not be made`, error, 'Plan again.')
+  }
+  return [{ what: target, back: () => host.unlink(target) }]
+}

@@ -1,0 +1,34 @@
+/** Processes that have a device mapped into their memory, without a descriptor of it that would tell (S21). */
+import type { MountTable } from '../../mountinfo/mount-table.ts'
+import { ownCommand } from '../../processes/own-child.ts'
+import type { BlockNode } from '../../block/block-tree.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+export interface Mapper {
+  readonly pid: number
+  readonly process: string
+  readonly path: string
+}
+
+/** Nobody looks longer than this; what cannot be seen by then is not (it needs a process that hangs). */
+const DEADLINE_MS = 3000
+
+/** Device files lie on these. */
+const WITH_DEVICES = new Set(['devtmpfs', 'tmpfs'])
+
+export async function mappersOf(nodes: readonly BlockNode[], run: StepContext): Promise<readonly Mapper[]> {
+  if (nodes.length === 0) return []
+  const { around, host, context, waiting } = run
+  const tables = [around.table, ...around.others.map(({ table }) => table)]
+  const question = {
+    numbers: nodes.map(({ dev }) => dev),
+    names: nodes.map(({ name }) => name),
+    on: [...new Set(tables.flatMap(numbersIn))],
+  }
+  const command = context.mapReader ?? ownCommand('map-reader')
+  return waiting.spend((ms) => host.mappedBlocks(question, { command, deadlineMs: Math.min(ms, DEADLINE_MS) }))
+}
+
+function numbersIn(table: MountTable): string[] {
+  return table.under('/').flatMap(({ fsType, dev }) => (WITH_DEVICES.has(fsType) ? [dev] : []))
+}

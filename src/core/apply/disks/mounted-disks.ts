@@ -1,0 +1,64 @@
+/** The SCSI disks behind what an operation, and those before it on the same volume, had mounted or mapped (P81). */
+import { FC_PLUGIN } from '../../names/fc-disk.ts'
+import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { BlockTree } from '../../block/block-tree.ts'
+import { expectedIds, isExpected } from '../operation/expected-mounts.ts'
+import type { Host } from '../../host/host.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+/**
+ * The devices of what is about to be unmounted: a number that the plan saw and that nothing here is mounted from any
+ * more may be another disk's by now (S26).
+ */
+export function noteMounted({ operation, around, host, record }: StepContext): void {
+  const plugin = operation.volume?.plugin
+  if (plugin !== ISCSI_PLUGIN && plugin !== FC_PLUGIN) return
+  const expected = expectedIds(operation)
+  for (const { path } of operation.expects ?? []) {
+    for (const mount of around.table.at(path)) {
+      const dev = isExpected(mount, expected) ? deviceOf(mount, host) : undefined
+      if (dev !== undefined) record.noteMounted(dev)
+    }
+  }
+}
+
+/** A bind of a device file is that device; btrfs has a number of its own, and one of its devices as its source. */
+function deviceOf({ dev, fsType, root, source }: MountInfo, { blockTree, deviceNumber }: Host): string | undefined {
+  if (fsType === 'devtmpfs') return deviceNumber(`/dev${root}`)
+  const name = dev.startsWith('0:') ? blockTree.nameOfFile(source) : undefined
+  return (name === undefined ? undefined : blockTree.node(name)?.dev) ?? dev
+}
+
+/** Empty: nothing was mounted, or its device is gone already. @throws StepFailed ForeignDevice */
+export function mountedDisks({ record, host }: StepContext): Set<string> {
+  const { blockTree } = host
+  const names = [...record.mounted].flatMap(([dev, sequence]) => {
+    if (dev.startsWith('0:')) throw notScsi(dev)
+    const name = blockTree.nameOf(dev)
+    if (name === undefined) return []
+    if (host.diskSequence(dev) === sequence) return name
+    throw new StepFailed('ForeignDevice', `${name} has number ${dev} of what was mounted, and is another disk`, {
+      hint: 'Plan again: the directory is kept.',
+    })
+  })
+  return new Set(names.flatMap((name) => disksBehind(name, blockTree)))
+}
+
+/** A multipath map's paths, a partition's disk, or the disk itself with the other paths of its map. */
+export function disksBehind(name: string, blockTree: BlockTree): string[] {
+  const node = blockTree.node(name)
+  if (node === undefined) return []
+  if (node.disk !== undefined) return disksBehind(node.disk, blockTree)
+  if (node.isMultipath) return [...node.slaves]
+  if (!node.isScsi) throw notScsi(node.name)
+  const maps = node.holders.flatMap((holder) => blockTree.node(holder) ?? []).filter((holder) => holder.isMultipath)
+  return [name, ...maps.flatMap(({ slaves }) => slaves)]
+}
+
+function notScsi(name: string): StepFailed {
+  return new StepFailed('ForeignDevice', `${name} is neither a SCSI disk nor a multipath map of such`, {
+    hint: `Find out what was mounted there (lsblk, findmnt -S ${name}); release it yourself, then remove the directory.`,
+  })
+}

@@ -1,0 +1,99 @@
+/**
+ * What is the node's own: the file systems of its system directories and of fstab, and the devices that the former are
+ * on. They are nobody's volume, whatever lies on them (O36).
+ */
+import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { namesBehind } from './disk-users.ts'
+import type { Host, OtherNamespace } from '../../host/host.ts'
+import { nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+
+export interface NodesOwn {
+  /** "major:minor" of file systems: a directory of one may be a volume, the whole of it is none. */
+  readonly fileSystems: ReadonlySet<string>
+  /** Of the devices of system directories, and of all that those are made of, down to the disks: the kernel's names. */
+  readonly devices: ReadonlySet<string>
+}
+
+const SYSTEM = [
+  '/boot',
+  '/boot/efi',
+  '/etc',
+  '/usr',
+  '/var',
+  '/var/lib',
+  '/var/log',
+  '/home',
+  '/opt',
+  '/var/lib/containerd',
+  '/var/lib/docker',
+]
+const FSTAB = '/etc/fstab'
+
+/** @param rootDir the kubelet's: what it lies on is the node's own as well */
+export function nodesOwn(
+  { table, others }: { readonly table: MountTable; readonly others: readonly OtherNamespace[] },
+  rootDir: string,
+  host: Pick<Host, 'blockTree' | 'readSmallFile'>,
+): NodesOwn {
+  const { blockTree } = host
+  // A kubelet in a container has another root than the machine.
+  const tables = [table, ...others.filter(({ pid }) => pid === 1).map((each) => each.table)]
+  const at = (places: Iterable<string>): MountInfo[] =>
+    [...places].flatMap((place) => tables.flatMap((each) => each.top(place) ?? []))
+  const system = at(new Set([...SYSTEM, ...aboveOf(rootDir)]))
+  const kept = at(fstabPlaces(host.readSmallFile(FSTAB) ?? ''))
+  const devices = new Set<string>()
+  for (const mount of system) {
+    const numbers = namesBehind(mount, blockTree).flatMap((name) => blockTree.node(name)?.dev ?? [])
+    for (const dev of [mount.dev, ...numbers]) {
+      if (dev.startsWith('0:')) continue
+      const reach = { own: new Set<string>(), throughLvm: true }
+      for (const { name } of withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, reach)) devices.add(name)
+    }
+  }
+  return { fileSystems: new Set([...system, ...kept].map(({ dev }) => dev)), devices }
+}
+
+function aboveOf(path: string): string[] {
+  const parts = path.split('/').filter((part) => part !== '')
+  return ['/', ...parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)]
+}
+
+/** fstab(5): blanks in names are written \\040. */
+export function fstabPlaces(text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const place = line.trim().startsWith('#') ? undefined : line.trim().split(/\s+/)[1]
+    return place?.startsWith('/')
+      ? place.replaceAll(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+      : []
+  })
+}
+
+/** Device files, by whatever name; of swap areas as well. */
+export function fstabSources(text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const source = line.trim().split(/\s+/)[0] ?? ''
+    const [, kind = '', value = ''] = /^(UUID|LABEL|PARTUUID|PARTLABEL)="?([^"]+)"?$/.exec(source) ?? []
+    if (kind !== '') return `/dev/disk/by-${kind.toLowerCase()}/${value}`
+    return source.startsWith('/dev/') ? source : []
+  })
+}
+
+/**
+ * The mount of a whole file system outside the kubelet's root that was there before this one, which shows a directory of
+ * it: somebody else keeps the file system, and a driver has made the directory a volume.
+ */
+export function keeperOf(mount: MountInfo, table: MountTable, rootDir: string): MountInfo | undefined {
+  return table
+    .ofDevice(mount.dev)
+    .find(
+      ({ root, mountPoint, index }) =>
+        root === '/' && index < mount.index && !isWithin(mountPoint, rootDir) && !isKubelets(mountPoint),
+    )
+}
+
+/** By the shapes of any root directory, another one or one that was moved (S8). */
+export function isKubelets(path: string): boolean {
+  return /\/(?:plugins\/kubernetes\.io|pods\/[^/]+\/volumes?(?:Devices|-subpaths)?)\//.test(`${path}/`)
+}

@@ -1,0 +1,91 @@
+/** Flushing and removing SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
+
+import type { CommandResult } from '../../trust/programs.ts'
+import { usersOfDisks } from './disk-users.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import { isStillThere, type SeenDisk } from '../operation/seen-disks.ts'
+import { command, wordsOf } from '../operation/step-command.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+const HINT = 'End that use; then plan again: the directory is kept, and tells what is left to do.'
+
+/**
+ * Every disk is one that sysfs gave for exactly this volume. Whether it still is that disk, and whether anyone uses it,
+ * is asked once more right before anything is flushed or removed, and truth about a removal is sysfs, not an exit status (S26).
+ *
+ * @throws StepFailed HeldBy, ForeignDevice, TimedOut, CommandFailed: what is not removed stays whole
+ */
+export async function removeDisks(disks: readonly SeenDisk[], run: StepContext): Promise<void> {
+  const here = await requireStillUnused(disks, run)
+  const maps = mapsOver(here, run)
+  if (maps.length > 0) run.host.requireCommand('multipath')
+  for (const map of maps) {
+    const now = await requireStillUnused(here, run)
+    if (mapsOver(now, run).includes(map)) await flushMap(map, run)
+  }
+  for (const disk of here) await removeDisk(disk, run)
+}
+
+async function removeDisk(disk: SeenDisk, run: StepContext): Promise<void> {
+  const { blockTree } = run.host
+  const { name } = disk
+  if ((await requireStillUnused([disk], run)).length === 0) return
+  // What it could not flush nobody can write any more: the file system is unmounted, the map closed (P81).
+  await command(run, 'blockdev', ['--flushbufs', `/dev/${name}`])
+  if ((await requireStillUnused([disk], run)).length === 0) return
+  const [holder] = blockTree.node(name)?.holders ?? []
+  if (holder !== undefined) {
+    throw new StepFailed('HeldBy', `${name} is still in use: device ${holder} was made of it meanwhile`, { hint: HINT })
+  }
+  const file = blockTree.deletePath(name)
+  run.say(`1 to ${file}`)
+  // By a child: on a path that is dead the write waits for the device.
+  const result = await command(run, 'tee', ['--', file], '1')
+  if (blockTree.node(name) !== undefined) throw failed(`${name} is still there after 1 was written to ${file}`, result)
+}
+
+/** Before each thing that is done, since the one before it may have taken minutes. @returns those that are still there */
+async function requireStillUnused(disks: readonly SeenDisk[], run: StepContext): Promise<readonly SeenDisk[]> {
+  run.around.changed()
+  const before = disks.filter((disk) => isStillThere(disk, run))
+  await requireDisksUnused(before, run)
+  // Openers are waited for.
+  return before.filter((disk) => isStillThere(disk, run))
+}
+
+/** @throws StepFailed HeldBy */
+export async function requireDisksUnused(disks: readonly SeenDisk[], run: StepContext): Promise<void> {
+  const names = disks.map(({ name }) => name)
+  const [user] = await usersOfDisks(names, run)
+  if (user === undefined) return
+  throw new StepFailed('HeldBy', `${names.join(', ')} is still in use: ${user.who}`, { hint: HINT })
+}
+
+/** Maps made of these disks and of nothing else; all of a map's paths are this volume's, or it is left alone. */
+function mapsOver(seen: readonly SeenDisk[], { host: { blockTree } }: StepContext): string[] {
+  const disks = seen.map(({ name }) => name)
+  const maps = new Set(disks.flatMap((disk) => blockTree.node(disk)?.holders ?? []))
+  for (const map of maps) {
+    const node = blockTree.node(map)
+    const other = node?.slaves.find((slave) => !disks.includes(slave))
+    if (node?.isMultipath && other === undefined) continue
+    throw new StepFailed(
+      'ForeignDevice',
+      `${map} is made of ${disks.join(', ')} and of ${other ?? 'something unknown'}`,
+      {
+        hint: `Find out what it is (multipath -ll, dmsetup info /dev/${map}); flush it yourself, then plan again.`,
+      },
+    )
+  }
+  return [...maps]
+}
+
+async function flushMap(map: string, run: StepContext): Promise<void> {
+  const result = await command(run, 'multipath', ['-f', `/dev/${map}`])
+  if (run.host.blockTree.node(map) === undefined) return
+  throw failed(`multipath map ${map} is still there after multipath -f`, result)
+}
+
+function failed(message: string, result: CommandResult): StepFailed {
+  return new StepFailed('CommandFailed', `${message}: ${wordsOf(result)}`, { hint: HINT })
+}

@@ -1,0 +1,106 @@
+/**
+ * Nobody may use a device that an unmap or an unstage takes away, beside what the operation itself is about: a process
+ * that reads or writes it by its device file, a mount of another of its partitions, something made of it (S21, S24).
+ */
+import { protectedUids } from '../../desired/pods.ts'
+import { FC_PLUGIN } from '../../names/fc-disk.ts'
+import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
+import type { Operation } from '../../plan/plan.ts'
+import type { BlockNode } from '../../block/block-tree.ts'
+import { heldBy } from './detach-devices.ts'
+import { type DiskQuestion, type DiskUser, usersOf } from './disk-users.ts'
+import { expectedIds } from '../operation/expected-mounts.ts'
+import { nodesOwn } from './node-stack.ts'
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
+import type { Witness } from '../operation/ports.ts'
+import { unfinished } from '../operation/preconditions.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { devicesOf } from './volume-devices.ts'
+import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
+
+/** @throws OperationRefused HeldBy, UsersUnknown */
+export async function requireDeviceUnused(run: StepContext, witness: Witness): Promise<void> {
+  const { operation } = run
+  if (!takesDevice(operation)) return
+  const [user] = await usersUnlessUnknown(run, witness)
+  if (user !== undefined) throw heldBy(operation, user.who)
+}
+
+/** A driver that unstages may take the device from the node; a plain umount takes none. iSCSI and FC ask by themselves (S25). */
+export function takesDevice({ kind, steps, volume }: Operation): boolean {
+  if (kind === 'UnmapVolume') return true
+  if (kind !== 'UnmapDevice' && kind !== 'UnmountDevice') return false
+  if (volume?.plugin === ISCSI_PLUGIN || volume?.plugin === FC_PLUGIN) return false
+  return kind === 'UnmapDevice' || steps.some(({ op }) => op === 'NodeUnstageVolume' || op === 'flexUnmountDevice')
+}
+
+async function usersUnlessUnknown(run: StepContext, witness: Witness): Promise<readonly DiskUser[]> {
+  try {
+    return await usersOf(() => questionFor(run, witness), run)
+  } catch (error) {
+    if (!(error instanceof StepFailed) || error.code !== 'UsersUnknown') throw error
+    throw new OperationRefused(error.code, error.message, {
+      cause: error,
+      hint: 'Run it as root of the host, with a /proc that shows every process; then plan again.',
+    })
+  }
+}
+
+function questionFor(run: StepContext, witness: Witness): DiskQuestion {
+  const { operation, around, host, record, plan } = run
+  around.changed()
+  const own = nodesOwn(around, plan.rootDir, host)
+  const { disks } = devicesOf(record, own, host)
+  const nodes = wholeDisk(disks, host.blockTree, { own: own.devices, throughLvm: false })
+  const below = new Set(nodes.filter(({ isBelow }) => isBelow).map(({ name }) => name))
+  const isFound = record.found.size > 0
+  const expected = expectedIds(operation)
+  const common = {
+    nodes,
+    loops: { filesAside: true },
+    // What the volume's device is made of has it as its holder.
+    isNoUse: (holder: Parameters<DiskQuestion['isNoUse']>[0]) =>
+      isPassive(holder) || below.has(holder.name) || (isFound && isOpenedByDriver(holder)),
+  }
+  if (operation.kind === 'UnmountDevice') {
+    const volumes = new Set([...record.devices.keys(), ...record.layers.map(({ dev }) => dev)])
+    return {
+      ...common,
+      // Second mounts of what is staged are told apart from copies elsewhere (readers.ts).
+      // Of a device that no mount of the volume's showed, each is somebody else's.
+      isOwnMount: ({ id, dev }, pid) =>
+        (pid === undefined && expected.has(id)) || (volumes.has(dev) && !record.found.has(dev)),
+      // Of the others the file system itself, or what serves the device until the driver ends it.
+      isToBeFree: ({ isBelow }) => isFound || !isBelow,
+      withMaps: isFound,
+      isOwnOpener: ({ pid }, node) => node?.servedBy === pid,
+    }
+  }
+  const pods = operation.kind === 'UnmapVolume' ? podsWith(run, witness) : new Set<string>()
+  const isOfPods = (pid: number): boolean => host.podsOf(pid).some((uid) => pods.has(uid))
+  const shape = `/volumeDevices/`
+  return {
+    ...common,
+    isOwnMount: ({ id, fsType, mountPoint }, pid) =>
+      expected.has(id) || (fsType === 'devtmpfs' && mountPoint.includes(shape)) || (pid !== undefined && isOfPods(pid)),
+    isOwnOpener: ({ pid }, node) => node?.servedBy === pid || isOfPods(pid),
+    isToBeFree: () => pods.size === 0,
+    withMaps: true,
+    // The maps of other pods, which are released with these.
+    loops: {
+      isOwn: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,
+      filesAside: true,
+    },
+  }
+}
+
+/** A mapping that drivers close when they unstage. It is asked itself: one that nobody uses is no use. */
+const isOpenedByDriver = ({ dmUuid }: BlockNode): boolean => dmUuid?.startsWith('CRYPT-') === true
+
+/** UIDs of pods of this node that have the same raw block volume by right: what is theirs is no second use. */
+function podsWith({ operation, context }: StepContext, witness: Witness): ReadonlySet<string> {
+  const name = operation.volume?.uniqueName
+  if (name === undefined) return new Set()
+  const users = unfinished(witness).filter((pod) => context.wanted(pod, name) !== undefined)
+  return new Set(users.flatMap(protectedUids))
+}

@@ -1,0 +1,16 @@
+/** Asks a SCSI host to look for LUNs (P74, P80). */
+import { command } from '../operation/step-command.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+/**
+ * What came of it sysfs tells, not the exit status.
+ *
+ * @param host as the kernel calls it: host3
+ * @param what "CHANNEL TARGET LUN", `-` for any
+ */
+export async function scanHost(host: string, what: string, run: StepContext): Promise<void> {
+  const file = run.host.blockTree.scanPath(host)
+  run.say(`${what} to ${file}`)
+  // By a child: the write ends when the host has looked.
+  await command(run, 'tee', ['--', file], what)
+}

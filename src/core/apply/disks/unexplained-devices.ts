@@ -1,0 +1,116 @@
+/**
+ * Block devices in use here that nothing explains: any of them may be a volume's whose device is not known (S21).
+ * Explained are the root file system's stack, what fstab names, image files, and the volumes of this node.
+ */
+import { errorMessage } from '../../errors/errors.ts'
+import { describeProcess } from '../../holders/describe-holders.ts'
+import { undeletedPath } from '../../mountinfo/deleted.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { isWithin } from '../../files/path-within.ts'
+import type { BlockNode } from '../../block/block-tree.ts'
+import { mountsOf, namesBehind } from './disk-users.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { fstabPlaces, fstabSources, isKubelets, nodesOwn } from './node-stack.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+
+export interface UnexplainedDevice {
+  /** As the kernel calls it: sdb1. */
+  readonly name: string
+  /** In words. */
+  readonly use: string
+}
+
+const EVERYTHING = { own: new Set<string>(), throughLvm: true }
+/** Memory, and what was made here of a file, or of a device that is asked itself: nobody attaches these. */
+const NO_DISKS = /^(?:zram|ram|loop)\d+$/
+
+/** The first that is found. @throws OperationRefused UsersUnknown where it cannot be told */
+export function unexplainedDevice(run: StepContext): UnexplainedDevice | undefined {
+  const { host } = run
+  const tree = host.blockTree
+  const explained = explainedDevices(run)
+  const isExplained = (node: BlockNode): boolean =>
+    withWhatItIsMadeOf(node, tree, EVERYTHING).some(({ name }) => explained.has(name) || NO_DISKS.test(name))
+  const nodes = tree
+    .names()
+    .flatMap((name) => tree.node(name) ?? [])
+    .filter((node) => !isExplained(node))
+  if (nodes.length === 0) return undefined
+  return mounted(nodes, run) ?? looped(nodes, run) ?? opened(nodes, run) ?? keptByKernel(nodes, run)
+}
+
+function explainedDevices(run: StepContext): ReadonlySet<string> {
+  const { around, host, plan } = run
+  const { blockTree } = host
+  const own = nodesOwn(around, plan.rootDir, host)
+  const fstab = host.readSmallFile('/etc/fstab') ?? ''
+  const kept = fstabPlaces(fstab).flatMap((place) => around.table.at(place))
+  // A volume of this node: what is mounted or mapped where the kubelet has its volumes.
+  const volumes = around.table
+    .under('/')
+    .filter(({ mountPoint }) => isWithin(mountPoint, plan.rootDir) && isKubelets(mountPoint))
+  return new Set([
+    ...own.devices,
+    ...[...kept, ...volumes].flatMap((mount) => namesOf(mount, run)),
+    ...fstabSources(fstab).flatMap((source) => blockTree.nameOfFile(source) ?? []),
+  ])
+}
+
+function namesOf(mount: MountInfo, { host: { blockTree } }: StepContext): string[] {
+  const name = mount.dev.startsWith('0:') ? undefined : blockTree.nameOf(mount.dev)
+  return name === undefined ? namesBehind(mount, blockTree) : [name]
+}
+
+function mounted(nodes: readonly BlockNode[], { around, host }: StepContext): UnexplainedDevice | undefined {
+  for (const { table, other } of [
+    { table: around.table, other: undefined },
+    ...around.others.map((each) => ({ table: each.table, other: each })),
+  ]) {
+    const [found] = mountsOf(table, nodes, host.blockTree)
+    if (found === undefined) continue
+    const [mount, { name }] = found
+    const where = other === undefined ? '' : `, in the namespace of ${describeProcess(other)}`
+    return { name, use: `${describeMount(mount)}${where}` }
+  }
+  return undefined
+}
+
+function looped(nodes: readonly BlockNode[], { host }: StepContext): UnexplainedDevice | undefined {
+  for (const { device, backingFile } of host.loops()) {
+    const name = host.blockTree.nameOfFile(undeletedPath(backingFile))
+    if (nodes.some((node) => node.name === name)) return { name: name ?? '', use: `${device} is made of it` }
+  }
+  return undefined
+}
+
+function opened(nodes: readonly BlockNode[], { around, host, context }: StepContext): UnexplainedDevice | undefined {
+  const byDev = new Map(nodes.map((node) => [node.dev, node]))
+  try {
+    const [opener] = host
+      .openersOf(new Set(byDev.keys()), around.table, around.others)
+      .filter(({ pid, dev }) => byDev.get(dev)?.servedBy !== pid)
+    if (opener === undefined) return undefined
+    const name = byDev.get(opener.dev)?.name ?? opener.dev
+    return { name, use: `${describeProcess(opener, context.nameOf)} has it open` }
+  } catch (error) {
+    throw new OperationRefused(
+      'UsersUnknown',
+      `who has block devices open could not be found out: ${errorMessage(error)}`,
+      {
+        cause: error,
+        hint: 'Run it as root of the host, with a /proc that shows every process; then plan again.',
+      },
+    )
+  }
+}
+
+/** A holder is looked at by itself: a map that nobody uses is no use. */
+function keptByKernel(nodes: readonly BlockNode[], { host }: StepContext): UnexplainedDevice | undefined {
+  for (const { name, dev, holders, isRecovering } of nodes) {
+    const [use] = holders.length > 0 || isRecovering ? [] : host.deviceUse(dev).users
+    if (use !== undefined) return { name, use }
+  }
+  return undefined
+}

@@ -1,0 +1,94 @@
+/** What one apply learns of each volume, for the detach that comes after (S21). */
+import type { MountTable } from '../../mountinfo/mount-table.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import type { ExpectedMount, Operation, Plan } from '../../plan/plan.ts'
+import { namesBehind } from './disk-users.ts'
+import type { Host } from '../../host/host.ts'
+import { keeperOf } from './node-stack.ts'
+import { type SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
+import { nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+
+type Layer = ExpectedMount['layers'][number]
+
+const EVERYTHING = { own: new Set<string>(), throughLvm: true }
+
+export class VolumeRecords {
+  readonly #plan: Plan
+  readonly #host: Host
+  readonly #records = new Map<string, VolumeRecord>()
+  /** As they were when the operation began: its mounts are gone by the time of the detach. */
+  readonly #layers = new Map<string, readonly SeenLayer[]>()
+  /** Of devices, when first seen. */
+  readonly #sequences = new Map<string, string | undefined>()
+
+  constructor(plan: Plan, host: Host) {
+    this.#plan = plan
+    this.#host = host
+  }
+
+  /**
+   * The record of the operation's volume, with the devices that the operation was decided on.
+   *
+   * @param table as it is before the operation
+   */
+  of(operation: Operation, table: () => MountTable): VolumeRecord {
+    const key = operation.volume?.uniqueName ?? operation.id
+    const record =
+      this.#records.get(key) ??
+      new VolumeRecord(
+        (dev) => this.#sequenceOf(dev),
+        (dev) => this.#madeOf(dev),
+      )
+    this.#records.set(key, record)
+    if (operation.kind !== 'DetachVolume') {
+      record.touched = true
+      this.#note(operation, record, table)
+      return record
+    }
+    // What comes before a detach is about the same device, under whatever name (a leaked sub-path has another).
+    const before = new Set(operation.after)
+    for (const each of this.#plan.operations) if (before.has(each.id)) this.#note(each, record, table)
+    this.#note(operation, record, table)
+    return record
+  }
+
+  /** Devices of everything that the operation was decided on; a bind of a device node is that device. */
+  #note(operation: Operation, record: VolumeRecord, table: () => MountTable): void {
+    const layers = (operation.expects ?? []).flatMap((each) => each.layers)
+    const seen = this.#layers.get(operation.id) ?? layers.map((layer) => this.#see(layer, operation, table))
+    this.#layers.set(operation.id, seen)
+    for (const layer of seen) record.noteLayer(layer)
+    const named = /^(\d+:\d+)\b/.exec(operation.volume?.device ?? '')?.[1]
+    if (named !== undefined && !layers.some(({ fsType }) => fsType === 'devtmpfs')) record.note(named)
+  }
+
+  #see(layer: Layer, { volume }: Operation, table: () => MountTable): SeenLayer {
+    const { id, dev, root, fsType, source = '' } = layer
+    const { blockTree, deviceNumber } = this.#host
+    if (fsType === 'devtmpfs') {
+      const device = deviceNumber(`/dev${root}`)
+      return { dev, root, fsType, source, behind: device === undefined ? [] : [device] }
+    }
+    const behind = namesBehind({ dev, root, fsType, source }, blockTree).flatMap(
+      (name) => blockTree.node(name)?.dev ?? [],
+    )
+    // Only what can be detached is asked about: a batch has thousands of mounts.
+    const mount = volume?.plugin === CSI_PLUGIN && root !== '/' ? table().byId(id) : undefined
+    const keeper = mount === undefined ? undefined : keeperOf(mount, table(), this.#plan.rootDir)
+    return { dev, root, fsType, source, behind, ...(keeper && { keptAt: keeper.mountPoint }) }
+  }
+
+  #madeOf(dev: string): string[] {
+    if (dev.startsWith('0:')) return []
+    const { blockTree } = this.#host
+    const [, ...below] = withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, EVERYTHING)
+    return below.map((node) => node.dev)
+  }
+
+  #sequenceOf(dev: string): string | undefined {
+    // Anonymous devices (tmpfs, network file systems) are no disks, and a batch has thousands.
+    if (dev.startsWith('0:')) return undefined
+    if (!this.#sequences.has(dev)) this.#sequences.set(dev, this.#host.diskSequence(dev))
+    return this.#sequences.get(dev)
+  }
+}

@@ -1,0 +1,65 @@
+/** NodeExpandVolume of a CSI driver (C96-C102, R455-R461). */
+import { parseQuantity } from '../../desired/quantity.ts'
+import { errorMessage } from '../../errors/errors.ts'
+import { GrpcError } from '../../grpc/grpc-error.ts'
+import type { Step } from '../../plan/plan.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import {
+  type ClaimGrowth,
+  claimGrowth,
+  type FinalFailure,
+  growAndTell,
+  NOTHING_ASKED,
+  tellGrown,
+} from './claim-growth.ts'
+import { requireAttached } from '../csi/csi-attachment.ts'
+import { callNode, factsOf, openDriver } from '../csi/csi-call.ts'
+import { expandRequest } from '../csi/csi-requests.ts'
+import { readSecret } from '../csi/csi-secrets.ts'
+import { wantedCsi } from '../csi/csi-wanted.ts'
+import { resolvePath } from '../operation/look-at-path.ts'
+
+/** Without these no further try makes sense (C101). */
+const INFEASIBLE = new Set(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND'])
+
+/**
+ * Has the driver grow the volume on this node, as far as the claim as it is now asks for it.
+ *
+ * @returns what was left as it is, and why
+ */
+export async function expandCsiVolume(step: Step, run: StepContext): Promise<string | undefined> {
+  const { volume } = wantedCsi(run)
+  const wanted = await claimGrowth(run)
+  if (wanted === undefined) return NOTHING_ASKED
+  const { capabilities } = await openDriver(run)
+  const facts = factsOf(run, capabilities, await requireAttached(run))
+  if (!capabilities.includes('EXPAND_VOLUME')) return withoutDriver(wanted, run)
+  const secrets = await readSecret(run, 'expand')
+  const volumePath = volume.mode === 'Block' ? await resolvePath(step.target, run) : step.target
+  const requiredBytes = parseQuantity(wanted.growth.to) ?? 0n
+  const grow = async (): Promise<undefined> => {
+    await callNode(step, run, (node, ms) =>
+      node.nodeExpandVolume(expandRequest(facts, { volumePath, requiredBytes, secrets }), ms),
+    )
+  }
+  return growAndTell(wanted, run, grow, failureOf)
+}
+
+/** "Not supported" is fine where an old resize controller asks, or the claim says all already (C98, C99). */
+async function withoutDriver(wanted: ClaimGrowth, run: StepContext): Promise<string | undefined> {
+  const driver = run.operation.volume?.driver
+  const { procedure } = wanted.growth
+  if (procedure === 'updated') return `CSI driver ${driver} has nothing to do on a node`
+  if (procedure === 'legacy') return tellGrown(wanted, run)
+  throw new StepFailed('DriverRefused', `CSI driver ${driver} does not expand volumes on a node`, {
+    hint: 'Start the kubelet; if it says the same, ask the maker of the driver.',
+  })
+}
+
+/** Only an answer of the driver ends it (C101). */
+function failureOf(failure: unknown): FinalFailure | undefined {
+  const { cause } = failure as { cause?: unknown }
+  if (!(cause instanceof GrpcError)) return undefined
+  return { message: errorMessage(cause), infeasible: INFEASIBLE.has(cause.code) }
+}

@@ -1,0 +1,71 @@
+/** Releasing a Fibre Channel LUN: the SCSI disks of what was mounted or mapped (P81, P84, S25). */
+import { posix } from 'node:path'
+import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../../names/fc-disk.ts'
+import type { Step } from '../../plan/plan.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { disksBehind, mountedDisks } from '../disks/mounted-disks.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import { removeDisks } from '../disks/remove-disks.ts'
+import { seeDisks } from '../operation/seen-disks.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+/**
+ * The device is the mount's, not the directory's name. Where nothing was mounted any more, as after a tear-down that was
+ * ended half-way, it is the one that udev's links name whole.
+ */
+export async function deleteFcDevices({ target }: Step, run: StepContext): Promise<void> {
+  const mount = run.around.table.at(target).at(-1)
+  if (mount !== undefined) throw new StepFailed('StillMounted', `${describeMount(mount)} is still there`)
+  const name = posix.basename(target)
+  const disk = parseFcDirectory(name)
+  if (disk === undefined) throw unconfirmed(`${name} names neither a WWID nor a WWN and a LUN`)
+  const mounted = mountedDisks(run)
+  const linked = linkedDisks(disk, run)
+  if (mounted.size === 0 && linked.size === 0) {
+    requireNothingMountedSince(target, run)
+    const unlinked = run.host.blockTree.scsiDisks().find((each) => isOf(disk, each, run))
+    if (unlinked !== undefined) throw unconfirmed(`${unlinked} is of ${name}, and udev has no link to it`)
+  }
+  // Where udev names the volume's device at all, what was mounted must be that one.
+  const stranger = linked.size === 0 ? undefined : [...mounted].find((each) => !linked.has(each))
+  if (stranger !== undefined) {
+    throw new StepFailed('ForeignDevice', `${stranger} is not a device of ${name}`, {
+      hint: 'Find out what was mounted there (lsblk, ls -l /dev/disk/by-path); release it yourself, then remove the directory.',
+    })
+  }
+  const seen = seeDisks([...(mounted.size > 0 ? mounted : linked)], run)
+  const doubtful = seen.find((each) => !isOf(disk, each.name, run))
+  if (doubtful !== undefined) throw unconfirmed(`the kernel does not say that ${doubtful.name} is of ${name}`)
+  await removeDisks(seen, run)
+}
+
+/** Is a disk the volume's, by the kernel's own word: a link of udev may be stale. */
+export function isOf(disk: FcDisk, name: string, { host: { blockTree } }: StepContext): boolean {
+  const address = blockTree.node(name)?.scsiAddress
+  const port = address === undefined || disk.wwns === undefined ? undefined : blockTree.fcPort(address)
+  const wwid = disk.wwids === undefined ? undefined : blockTree.wwid(name)
+  return isFcDisk(disk, { lun: address?.split(':')[3], port, wwid })
+}
+
+function unconfirmed(what: string): StepFailed {
+  return new StepFailed('IdentityUnconfirmed', what, {
+    hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; remove the disk and the directory yourself, or plan again when udev is done.',
+  })
+}
+
+/** What the plan saw mounted, somebody else unmounted: whether its disks went as well nothing tells. */
+function requireNothingMountedSince(target: string, { record }: StepContext): void {
+  if (record.devices.size === 0 || record.mounted.size > 0) return
+  const devices = [...record.devices.keys()].join(', ')
+  throw new StepFailed('IdentityUnconfirmed', `what was mounted on ${target} (${devices}) is not there any more`, {
+    hint: 'Plan again: what is left of it is found anew.',
+  })
+}
+
+/** The SCSI disks that udev's links name whole; of a multipath map its paths. */
+export function linkedDisks(disk: FcDisk, { host: { blockTree } }: StepContext): Set<string> {
+  const found = (['by-path', 'by-id'] as const).flatMap((directory) =>
+    blockTree.links(directory).filter(({ link }) => isFcLink(disk, directory, link)),
+  )
+  return new Set(found.flatMap(({ name }) => disksBehind(name, blockTree)))
+}

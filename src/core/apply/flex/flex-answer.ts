@@ -1,0 +1,41 @@
+/** What a flexVolume driver answers: one JSON object and nothing else (P87). */
+import type { CommandResult } from '../../trust/programs.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import { wordsOf } from '../operation/step-command.ts'
+
+export interface FlexAnswer {
+  readonly status?: unknown
+  readonly message?: unknown
+  /** waitforattach */
+  readonly device?: unknown
+  /** init */
+  readonly capabilities?: unknown
+}
+
+/** Undefined where it is no JSON object. */
+function answerOf({ stdout }: CommandResult): FlexAnswer | undefined {
+  try {
+    const value: unknown = JSON.parse(stdout)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whatever its exit status. */
+export function isNotSupported(result: CommandResult): boolean {
+  return answerOf(result)?.status === 'Not supported'
+}
+
+/** @throws StepFailed DriverFailed */
+export function requireSuccess(result: CommandResult, what: string, hint: string): FlexAnswer {
+  const answer = answerOf(result)
+  if (answer?.status === 'Success' && result.status === 0) return answer
+  const said =
+    answer === undefined
+      ? `it printed no JSON status: ${wordsOf(result)}`
+      : answer.status === 'Success'
+        ? `it said Success and ended with status ${result.status}`
+        : `${String(answer.status ?? 'no status')}: ${String(answer.message ?? 'without a message')}`
+  throw new StepFailed('DriverFailed', `${what} failed: ${said}`, { hint })
+}

@@ -1,0 +1,71 @@
+/** flexMount: a pod's flexVolume, by its driver (P87, P88). */
+import { errnoOf } from '../../errors/errors.ts'
+import type { Step } from '../../plan/plan.ts'
+import { flexMountOptions } from '../../plugins/flex-options.ts'
+import { isNotSupported, requireSuccess } from './flex-answer.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } from './flex-init.ts'
+import { undoByDriver } from './flex-undo.ts'
+import { mountStep, requireFree } from '../mounts/mount-step.ts'
+import { takeBack, type Undo } from '../operation/undo.ts'
+
+/**
+ * `mount DIR JSON`, or a bind of the global mount where the driver does not support it. Truth is the mount table: a
+ * driver that says Success and mounts nothing is not believed, since nobody could tell its volume from an empty
+ * directory, or from what containers wrote into one, ever after. A failure removes the directory.
+ */
+export async function mountFlexVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  try {
+    const capabilities = await flexCapabilities(step, run)
+    requireMountable(capabilities, run)
+    requireFree(step.target, run)
+    return await mountByDriver(step, run)
+  } catch (error) {
+    if (!(error instanceof StepFailed && error.stuck)) removeIfEmpty(step.target, run)
+    throw error
+  }
+}
+
+async function mountByDriver(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  const { target } = step
+  const { wanted } = run.bringUp
+  if (wanted === undefined) throw new StepFailed('NoLongerWanted', `no pod wants ${target}`)
+  const result = await callFlex(step, ['mount', target, flexMountOptions(wanted)], run)
+  run.around.changed()
+  if (isNotSupported(result)) return bindGlobal(step, run)
+  const undo = undoByDriver('flexUnmount', step, run)
+  const isMounted = run.around.table.top(target) !== undefined
+  try {
+    requireSuccess(result, `${driverOf(run)}: mount of ${target}`, FLEX_HINT)
+  } catch (error) {
+    throw isMounted ? await takeBack([undo], error, run) : error
+  }
+  if (isMounted) return [undo]
+  const nothing = new StepFailed(
+    'DriverFailed',
+    `${driverOf(run)} said Success to mount of ${target}, and nothing is mounted there`,
+    { hint: FLEX_HINT },
+  )
+  throw await takeBack([undo], nothing, run)
+}
+
+function bindGlobal({ target, source = '' }: Step, run: StepContext): Promise<readonly Undo[]> {
+  if (run.around.table.top(source) !== undefined)
+    return mountStep({ op: 'mount', target, source, options: ['bind'] }, run)
+  throw new StepFailed(
+    'DriverFailed',
+    `${driverOf(run)} does not support mount, and there is no global mount on ${source} to bind`,
+    { hint: FLEX_HINT },
+  )
+}
+
+/** What a driver left in it stays, and is found by the next plan. */
+function removeIfEmpty(path: string, { host, around }: StepContext): void {
+  if (around.table.at(path).length > 0) return
+  try {
+    host.rmdir(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTEMPTY') throw error
+  }
+}

@@ -1,0 +1,102 @@
+/** iscsiLogin: brings an iSCSI LUN's device to this node (P74). */
+import { type IscsiTarget, isIscsiLink } from '../../names/iscsi-target.ts'
+import type { Step } from '../../plan/plan.ts'
+import type { IscsiSession } from '../../block/block-tree.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { prepareIface } from './iscsi-iface.ts'
+import { reachPortal, sessionsOf } from './iscsi-portal.ts'
+import { wantedTarget } from './iscsi-record.ts'
+import { deviceOf, mapOver } from '../disks/lun-device.ts'
+import { scanHost } from '../disks/scan-host.ts'
+import { takeBack, type Undo } from '../operation/undo.ts'
+import { waitUntil } from '../operation/wait-until.ts'
+
+/** Portals that did not answer are asked once more where another one did. */
+const ROUNDS = 2
+
+/**
+ * Logs in through every portal, one being enough in the end, has the hosts look for this LUN alone, and waits for udev's
+ * links to its disks. The multipath map over them, or the first disk, is `bringUp.device`.
+ *
+ * @throws StepFailed LoginFailed, DeviceMissing; what was made is taken back
+ */
+export async function logInToIscsi({ target: directory }: Step, run: StepContext): Promise<readonly Undo[]> {
+  const target = wantedTarget(directory, run)
+  const undos: Undo[] = []
+  try {
+    undos.push(...(await prepareIface(target, run)))
+    const disks = await findDisks(target, directory, undos, run)
+    run.bringUp.device = await deviceOf(disks, new Set(target.portals).size > 1, run)
+    return undos
+  } catch (error) {
+    throw await takeBack(undos, error, run)
+  }
+}
+
+/** @param undos are added to as sessions come */
+async function findDisks(target: IscsiTarget, directory: string, undos: Undo[], run: StepContext): Promise<string[]> {
+  const portals = [...new Set(target.portals)]
+  const sessions = new Map<string, string>()
+  const failures = new Map<string, string>()
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const portal of portals.filter((each) => !sessions.has(each))) {
+      const reached = await reachPortal(portal, target, directory, run)
+      if (reached.undo !== undefined) undos.push(reached.undo)
+      if ('failure' in reached) failures.set(portal, reached.failure)
+      else sessions.set(portal, reached.session)
+    }
+    const names = [...new Set(sessions.values())]
+    await scanForLun(names, target, run)
+    await waitUntil(() => (names.every((name) => diskOf(name, target, run)) ? true : undefined), run)
+    const found = [...sessions.values()].filter((name) => diskOf(name, target, run))
+    if (found.length === 0 || found.length === portals.length) break
+  }
+  const disks = [...new Set([...sessions.values()].flatMap((name) => diskOf(name, target, run) ?? []))]
+  if (disks.length > 0) return disks
+  throw sessions.size === 0
+    ? new StepFailed('LoginFailed', `${target.iqn}: ${[...failures.values()].join('; ')}`, {
+        hint: 'See whether the portal answers from this node and the target lets this initiator in (iscsiadm -m discovery -t sendtargets -p PORTAL); then plan again.',
+      })
+    : missing(target, [...sessions.values()], run)
+}
+
+async function scanForLun(names: readonly string[], target: IscsiTarget, run: StepContext): Promise<void> {
+  for (const session of sessionsOf(target, run)) {
+    if (names.includes(session.name) && disksOf(session, target).length === 0)
+      await scanHost(session.host, `0 0 ${target.lun}`, run)
+  }
+}
+
+/**
+ * The session's disk of the LUN by sysfs, once udev has linked the LUN under its whole name. Sessions through several
+ * interfaces share one link, which leads to the disk of any of them.
+ */
+function diskOf(name: string, target: IscsiTarget, run: StepContext): string | undefined {
+  const { blockTree } = run.host
+  const ofTarget = blockTree.iscsiSessions().filter(({ iqn }) => iqn === target.iqn)
+  const session = ofTarget.find((each) => each.name === name)
+  const paths = ofTarget.flatMap((each) => disksOf(each, target))
+  const portals = [...target.portals, ...(session?.portals ?? [])]
+  const links = blockTree.links('by-path').filter(({ link }) => isIscsiLink(link, portals, target))
+  const isLinked = links.some((link) => paths.includes(link.name) || link.name === mapOver(paths, run))
+  return session === undefined || !isLinked ? undefined : disksOf(session, target)[0]
+}
+
+function disksOf({ luns }: IscsiSession, { lun }: IscsiTarget): readonly string[] {
+  return luns.flatMap((each) => (each.lun === lun ? each.disks : []))
+}
+
+function missing(target: IscsiTarget, names: readonly string[], run: StepContext): StepFailed {
+  const [unlinked] = sessionsOf(target, run)
+    .filter(({ name }) => names.includes(name))
+    .flatMap((session) => disksOf(session, target))
+  const what = `LUN ${target.lun} of ${target.iqn} (${names.join(', ')})`
+  return unlinked === undefined
+    ? new StepFailed('DeviceMissing', `${what} did not come`, {
+        hint: 'See whether the target exports that LUN to this initiator (iscsiadm -m session -P 3); then plan again.',
+      })
+    : new StepFailed('DeviceMissing', `${what} is ${unlinked}, and udev has no link to it in /dev/disk/by-path`, {
+        hint: 'See whether udev works (udevadm settle, udevadm info); then plan again.',
+      })
+}

@@ -1,0 +1,182 @@
+/** One mount(8), and the proof that it is there (P124, P125; S22, S27). */
+import { VolctlError } from '../../errors/errors.ts'
+import { copiesOf } from '../../mountinfo/copies.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { Step } from '../../plan/plan.ts'
+import type { CommandResult } from '../../trust/programs.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { cannotHang } from '../../mountinfo/file-systems.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import { command, wordsOf } from '../operation/step-command.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { requireCopiesGone } from './umounted-copies.ts'
+import { takeBack, type Undo } from '../operation/undo.ts'
+
+/** What a bind mount has of its source, and loses in a remount that does not name it again. */
+const KEPT_FLAGS = new Set(['ro', 'nodev', 'noexec', 'nosuid', 'noatime', 'nodiratime'])
+
+/** Mounts over an empty directory, or binds over an empty file. A bind mount with options takes a second call (P125). */
+export async function mountStep(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  const { target, fsType, options = [] } = step
+  const source = sourceOf(step, run)
+  requireFree(target, run)
+  const bind = options.filter((option) => option === 'bind' || option === 'rbind' || option === '_netdev')
+  if (!options.includes('bind') && !options.includes('rbind')) {
+    const type = fsType === undefined ? [] : ['-t', fsType]
+    return [await mount(step, run, [...type, ...optionArguments(options), source, target])]
+  }
+  const undo = await mount(step, run, ['-o', bind.join(','), source, target])
+  const others = options.filter((option) => !['bind', 'rbind', 'remount'].includes(option))
+  if (others.length === 0) return [undo]
+  try {
+    await remount(step, { source, others }, run)
+    return [undo]
+  } catch (error) {
+    throw await takeBack([undo], error, run)
+  }
+}
+
+/** Gives a bind mount its options. */
+async function remount(
+  step: Step,
+  { source, others }: { source: string; others: readonly string[] },
+  run: StepContext,
+): Promise<void> {
+  const { target } = step
+  const flags = run.around.table.top(target)?.options.filter((option) => KEPT_FLAGS.has(option)) ?? []
+  const all = ['bind', 'remount', ...new Set([...others, ...flags])]
+  const result = await command(run, 'mount', [...optionArguments(all), source, target])
+  run.around.changed()
+  if (result.status !== 0) throw mountFailed(step, wordsOf(result))
+}
+
+function optionArguments(options: readonly string[]): string[] {
+  return options.length === 0 ? [] : ['-o', options.join(',')]
+}
+
+/** Never something that mount(8) would take for an option (P161). */
+function sourceOf(step: Step, run: StepContext): string {
+  const source = step.source ?? run.bringUp.source ?? run.bringUp.device
+  if (source === undefined || source === '' || source.startsWith('-'))
+    throw mountFailed(step, source === undefined ? 'no device was found' : `${JSON.stringify(source)} is no source`)
+  return source
+}
+
+/**
+ * S22: what is mounted over must be empty, and nothing may be mounted there yet. What no path leads to is not in the way.
+ *
+ * @param records names of files of the kubelet's own that may lie there
+ * @throws StepFailed
+ */
+export function requireFree(target: string, { around, host }: StepContext, records: readonly string[] = []): void {
+  const there = around.table.top(target)
+  if (there !== undefined) {
+    throw new StepFailed('ForeignMount', `${describeMount(there)} is there already`, {
+      hint: 'Plan again, and look at what has changed.',
+    })
+  }
+  const found = host.lstat(target)
+  const isEmpty =
+    found?.type === 'dir'
+      ? host.listNames(target).every((name) => records.includes(name))
+      : found?.type === 'file' && found.size === 0
+  if (isEmpty) return
+  throw new StepFailed('DataUnderMountPoint', `${target} is ${found === undefined ? 'not there' : 'not empty'}`, {
+    hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
+  })
+}
+
+/**
+ * One call of mount(8). Truth is the mount table: a helper that fails may have mounted all the same (P63). What the path
+ * leads to is what was made; below a shared directory that is bound over itself the table has copies of it, which go
+ * with it (O35).
+ *
+ * @throws StepFailed MountFailed, with nothing of it left; CommandMissing where the file system's helper is not there
+ */
+export async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<Undo> {
+  const result = await command(run, 'mount', args)
+  run.around.changed()
+  const [layer, ...more] = run.around.table.reached(step.target)
+  if (result.status !== 0) {
+    const failure = helperMissing(step, result, run) ?? mountFailed(step, wordsOf(result))
+    if (layer === undefined) throw failure
+    if (ANOTHER_WAS_FIRST.test(result.stderr) || more.length > 0) throw notOurs(step, layer, failure.message)
+    throw await takeBack([undoOf(layer, run)], failure, run)
+  }
+  if (layer === undefined) throw nothingSeen(step, run)
+  if (more.length > 0) throw notOurs(step, layer, `${step.target} has ${more.length + 1} mounts where one was made`)
+  return undoOf(layer, run)
+}
+
+/** A mount that no path leads to cannot be taken back either: it is named. */
+function nothingSeen(step: Step, { around }: StepContext): StepFailed {
+  const hidden = around.table.at(step.target).at(-1)
+  const seen = hidden === undefined ? 'nothing is mounted there' : `no path leads to the ${describeMount(hidden)}`
+  return mountFailed(step, `mount said that all is well, and ${seen}`)
+}
+
+/** What mount(8) says where the kernel finds the same thing mounted there, or the device in other hands. */
+const ANOTHER_WAS_FIRST = /already mounted|mount point busy/
+
+/** Nothing was there right before; what somebody else has mounted meanwhile is not taken away. */
+function notOurs({ target }: Step, layer: MountInfo, what: string): StepFailed {
+  return new StepFailed('ForeignMount', `${what}; left as it is: ${describeMount(layer)}`, {
+    hint: `Somebody else mounts there as well: find out who (findmnt ${target}), then plan again.`,
+  })
+}
+
+/** Takes away this very mount, and nothing that somebody put over it. Its copies go with it (O35), or are named. */
+function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): Undo {
+  const { around, waiting, host } = run
+  const isThere = (): boolean => around.table.byId(id)?.mountPoint === mountPoint && around.table.byId(id)?.dev === dev
+  return {
+    what: `the mount on ${mountPoint}`,
+    back: async () => {
+      around.changed()
+      if (!isThere()) return
+      const top = around.table.top(mountPoint)
+      if (top?.id !== id)
+        throw new Error(`${top === undefined ? 'no path leads to it' : `${describeMount(top)} is over it`}`)
+      const copies = copiesOf(around.table, top)
+      const how = cannotHang(fsType) ? 'plain' : 'careful'
+      const result = await waiting.spend((ms) => host.umount([mountPoint], how, ms))
+      around.changed()
+      if (isThere()) {
+        throw new StepFailed('UnmountFailed', result.timedOut ? 'umount did not end' : wordsOf(result), {
+          stuck: result.timedOut,
+        })
+      }
+      requireCopiesGone(copies, run)
+    },
+  }
+}
+
+export function mountFailed({ target, source }: Step, words: string): StepFailed {
+  const what = source === undefined ? target : `${source} on ${target}`
+  return new StepFailed('MountFailed', `mount of ${what} failed: ${words.replace(/^mount: /, '')}`, {
+    hint: 'Nothing of it was left; look at the source and its options, then plan again.',
+  })
+}
+
+/** File systems that mount(8) of util-linux cannot mount by itself, and what it then says. */
+const HELPERS: Readonly<Record<string, string>> = { nfs: 'mount.nfs' }
+const NEEDS_HELPER = /helper program|bad option|unknown filesystem type/
+
+function helperMissing(
+  { fsType = '' }: Step,
+  { stderr }: CommandResult,
+  { host }: StepContext,
+): StepFailed | undefined {
+  const helper = HELPERS[fsType]
+  if (helper === undefined || !NEEDS_HELPER.test(stderr)) return undefined
+  try {
+    host.requireCommand(helper)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof VolctlError) || error.code !== 'CommandMissing') throw error
+    return new StepFailed(error.code, `${error.message}, and ${fsType} cannot be mounted without it`, {
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    })
+  }
+}

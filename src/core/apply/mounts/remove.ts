@@ -1,0 +1,103 @@
+/** rmdir and unlink of single names: idempotent, never through a mount, never of data (S12, S14, R036, R837). */
+import { posix } from 'node:path'
+import { errnoOf } from '../../errors/errors.ts'
+import { describeProcess } from '../../holders/describe-holders.ts'
+import type { Step } from '../../plan/plan.ts'
+import { STATE_FILES } from '../../names/state-files.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+export function removeStep(step: Step, run: StepContext): void {
+  if (step.op === 'rmdir') removeDirectory(step.target, run)
+  else removeFile(step.target, run)
+}
+
+export function removeDirectory(path: string, run: StepContext): void {
+  requireNoMountPoint(path, run)
+  try {
+    run.host.rmdir(path)
+  } catch (error) {
+    const code = errnoOf(error)
+    if (code === 'ENOENT') return
+    // What was made to mount a file or a device over is an empty file, not a directory.
+    if (code === 'ENOTDIR' && isEmptyFile(path, run)) {
+      removeFile(path, run)
+      return
+    }
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') {
+      throw new StepFailed('DirectoryNotEmpty', `${path} is not empty and stays`, {
+        cause: error,
+        hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
+      })
+    }
+    throw removeFailed(path, error)
+  }
+}
+
+function removeFile(path: string, run: StepContext): void {
+  requireNoMountPoint(path, run)
+  const found = looked(path, () => run.host.lstat(path))
+  if (found === undefined) return
+  const name = posix.basename(path)
+  if (STATE_FILES.has(name)) rememberStateFile(path, run)
+  else if (found.type === 'file' && found.size > 0 && isPlaceholder(path)) {
+    throw new StepFailed('UnexpectedFile', `${path} holds ${found.size} bytes and is kept`, {
+      hint: 'Look at it; move it away or delete it yourself, then plan again.',
+    })
+  }
+  try {
+    run.host.unlink(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw removeFailed(path, error)
+  }
+}
+
+function isEmptyFile(path: string, { host }: StepContext): boolean {
+  const found = host.lstat(path)
+  return found?.type === 'file' && found.size === 0
+}
+
+/** Files that are only ever made to mount something over are empty; one with content is somebody's data. */
+function isPlaceholder(path: string): boolean {
+  return path.includes('/volume-subpaths/') || path.includes('/volumeDevices/') || path.endsWith('/mount')
+}
+
+/** S14: what a driver would need to be asked again goes into the journal first. */
+function rememberStateFile(path: string, { host, journal, operation }: StepContext): void {
+  const content = looked(path, () => host.readSmallFile(path))
+  if (content !== undefined) journal.write({ type: 'stateFile', operation: operation.id, path, content })
+}
+
+/** Removing a mount point of another namespace would detach the mount there without a word (R036). */
+function requireNoMountPoint(path: string, { around, context }: StepContext): void {
+  const mount = around.table.at(path).at(-1)
+  if (mount !== undefined) {
+    throw new StepFailed('StillMounted', `${describeMount(mount)} is still there; nothing was removed`, {
+      hint: 'Plan again, and look at what has changed.',
+    })
+  }
+  const other = around.mountedElsewhere(path)
+  if (other === undefined) return
+  throw new StepFailed(
+    'HeldBy',
+    `something is mounted on ${path} in the mount namespace of ${describeProcess(other, context.nameOf)}`,
+    {
+      hint: 'End that process, or unmount it there (nsenter -m -t PID umount PATH); then plan again.',
+    },
+  )
+}
+
+/** What cannot be looked at is not removed. */
+function looked<T>(path: string, look: () => T): T {
+  try {
+    return look()
+  } catch (error) {
+    throw removeFailed(path, error)
+  }
+}
+
+function removeFailed(path: string, cause: unknown): StepFailed {
+  return diskFailure('RemoveFailed', `${path} could not be removed`, cause, 'Look at what is there, then plan again.')
+}

@@ -1,0 +1,95 @@
+/** Umounts of many operations in few calls of umount(8): two calls at a time, looking around between them. */
+import { VolctlError } from '../../errors/errors.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { Operation, Step } from '../../plan/plan.ts'
+import type { CommandResult } from '../../trust/programs.ts'
+import type { ApplyRun } from '../apply-run.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import { requireUnused } from '../operation/preconditions.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+const PATHS_PER_CALL = 2500
+const LANES = 2
+const RECHECK_MS = 2000
+
+/** An operation of a batch, and how far it has come. */
+export interface Member {
+  readonly operation: Operation
+  readonly steps: StepContext
+  cursor: number
+}
+
+export interface Umount {
+  readonly step: Step
+  readonly layer: MountInfo
+  result?: CommandResult
+  /** Why it was not tried. */
+  failure?: VolctlError
+}
+
+/** Two calls at a time; what is of one pod is in one lane, in order. */
+export async function umountAll(umounts: ReadonlyMap<Member, Umount[]>, apply: ApplyRun): Promise<void> {
+  const lanes: [Member, Umount][][] = Array.from({ length: LANES }, () => [])
+  const laneOf = new Map<string, [Member, Umount][]>()
+  for (const [member, mine] of umounts) {
+    const pod = member.operation.pod?.uid ?? ''
+    const lane = laneOf.get(pod) ?? lanes.reduce((least, each) => (each.length < least.length ? each : least))
+    laneOf.set(pod, lane)
+    for (const umount of mine) lane.push([member, umount])
+  }
+  const started = performance.now()
+  await Promise.all(
+    lanes.map(async (lane) => {
+      for (let index = 0; index < lane.length; index += PATHS_PER_CALL) {
+        const rest = lane.slice(index)
+        const stop = await reasonToStop(rest, apply, started)
+        if (stop !== undefined) return giveUp(rest, stop)
+        const part = rest.slice(0, PATHS_PER_CALL).map(([, umount]) => umount)
+        const result = await umountPart(part, apply)
+        // A call that hangs would hang again.
+        if (result.timedOut) return giveUp(rest.slice(PATHS_PER_CALL), HUNG)
+      }
+    }),
+  )
+}
+
+const HUNG = new StepFailed('StillAtWork', 'not begun: an umount before it hangs')
+
+async function umountPart(part: readonly Umount[], apply: ApplyRun): Promise<CommandResult> {
+  const going = part.filter(({ failure }) => failure === undefined)
+  const paths = going.map(({ step }) => step.target)
+  const result = paths.length === 0 ? NOTHING : await apply.host.umount(paths, 'plain', apply.timeoutMs)
+  for (const umount of going) umount.result = result
+  return result
+}
+
+const NOTHING: CommandResult = { status: 0, stdout: '', stderr: '', timedOut: false }
+
+/**
+ * Between two calls; one that took long (file systems flush when they are unmounted) makes the check before it old:
+ * kubelet and pods are looked at again (S26).
+ */
+async function reasonToStop(
+  rest: readonly [Member, Umount][],
+  apply: ApplyRun,
+  started: number,
+): Promise<VolctlError | undefined> {
+  if (apply.isStopping) return apply.whyStopping
+  if (performance.now() - started < RECHECK_MS) return undefined
+  try {
+    await apply.requireNoKubelet()
+    const witness = await apply.witness(RECHECK_MS)
+    for (const [{ operation, steps }, umount] of rest) {
+      await requireUnused(operation, witness, steps.context).catch((error) => {
+        umount.failure = error
+      })
+    }
+    return undefined
+  } catch (error) {
+    return error instanceof VolctlError ? error : apply.whyStopping
+  }
+}
+
+function giveUp(rest: readonly [Member, Umount][], failure: VolctlError): void {
+  for (const [, umount] of rest) umount.failure ??= failure
+}

@@ -1,0 +1,24 @@
+/** After an umount: its copies are gone with the mount, or it is said that one stays (O35). */
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+/**
+ * The kernel keeps a copy that has a mount of its own on it.
+ *
+ * @param copies as they stood before the umount
+ * @throws StepFailed StillMounted
+ */
+export function requireCopiesGone(copies: readonly MountInfo[], { around }: StepContext): void {
+  const stays = copies.find(({ id, dev, mountPoint }) => {
+    const now = around.table.byId(id)
+    return now?.mountPoint === mountPoint && now.dev === dev
+  })
+  if (stays === undefined) return
+  const upper = around.table.under(stays.mountPoint).find(({ parentId }) => parentId === stays.id)
+  const why = upper === undefined ? '' : `: ${describeMount(upper)} is mounted on it`
+  throw new StepFailed('StillMounted', `a copy of it stays, the ${describeMount(stays)}${why}`, {
+    hint: `Unmount what is on the copy, and the copy (findmnt ${stays.mountPoint}); then plan again.`,
+  })
+}

@@ -1,0 +1,16 @@
+/** From outcomes to the exit status (contract, "Exit status"). */
+import { ExitStatus } from '../../errors/exit-status.ts'
+import type { Outcome } from '../../plan/events.ts'
+
+/** Blocked only because a flag was not given: the person did not ask for it. */
+const NOT_ASKED_FOR = new Set(['NotAsked', 'DeletesData'])
+
+export function exitStatusOf(outcomes: Iterable<Outcome>, interrupted: boolean): ExitStatus {
+  if (interrupted) return ExitStatus.Interrupted
+  for (const { state, code } of outcomes) {
+    if (state === 'done') continue
+    if ((state === 'blocked' || state === 'skipped') && NOT_ASKED_FOR.has(code ?? '')) continue
+    return ExitStatus.Partial
+  }
+  return ExitStatus.Ok
+}

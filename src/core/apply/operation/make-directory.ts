@@ -1,0 +1,77 @@
+/** Directories that the kubelet would make (P37, P62). */
+import { posix } from 'node:path'
+import { errnoOf } from '../../errors/errors.ts'
+import type { Step } from '../../plan/plan.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
+import type { StepContext } from './step-context.ts'
+import type { Undo } from './undo.ts'
+
+/** Of what is missing above the directory itself. */
+const PARENT_MODE = 0o750
+
+/**
+ * Makes `target` and what is missing above it. One that is there keeps its mode, unless the step says `exact` (P37).
+ * A link or a file in its place is never followed or replaced.
+ */
+export function makeDirectory({ target, mode = '0750', detail }: Step, run: StepContext): readonly Undo[] {
+  const made: string[] = []
+  for (const path of [...missingAbove(target, run), target]) {
+    const bits = path === target ? Number.parseInt(mode, 8) : PARENT_MODE
+    try {
+      const isNew = make(path, bits, run)
+      if (isNew) made.push(path)
+      if (isNew || (path === target && detail === 'exact')) setMode(path, bits, run)
+    } catch (error) {
+      for (const each of made.toReversed()) removeAfterFailure(each, run)
+      throw error
+    }
+  }
+  return made.map((path) => ({ what: `directory ${path}`, back: () => removeIfEmpty(path, run) }))
+}
+
+function setMode(path: string, mode: number, { host }: StepContext): void {
+  try {
+    host.chmod(path, mode)
+  } catch (error) {
+    const octal = mode.toString(8)
+    const what = `directory ${path} could not be given mode ${octal}`
+    throw diskFailure('WriteFailed', what, error, 'Look at what is there, then plan again.')
+  }
+}
+
+/** The failure is what is told; an empty directory of the kubelet's own hurts nobody. */
+function removeAfterFailure(path: string, run: StepContext): void {
+  try {
+    removeIfEmpty(path, run)
+  } catch {
+    run.say(`left as it is: directory ${path}`)
+  }
+}
+
+/** Nearest to the root first. */
+function missingAbove(path: string, run: StepContext): string[] {
+  const parent = posix.dirname(path)
+  return parent === path || run.host.lstat(parent) !== undefined ? [] : [...missingAbove(parent, run), parent]
+}
+
+function make(path: string, mode: number, run: StepContext): boolean {
+  try {
+    run.host.mkdir(path, mode)
+    return true
+  } catch (error) {
+    const code = errnoOf(error)
+    if (code === 'EEXIST' && run.host.lstat(path)?.type === 'dir') return false
+    const hint =
+      code === 'EEXIST' ? 'Something else is in its place: move it away yourself, then plan again.' : 'Plan again.'
+    throw diskFailure('WriteFailed', `directory ${path} could not be made`, error, hint)
+  }
+}
+
+/** Somebody else may have put something in meanwhile: that stays, and is named. */
+function removeIfEmpty(path: string, { host }: StepContext): void {
+  try {
+    host.rmdir(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,135 @@
+/** What apply needs from outside. Each port is small enough that its fake is a short class. */
+import type { ServiceAccountToken, TokenRequest } from '../../api/volume-content.ts'
+import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../csi/csi-node-client.ts'
+import type { Lookup } from '../../desired/api-lookup.ts'
+import type { ClaimStatusPatch } from '../../desired/claim-status-patch.ts'
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import type { DeviceSource } from '../../desired/device-source.ts'
+import type { NameOf } from '../../holders/container-names.ts'
+import type {
+  ClusterTrustBundle,
+  ConfigMap,
+  CsiDriver,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  VolumeAttachment,
+} from '../../model/objects.ts'
+import type { KubeletSnapshot } from '../../model/snapshot.ts'
+import type { MountTable } from '../../mountinfo/mount-table.ts'
+import type { NodeState } from '../../model/node-state.ts'
+import type { Plan } from '../../plan/plan.ts'
+import type { Host } from '../../host/host.ts'
+
+/** Who is in the API and who lives, just now (S3, S9). */
+export interface Witness {
+  /** UIDs on disk of every pod of a complete list, mirror and static UIDs included. */
+  readonly listed: ReadonlySet<string>
+  /** UIDs of pods with a sandbox, a container or a process that counts as alive. */
+  readonly alive: ReadonlySet<string>
+  readonly apiPods: readonly Pod[]
+}
+
+/** A CSI driver's node service; a rejection carries the driver's gRPC status. */
+export interface CsiNode {
+  /** Names of the node service's capabilities (C7). */
+  nodeGetCapabilities(deadlineMs: number): Promise<readonly string[]>
+  nodeStageVolume(request: NodeStageVolume, deadlineMs: number): Promise<unknown>
+  nodePublishVolume(request: NodePublishVolume, deadlineMs: number): Promise<unknown>
+  nodeExpandVolume(request: NodeExpandVolume, deadlineMs: number): Promise<unknown>
+  nodeUnpublishVolume(request: { volumeId: string; targetPath: string }, deadlineMs: number): Promise<unknown>
+  nodeUnstageVolume(request: { volumeId: string; stagingTargetPath: string }, deadlineMs: number): Promise<unknown>
+}
+
+/**
+ * What apply asks of the API server. Undefined only where it showed that there is no such object (S3); every other failure
+ * rejects.
+ */
+export interface Cluster {
+  /** DELETE with preconditions; a conflict rejects with status 409 or code `Conflict`. */
+  deleteVolumeAttachment(name: string, preconditions: { uid: string; resourceVersion?: string }): Promise<unknown>
+  getVolumeAttachment(name: string): Promise<VolumeAttachment | undefined>
+  getNode(): Promise<Node | undefined>
+  listNodePods(): Promise<readonly Pod[]>
+  getClaim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined>
+  /** Gives back the claim with the patch in it; rejects with code `Forbidden` where the credential lacks the right. */
+  patchClaimStatus(namespace: string, name: string, patch: ClaimStatusPatch): Promise<PersistentVolumeClaim>
+  /** Every node's; rejects where the credential may not list them (S30). */
+  listVolumeAttachments(): Promise<readonly VolumeAttachment[]>
+  /** With all of its annotations. */
+  getPod(namespace: string, name: string): Promise<Pod | undefined>
+  getConfigMap(namespace: string, name: string): Promise<ConfigMap | undefined>
+  /** With its values. */
+  getSecret(namespace: string, name: string): Promise<Secret | undefined>
+  /** Undefined: the service account, or the pod, does not exist. */
+  requestToken(request: TokenRequest): Promise<ServiceAccountToken | undefined>
+  getClusterTrustBundle(name: string): Promise<ClusterTrustBundle | undefined>
+  listClusterTrustBundles(signerName: string): Promise<readonly ClusterTrustBundle[]>
+}
+
+export interface ApplyContext {
+  /** A whole fresh look at the node. */
+  look(): Promise<NodeState>
+  /** `planNode` with the options of the plan that is carried out. */
+  replan(state: NodeState): Plan
+  /** The plan was made from a look of this very moment: the look before the start is not repeated. */
+  readonly planIsFresh?: boolean
+  /** The same, where the plan that is carried out was reviewed at another time: the plan of this very moment. */
+  readonly freshPlan?: Plan
+  readMounts(): MountTable
+  kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
+  /** Why a kubelet of this node's name must have lived since the last look, by its lease; undefined: nothing shows it (S11). */
+  renewedLease?(): Promise<string | undefined>
+  /** Rejects where a witness cannot prove its sight: then nothing is touched (S9). */
+  witness(): Promise<Witness>
+  /** Undefined: the driver is not registered here. */
+  csi(driver: string): CsiNode | undefined | Promise<CsiNode | undefined>
+  /** The CSIDriver of this name, by the last look. */
+  csiDriver(name: string): Lookup<CsiDriver>
+  readonly cluster: Cluster
+  /** The attach/detach controller's rule: does any of these pods want the volume on this node (S21). */
+  wantedByController(uniqueName: string, pods: readonly Pod[]): boolean | Promise<boolean>
+  /**
+   * The volumes that these pods want, by the same rule; undefined where one could not be resolved, and may be of this
+   * plugin (S4).
+   */
+  wantedSources(
+    pods: readonly Pod[],
+    plugin: string,
+  ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
+  /** The volume of this unique name as the pod wants it, by what the last look knows; undefined: it does not. */
+  wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
+  /** Command line that starts the walker of ownership-walker.ts; default: this program itself. */
+  readonly walker?: readonly string[]
+  /** Command line that starts the reader of holders/map-reader.ts; default: this program itself. */
+  readonly mapReader?: readonly string[]
+  /** What the pod and container of a process are called, by the last look. */
+  readonly nameOf?: NameOf
+  /** The kernel and the disk; default: this host's. */
+  readonly host?: Host
+  /** Operations in flight at once (default 8). */
+  readonly parallel?: number
+  /** How long one operation may wait for calls that may hang, all together (default two minutes). */
+  readonly timeoutMs?: number
+  /** How long a detach waits for the attacher (default 30 s). */
+  readonly detachWaitMs?: number
+  /** How long a device may take to appear after a log-in or a scan (default 30 s, P74). */
+  readonly deviceWaitMs?: number
+  /** Flags that lift a guard, as the person gave them: they stand in the journal (S31). */
+  readonly guards?: unknown
+  /** Default: below /run/volctl, one file for a root directory. */
+  readonly lockFile?: string
+  /** Default /var/lib/volctl. */
+  readonly journalDir?: string
+  /** Where plans look for what was detached lazily; default: the journal's directory. */
+  readonly lazyDir?: string
+  /** The person does without a journal. */
+  readonly noJournal?: boolean
+  /** The file that the plan was read from, for the journal. */
+  readonly planFile?: string
+  /** Nothing new is started once it is aborted; what runs is waited for. */
+  readonly signal?: AbortSignal
+  /** Leaves at once, naming what is unfinished. */
+  readonly abandon?: AbortSignal
+}

@@ -1,0 +1,45 @@
+/** Disks as they were when they were found to be a volume's: names, numbers and addresses are given again (S26). */
+import type { IscsiSession } from '../../block/block-tree.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { StepContext } from './step-context.ts'
+
+export interface SeenDisk {
+  readonly name: string
+  /** Number, address, disk sequence and session: what another device of the same name differs in. */
+  readonly identity: string
+}
+
+/** Those that are there. @throws StepFailed ForeignDevice */
+export function seeDisks(
+  names: readonly string[],
+  run: StepContext,
+  sessions: readonly IscsiSession[] = run.host.blockTree.iscsiSessions(),
+): SeenDisk[] {
+  return [...new Set(names)].flatMap((name) => {
+    const identity = identityOf(name, sessions, run)
+    return identity === undefined ? [] : [{ name, identity }]
+  })
+}
+
+/** @returns whether it is still there @throws StepFailed ForeignDevice */
+export function isStillThere({ name, identity }: SeenDisk, run: StepContext): boolean {
+  const now = identityOf(name, run.host.blockTree.iscsiSessions(), run)
+  if (now === undefined || now === identity) return now !== undefined
+  throw new StepFailed('ForeignDevice', `${name} is another device than a moment ago`, { hint: 'Plan again.' })
+}
+
+function identityOf(name: string, sessions: readonly IscsiSession[], { host }: StepContext): string | undefined {
+  const node = host.blockTree.node(name)
+  if (node === undefined) return undefined
+  const { dev, scsiAddress } = node
+  const session = sessions.find(({ luns }) => luns.some(({ disks }) => disks.includes(name)))
+  const address = session?.luns.find(({ disks }) => disks.includes(name))?.address
+  if (address !== undefined && address !== scsiAddress) {
+    throw new StepFailed(
+      'ForeignDevice',
+      `${name} is at ${scsiAddress ?? 'no SCSI address'}, and ${session?.name} has it at ${address}`,
+      { hint: 'Plan again.' },
+    )
+  }
+  return [dev, scsiAddress, host.diskSequence(dev), session?.name, session?.iqn].join(' ')
+}

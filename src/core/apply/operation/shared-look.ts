@@ -1,0 +1,54 @@
+/** The look at who uses content, shared by deletions that begin within a moment: an apply may have thousands (S12, S26). */
+import type { ContentLook } from '../../holders/content-look.ts'
+import { ownCommand } from '../../processes/own-child.ts'
+import type { Plan } from '../../plan/plan.ts'
+import type { Host } from '../../host/host.ts'
+import { locate } from '../../mountinfo/location.ts'
+import type { ApplyContext } from './ports.ts'
+
+/** Nobody looks longer at what processes have mapped, on a machine that is busy, too. */
+const MAPS_MS = 15_000
+/** A look is good for this long, or for as long as it took, where a node has thousands of processes. */
+const AGE_MS = 200
+const MOST_AGE_MS = 1000
+/** What cannot be seen refuses every deletion; to look again takes all of that time where a process hangs. */
+const REFUSING_AGE_MS = 30_000
+
+export class SharedLook {
+  readonly #plan: Plan
+  readonly #context: ApplyContext
+  readonly #host: Host
+  #look: Promise<ContentLook> | undefined
+  #until = Number.NEGATIVE_INFINITY
+
+  constructor(plan: Plan, context: ApplyContext, host: Host) {
+    this.#plan = plan
+    this.#context = context
+    this.#host = host
+  }
+
+  get(): Promise<ContentLook> {
+    if (this.#look !== undefined && performance.now() < this.#until) return this.#look
+    const begun = performance.now()
+    // Whoever asks meanwhile waits for this one.
+    this.#until = Number.POSITIVE_INFINITY
+    const look = this.#take()
+    this.#look = look
+    const ended = ({ unseen }: ContentLook): void => {
+      const now = performance.now()
+      this.#until = now + (unseen.length > 0 ? REFUSING_AGE_MS : Math.min(Math.max(AGE_MS, now - begun), MOST_AGE_MS))
+    }
+    look.then(ended, () => {
+      this.#until = Number.NEGATIVE_INFINITY
+    })
+    return look
+  }
+
+  async #take(): Promise<ContentLook> {
+    const table = this.#context.readMounts()
+    const emptied = this.#plan.operations.flatMap(({ steps }) => steps.filter(({ op }) => op === 'deleteContent'))
+    const devices = new Set(emptied.flatMap(({ target }) => locate(table, target)?.dev ?? []))
+    const command = this.#context.mapReader ?? ownCommand('map-reader')
+    return this.#host.lookForUsers({ table, devices: [...devices], maps: { command, deadlineMs: MAPS_MS } })
+  }
+}

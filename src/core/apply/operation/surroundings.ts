@@ -1,0 +1,87 @@
+/** One reading of what is around an operation or batch; anything that changed a mount makes the next question read anew. */
+import { posix } from 'node:path'
+import { compareText } from '../../lang/compare-text.ts'
+import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import type { Host, OtherNamespace } from '../../host/host.ts'
+import { type Location, locate } from '../../mountinfo/location.ts'
+import { mountedOnElsewhere } from '../../processes/mount-namespaces.ts'
+import type { ApplyContext } from './ports.ts'
+
+export class Surroundings {
+  readonly #context: ApplyContext
+  readonly #host: Host
+  readonly #rootDir: string
+  readonly #everyThread: boolean
+  #table: MountTable | undefined
+  #others: readonly OtherNamespace[] | undefined
+  #below: readonly MountInfo[] | undefined
+  /** Where directories lie whose entries were asked for: thousands of siblings. */
+  readonly #located = new Map<string, Location | undefined>()
+
+  /** @param everyThread threads of other processes may have namespaces of their own (S21) */
+  constructor(context: ApplyContext, host: Host, rootDir: string, everyThread: boolean) {
+    this.#everyThread = everyThread
+    this.#context = context
+    this.#host = host
+    this.#rootDir = rootDir
+  }
+
+  get table(): MountTable {
+    this.#table ??= this.#context.readMounts()
+    return this.#table
+  }
+
+  get others(): readonly OtherNamespace[] {
+    this.#others ??= this.#host.otherNamespaces(this.#everyThread)
+    return this.#others
+  }
+
+  /** Mounts were made or taken away: truth is read again from the kernel (S27). */
+  changed(): void {
+    this.#table = undefined
+    this.#others = undefined
+    this.#below = undefined
+    this.#located.clear()
+  }
+
+  /** Mounts strictly below a path in the root directory, sorted by path: once, for a batch may ask thousands of times. */
+  below(path: string): readonly MountInfo[] {
+    if (!this.table.isAbove(path)) return []
+    this.#below ??= this.table.under(this.#rootDir).toSorted((a, b) => compareText(a.mountPoint, b.mountPoint))
+    const prefix = `${path}/`
+    const found: MountInfo[] = []
+    for (let index = firstFrom(this.#below, prefix); index < this.#below.length; index++) {
+      const mount = this.#below[index]
+      if (mount === undefined || !mount.mountPoint.startsWith(prefix)) break
+      found.push(mount)
+    }
+    return found
+  }
+
+  /** The other namespace in which something is mounted on this very path (R036). */
+  mountedElsewhere(path: string): OtherNamespace | undefined {
+    if (this.others.length === 0) return undefined
+    const location = this.#locate(path)
+    return location === undefined ? undefined : mountedOnElsewhere(location, this.others)
+  }
+
+  #locate(path: string): Location | undefined {
+    if (this.table.at(path).length > 0) return locate(this.table, path)
+    const parent = posix.dirname(path)
+    if (!this.#located.has(parent)) this.#located.set(parent, locate(this.table, parent))
+    const directory = this.#located.get(parent)
+    return directory && { dev: directory.dev, path: posix.join(directory.path, posix.basename(path)) }
+  }
+}
+
+/** Index of the first mount point that is not less than the text. */
+function firstFrom(sorted: readonly MountInfo[], text: string): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sorted[middle]?.mountPoint ?? '') < text) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,30 @@
+/** Waiting for something that the kernel or udev does by itself. */
+import { pause } from '../../processes/deadline.ts'
+import type { StepContext } from './step-context.ts'
+
+const BETWEEN_MS = 200
+const DEFAULT_MS = 30_000
+
+/**
+ * Asks at once, and then five times a second, until there is an answer, the time is over or the apply is interrupted.
+ *
+ * @param atMostMs the context's own limit for devices may be shorter
+ * @throws StepFailed TimedOut where the operation's time was spent before
+ */
+export async function waitUntil<T>(
+  ask: () => T | undefined,
+  run: StepContext,
+  atMostMs: number = DEFAULT_MS,
+): Promise<T | undefined> {
+  const found = ask()
+  if (found !== undefined) return found
+  return run.waiting.spend(async (leftMs) => {
+    const end = performance.now() + Math.min(leftMs, atMostMs, run.context.deviceWaitMs ?? DEFAULT_MS)
+    for (let left = end - performance.now(); left > 0; left = end - performance.now()) {
+      await pause(Math.min(left, BETWEEN_MS), run.signal)
+      const later = ask()
+      if (later !== undefined || run.signal?.aborted) return later
+    }
+    return undefined
+  })
+}

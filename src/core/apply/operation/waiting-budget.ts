@@ -1,0 +1,47 @@
+/** How long one operation may wait for others (--timeout): the kernel, drivers, the API. */
+import { StepFailed } from '../../errors/operation-error.ts'
+
+/** Only waiting counts, and all of it together; volctl's own work on many files does not hang. */
+export class WaitingBudget {
+  readonly limitMs: number
+  readonly #now: () => number
+  #spentMs = 0
+
+  /** @param now for tests */
+  constructor(limitMs: number, now: () => number = () => performance.now()) {
+    this.limitMs = limitMs
+    this.#now = now
+  }
+
+  get isSpent(): boolean {
+    return this.#leftMs <= 0
+  }
+
+  /**
+   * Calls with the milliseconds that are left.
+   *
+   * @throws StepFailed TimedOut, without calling, where nothing is left
+   */
+  async spend<T>(call: (ms: number) => Promise<T>): Promise<T> {
+    if (this.isSpent) {
+      throw new StepFailed('TimedOut', `its calls have taken ${this.limitMs / 1000} s, and not all are made`, {
+        hint: 'What is done stays done: plan again, with a longer --timeout.',
+      })
+    }
+    const began = this.#now()
+    try {
+      return await call(this.#leftMs)
+    } finally {
+      this.#spentMs += this.#now() - began
+    }
+  }
+
+  /** For what must be tried however much was spent: taking back what was half-made. */
+  leaveAtLeast(ms: number): void {
+    this.#spentMs = Math.min(this.#spentMs, this.limitMs - Math.min(ms, this.limitMs))
+  }
+
+  get #leftMs(): number {
+    return Math.round(this.limitMs - this.#spentMs)
+  }
+}

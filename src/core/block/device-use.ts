@@ -1,0 +1,153 @@
+/** What the kernel still has on a block device: a superblock, a holder, an opener (S21). */
+import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { posix } from 'node:path'
+import { errnoOf } from '../errors/errors.ts'
+import { kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
+import { openDeviceAlone } from '../trust/plain-files.ts'
+
+export interface DeviceUse {
+  /** False: no such block device (any more); nothing on it can be in use. */
+  readonly exists: boolean
+  /** In words, empty where nothing uses it. */
+  readonly users: readonly string[]
+}
+
+/** A user that the kernel does not name. */
+export const SOMEBODY = 'somebody'
+
+const SUPERBLOCKS = ['ext4', 'xfs', 'btrfs', 'f2fs', 'bcachefs', 'gfs2']
+
+/** @param dev "major:minor" */
+export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
+  const link = `${sys}/dev/block/${dev}`
+  if (!existsSync(link)) return { exists: false, users: [] }
+  const name = posix.basename(readlinkSync(link))
+  const users = SUPERBLOCKS.filter((type) => existsSync(`${sys}/fs/${type}/${name}`)).map(
+    (type) => `the ${type} file system on /dev/${name.replaceAll('!', '/')}, of which somebody has something open`,
+  )
+  for (const holder of listIfAny(`${link}/holders`)) users.push(`device ${holder}`)
+  if (isSwap(name)) users.push(`the kernel, which swaps to /dev/${name}`)
+  const busy = openExclusively(`${link}/uevent`)
+  if (busy !== undefined) users.push(busy)
+  return { exists: true, users }
+}
+
+/** An exclusive open fails as long as a mount, a mapping or another exclusive opener has the device. */
+function openExclusively(uevent: string): string | undefined {
+  const name = /^DEVNAME=(.+)$/m.exec(kernelText(uevent))?.[1]
+  if (name === undefined) return 'a device without a name'
+  try {
+    closeSync(openDeviceAlone(`/dev/${name}`))
+    return undefined
+  } catch (error) {
+    const code = errnoOf(error)
+    // No node, no medium, no such device: nobody can have it open by this name.
+    if (code === 'ENOENT' || code === 'ENXIO' || code === 'ENODEV' || code === 'ENOMEDIUM') return undefined
+    return code === 'EBUSY' ? `${SOMEBODY} who has /dev/${name} open` : `/dev/${name} could not be opened (${code})`
+  }
+}
+
+function isSwap(name: string): boolean {
+  const areas = kernelTextIfAny('/proc/swaps')?.split('\n').slice(1) ?? []
+  return areas.some((line) => line.split(/\s+/)[0] === `/dev/${name}`)
+}
+
+/** Of a partition the disk's, one directory up. */
+export function readDiskSequence(dev: string, sys = '/sys'): string | undefined {
+  const device = `${sys}/dev/block/${dev}`
+  return kernelTextIfAny(`${device}/diskseq`) ?? kernelTextIfAny(`${device}/../diskseq`)
+}
+
+export function readDeviceNumber(path: string): string | undefined {
+  try {
+    return deviceNumberOf(lstatSync(path))
+  } catch {
+    return undefined
+  }
+}
+
+function deviceNumberOf(entry: Stats): string | undefined {
+  return entry.isBlockDevice() ? numberOf(entry) : undefined
+}
+
+/** "major:minor" of a block device, "char major:minor" of a character device. */
+export function anyDeviceNumberOf(entry: Stats): string | undefined {
+  return entry.isCharacterDevice() ? `char ${numberOf(entry)}` : deviceNumberOf(entry)
+}
+
+function numberOf(entry: Stats): string {
+  return deviceNumberFrom(entry.rdev)
+}
+
+/** "major:minor" of what stat(2) says of a device: the one that a file is, or the one that it lies on. */
+export function deviceNumberFrom(encoded: number): string {
+  const bits = BigInt(encoded)
+  const major = ((bits >> 8n) & 0xfffn) | ((bits >> 32n) & ~0xfffn)
+  const minor = (bits & 0xffn) | ((bits >> 12n) & ~0xffn)
+  return `${major}:${minor}`
+}
+
+export function readLoops(sys = '/sys'): { device: string; backingFile: string }[] {
+  return listIfAny(`${sys}/block`).flatMap((name) => {
+    const backingFile = name.startsWith('loop') ? readBackingFile(`/dev/${name}`, sys) : undefined
+    return backingFile === undefined ? [] : [{ device: `/dev/${name}`, backingFile }]
+  })
+}
+
+const SECTOR = 512
+
+/**
+ * A loop device is as long as what it is made of, less its offset; or shorter, where a limit says so. Of what cannot be
+ * read nothing is excluded.
+ *
+ * @param loop e.g. /dev/loop3
+ * @param dev "major:minor"
+ */
+export function mayBeMadeOf(loop: string, dev: string, sys = '/sys'): boolean {
+  const at = `${sys}/block/${posix.basename(loop)}`
+  const [size, offset, limit] = ['size', 'loop/offset', 'loop/sizelimit'].map((each) => numberIn(`${at}/${each}`))
+  const whole = numberIn(`${sys}/dev/block/${dev}/size`)
+  if (size === undefined || offset === undefined || limit === undefined || whole === undefined) return true
+  const end = size + Math.ceil(offset / SECTOR)
+  return limit > 0 ? end <= whole : Math.abs(end - whole) <= 1
+}
+
+function numberIn(file: string): number | undefined {
+  const text = kernelTextIfAny(file)
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+export function readBackingFile(device: string, sys = '/sys'): string | undefined {
+  try {
+    return kernelText(`${sys}/block/${posix.basename(device)}/loop/backing_file`).trimEnd()
+  } catch {
+    return undefined
+  }
+}
+
+/** A FUSE connection or a local file system that sysfs does not list any more; of all others nothing can be told. */
+export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boolean {
+  if (fsType.startsWith('fuse')) {
+    const connections = `${sys}/fs/fuse/connections`
+    const [major, minor] = dev.split(':')
+    return major === '0' && listIfAny(connections).length > 0 && !existsSync(`${connections}/${minor}`)
+  }
+  if (!SUPERBLOCKS.includes(fsType)) return false
+  const use = readDeviceUse(dev, sys)
+  return !use.exists || use.users.length === 0
+}
+
+/**
+ * By the kernel's list of FUSE connections, or of NFS file systems (of our network namespace: one that is not in it may
+ * live all the same).
+ */
+export function fileSystemLives(dev: string, fsType: string, sys = '/sys', proc = '/proc'): boolean {
+  if (fsType.startsWith('fuse')) {
+    const [major, minor] = dev.split(':')
+    return major === '0' && existsSync(`${sys}/fs/fuse/connections/${minor}`)
+  }
+  if (!fsType.startsWith('nfs')) return false
+  // NV SERVER PORT DEV FSID FSC
+  const lines = kernelTextIfAny(`${proc}/fs/nfsfs/volumes`)?.split('\n').slice(1) ?? []
+  return lines.some((line) => line.trim().split(/\s+/)[3] === dev)
+}

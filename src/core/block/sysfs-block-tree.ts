@@ -1,0 +1,235 @@
+/** The block devices of this host, or of a fabricated sysfs. What is not there is absent; any other failure is thrown (S3). */
+import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
+import { posix } from 'node:path'
+import { compareText } from '../lang/compare-text.ts'
+import { errnoOf } from '../errors/errors.ts'
+import { kernelText } from '../trust/kernel.ts'
+import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
+
+const NOT_CONNECTED = ['ENOTCONN', 'ENOSYS']
+const CHARACTER_CLASSES = ['scsi_generic', 'scsi_tape', 'scsi_changer', 'bsg']
+
+export class SysfsBlockTree implements BlockTree {
+  readonly #sys: string
+  readonly #dev: string
+
+  constructor(sys = '/sys', dev = '/dev') {
+    this.#sys = sys
+    this.#dev = dev
+  }
+
+  iscsiSessions(): IscsiSession[] {
+    const hosts = `${this.#sys}/class/iscsi_host`
+    return namesIn(hosts).flatMap((host) =>
+      namesIn(`${hosts}/${host}/device`)
+        .filter((name) => /^session\d+$/.test(name))
+        .flatMap((name) => session(`${hosts}/${host}/device/${name}`, name, host) ?? []),
+    )
+  }
+
+  node(name: string): BlockNode | undefined {
+    const at = this.#block(name)
+    const dev = textIn(`${at}/dev`)
+    if (dev === undefined) return undefined
+    const address = this.#scsiAddress(name)
+    const dmUuid = textIn(`${at}/dm/uuid`)
+    const server = Number(textIn(`${at}/pid`) ?? 0)
+    const disk = existsSync(`${at}/partition`) ? posix.basename(posix.dirname(realpathSync(at))) : undefined
+    return {
+      name,
+      dev,
+      ...(disk === undefined ? {} : { disk }),
+      partitions: namesIn(at).filter((each) => existsSync(`${at}/${each}/partition`)),
+      holders: namesIn(`${at}/holders`),
+      slaves: namesIn(`${at}/slaves`),
+      isMultipath: dmUuid?.startsWith('mpath-') === true,
+      ...(dmUuid === undefined ? {} : { dmUuid }),
+      isScsi: existsSync(this.deletePath(name)),
+      ...(Number.isInteger(server) && server > 0 ? { servedBy: server } : {}),
+      ...(address === undefined ? {} : { scsiAddress: address }),
+      characters: charactersOf(`${at}/device`),
+      isRecovering: this.#isRecovering(disk ?? name),
+    }
+  }
+
+  names(): string[] {
+    return namesIn(`${this.#sys}/class/block`)
+  }
+
+  nameOf(dev: string): string | undefined {
+    const target = linkAt(`${this.#sys}/dev/block/${dev}`)
+    return target === undefined ? undefined : posix.basename(target)
+  }
+
+  nameOfFile(path: string): string | undefined {
+    if (!path.startsWith('/dev/')) return undefined
+    try {
+      return posix.basename(realpathSync(`${this.#dev}${path.slice('/dev'.length)}`))
+    } catch (error) {
+      return ifAbsent(error, undefined)
+    }
+  }
+
+  devicesBeside(name: string): string[] {
+    const together = [
+      ...namesIn(`${this.#sys}/fs/btrfs`).map((id) => namesIn(`${this.#sys}/fs/btrfs/${id}/devices`)),
+      ...namesIn(`${this.#sys}/fs/bcachefs`).map((id) => this.#bcachefsDevices(`${this.#sys}/fs/bcachefs/${id}`)),
+    ]
+    return together.filter((names) => names.includes(name)).flatMap((names) => names.filter((each) => each !== name))
+  }
+
+  #bcachefsDevices(at: string): string[] {
+    return namesIn(at).flatMap((name) => {
+      const target = name.startsWith('dev-') ? linkAt(`${at}/${name}/block`) : undefined
+      return target === undefined ? [] : posix.basename(target)
+    })
+  }
+
+  links(directory: 'by-path' | 'by-id'): { link: string; name: string }[] {
+    const at = `${this.#dev}/disk/${directory}`
+    return namesIn(at).flatMap((link) => {
+      const target = linkAt(`${at}/${link}`)
+      return target === undefined ? [] : [{ link, name: posix.basename(target) }]
+    })
+  }
+
+  scsiDisks(): string[] {
+    return namesIn(`${this.#sys}/block`).filter((name) => this.#scsiAddress(name) !== undefined)
+  }
+
+  wwid(name: string): string | undefined {
+    return textIn(`${this.#sys}/block/${name}/device/wwid`, 'EINVAL')
+  }
+
+  fcPort(scsiAddress: string): string | undefined {
+    const target = scsiAddress.split(':').slice(0, 3).join(':')
+    return textIn(`${this.#sys}/class/fc_transport/target${target}/port_name`)
+  }
+
+  deletePath(name: string): string {
+    return `${this.#sys}/block/${name}/device/delete`
+  }
+
+  scsiHosts(): string[] {
+    return namesIn(`${this.#sys}/class/scsi_host`)
+  }
+
+  fcHosts(): string[] {
+    return namesIn(`${this.#sys}/class/fc_host`)
+  }
+
+  scanPath(host: string): string {
+    return `${this.#sys}/class/scsi_host/${host}/scan`
+  }
+
+  #scsiAddress(name: string): string | undefined {
+    try {
+      const found = posix.basename(realpathSync(`${this.#sys}/block/${name}/device`))
+      return /^\d+(?::\d+){3}$/.test(found) ? found : undefined
+    } catch (error) {
+      return ifAbsent(error, undefined)
+    }
+  }
+
+  /** Of a map: one of its paths is. */
+  #isRecovering(name: string): boolean {
+    const host = this.#scsiAddress(name)?.split(':')[0]
+    if (textIn(`${this.#sys}/class/scsi_host/host${host}/state`) === 'recovery') return true
+    return namesIn(`${this.#sys}/block/${name}/slaves`).some((slave) =>
+      this.#isRecovering(this.node(slave)?.disk ?? slave),
+    )
+  }
+
+  /** Partitions have no directory of their own directly below /sys/block. */
+  #block(name: string): string {
+    const own = `${this.#sys}/block/${name}`
+    return existsSync(own) ? own : `${this.#sys}/class/block/${name}`
+  }
+}
+
+/** Undefined where the session ended while it was read. */
+function session(at: string, name: string, host: string): IscsiSession | undefined {
+  const facts = `${at}/iscsi_session/${name}`
+  const iqn = textIn(`${facts}/targetname`)
+  if (iqn === undefined) return undefined
+  const iface = textIn(`${facts}/ifacename`)
+  const portals = namesIn(at)
+    .filter((each) => /^connection\d+:\d+$/.test(each))
+    .flatMap((each) => {
+      const connection = `${at}/${each}/iscsi_connection/${each}`
+      return ['persistent_', ''].flatMap((kind) => portalOf(connection, kind) ?? [])
+    })
+  const luns = lunsOf(at)
+  return { name, host, iqn, portals: [...new Set(portals)], ...(iface === undefined ? {} : { iface }), luns }
+}
+
+/** A session that is reconnecting has no address just now; what was asked for it still tells. */
+function portalOf(connection: string, kind: string): string | undefined {
+  const address = textIn(`${connection}/${kind}address`, ...NOT_CONNECTED)
+  const port = textIn(`${connection}/${kind}port`, ...NOT_CONNECTED)
+  if (!address || address === '<NULL>' || !port) return undefined
+  return `${address.includes(':') && !address.startsWith('[') ? `[${address}]` : address}:${port}`
+}
+
+/** sessionN/targetHOST:CHANNEL:ID/HOST:CHANNEL:ID:LUN/block/NAME */
+function lunsOf(at: string): IscsiLun[] {
+  return namesIn(at)
+    .filter((name) => /^target\d+:\d+:\d+$/.test(name))
+    .flatMap((target) =>
+      namesIn(`${at}/${target}`).flatMap((device) => {
+        const lun = /^\d+:\d+:\d+:(\d+)$/.exec(device)?.[1]
+        if (lun === undefined) return []
+        const path = `${at}/${target}/${device}`
+        const driver = linkAt(`${path}/driver`)
+        return {
+          lun,
+          address: device,
+          disks: namesIn(`${path}/block`),
+          characters: charactersOf(path),
+          ...(driver === undefined ? {} : { driver: posix.basename(driver) }),
+        }
+      }),
+    )
+}
+
+function charactersOf(device: string): string[] {
+  return CHARACTER_CLASSES.flatMap((kind) =>
+    namesIn(`${device}/${kind}`).flatMap((name) => {
+      const dev = textIn(`${device}/${kind}/${name}/dev`)
+      return dev === undefined ? [] : `char ${dev}`
+    }),
+  )
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).toSorted(compareText)
+  } catch (error) {
+    return ifAbsent(error, [])
+  }
+}
+
+/** @param none error codes that mean here that there is no such value */
+function textIn(file: string, ...none: readonly string[]): string | undefined {
+  try {
+    return kernelText(file).trim()
+  } catch (error) {
+    return none.includes(errnoOf(error) ?? '') ? undefined : ifAbsent(error, undefined)
+  }
+}
+
+/** What is no link any more was made anew, as something else. */
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch (error) {
+    return errnoOf(error) === 'EINVAL' ? undefined : ifAbsent(error, undefined)
+  }
+}
+
+/** Attributes of a device that goes away while it is read fail in several ways, all of which mean that it is gone. */
+function ifAbsent<T>(error: unknown, absent: T): T {
+  const code = errnoOf(error)
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENODEV' || code === 'ENXIO') return absent
+  throw error
+}

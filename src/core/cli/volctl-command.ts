@@ -1,0 +1,121 @@
+import { Command, Flags, type Interfaces } from '@oclif/core'
+import { formatDuration } from '../lang/duration.ts'
+import { Reentered } from './live-node.ts'
+import { messages } from './messages.ts'
+import { standardOutput } from './output.ts'
+import { errorText } from './report-error.ts'
+import { plainSwitches } from './switches.ts'
+import { explainError } from './usage-error.ts'
+import type { ExitStatus } from '../errors/exit-status.ts'
+import { environment } from '../trust/environment.ts'
+import { type Palette, palette } from '../views/palette.ts'
+import { toJson, toYaml } from '../views/structured.ts'
+import { terminalSafe } from '../views/terminal-safe.ts'
+
+/** The contract's forms of an answer; `apply` adds ndjson. */
+export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number] | 'ndjson'
+
+export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfaces.OptionFlag<string> {
+  return Flags.string({
+    char: 'o',
+    options: formats,
+    default: 'table',
+    helpValue: formats.join('|'),
+    summary: `Form of the answer: ${formats.join(', ')}. Only json and yaml are stable.`,
+    noCacheDefault: false,
+  })
+}
+
+/** `--verbose`, which tells more in some commands than in others. */
+export function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
+  return Flags.boolean({ char: 'v', summary })
+}
+
+/**
+ * Base of every command: output and colour, messages on standard error, one exit status per meaning, and errors as
+ * one clear line. oclif's own printing of errors (stacks, parser state) is never reached.
+ */
+export abstract class VolctlCommand extends Command {
+  static override baseFlags = {
+    'no-color': Flags.boolean({ summary: 'Print without colour (also: NO_COLOR). Colour is used on a terminal only.' }),
+    verbose: verboseFlag('Say on standard error what was read and how long it took.'),
+  }
+
+  protected readonly output = standardOutput()
+  readonly #started = performance.now()
+
+  /** Before anything else reads the command line: `--verbose=false` is not verbose. */
+  protected override async init(): Promise<void> {
+    await super.init()
+    const { flags, baseFlags } = this.ctor
+    const switches = Object.entries({ ...baseFlags, ...flags }).filter(([, { type }]) => type === 'boolean')
+    this.argv = plainSwitches(
+      this.argv,
+      switches.map(([name]) => name),
+    )
+  }
+
+  /** Colours of standard output or standard error. */
+  protected async paintOf(stream: NodeJS.WriteStream): Promise<Palette> {
+    return await palette(this.#colourful(stream))
+  }
+
+  protected get verbose(): boolean {
+    return this.argv.includes('-v') || this.argv.includes('--verbose')
+  }
+
+  /** A line on standard error. */
+  protected say(message: string): void {
+    messages.write(`${terminalSafe(message)}\n`)
+  }
+
+  /** A line on standard error under `--verbose`, with the time since the start. */
+  protected detail(message: string): void {
+    if (this.verbose) this.say(`[${formatDuration(performance.now() - this.#started)}] ${message}`)
+  }
+
+  /** Prints the answer in the chosen form; `draw` makes the two forms for people. */
+  protected async answer(
+    value: unknown,
+    format: OutputFormat,
+    draw: (wide: boolean, paint: Palette) => string,
+  ): Promise<void> {
+    if (format === 'json') this.output.write(toJson(value))
+    else if (format === 'yaml') this.output.write(await toYaml(value))
+    else this.output.write(draw(format === 'wide', await this.paintOf(process.stdout)))
+    await this.output.flush()
+  }
+
+  protected finish(status: ExitStatus): void {
+    process.exitCode = status
+  }
+
+  protected override async catch(thrown: unknown): Promise<void> {
+    if (thrown instanceof Reentered) {
+      process.exitCode = thrown.status
+      return
+    }
+    // Else oclif adds a warning of its own to a usage error.
+    this.parsed = true
+    const error = explainError(thrown, this.id)
+    messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr)))
+    if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
+    process.exitCode = error.exit
+  }
+
+  #colourful(stream: NodeJS.WriteStream): boolean {
+    const wanted = !this.argv.includes('--no-color') && !environment().NO_COLOR && environment().TERM !== 'dumb'
+    return wanted && stream.isTTY === true
+  }
+
+  /** From the raw arguments, as a usage error leaves nothing parsed. */
+  #structured(): boolean {
+    const given = this.argv.flatMap((arg, index) =>
+      arg === '-o' || arg === '--output'
+        ? (this.argv[index + 1] ?? [])
+        : (/^(?:-o|--output=)(.+)$/.exec(arg)?.[1] ?? []),
+    )
+    return given.some((format) => ['json', 'yaml', 'ndjson'].includes(format))
+  }
+}

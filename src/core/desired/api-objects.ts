@@ -1,0 +1,82 @@
+/** The API's storage objects as a pass asks for them: by name, by driver and handle. Indexed when first asked for. */
+import { csiSourceOf } from './csi-translation/csi-source.ts'
+import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../model/objects.ts'
+import type { NodeSnapshot } from '../model/snapshot.ts'
+import { attachmentName, csiUniqueName } from '../names/volume-names.ts'
+import { AttachedElsewhere } from './attached-elsewhere.ts'
+
+export interface Handle {
+  readonly driver: string
+  readonly handle: string
+}
+
+export class ApiObjects {
+  readonly #volumes: readonly PersistentVolume[]
+  readonly #attachments: readonly VolumeAttachment[]
+  readonly #nodeName: string
+  readonly #attached: ReadonlySet<string>
+  readonly #inUse: ReadonlySet<string>
+  #volumesByName: ReadonlyMap<string, PersistentVolume> | undefined
+  #volumesByHandle: ReadonlyMap<string, PersistentVolume[]> | undefined
+  #attachmentsByName: ReadonlyMap<string, VolumeAttachment> | undefined
+  #elsewhere: AttachedElsewhere | undefined
+
+  constructor({ api, nodeName }: Pick<NodeSnapshot, 'api' | 'nodeName'>) {
+    this.#volumes = api?.persistentVolumes ?? []
+    this.#attachments = api?.volumeAttachments ?? []
+    this.#nodeName = nodeName
+    this.#attached = new Set((api?.node?.status?.volumesAttached ?? []).map((volume) => volume.name))
+    this.#inUse = new Set(api?.node?.status?.volumesInUse ?? [])
+  }
+
+  persistentVolume(name: string): PersistentVolume | undefined {
+    this.#volumesByName ??= byFirstName(this.#volumes)
+    return this.#volumesByName.get(name)
+  }
+
+  /** What a PersistentVolume says of its CSI volume, translated from in-tree where it must be. */
+  csiSourceOf(persistentVolume: string): CsiPersistentVolumeSource | undefined {
+    const volume = this.persistentVolume(persistentVolume)
+    return volume === undefined ? undefined : csiSourceOf(volume)
+  }
+
+  /** Every PersistentVolume with this driver and handle: two of them are one volume (R818). */
+  persistentVolumesOf({ driver, handle }: Handle): readonly PersistentVolume[] {
+    this.#volumesByHandle ??= Map.groupBy(this.#volumes, (volume) => {
+      const csi = csiSourceOf(volume)
+      return csi === undefined ? '' : csiUniqueName(csi.driver, csi.volumeHandle)
+    })
+    return this.#volumesByHandle.get(csiUniqueName(driver, handle)) ?? []
+  }
+
+  /** A node's attachment of a volume, by default this node's (R007). */
+  attachmentOf({ driver, handle }: Handle, nodeName = this.#nodeName): VolumeAttachment | undefined {
+    this.#attachmentsByName ??= byFirstName(this.#attachments)
+    return this.#attachmentsByName.get(attachmentName(handle, driver, nodeName))
+  }
+
+  /** Nodes other than this one that have the volume attached (S30), sorted; empty where nothing is known. */
+  attachedElsewhere(volume: Handle): readonly string[] {
+    this.#elsewhere ??= new AttachedElsewhere(
+      this.#attachments.filter(({ spec, status }) => spec.nodeName !== this.#nodeName && status?.attached === true),
+      (name) => this.csiSourceOf(name),
+    )
+    return this.#elsewhere.nodesOf(volume)
+  }
+
+  /** Is it in node.status.volumesAttached? */
+  isAttached(uniqueName: string): boolean {
+    return this.#attached.has(uniqueName)
+  }
+
+  /** Is it in node.status.volumesInUse? */
+  isInUse(uniqueName: string): boolean {
+    return this.#inUse.has(uniqueName)
+  }
+}
+
+function byFirstName<T extends { readonly metadata: { readonly name: string } }>(
+  objects: readonly T[],
+): ReadonlyMap<string, T> {
+  return new Map(objects.toReversed().map((object) => [object.metadata.name, object]))
+}

@@ -1,0 +1,153 @@
+/**
+ * Gives a volume to a group: every entry below a directory, children before their directory, the directory itself last
+ * (P31). So a walk that was interrupted is never taken for done by OnRootMismatch, and running it again does the rest.
+ *
+ * Every entry is marked by a descriptor before it is looked at, links are changed themselves and never followed, and an
+ * entry in another mount is left alone: its content belongs to somebody else, though the kubelet would go in.
+ */
+import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
+import { errnoOf } from '../errors/errors.ts'
+import type { Ownership } from '../plan/plan.ts'
+import { Descent } from './descent.ts'
+import { asDirectory, isInMount, type OpenDirectory, openEntry } from './descriptors.ts'
+import { diskFailure } from './disk-failure.ts'
+import { StepFailed } from '../errors/operation-error.ts'
+import { isSkipped, ownedMode } from './ownership-bits.ts'
+
+export interface ChangeOwnershipOptions {
+  /** Id of the mount that the directory must be in. */
+  readonly mountId: number
+  readonly ownership: Ownership
+  /** Called for every entry, with how many there were so far. */
+  readonly onEntry?: (entries: number) => void
+  readonly signal?: AbortSignal
+}
+
+export interface OwnershipChange {
+  readonly entries: number
+  /** The root was as it should be, and the policy trusts it. */
+  readonly skipped: boolean
+  /** Entries whose group or mode the file system would not change (P31: that fails nothing). */
+  readonly failed: number
+  /** Entries that were left alone as mounts of something else. */
+  readonly mounts: readonly string[]
+}
+
+const ENTRIES_BETWEEN_BREATHS = 500
+
+/**
+ * @throws StepFailed Interrupted, Swapped, ForeignMount where the directory itself is in another mount, OwnershipFailed
+ * where the walk cannot go on
+ */
+export async function changeOwnership(path: string, options: ChangeOwnershipOptions): Promise<OwnershipChange> {
+  const walk = new Walk(path, options)
+  try {
+    return await walk.run()
+  } finally {
+    walk.descent.close()
+  }
+}
+
+class Walk {
+  readonly descent: Descent
+  readonly #path: string
+  readonly #options: ChangeOwnershipOptions
+  readonly #mounts: string[] = []
+  #entries = 0
+  #failed = 0
+
+  constructor(path: string, options: ChangeOwnershipOptions) {
+    this.#path = path
+    this.#options = options
+    this.descent = new Descent(path, options.mountId)
+  }
+
+  async run(): Promise<OwnershipChange> {
+    const { ownership, signal } = this.#options
+    const root = this.descent.current?.directory
+    const skipped = root !== undefined && isSkipped(fstatSync(root.fd), ownership)
+    for (let count = 1; !skipped && this.descent.current !== undefined; count++) {
+      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (signal?.aborted)
+        throw new StepFailed('Interrupted', `${this.#path}: interrupted after ${this.#entries} files`, {
+          hint: 'Plan again: the walk is made again, and changes what is left.',
+        })
+      this.#next()
+    }
+    return { entries: this.#entries, skipped, failed: this.#failed, mounts: this.#mounts }
+  }
+
+  #next(): void {
+    const level = this.descent.current
+    const name = level?.names.pop()
+    if (level !== undefined && name !== undefined) this.#visit(level.directory, name)
+    else this.descent.leave(({ fd }) => this.#change(fd, fstatSync(fd)))
+  }
+
+  /** What vanished meanwhile has no group to change. */
+  #visit(directory: OpenDirectory, name: Buffer): void {
+    let fd: number | undefined
+    try {
+      fd = openEntry(directory, name)
+      const entry = fstatSync(fd)
+      if (entry.isDirectory()) {
+        const below = asDirectory(fd, directory)
+        if (below === undefined) this.#mounts.push(this.descent.describe(name))
+        else {
+          fd = undefined
+          this.descent.enter(below, name)
+        }
+      } else if (this.#isRight(entry)) this.#count()
+      else if (isInMount(fd, directory.mountId)) this.#change(fd, entry)
+      else this.#mounts.push(this.descent.describe(name))
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw this.#failure(name, error)
+    } finally {
+      if (fd !== undefined) closeSync(fd)
+    }
+  }
+
+  #isRight(entry: Stats): boolean {
+    return entry.gid === this.#options.ownership.gid && (entry.isSymbolicLink() || this.#modeOf(entry) === undefined)
+  }
+
+  /** Undefined: it has all the bits. */
+  #modeOf(entry: Stats): number | undefined {
+    const mode = ownedMode(entry.mode, entry.isDirectory(), this.#options.ownership.readOnly)
+    return mode === (entry.mode & 0o7777) ? undefined : mode
+  }
+
+  /** The group first, since changing it may clear setuid and setgid. Through /proc the very entry is changed, a link too. */
+  #change(fd: number, entry: Stats): void {
+    this.#count()
+    if (this.#isRight(entry)) return
+    const { gid, readOnly } = this.#options.ownership
+    const itself = `/proc/self/fd/${fd}`
+    const changed = [
+      attempt(() => chownSync(itself, -1, gid)),
+      entry.isSymbolicLink() || attempt(() => chmodSync(itself, ownedMode(entry.mode, entry.isDirectory(), readOnly))),
+    ]
+    if (changed.includes(false)) this.#failed += 1
+  }
+
+  #count(): void {
+    this.#entries += 1
+    this.#options.onEntry?.(this.#entries)
+  }
+
+  #failure(name: Buffer, cause: unknown): unknown {
+    if (cause instanceof StepFailed) return cause
+    const what = `${this.descent.describe(name)} could not be read`
+    return diskFailure('OwnershipFailed', what, cause, 'Look at the file system (dmesg); then plan again.')
+  }
+}
+
+/** Errors of single entries fail nothing (P31): a file system may not know groups. */
+function attempt(call: () => void): boolean {
+  try {
+    call()
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Deletes what is below a directory, and never anything else (S12).
+ *
+ * The walk holds a descriptor on every directory it is in and names entries as /proc/self/fd/N/NAME: a path that was
+ * checked before may have been swapped since, a descriptor cannot. Every directory is opened without following links
+ * and must be in the mount that the walk began in, by the mount id of its descriptor: the device alone is not enough,
+ * since a bind mount of the same file system has the same.
+ */
+import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
+import { errnoOf } from '../errors/errors.ts'
+import { Descent } from './descent.ts'
+import { entryPath, type OpenDirectory, openBelow } from './descriptors.ts'
+import { diskFailure } from './disk-failure.ts'
+import { StepFailed } from '../errors/operation-error.ts'
+
+export interface Deleted {
+  readonly files: number
+  readonly bytes: number
+}
+
+export interface DeleteContentOptions {
+  /** Id of the mount that the directory must be in. */
+  readonly mountId: number
+  /** Called once before the first deletion, not at all for an empty directory; throws to refuse. */
+  readonly beforeFirst?: () => void | Promise<void>
+  readonly signal?: AbortSignal
+}
+
+const ENTRIES_BETWEEN_BREATHS = 500
+
+export async function deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted> {
+  const walk = new Walk(path, options)
+  try {
+    await walk.run()
+  } finally {
+    walk.descent.close()
+  }
+  return walk.deleted
+}
+
+class Walk {
+  readonly descent: Descent
+  readonly #path: string
+  readonly #options: DeleteContentOptions
+  #files = 0
+  #bytes = 0
+
+  constructor(path: string, options: DeleteContentOptions) {
+    this.#path = path
+    this.#options = options
+    this.descent = new Descent(path, options.mountId)
+  }
+
+  get deleted(): Deleted {
+    return { files: this.#files, bytes: this.#bytes }
+  }
+
+  async run(): Promise<void> {
+    if (this.descent.current?.names.length === 0) return
+    await this.#options.beforeFirst?.()
+    for (let count = 1; this.descent.current !== undefined; count++) {
+      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (this.#options.signal?.aborted) {
+        throw new StepFailed('Interrupted', `${this.#path}: interrupted after ${this.#files} files`)
+      }
+      this.#next()
+    }
+  }
+
+  #next(): void {
+    const level = this.descent.current
+    const name = level?.names.pop()
+    if (level !== undefined && name !== undefined) this.#remove(level.directory, name)
+    else this.#leave()
+  }
+
+  /** An entry may change its type under our hands; each try takes it for what it is just then. */
+  #remove(directory: OpenDirectory, name: Buffer): void {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      try {
+        const entry = lstatSync(entryPath(directory, name))
+        if (entry.isDirectory()) {
+          this.descent.enter(openBelow(directory, name), name)
+          return
+        }
+        unlinkSync(entryPath(directory, name))
+        this.#files += 1
+        this.#bytes += entry.size
+        return
+      } catch (error) {
+        const code = errnoOf(error)
+        if (code === 'ENOENT') return
+        if (code === 'EBUSY') throw foreignMount(this.descent.describe(name), error)
+        if (code !== 'EISDIR' && code !== 'ENOTDIR' && code !== 'ELOOP') throw this.#failed(name, error)
+      }
+    }
+    throw new StepFailed('Swapped', `${this.descent.describe(name)} changes while it is being deleted`, {
+      hint: 'Find out what still writes there; nothing outside of the volume was touched.',
+    })
+  }
+
+  #leave(): void {
+    this.descent.leave((_, name, above) => {
+      if (above !== undefined) this.#removeEmpty(above, name)
+    })
+  }
+
+  #removeEmpty(parent: OpenDirectory, name: Buffer): void {
+    try {
+      rmdirSync(entryPath(parent, name))
+    } catch (error) {
+      const code = errnoOf(error)
+      if (code === 'ENOENT') return
+      if (code === 'EBUSY') throw foreignMount(this.descent.describe(name), error)
+      // Swapped for a link or filled again: what is there now is for the next plan.
+      if (code === 'ENOTDIR' || code === 'ENOTEMPTY' || code === 'EEXIST') throw this.#failed(name, error, 'Swapped')
+      throw this.#failed(name, error)
+    }
+  }
+
+  #failed(name: Buffer, cause: unknown, code = 'DeleteFailed'): StepFailed {
+    if (cause instanceof StepFailed)
+      return cause.code === 'ForeignMount' ? foreignMount(this.descent.describe(name), cause) : cause
+    const what = `${this.descent.describe(name)} could not be deleted`
+    return diskFailure(code, what, cause, 'Look at what is there, and who still writes there; then plan again.')
+  }
+}
+
+function foreignMount(path: string, cause: unknown): StepFailed {
+  return new StepFailed('ForeignMount', `${path} is a mount point; content of mounts is never deleted`, {
+    cause,
+    hint: `Find out who mounted it (findmnt ${path}); unmount it yourself if nothing needs it.`,
+  })
+}

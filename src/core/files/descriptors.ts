@@ -1,0 +1,93 @@
+/** Directories held by descriptors, and paths that go through them (openat(2) in Node's words). */
+import { closeSync, fstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { kernelText } from '../trust/kernel.ts'
+import { markDirectory, markEntry } from '../trust/plain-files.ts'
+import { StepFailed } from '../errors/operation-error.ts'
+
+export interface OpenDirectory {
+  readonly fd: number
+  readonly mountId: number
+  /** Device and inode. */
+  readonly identity: string
+}
+
+/** Opens a directory by its whole path; links on the way, or another mount than expected, refuse it. */
+export function openDirectory(path: string, mountId: number): OpenDirectory {
+  return checked(markDirectory(path), mountId, path, (fd) => {
+    const real = readlinkSync(`/proc/self/fd/${fd}`)
+    if (real !== path) throw new StepFailed('Swapped', `${path} is really ${real}: a link is on the way`)
+  })
+}
+
+export function openBelow(directory: OpenDirectory, name: Buffer): OpenDirectory {
+  return checked(markDirectory(entryPath(directory, name)), directory.mountId, name.toString())
+}
+
+/**
+ * Marks an entry of any type, a link itself included, without opening what is behind it.
+ *
+ * @returns a descriptor that the caller closes
+ */
+export function openEntry(directory: OpenDirectory, name: Buffer): number {
+  return markEntry(entryPath(directory, name))
+}
+
+/** A directory of which a descriptor is held already, if it is in the same mount as the one above. */
+export function asDirectory(fd: number, above: OpenDirectory): OpenDirectory | undefined {
+  return isInMount(fd, above.mountId) ? { fd, mountId: above.mountId, identity: identityOf(fd) } : undefined
+}
+
+export function isInMount(fd: number, mountId: number): boolean {
+  return mountIdOf(fd) === mountId
+}
+
+/** The directory above, which must be the one that the walk came from. */
+export function openParent(directory: OpenDirectory, identity: string): OpenDirectory {
+  const fd = markDirectory(`/proc/self/fd/${directory.fd}/..`)
+  return checked(fd, directory.mountId, '..', (_, found) => {
+    if (found !== identity) throw new StepFailed('Swapped', 'a directory was moved while the walk was in it')
+  })
+}
+
+/** The path of an entry through its directory's descriptor; names are bytes, and need not be UTF-8. */
+export function entryPath(directory: OpenDirectory, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`/proc/self/fd/${directory.fd}/`), name])
+}
+
+export function readNames(directory: OpenDirectory): Buffer[] {
+  return readdirSync(`/proc/self/fd/${directory.fd}`, { encoding: 'buffer' })
+}
+
+function checked(
+  fd: number,
+  mountId: number,
+  what: string,
+  check: (fd: number, identity: string) => void = () => {},
+): OpenDirectory {
+  try {
+    const found = mountIdOf(fd)
+    if (found !== mountId) {
+      throw new StepFailed('ForeignMount', `${what} is in mount ${found}, not in the volume's mount ${mountId}`, {
+        hint: 'Find out who mounted it; content of other mounts is never touched.',
+      })
+    }
+    const identity = identityOf(fd)
+    check(fd, identity)
+    return { fd, mountId, identity }
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+function identityOf(fd: number): string {
+  const { dev, ino } = fstatSync(fd, { bigint: true })
+  return `${dev}:${ino}`
+}
+
+function mountIdOf(fd: number): number {
+  const match = /^mnt_id:\s*(\d+)$/m.exec(kernelText(`/proc/self/fdinfo/${fd}`))
+  if (match?.[1] === undefined)
+    throw new StepFailed('ForeignMount', `the kernel does not tell the mount of descriptor ${fd}`)
+  return Number(match[1])
+}

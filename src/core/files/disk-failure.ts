@@ -1,0 +1,15 @@
+import { diskTrouble, troubleText } from './disk-trouble.ts'
+import { errnoOf } from '../errors/errors.ts'
+import { StepFailed } from '../errors/operation-error.ts'
+
+/**
+ * A step that failed with the system's error.
+ *
+ * @param what could not be done, and on which path
+ * @param hint where the error itself does not tell what to do
+ */
+export function diskFailure(code: string, what: string, cause: unknown, hint: string): StepFailed {
+  const trouble = diskTrouble(cause)
+  const why = trouble === undefined ? ` (${errnoOf(cause) ?? String(cause)})` : `: ${troubleText(cause)}`
+  return new StepFailed(code, `${what}${why}`, { cause, hint: trouble?.hint ?? hint })
+}

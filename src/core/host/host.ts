@@ -1,0 +1,116 @@
+/** The kernel and the disk, as apply uses them: the port of everything that changes them. */
+
+import type { Content } from '../holders/content-holders.ts'
+import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
+import type { DetachedFiles, DetachedSearch } from '../holders/detached-files.ts'
+import type { HolderSearch, Holders } from '../holders/find-holders.ts'
+import type { BlockQuestion } from '../holders/mapped-blocks.ts'
+import type { MapReader } from '../holders/mapped-files.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { CommandResult } from '../trust/programs.ts'
+import type { AtomicContent } from './write-atomically.ts'
+import type { BlockTree } from '../block/block-tree.ts'
+import type { Undo } from '../apply/operation/undo.ts'
+import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
+import type { DeleteContentOptions, Deleted } from '../files/delete-content.ts'
+import type { Opener } from '../block/device-openers.ts'
+import type { DeviceUse } from '../block/device-use.ts'
+import type { HiddenFileSystem } from '../apply/disks/hidden-file-systems.ts'
+import type { Mapper } from '../apply/disks/mapped-devices.ts'
+import type { Apart } from './ownership-apart.ts'
+
+/** plain: many paths a call, for file systems that cannot hang; careful: `-i -c -n`, never touches the file system. */
+export type UmountHow = 'plain' | 'careful' | 'force' | 'lazy'
+
+/** Another mount namespace, seen through one of its processes. */
+export interface OtherNamespace {
+  readonly pid: number
+  readonly process: string
+  readonly table: MountTable
+}
+
+export interface FoundFile {
+  readonly type: 'file' | 'dir' | 'link' | 'other'
+  readonly size: number
+  /** Which one it is; mtime in seconds since the epoch. */
+  readonly id?: { readonly dev: number; readonly ino: number; readonly mtime: number }
+}
+
+export interface Host {
+  umount(paths: readonly string[], how: UmountHow, deadlineMs: number): Promise<CommandResult>
+  releaseLoop(device: string, deadlineMs: number): Promise<CommandResult>
+  /**
+   * Runs a program, by name or by absolute path, to its end or its deadline; never through a shell (P161).
+   *
+   * @param input what it reads on its standard input; else nothing
+   */
+  run(program: string, args: readonly string[], deadlineMs: number, input?: string): Promise<CommandResult>
+  /** @throws VolctlError CommandMissing where `run` would not find this program */
+  requireCommand(program: string): void
+  /** Undefined: the device is not bound to a file. */
+  loopBackingFile(device: string): string | undefined
+  /** Does the mount on this path fail to answer; asked by a child with a deadline. */
+  isDead(path: string, deadlineMs: number): Promise<boolean>
+  /** One directory; EEXIST where something is there. */
+  mkdir(path: string, mode: number): void
+  /** Never follows a link. */
+  chmod(path: string, mode: number): void
+  /** A new, empty file; EEXIST where something is there. */
+  createFile(path: string, mode: number): void
+  /** EEXIST where something is there. */
+  symlink(to: string, path: string): void
+  /** Undefined: no link is there. */
+  readLink(path: string): string | undefined
+  /**
+   * A state file's whole content, on the disk when this returns; no link in its place is followed. A file that is there
+   * is replaced as a whole.
+   */
+  writeStateFile(path: string, text: string): void
+  rmdir(path: string): void
+  unlink(path: string): void
+  /** Undefined: nothing there. Never follows a link. */
+  lstat(path: string): FoundFile | undefined
+  /** Names and types below a directory, links not followed; the directory itself is not among them. */
+  listTree(path: string): readonly string[]
+  /** Names in a directory; none where there is no such directory. */
+  listNames(path: string): readonly string[]
+  /** A small file's text; undefined: not there. */
+  readSmallFile(path: string): string | undefined
+  deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>
+  /** @param apart in a process of its own, which can be left behind: where the file system may not answer */
+  changeOwnership(path: string, options: ChangeOwnershipOptions, apart?: Apart): Promise<OwnershipChange>
+  /** @returns how to take it back @throws StepFailed what was shown before is still there */
+  writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]>
+  otherNamespaces(everyThread: boolean): readonly OtherNamespace[]
+  /** Everybody that keeps something busy, maps, loops and other namespaces included; what could not be seen is said. */
+  findHolders(search: HolderSearch): Promise<Holders>
+  /** One look at all that may use the content of directories of these file systems. */
+  lookForUsers(search: ContentSearch): Promise<ContentLook>
+  /** Everybody who uses what would go with a directory's content, by such a look. */
+  contentHolders(look: ContentLook, content: Content): Promise<Holders>
+  /** What still uses a block device ("major:minor"); empty: nothing. */
+  deviceUse(dev: string): DeviceUse
+  readonly blockTree: BlockTree
+  /** Processes that have one of these devices ("major:minor", "char major:minor") open. @throws where that cannot be told */
+  openersOf(devs: ReadonlySet<string>, table: MountTable, others: readonly OtherNamespace[]): readonly Opener[]
+  /** UIDs of the pods that a process is of, by its cgroup: several where one is nested in the other. */
+  podsOf(pid: number): readonly string[]
+  /** The kernel's number for the disk behind a device, never given twice in one boot; undefined before Linux 5.15. */
+  diskSequence(dev: string): string | undefined
+  /** "major:minor" of a device node, where there is one. */
+  deviceNumber(path: string): string | undefined
+  /** Names and backing files of loop devices. */
+  loops(): readonly { readonly device: string; readonly backingFile: string }[]
+  /** By its size: false where the loop device cannot be one on the whole of this block device ("major:minor"). */
+  mayBeMadeOf(loop: string, dev: string): boolean
+  /** Is the superblock of a lazily detached file system shown to be gone. */
+  superblockGone(dev: string, fsType: string): boolean
+  /** Does the kernel list the file system of this number ("0:52") as alive; false: it does not, or has no list of them. */
+  fileSystemLives(dev: string, fsType: string): boolean
+  /** Who has a block device mapped into memory. */
+  mappedBlocks(question: BlockQuestion, reader: MapReader): Promise<readonly Mapper[]>
+  /** Who has something open on a file system that no table shows any more. */
+  detachedFiles(search: DetachedSearch, reader: MapReader): Promise<DetachedFiles>
+  /** File systems on block devices that none of these tables shows. */
+  hiddenFileSystems(tables: readonly MountTable[]): readonly HiddenFileSystem[]
+}

@@ -1,0 +1,158 @@
+/** This host: umount(8), losetup(8) and plain system calls. */
+import {
+  chmodSync,
+  closeSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs'
+import { errnoOf } from '../errors/errors.ts'
+import { contentHolders } from '../holders/content-holders.ts'
+import { lookForUsers } from '../holders/content-look.ts'
+import { detachedFiles, processesWithBlocks } from '../holders/detached-files.ts'
+import { findHolders } from '../holders/find-holders.ts'
+import { podUidsOfCgroup } from '../processes/pod-cgroups.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
+import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
+import { commandPath, runCommand } from '../trust/programs.ts'
+import { writeAtomically } from './write-atomically.ts'
+import { changeOwnership } from '../files/change-ownership.ts'
+import { deleteContent } from '../files/delete-content.ts'
+import { openersOf } from '../block/device-openers.ts'
+import {
+  fileSystemLives,
+  isSuperblockGone,
+  mayBeMadeOf,
+  readBackingFile,
+  readDeviceNumber,
+  readDeviceUse,
+  readDiskSequence,
+  readLoops,
+} from '../block/device-use.ts'
+import { hiddenFileSystems } from '../apply/disks/hidden-file-systems.ts'
+import type { FoundFile, Host, UmountHow } from './host.ts'
+import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
+import { changeOwnershipApart } from './ownership-apart.ts'
+import { SysfsBlockTree } from '../block/sysfs-block-tree.ts'
+import { writeStateFile } from '../files/write-state-file.ts'
+
+/**
+ * plain: none of -i -c -n -l -f, so that umount(8) opens the path and does not read the mount table once a path.
+ * careful: no helper, no canonicalisation, no statfs: nothing that a dead server would have to answer.
+ */
+const UMOUNT_OPTIONS: Readonly<Record<UmountHow, readonly string[]>> = {
+  plain: [],
+  careful: ['-i', '-c', '-n'],
+  force: ['-i', '-c', '-n', '-f'],
+  lazy: ['-i', '-c', '-n', '-l'],
+}
+
+const SMALL_FILE = 1 << 20
+
+export const linuxHost: Host = {
+  umount: (paths, how, deadlineMs) => runCommand('umount', [...UMOUNT_OPTIONS[how], '--', ...paths], deadlineMs),
+  run: (program, args, deadlineMs, input) => runCommand(program, args, deadlineMs, input),
+  requireCommand: (program) => void commandPath(program),
+  blockTree: new SysfsBlockTree(),
+  openersOf: (devs, table, others) => openersOf(devs, table, others),
+  releaseLoop: (device, deadlineMs) => runCommand('losetup', ['-d', device], deadlineMs),
+  loopBackingFile: (device) => readBackingFile(device),
+  mkdir: (path, mode) => mkdirSync(path, { mode }),
+  chmod,
+  createFile: (path, mode) => closeSync(createNew(path, mode)),
+  symlink: (to, path) => symlinkSync(to, path),
+  readLink,
+  writeStateFile,
+  rmdir: rmdirSync,
+  unlink: unlinkSync,
+  lstat: findFile,
+  listTree,
+  listNames,
+  readSmallFile,
+  deleteContent,
+  changeOwnership: (path, options, apart) =>
+    apart === undefined ? changeOwnership(path, options) : changeOwnershipApart(path, options, apart),
+  writeAtomically,
+  otherNamespaces: (everyThread) => readOtherNamespaces(everyThread),
+  findHolders,
+  lookForUsers,
+  contentHolders,
+  deviceUse: (dev) => readDeviceUse(dev),
+  podsOf: (pid) => podUidsOfCgroup(kernelTextIfAny(`/proc/${pid}/cgroup`) ?? ''),
+  diskSequence: readDiskSequence,
+  deviceNumber: readDeviceNumber,
+  loops: () => readLoops(),
+  mayBeMadeOf: (loop, dev) => mayBeMadeOf(loop, dev),
+  superblockGone: (dev, fsType) => isSuperblockGone(dev, fsType),
+  fileSystemLives: (dev, fsType) => fileSystemLives(dev, fsType),
+  detachedFiles,
+  mappedBlocks: processesWithBlocks,
+  hiddenFileSystems: (tables) => hiddenFileSystems(tables),
+
+  async isDead(path, deadlineMs) {
+    const { status, timedOut, stderr } = await runCommand('stat', ['--', path], deadlineMs)
+    if (timedOut) return true
+    return status !== 0 && /not connected|Stale|Input\/output error|Host is down|No such device/i.test(stderr)
+  },
+}
+
+/** By a descriptor: a link that was put in its place is not followed, and no FIFO or device there is opened. */
+function chmod(path: string, mode: number): void {
+  const fd = markEntry(path)
+  try {
+    if (fstatSync(fd).isSymbolicLink()) throw new Error(`${path} is a symbolic link`)
+    chmodSync(`/proc/self/fd/${fd}`, mode)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function findFile(path: string): FoundFile | undefined {
+  const entry = lstatSync(path, { throwIfNoEntry: false })
+  if (entry === undefined) return undefined
+  const type = entry.isFile() ? 'file' : entry.isDirectory() ? 'dir' : entry.isSymbolicLink() ? 'link' : 'other'
+  const { size, dev, ino, mtimeMs } = entry
+  return { type, size, id: { dev, ino, mtime: Math.floor(mtimeMs / 1000) } }
+}
+
+/** For directories in which nothing is mounted: the caller has looked at the table. */
+function listTree(path: string): string[] {
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    const child = `${path}/${entry.name}`
+    return entry.isDirectory() ? [child, ...listTree(child)] : [child]
+  })
+}
+
+function listNames(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+function readSmallFile(path: string): string | undefined {
+  try {
+    return readPlain(path, SMALL_FILE).toString('utf8')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    if (error instanceof TooLarge || error instanceof NotPlain)
+      throw new Error(`${path} is not a small file`, { cause: error })
+    throw error
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EINVAL') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,72 @@
+/** The walk of change-ownership.ts in a child of this process, which is killed at its deadline, or left behind. */
+import type { Shape } from '../json/shape.ts'
+import type { CommandResult } from '../trust/programs.ts'
+import { runCommand } from '../trust/programs.ts'
+import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
+import { StepFailed } from '../errors/operation-error.ts'
+import { type WalkRequest, walkDone, walkFailed, walkProgress } from './walker-messages.ts'
+
+export interface Apart {
+  /** Command line of the child (ownership-walker.ts). */
+  readonly command: readonly string[]
+  readonly deadlineMs: number
+}
+
+/**
+ * @returns as changeOwnership
+ * @throws StepFailed as changeOwnership, and TimedOut; `stuck` where the child could not be killed
+ */
+export async function changeOwnershipApart(
+  path: string,
+  { mountId, ownership, onEntry, signal }: ChangeOwnershipOptions,
+  { command: [program = '', ...args], deadlineMs }: Apart,
+): Promise<OwnershipChange> {
+  const request: WalkRequest = { parent: process.pid, path, mountId, ownership }
+  const result = await runCommand(program, args, deadlineMs, JSON.stringify(request), {
+    onOutput: (text) => {
+      const entries = lastOf(text, walkProgress)?.entries
+      if (entries !== undefined) onEntry?.(entries)
+    },
+    ...(signal === undefined ? {} : { signal }),
+  })
+  if (result.timedOut) throw givenUp(path, result, { deadlineMs, interrupted: signal?.aborted === true })
+  const done = lastOf(result.stdout, walkDone)
+  if (done !== undefined) return done.done
+  const { code, message, hint } = lastOf(result.stdout, walkFailed)?.failed ?? {
+    code: 'OwnershipFailed',
+    message: `the process that gives ${path} to group ${ownership.gid} ended early: ${result.stderr.trim().split('\n').at(-1)}`,
+    hint: 'Plan again: the walk is made again.',
+  }
+  throw new StepFailed(code, message, { hint })
+}
+
+function givenUp(
+  path: string,
+  { abandonedPid }: CommandResult,
+  { deadlineMs, interrupted }: { deadlineMs: number; interrupted: boolean },
+): StepFailed {
+  const stuck = abandonedPid !== undefined
+  const left = stuck ? `; pid ${abandonedPid} cannot be killed and was left behind` : ''
+  if (interrupted)
+    return new StepFailed('Interrupted', `${path}: interrupted while it was given to a group${left}`, {
+      hint: 'Plan again: the walk is made again, and changes what is left.',
+      stuck,
+    })
+  const seconds = Math.round(deadlineMs / 100) / 10
+  return new StepFailed('TimedOut', `${path} was not given to a group within ${seconds} s${left}`, {
+    hint: stuck
+      ? 'Bring the server back, or unmount the volume yourself; then plan again.'
+      : 'If the server answers, give a longer --timeout: what has the group by now keeps it.',
+    stuck,
+  })
+}
+
+/** The last whole line, if it is of this shape. */
+function lastOf<T>(text: string, shape: Shape<T>): T | undefined {
+  const line = text.split('\n').findLast((each) => each.endsWith('}'))
+  try {
+    return line === undefined ? undefined : shape(JSON.parse(line), '')
+  } catch {
+    return undefined
+  }
+}

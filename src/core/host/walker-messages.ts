@@ -1,0 +1,65 @@
+/** What a process and its ownership walker say to each other: JSON, a line each, read by shape. */
+import { posix } from 'node:path'
+import type { Ownership } from '../plan/plan.ts'
+import { count, flag, list, object, oneOf, path, type Shape, ShapeError, text } from '../json/shape.ts'
+import type { OwnershipChange } from '../files/change-ownership.ts'
+
+export interface WalkRequest {
+  /** PID of who asks: the walk ends with it. */
+  readonly parent: number
+  readonly path: string
+  readonly mountId: number
+  readonly ownership: Ownership
+}
+
+export interface WalkFailure {
+  readonly code: (typeof FAILURES)[number]
+  readonly message: string
+  readonly hint: string
+}
+
+const FAILURES = ['OwnershipFailed', 'Swapped', 'ForeignMount'] as const
+/** The highest group id: the one above means "leave it". */
+const MAX_GID = 2 ** 32 - 2
+
+const cleanPath: Shape<string> = (value, at) => {
+  const given = path(value, at)
+  if (posix.normalize(given) === given && !given.includes('\0')) return given
+  throw new ShapeError(`${at} is not a plain path`)
+}
+
+const gid: Shape<number> = (value, at) => {
+  if (count(value, at) <= MAX_GID) return value as number
+  throw new ShapeError(`${at} is not a group id`)
+}
+
+/** @throws ShapeError */
+export const walkRequest: Shape<WalkRequest> = object({
+  parent: count,
+  path: cleanPath,
+  mountId: count,
+  ownership: object({ gid, policy: oneOf('Always', 'OnRootMismatch'), readOnly: flag, ignoreErrors: flag }),
+})
+
+/** @throws ShapeError */
+export const walkProgress = object({ entries: count })
+
+/** @throws ShapeError */
+export const walkDone: Shape<{ readonly done: OwnershipChange }> = object({
+  done: object({ entries: count, skipped: flag, failed: count, mounts: list(text) }),
+})
+
+/** @throws ShapeError */
+export const walkFailed: Shape<{ readonly failed: WalkFailure }> = object({
+  failed: object({ code: oneOf(...FAILURES), message: text, hint: text }),
+})
+
+export function failureOf(error: unknown, where: string): WalkFailure {
+  const { code, message, hint } = error as { code?: string; message?: string; hint?: string }
+  const known = FAILURES.find((each) => each === code)
+  return {
+    code: known ?? 'OwnershipFailed',
+    message: known === undefined ? `${where} could not be walked (${code ?? message})` : (message ?? ''),
+    hint: hint ?? 'Look at the file system and its server; then plan again.',
+  }
+}

@@ -1,0 +1,32 @@
+/** A JSON document that a person gives to volctl: what it holds, or what is wrong with it. */
+import { errorMessage } from '../errors/errors.ts'
+import { JsonLimitError, type JsonLimits, parseJson } from '../trust/parse-json.ts'
+
+export type Parsed =
+  | { readonly document: Readonly<Record<string, unknown>> }
+  | { readonly defect: 'CutOff' | 'NotJson' | 'TooLarge'; readonly why: string; readonly cause?: unknown }
+
+/** @param bytes UTF-8 */
+export function parseDocument(bytes: Buffer, limits: Partial<JsonLimits> = {}): Parsed {
+  if (bytes.length === 0) return { defect: 'CutOff', why: 'it is empty' }
+  let document: unknown
+  try {
+    document = parseJson(bytes, limits)
+  } catch (cause) {
+    if (cause instanceof JsonLimitError) return { defect: 'TooLarge', why: `it ${cause.message}`, cause }
+    // A document that begins like one and lacks its end was cut off on the way.
+    const [head, tail] = [bytes.toString('latin1', 0, 100), bytes.toString('latin1', Math.max(0, bytes.length - 100))]
+    if (/^\s*\{/.test(head) && !/\}\s*$/.test(tail)) return { defect: 'CutOff', why: 'it is cut off', cause }
+    return { defect: 'NotJson', why: `it is not JSON: ${errorMessage(cause).slice(0, 120)}`, cause }
+  }
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+    return { defect: 'NotJson', why: 'it holds no JSON object' }
+  }
+  return { document: document as Readonly<Record<string, unknown>> }
+}
+
+/** A field of it, for a message. */
+export function shownField(value: unknown): string {
+  if (value === undefined) return 'missing'
+  return typeof value === 'object' ? 'no text' : JSON.stringify(value).slice(0, 60)
+}

@@ -1,0 +1,86 @@
+/** What names a Fibre Channel volume on disk: the name of its global directory, and udev's links (P79, P80, P82). Pure. */
+import type { SharedSources } from '../model/objects.ts'
+import { uniqueVolumeName } from './volume-names.ts'
+import type { VolumeMode } from '../plan/plan.ts'
+
+export const FC_PLUGIN = 'kubernetes.io/fc'
+
+export type FcDisk =
+  | { readonly wwns: readonly string[]; readonly lun: string; readonly wwids?: undefined }
+  | { readonly wwids: readonly string[]; readonly wwns?: undefined; readonly lun?: undefined }
+
+/** Names that become a path: nothing that would lead out of it. */
+const ID = /^(?!\.{1,2}$)[A-Za-z0-9._: -]+$/
+
+/**
+ * What a source names: WWNs with a LUN, else WWIDs, whose spaces udev writes as `_`.
+ *
+ * @returns an error where it names neither, or a name is none
+ */
+export function fcDiskOf({
+  targetWWNs = [],
+  lun,
+  wwids = [],
+}: NonNullable<SharedSources['fc']>): FcDisk | { readonly error: string } {
+  const bad = [...targetWWNs, ...wwids].find((each) => !ID.test(each))
+  if (bad !== undefined) return { error: `its fc source has ${JSON.stringify(bad)}, which is no name` }
+  if (targetWWNs.length > 0 && lun != null) return { wwns: targetWWNs, lun: String(lun) }
+  if (wwids.length > 0) return { wwids: wwids.map((each) => each.replaceAll(' ', '_')) }
+  return { error: 'its fc source names neither WWNs with a LUN nor WWIDs' }
+}
+
+/** The global directory, relative to the root directory (P79). */
+export function fcDirectory(disk: FcDisk, mode: VolumeMode): string {
+  const name = disk.wwns === undefined ? disk.wwids.join('-') : `${disk.wwns.join('-')}-lun-${disk.lun}`
+  return `plugins/kubernetes.io/fc/${mode === 'Block' ? 'volumeDevices/' : ''}${name}`
+}
+
+/** `WWN-WWN-lun-LUN` or `WWID-WWID`; undefined where it is neither. */
+export function parseFcDirectory(name: string): FcDisk | undefined {
+  const parts = name.split('-')
+  if (parts.some((part) => part === '' || /[\s/]/.test(part))) return undefined
+  if (parts.at(-2) !== 'lun') return { wwids: parts }
+  const lun = parts.at(-1) ?? ''
+  const wwns = parts.slice(0, -2)
+  return wwns.length > 0 && /^\d+$/.test(lun) ? { wwns, lun } : undefined
+}
+
+/** Is this udev link one of the disk: the whole of its name, never a part of it (S25; the kubelet takes any that contains it). */
+export function isFcLink(disk: FcDisk, directory: 'by-path' | 'by-id', link: string): boolean {
+  if (disk.wwids !== undefined)
+    return directory === 'by-id' && [...disk.wwids, disk.wwids.join('-')].some((wwid) => link === `scsi-${wwid}`)
+  const [, wwn, lun] = /^(?:pci-.*-fc|fc)-0x([^-]+)-lun-(\d+)$/.exec(link) ?? []
+  return directory === 'by-path' && wwn !== undefined && disk.wwns.includes(wwn) && lun === disk.lun
+}
+
+/** What the kernel itself says of a disk; undefined: it says nothing. */
+export interface FcIdentity {
+  readonly lun: string | undefined
+  /** Of the target's port: 0x50060e801049cfd1 */
+  readonly port: string | undefined
+  /** naa.…, eui.… or t10.… */
+  readonly wwid: string | undefined
+}
+
+/** udev's links may be stale or wrong; this is what they are made of. */
+export function isFcDisk(disk: FcDisk, { lun, port, wwid }: FcIdentity): boolean {
+  if (disk.wwids !== undefined)
+    return wwid !== undefined && [...disk.wwids, disk.wwids.join('-')].some((each) => isSame(each, udevName(wwid)))
+  return port !== undefined && lun === disk.lun && disk.wwns.some((wwn) => isSame(`0x${wwn}`, port))
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+/** udev has the type of the identifier as a digit, and no spaces. */
+function udevName(wwid: string): string {
+  const [, type = '', id = ''] = /^(naa|eui|t10)\.(.*)$/s.exec(wwid) ?? []
+  return `${{ naa: '3', eui: '2', t10: '1' }[type] ?? ''}${id.trim().replaceAll(/\s+/g, '_')}`
+}
+
+/** Go's print of a list (R013). */
+export function fcUniqueName(disk: FcDisk): string {
+  const name = disk.wwns === undefined ? `[${disk.wwids.join(' ')}]` : `[${disk.wwns.join(' ')}]:${disk.lun}`
+  return uniqueVolumeName(FC_PLUGIN, name)
+}

@@ -1,0 +1,86 @@
+/** What names an iSCSI volume on disk: its iscsi.json and its global directory (P72, P73, P77). Pure: text in, names out. */
+import { posix } from 'node:path'
+import { uniqueVolumeName } from './volume-names.ts'
+
+export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
+
+/** One LUN as the kubelet logged in to it. */
+export interface IscsiDisk {
+  /** With their ports, the first one being that of the directory's name. */
+  readonly portals: readonly string[]
+  readonly iqn: string
+  readonly lun: string
+  readonly iface?: string
+  /** The kubelet cloned this iface for the volume alone, and deletes it in the end (P76). */
+  readonly ownIface: boolean
+}
+
+export type IscsiRecord = { readonly disk: IscsiDisk } | { readonly corrupt: string }
+
+/** Names that are handed to a program and looked up in sysfs: nothing that could be taken for an option or a path. */
+const PORTAL = /^[A-Za-z0-9[][A-Za-z0-9._:%[\]-]*$/
+const IQN = /^(?:iqn|eui|naa)\.[^\s/]+$/
+const LUN = /^\d{1,10}$/
+const IFACE = /^[^\s/-][^\s/]*$/
+
+/** @param text of iscsi.json: Go's names of the exported fields of iscsiDisk */
+export function parseIscsiJson(text: string): IscsiRecord {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { corrupt: text.trim() === '' ? 'it is empty' : 'it is not JSON, or was cut off' }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { corrupt: 'it holds no JSON object' }
+  const { VolName, Portals, Iqn, Lun, Iface, InitiatorName } = value as Record<string, unknown>
+  const portals = Array.isArray(Portals) ? Portals.filter((portal) => typeof portal === 'string') : []
+  const [first] = portals
+  if (first === undefined || !portals.every((portal) => PORTAL.test(portal))) return { corrupt: 'it names no portal' }
+  if (typeof Iqn !== 'string' || !IQN.test(Iqn)) return { corrupt: 'it names no target' }
+  if (typeof Lun !== 'string' || !LUN.test(Lun)) return { corrupt: 'it names no LUN' }
+  if (Iface !== undefined && Iface !== '' && !(typeof Iface === 'string' && IFACE.test(Iface)))
+    return { corrupt: 'its interface is no name' }
+  const iface = typeof Iface === 'string' && Iface !== '' ? Iface : undefined
+  return {
+    disk: {
+      portals: [...new Set(portals)],
+      iqn: Iqn,
+      lun: Lun,
+      ...(iface === undefined ? {} : { iface }),
+      ownIface: typeof InitiatorName === 'string' && InitiatorName !== '' && iface === `${first}:${VolName}`,
+    },
+  }
+}
+
+/**
+ * The same from `…/iface-IFACE/PORTAL-IQN-lun-LUN`. A portal ends with its port, so that a host name may hold hyphens,
+ * which the kubelet's own parser gets wrong (P77); the LUN is what follows the last `-lun-`, since a target may hold one.
+ */
+export function parseIscsiDirectory(path: string): IscsiDisk | undefined {
+  const iface = ifaceOf(path)
+  const match = /^(\[[^[\]]+\](?::\d+)?|[^[\]]+?:\d+)-((?:iqn|eui|naa)\..+)-lun-(\d+)$/.exec(posix.basename(path))
+  const [, portal, iqn, lun] = match ?? []
+  if (portal === undefined || iqn === undefined || lun === undefined) return undefined
+  if (!PORTAL.test(portal) || !IQN.test(iqn) || !LUN.test(lun)) return undefined
+  return { portals: [portal], iqn, lun, ownIface: false, ...(iface !== undefined && { iface }) }
+}
+
+export function isIfaceName(name: string): boolean {
+  return IFACE.test(name)
+}
+
+/** Of `…/iface-IFACE/NAME`. */
+export function ifaceOf(path: string): string | undefined {
+  const iface = /^iface-(.+)$/.exec(posix.basename(posix.dirname(path)))?.[1]
+  return iface !== undefined && IFACE.test(iface) ? iface : undefined
+}
+
+/** Does the directory bear this disk's name: exactly one of its portals, its target and its LUN (S25). */
+export function isDirectoryOf({ portals, iqn, lun }: IscsiDisk, name: string): boolean {
+  return portals.some((portal) => name === `${portal}-${iqn}-lun-${lun}`)
+}
+
+/** R019, with the port that the directory has and a pod's spec may lack (R014). */
+export function iscsiUniqueName({ portals, iqn, lun }: IscsiDisk): string {
+  return uniqueVolumeName(ISCSI_PLUGIN, `${portals[0]}:${iqn}:${lun}`)
+}

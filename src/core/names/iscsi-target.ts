@@ -1,0 +1,88 @@
+/** An iSCSI volume as a pod or a PersistentVolume has it, and the names that follow from it (P72-P74). Pure. */
+import { isDirectoryOf, isIfaceName, parseIscsiJson } from './iscsi-disk.ts'
+import type { SharedSources } from '../model/objects.ts'
+import type { VolumeMode } from '../plan/plan.ts'
+
+/** One LUN, as it is to be logged in to. */
+export interface IscsiTarget {
+  readonly volumeName: string
+  /** With their ports, as often as the source names them. */
+  readonly portals: readonly [string, ...string[]]
+  readonly iqn: string
+  readonly lun: string
+  /** The one that the source names: its settings are used. */
+  readonly initIface: string
+  /** The same, or the volume's own clone of it where the source has an initiator's name. */
+  readonly iface: string
+  readonly initiatorName: string
+}
+
+type IscsiSource = NonNullable<SharedSources['iscsi']>
+
+/**
+ * @param volumeName the spec name
+ * @returns an error where a name is none that may be handed to a program or become a path
+ */
+export function iscsiTargetOf(volumeName: string, source: IscsiSource): IscsiTarget | { readonly error: string } {
+  const { targetPortal, portals = [], iqn, lun, iscsiInterface, initiatorName = '' } = source
+  const first = withDefaultPort(targetPortal)
+  const initIface = iscsiInterface || 'default'
+  const target: IscsiTarget = {
+    volumeName,
+    portals: [first, ...portals.map(withDefaultPort)],
+    iqn,
+    lun: String(lun ?? 0),
+    initIface,
+    iface: initiatorName === '' ? initIface : `${first}:${volumeName}`,
+    initiatorName,
+  }
+  if (!isIfaceName(initIface)) return { error: `its interface ${JSON.stringify(initIface)} is no name` }
+  if (initiatorName !== '' && !/^(?:iqn|eui|naa)\.\S+$/.test(initiatorName))
+    return { error: `its initiator's name ${JSON.stringify(initiatorName)} is none` }
+  // What could not be read again could not be taken down.
+  const record = parseIscsiJson(iscsiRecordOf(target))
+  if ('corrupt' in record) return { error: `of its iscsi source: ${record.corrupt}` }
+  return isDirectoryOf(record.disk, nameOf(target)) ? target : { error: 'its iscsi source names no LUN' }
+}
+
+/** The global directory, relative to the root directory (P72). */
+export function iscsiDirectory(target: IscsiTarget, mode: VolumeMode): string {
+  const maps = mode === 'Block' ? 'volumeDevices/' : ''
+  return `plugins/kubernetes.io/iscsi/${maps}iface-${target.iface}/${nameOf(target)}`
+}
+
+function nameOf({ portals, iqn, lun }: IscsiTarget): string {
+  return `${portals[0]}-${iqn}-lun-${lun}`
+}
+
+/** The text of iscsi.json, byte for byte the kubelet's; no secret is in it (P73). */
+export function iscsiRecordOf({ volumeName, portals, iqn, lun, initIface, iface, initiatorName }: IscsiTarget): string {
+  const record = {
+    VolName: volumeName,
+    Portals: portals,
+    Iqn: iqn,
+    Lun: lun,
+    InitIface: initIface,
+    Iface: iface,
+    InitiatorName: initiatorName,
+    MetricsProvider: null,
+  }
+  return `${JSON.stringify(record)}\n`
+}
+
+/**
+ * Is this udev link one of the LUN behind a portal, by the whole of its name (P74; S25): `ip-PORTAL-iscsi-IQN-lun-LUN`,
+ * after the address of the adapter for other transports than TCP; IPv6 without its brackets.
+ */
+export function isIscsiLink(
+  link: string,
+  portals: readonly string[],
+  { iqn, lun }: Pick<IscsiTarget, 'iqn' | 'lun'>,
+): boolean {
+  const [, name] = /^(?:pci-.+?-)?(ip-.*)$/.exec(link) ?? []
+  return portals.some((portal) => name === `ip-${portal.replaceAll(/[[\]]/g, '')}-iscsi-${iqn}-lun-${lun}`)
+}
+
+function withDefaultPort(portal: string): string {
+  return portal.includes(':') ? portal : `${portal}:3260`
+}

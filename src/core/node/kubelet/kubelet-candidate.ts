@@ -1,0 +1,71 @@
+import { hostname } from 'node:os'
+import { posix } from 'node:path'
+import type { PinnedProcess } from '../../trust/processes.ts'
+import { canonicalNodeName } from './canonical-node-name.ts'
+import { type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-flags.ts'
+
+export const DEFAULT_ROOT_DIR = '/var/lib/kubelet'
+
+/** One kubelet that runs, or would be started, on this host; its configuration file is not read yet. */
+export interface KubeletCandidate {
+  /** For messages: "process 812", "unit kubelet.service". */
+  readonly source: string
+  readonly pid?: number
+  /** Pinned, while the node is looked for. */
+  readonly process?: PinnedProcess
+  readonly unit?: string
+  readonly flags: KubeletFlags
+  readonly args: readonly string[]
+  readonly rootDir: string
+  readonly nodeName: string
+  /** By a flag or its distribution's file; else it is this host's name, or what its cloud says. */
+  readonly isNamed: boolean
+  /** Absent: a kubelet without an API server (N12), or one whose kubeconfig is where its distribution keeps it. */
+  readonly kubeconfig?: string
+  readonly workingDirectory: string
+  /** Where an embedded kubelet's distribution has these, unless flags say otherwise. */
+  readonly runtimeEndpoint?: string
+  readonly staticPodPath?: string
+  /** The kubelet's flags name no kubeconfig at all: it does not talk to an API server. */
+  readonly standalone: boolean
+}
+
+export interface CandidateSource {
+  readonly source: string
+  /** Without the program's name. */
+  readonly args: readonly string[]
+  readonly workingDirectory: string
+  readonly pid?: number
+  readonly process?: PinnedProcess
+  readonly unit?: string
+  readonly rootDir?: string
+  readonly nodeName?: string
+  readonly kubeconfig?: string
+  readonly runtimeEndpoint?: string
+  readonly staticPodPath?: string
+}
+
+/** Flags win over what the distribution is known to do (N12, N13, N16). */
+export function candidateFrom(source: CandidateSource): KubeletCandidate {
+  const flags = parseKubeletFlags(source.args)
+  const kubeconfig = flags.get('kubeconfig') ?? source.kubeconfig
+  const named = flags.get('hostname-override')?.trim() || source.nodeName
+  const bootstrap = flags.get('bootstrap-kubeconfig')
+  return {
+    source: source.source,
+    ...(source.pid !== undefined && { pid: source.pid }),
+    ...(source.process !== undefined && { process: source.process }),
+    ...(source.unit !== undefined && { unit: source.unit }),
+    flags,
+    args: withoutSecrets(source.args),
+    rootDir: posix.resolve(source.workingDirectory, flags.get('root-dir') || source.rootDir || DEFAULT_ROOT_DIR),
+    nodeName: canonicalNodeName(named || hostname()),
+    isNamed: Boolean(named),
+    // As the kubelet takes it: relative to its own working directory (S33).
+    ...(kubeconfig && { kubeconfig: posix.resolve(source.workingDirectory, kubeconfig) }),
+    workingDirectory: source.workingDirectory,
+    ...(source.runtimeEndpoint !== undefined && { runtimeEndpoint: source.runtimeEndpoint }),
+    ...(source.staticPodPath !== undefined && { staticPodPath: source.staticPodPath }),
+    standalone: (source.pid !== undefined || source.unit !== undefined) && !kubeconfig && !bootstrap,
+  }
+}

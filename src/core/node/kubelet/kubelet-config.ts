@@ -1,0 +1,148 @@
+import { readdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { load } from 'js-yaml'
+import { errnoOf, errorMessage, VolctlError } from '../../errors/errors.ts'
+import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
+import type { KubeletFlags } from './kubelet-flags.ts'
+
+/** The fields of KubeletConfiguration that some decision uses; nothing else is kept, for some hold credentials. */
+export interface KubeletConfig {
+  readonly staticPodPath?: string
+  readonly staticPodURL?: string
+  readonly enableControllerAttachDetach?: boolean
+  /** Kubernetes has it no more; a kubelet that is old enough obeys it (R710). */
+  readonly keepTerminatedPodVolumes?: boolean
+  readonly containerRuntimeEndpoint?: string
+  readonly cgroupDriver?: string
+  /** Of its API. */
+  readonly port?: number
+  readonly healthzPort?: number
+  readonly healthzBindAddress?: string
+  /** Where the drivers of flexVolumes are (P85). */
+  readonly volumePluginDir?: string
+  readonly featureGates?: Readonly<Record<string, boolean>>
+}
+
+type Document = Readonly<Record<string, unknown>>
+
+/**
+ * The effective configuration (N11), lowest to highest: the `--config` file, the `*.conf` drop-ins of `--config-dir` in
+ * lexical order of their paths, flags. Relative paths inside a file are relative to that file's directory.
+ *
+ * @param workingDirectory the kubelet's, for relative paths of flags
+ * @throws VolctlError KubeletConfigUnreadable
+ */
+export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): KubeletConfig {
+  const files: string[] = []
+  const config = flags.get('config')
+  if (config) files.push(resolve(workingDirectory, config))
+  const directory = flags.get('config-dir')
+  if (directory) files.push(...dropIns(resolve(workingDirectory, directory)))
+  const documents = files.map(readConfigFile)
+  const merged = {
+    ...(Object.assign({}, ...documents) as Document),
+    // Of a map, unlike of a list, a later file replaces single keys.
+    featureGates: Object.assign({}, ...documents.map(({ featureGates }) => featureGates)) as object,
+  }
+  return pick({
+    ...merged,
+    ...(flags.has('pod-manifest-path') && { staticPodPath: from(workingDirectory, flags.get('pod-manifest-path')) }),
+    ...(flags.has('manifest-url') && { staticPodURL: flags.get('manifest-url') }),
+    ...(flags.has('container-runtime-endpoint') && {
+      containerRuntimeEndpoint: flags.get('container-runtime-endpoint'),
+    }),
+    ...(flags.has('enable-controller-attach-detach') && {
+      enableControllerAttachDetach: flags.get('enable-controller-attach-detach') !== 'false',
+    }),
+    ...(flags.has('keep-terminated-pod-volumes') && {
+      keepTerminatedPodVolumes: flags.get('keep-terminated-pod-volumes') !== 'false',
+    }),
+    ...(flags.has('port') && { port: Number(flags.get('port')) }),
+    ...(flags.has('healthz-port') && { healthzPort: Number(flags.get('healthz-port')) }),
+    ...(flags.has('healthz-bind-address') && { healthzBindAddress: flags.get('healthz-bind-address') }),
+    ...(flags.has('feature-gates') && {
+      featureGates: { ...merged.featureGates, ...flagGates(flags.get('feature-gates') ?? '') },
+    }),
+    ...(flags.has('volume-plugin-dir') && { volumePluginDir: from(workingDirectory, flags.get('volume-plugin-dir')) }),
+  })
+}
+
+function readConfigFile(path: string): Document {
+  let document: unknown
+  try {
+    document = load(readTrustedText(path))
+  } catch (error) {
+    if (error instanceof NotTrusted) throw unreadable(path, `it is not obeyed: ${error.why}`, error, TRUST_HINT)
+    const errno = errnoOf(error)
+    const why = errno === undefined ? (errorMessage(error).split('\n')[0] ?? '') : whyUnusable('it', error)
+    throw unreadable(path, why, error)
+  }
+  if (typeof document !== 'object' || document === null) throw unreadable(path, 'it holds no object')
+  // By content, never by name: on some distributions kubelet.conf is a kubeconfig, on others it is not (N23).
+  const kind = (document as Document).kind
+  if (kind !== undefined && kind !== 'KubeletConfiguration') throw unreadable(path, `it is a ${String(kind)}`)
+  const { staticPodPath, volumePluginDir } = document as Document
+  const directory = dirname(path)
+  return {
+    ...document,
+    ...(typeof staticPodPath === 'string' && { staticPodPath: from(directory, staticPodPath) }),
+    ...(typeof volumePluginDir === 'string' && { volumePluginDir: from(directory, volumePluginDir) }),
+  }
+}
+
+/** An empty path is none, wherever it is given. */
+function from(directory: string, path = ''): string {
+  return path === '' ? '' : resolve(directory, path)
+}
+
+/** Recursive, names ending in `.conf` only, in lexical order of the whole path. */
+function dropIns(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true, recursive: true })
+      .filter((entry) => !entry.isDirectory() && entry.name.endsWith('.conf'))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw unreadable(directory, errorMessage(error), error)
+  }
+}
+
+function pick(document: Document): KubeletConfig {
+  const { staticPodPath, staticPodURL, enableControllerAttachDetach, containerRuntimeEndpoint, cgroupDriver } = document
+  const { port, healthzPort, healthzBindAddress, volumePluginDir, featureGates, keepTerminatedPodVolumes } = document
+  const gates = gatesOf(typeof featureGates === 'object' && featureGates !== null ? featureGates : {})
+  return {
+    ...(typeof staticPodPath === 'string' && staticPodPath !== '' && { staticPodPath }),
+    ...(typeof staticPodURL === 'string' && staticPodURL !== '' && { staticPodURL }),
+    ...(typeof enableControllerAttachDetach === 'boolean' && { enableControllerAttachDetach }),
+    ...(typeof keepTerminatedPodVolumes === 'boolean' && { keepTerminatedPodVolumes }),
+    ...(typeof containerRuntimeEndpoint === 'string' &&
+      containerRuntimeEndpoint !== '' && { containerRuntimeEndpoint }),
+    ...(typeof cgroupDriver === 'string' && { cgroupDriver }),
+    ...(typeof port === 'number' && { port }),
+    ...(typeof healthzPort === 'number' && { healthzPort }),
+    ...(typeof healthzBindAddress === 'string' && { healthzBindAddress }),
+    ...(typeof volumePluginDir === 'string' && volumePluginDir !== '' && { volumePluginDir }),
+    ...(Object.keys(gates).length > 0 && { featureGates: gates }),
+  }
+}
+
+function gatesOf(gates: object): Readonly<Record<string, boolean>> {
+  return Object.fromEntries(Object.entries(gates).filter(([, value]) => typeof value === 'boolean'))
+}
+
+/** `A=true,B=false` */
+function flagGates(text: string): Readonly<Record<string, boolean>> {
+  const pairs = text.split(',').map((pair) => pair.split('=').map((word) => word.trim()))
+  return Object.fromEntries(pairs.map(([name = '', value]) => [name, value?.toLowerCase() === 'true']))
+}
+
+const REPAIR_IT = 'Without it the static pods and the container runtime are not known: repair the file, or run as root.'
+
+function unreadable(path: string, why: string, cause?: unknown, hint = REPAIR_IT): VolctlError {
+  return new VolctlError('KubeletConfigUnreadable', `kubelet configuration ${path}: ${why}`, {
+    ...(cause !== undefined && { cause }),
+    hint,
+  })
+}

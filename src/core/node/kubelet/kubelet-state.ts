@@ -1,0 +1,138 @@
+/** Whether a kubelet runs here or may come back (S11, N19). Its --lock-file is never opened: that ends some kubelets (N20). */
+import { get } from 'node:http'
+import { addDoubt } from '../../trust/doubts.ts'
+import { holdersOf, type Listener, listeners } from '../../trust/listeners.ts'
+import { pin } from '../../trust/processes.ts'
+import type { KubeletCandidate } from './kubelet-candidate.ts'
+import type { KubeletConfig } from './kubelet-config.ts'
+import { whyNotHosts } from './scan-processes.ts'
+import type { LocalKubelet } from './signs-of-life.ts'
+import { type UnitState, unitState } from './systemctl.ts'
+
+const HEALTHZ_PORT = 10248
+const API_PORT = 10250
+const HEALTHZ_DEADLINE_MS = 500
+
+export interface KubeletSigns {
+  /** Every kubelet process of this host, whatever its root directory: a second one counts as well. */
+  readonly running: readonly KubeletCandidate[]
+  /** The kubelet of this root directory. */
+  readonly chosen: KubeletCandidate | undefined
+  readonly config: KubeletConfig
+}
+
+/** Asks what the process table does not show: systemd and the health port. */
+export async function kubeletState(signs: KubeletSigns): Promise<LocalKubelet> {
+  const unit = signs.chosen?.unit ?? 'kubelet.service'
+  const process = signs.running[0]
+  if (process !== undefined) return judgeKubelet(signs, { unit, state: undefined, healthy: true })
+  const [state, healthy] = await Promise.all([unitState(unit), answersHealthz(signs.config)])
+  return judgeKubelet(signs, { unit, state, healthy, port: listensOnItsPort(signs.config) })
+}
+
+export interface KubeletAnswers {
+  readonly unit: string
+  readonly state: UnitState | 'no systemd' | 'no answer' | undefined
+  readonly healthy: boolean
+  /** The port of its API, where root listens on it. */
+  readonly port?: number | undefined
+}
+
+/**
+ * Pure: the kubelet's state from its signs. What systemd does not say counts as "may return"; since when it is stopped is
+ * for others to tell where no unit does.
+ */
+export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): LocalKubelet {
+  const { chosen, config } = signs
+  const pid = signs.running.find((candidate) => candidate === chosen)?.pid ?? signs.running[0]?.pid
+  const common = {
+    ...(pid !== undefined && { pid }),
+    ...(chosen !== undefined && { args: chosen.args }),
+    ...(Object.keys(config).length > 0 && { config: { ...config } }),
+  }
+  if (signs.running.length > 0) return { running: true, mayReturn: true, ...common }
+  if (answers.healthy) {
+    return { running: true, mayReturn: true, ...common, note: 'something answers "ok" on the kubelet\'s health port' }
+  }
+  if (answers.port !== undefined) {
+    const note = `something of root's listens on the kubelet's port ${answers.port}`
+    return { running: true, mayReturn: true, ...common, note }
+  }
+  return { running: false, ...held(answers), ...common }
+}
+
+type Held = Pick<LocalKubelet, 'mayReturn' | 'stoppedAt' | 'stopUnknown' | 'note'>
+
+/** systemd forgets a unit that is stopped and that nothing wants, and with it when that was (O38). */
+function held({ unit, state }: KubeletAnswers): Held {
+  if (state === 'no systemd') {
+    return { mayReturn: false, stopUnknown: true, note: 'no process; without systemd nothing tells what may start it' }
+  }
+  if (state === 'no answer') {
+    return { mayReturn: true, stopUnknown: true, note: 'no process; systemd did not say whether it may start it' }
+  }
+  if (state === undefined) return { mayReturn: false, stopUnknown: true, note: `no process, and no unit ${unit}` }
+  const since: Pick<Held, 'stoppedAt' | 'stopUnknown'> =
+    state.inactiveSince === undefined ? { stopUnknown: true } : { stoppedAt: state.inactiveSince }
+  const { activeState, subState, unitFileState } = state
+  if (activeState !== 'inactive' && activeState !== 'failed') {
+    return { mayReturn: true, ...since, note: `${unit} is ${activeState} (${subState})` }
+  }
+  const startedBy = state.startedBy?.join(', ')
+  if (startedBy) return { mayReturn: true, ...since, note: `${unit} is ${activeState}, and ${startedBy} may start it` }
+  const atBoot = unitFileState.startsWith('enabled') ? '; enabled: it starts at the next boot' : ''
+  return { mayReturn: false, ...since, note: `${unit} is ${activeState}, ${unitFileState || 'not installed'}${atBoot}` }
+}
+
+/** 200 "ok" on localhost. It only shows that the process serves, which is what is asked (N19). */
+function answersHealthz(config: KubeletConfig): Promise<boolean> {
+  const port = config.healthzPort ?? HEALTHZ_PORT
+  if (port === 0 || isOthers(port)) return Promise.resolve(false)
+  const address = config.healthzBindAddress
+  const host = address === undefined || address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address
+  return new Promise((resolve) => {
+    const request = get({ host, port, path: '/healthz', timeout: HEALTHZ_DEADLINE_MS, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    request.on('timeout', () => request.destroy())
+    request.on('error', () => resolve(false))
+    setTimeout(() => request.destroy(), HEALTHZ_DEADLINE_MS).unref()
+  })
+}
+
+/** Where it serves no health, it serves its API: a listener of root's is enough, for whoever asks needs a certificate. */
+function listensOnItsPort(config: KubeletConfig): number | undefined {
+  const port = config.port ?? API_PORT
+  return port !== 0 && !isOthers(port) && listeners(port).length > 0 ? port : undefined
+}
+
+/**
+ * While the kubelet is down anybody may listen there, and would keep root from repairing the node (S32): another user, or a
+ * pod in the host's network, whose uid may be 0.
+ */
+function isOthers(port: number): boolean {
+  const found = listeners(port)
+  const why = found.some(({ uid }) => uid !== 0) ? "it is not root's" : whyHoldersAreOthers(found)
+  if (why === undefined) return false
+  addDoubt({
+    what: `port ${port}`,
+    why: `its listener is not taken for this node's kubelet: ${why}`,
+    hint: `See who it is: ss -ltnp sport = :${port}`,
+  })
+  return true
+}
+
+/** Undefined: one of them is the host's, or none is seen. */
+function whyHoldersAreOthers(found: readonly Listener[]): string | undefined {
+  const whys = (found.length === 0 ? [] : holdersOf(found)).map((pid) => {
+    using process = pin(pid)
+    try {
+      return process && whyNotHosts(process)
+    } catch {
+      // It has ended: whose it was nobody knows.
+      return undefined
+    }
+  })
+  return whys.includes(undefined) ? undefined : whys[0]
+}

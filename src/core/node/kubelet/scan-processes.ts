@@ -1,0 +1,210 @@
+import { readdirSync } from 'node:fs'
+import { errorMessage, VolctlError } from '../../errors/errors.ts'
+import { addDoubt } from '../../trust/doubts.ts'
+import { kernelText } from '../../trust/kernel.ts'
+import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
+import { isKubeletByFlags, mayBeKubelet } from './kubelet-shape.ts'
+import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../processes/pod-cgroups.ts'
+
+/** What one pass over /proc says: which pods have a process, and which of root's may be a kubelet or a runtime (S32). */
+export interface ProcessScan extends Disposable {
+  /** UIDs of this node's pods that have a process, sorted (S9). */
+  readonly podUids: readonly string[]
+  /** The same of kubelets that run in a pod or a container of this node. */
+  readonly nestedUids: readonly string[]
+  readonly kubelets: readonly HostProcess[]
+  readonly runtimes: readonly HostProcess[]
+  /** /proc could not be listed: nothing was seen. */
+  readonly error?: string
+}
+
+export interface HostProcess {
+  readonly pid: number
+  readonly comm: string
+  /** The command line, split at NUL. */
+  readonly args: readonly string[]
+  readonly workingDirectory: string
+  /** Its flags alone say that it may be one. */
+  readonly byFlags?: boolean
+  readonly parent?: number
+  /** Absent: of a test. */
+  readonly process?: PinnedProcess
+}
+
+/** Names of processes that are, contain or start a kubelet (N14); comm is cut at 15 bytes. */
+const KUBELET_COMM = /^(kubelet.*|hyperkube|kubelite|k3s.*)$/
+const RUNTIME_COMM = /^(containerd|crio|cri-o|dockerd|cri-dockerd)$/
+
+/**
+ * Reads `comm` and `cgroup` of every process: synchronous, for on procfs that is the fastest.
+ * A process that ends meanwhile is skipped. Those that are not root's are no kubelet and no runtime, whatever they are
+ * called; they may be of a pod.
+ *
+ * @param proc "/proc", or a fixture
+ */
+export function scanProcesses(proc = '/proc'): ProcessScan {
+  const cgroups = new Set<string>()
+  const kubelets: HostProcess[] = []
+  const runtimes: HostProcess[] = []
+  const found = { kubelets, runtimes, [Symbol.dispose]: () => letGo([...kubelets, ...runtimes]) }
+  let names: readonly string[]
+  try {
+    names = readdirSync(proc)
+  } catch (error) {
+    return { podUids: [], nestedUids: [], error: String(error), ...found }
+  }
+  for (const name of names) {
+    const pid = Number(name)
+    if (!Number.isInteger(pid)) continue
+    cgroups.add(readIfAlive(`${proc}/${name}/cgroup`))
+    const comm = commOf(pid, proc)
+    if (RUNTIME_COMM.test(comm)) runtimes.push(...hostProcess(pid, proc, 'runtime'))
+    else kubelets.push(...kubeletProcess(pid, comm, proc))
+  }
+  // Its process 1, its kubelet and its runtime: where they run in a container, so does the node.
+  const node = [1, ...[...kubelets, ...runtimes].map(({ pid }) => pid)]
+  const bases = new Set(node.flatMap((pid) => containersAround(readIfAlive(`${proc}/${pid}/cgroup`))))
+  return { ...unitedPods(cgroups, [...bases]), ...found }
+}
+
+/** Of one who is its own in one process and nested in another the first counts. */
+function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<ProcessScan, 'podUids' | 'nestedUids'> {
+  const podUids = new Set<string>()
+  const nestedUids = new Set<string>()
+  for (const text of cgroups) {
+    const { own, nested } = podsOfCgroup(text, bases)
+    for (const uid of own) podUids.add(uid)
+    for (const uid of nested) nestedUids.add(uid)
+  }
+  return { podUids: [...podUids].sort(), nestedUids: [...nestedUids.difference(podUids)].sort() }
+}
+
+/**
+ * The processes that may be a kubelet, and nothing else: what is asked again before every change (S11). To be let go.
+ *
+ * @throws VolctlError ProcUnreadable: "no kubelet" must never mean "could not look"
+ */
+export function scanKubelets(proc = '/proc'): readonly HostProcess[] {
+  let names: readonly string[]
+  try {
+    names = readdirSync(proc)
+  } catch (error) {
+    throw new VolctlError('ProcUnreadable', `${proc}: ${errorMessage(error)}`, {
+      cause: error,
+      hint: 'Run volctl as root, with /proc mounted.',
+    })
+  }
+  return names.flatMap((name) => {
+    const pid = Number(name)
+    return Number.isInteger(pid) ? kubeletProcess(pid, commOf(pid, proc), proc) : []
+  })
+}
+
+/** By its name, else by its flags. */
+function kubeletProcess(pid: number, comm: string, proc: string): readonly HostProcess[] {
+  if (KUBELET_COMM.test(comm)) return hostProcess(pid, proc, 'kubelet')
+  if (RUNTIME_COMM.test(comm) || !mayBeKubelet(readIfAlive(`${proc}/${pid}/cmdline`))) return []
+  const found = hostProcess(pid, proc, 'by flags')
+  const isOne = ({ args, workingDirectory }: HostProcess): boolean =>
+    !ownAncestors(proc).has(pid) && isKubeletByFlags(args, workingDirectory)
+  letGo(found.filter((each) => !isOne(each)))
+  return found.filter(isOne).map((each) => ({ ...each, byFlags: true }))
+}
+
+/** This process, and all that have started it: whoever runs volctl with the kubelet's flags is no kubelet. */
+function ownAncestors(proc: string): ReadonlySet<number> {
+  const found = new Set<number>()
+  for (let pid = process.pid; pid > 0 && !found.has(pid); pid = parentOf(readIfAlive(`${proc}/${pid}/status`)) ?? 0)
+    found.add(pid)
+  return found
+}
+
+function parentOf(status: string): number | undefined {
+  const parent = /^PPid:\s+(\d+)$/m.exec(status)?.[1]
+  return parent === undefined ? undefined : Number(parent)
+}
+
+/** Those whose word about themselves counts: their mount namespace, too, was made by the root of this host (S32). */
+export async function hostsKubelets(processes: readonly HostProcess[]): Promise<readonly HostProcess[]> {
+  const whys = await Promise.all(processes.map(({ process }) => process && whyNotHostsMounts(process)))
+  return processes.filter((each, index) => {
+    const why = whys[index]
+    if (why !== undefined && each.byFlags !== true) notBelieved(each, why)
+    return why === undefined
+  })
+}
+
+export function letGo(processes: readonly HostProcess[]): void {
+  for (const { process } of processes) process?.[Symbol.dispose]()
+}
+
+function commOf(pid: number, proc: string): string {
+  return readIfAlive(`${proc}/${pid}/comm`).trimEnd()
+}
+
+/**
+ * The process, pinned, if it is one of root's. None also for a zombie, which has no arguments and holds nothing any more.
+ *
+ * @param as of a kubelet by its name it is said where one of somebody else's is not believed: for a runtime that is the rule,
+ * wherever a pod runs containers, and flags anybody may have
+ */
+function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by flags'): readonly HostProcess[] {
+  const process = pin(pid, proc)
+  if (process === undefined) return []
+  const host = rootsProcess(process, proc, as === 'kubelet')
+  if (host !== undefined) return [host]
+  process[Symbol.dispose]()
+  return []
+}
+
+function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostProcess | undefined {
+  try {
+    // All of it through the pin: the number may be another process's by now.
+    const comm = process.text('comm').trimEnd()
+    const args = process.text('cmdline').split('\0').slice(0, -1)
+    if (args.length === 0) return undefined
+    const parent = parentOf(process.text('status'))
+    const host = {
+      ...{ pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process },
+      ...(parent !== undefined && { parent }),
+    }
+    const why = whyNotHosts(process, proc)
+    if (why === undefined) return host
+    if (say) notBelieved(host, why)
+  } catch {
+    // It has ended.
+  }
+  return undefined
+}
+
+/** Why a process is not one of the host's own root, in words; undefined: it is. */
+export function whyNotHosts(process: PinnedProcess, proc = '/proc'): string | undefined {
+  return whyNotRoots(process, proc) ?? whyOfPod(process, proc)
+}
+
+/**
+ * A pod that sees the host's processes (hostPID) may be of uid 0, and of the host's user namespace: it is no kubelet and no
+ * runtime of this node all the same, and its mount namespace is never entered. A node that is a pod itself (kind in a pod)
+ * has its process 1 there too.
+ */
+function whyOfPod(process: PinnedProcess, proc: string): string | undefined {
+  const [uid] = podUidsOfCgroup(process.text('cgroup'))
+  const isOfNode = uid === undefined || podUidsOfCgroup(readIfAlive(`${proc}/1/cgroup`)).includes(uid)
+  return isOfNode ? undefined : `it is of pod ${uid}`
+}
+
+function notBelieved({ pid, comm }: HostProcess, why: string): void {
+  addDoubt({
+    what: `process ${pid} (${comm})`,
+    why: `it is not taken for this node's kubelet: ${why}`,
+    hint: 'If it is, name what volctl would have learnt from it: --root-dir, --node and --kubeconfig.',
+  })
+}
+
+function readIfAlive(path: string): string {
+  try {
+    return kernelText(path, 'latin1')
+  } catch {
+    return ''
+  }
+}

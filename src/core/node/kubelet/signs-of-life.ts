@@ -1,0 +1,142 @@
+/**
+ * When a kubelet of this node's name was last seen to live by what it says to the API: its lease, which it renews every
+ * few seconds, and the heartbeat of its Ready condition (S11). Both bear the clock of whoever wrote them.
+ */
+import type { Lease } from '../../model/objects.ts'
+import type { ApiSnapshot, KubeletSnapshot, StopShownBy } from '../../model/snapshot.ts'
+
+/** What this host alone tells of its kubelet. */
+export interface LocalKubelet extends KubeletSnapshot {
+  /** No process runs, and nothing here tells since when. */
+  readonly stopUnknown?: true
+}
+
+/** Milliseconds since the epoch by this host's clock, and how far the API server's is ahead of it. */
+export interface Clocks {
+  readonly now: number
+  readonly skewMs?: number | undefined
+}
+
+/** Of a lease that does not say. */
+const LEASE_DURATION_MS = 40_000
+/** A kubelet renews its lease four times in its duration: it may have lived so much longer. */
+const RENEWALS = 4
+/** It reports an unchanged status so seldom (nodeStatusReportFrequency). */
+const STATUS_INTERVAL_MS = 300_000
+/** Clocks are compared by a header in whole seconds, and a look takes its time. */
+const AHEAD_MS = 60_000
+/** systemd's time and the lease's are of the same clock; this is for the rounding of either. */
+const ROUNDING_MS = 2000
+
+/**
+ * The kubelet's state by all evidence, the latest of which counts. Where nothing here tells since when it is stopped, the
+ * API does; where that does not either, it has just stopped. A lease younger than its duration that no known stop
+ * explains says that a kubelet of this name lives, here or on another machine.
+ *
+ * @param api undefined where it was not read
+ */
+export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefined, now: number): KubeletSnapshot {
+  const { stopUnknown = false, ...kubelet } = local
+  if (kubelet.running) return kubelet
+  const clocks = { now, skewMs: api?.clockSkewMs }
+  const lease = leaseRenewed(api?.lease, clocks)
+  const unit = kubelet.stoppedAt === undefined ? undefined : momentOf(kubelet.stoppedAt, { now })
+  const unexplained = lease !== undefined && (unit === undefined || lease.at > unit + ROUNDING_MS)
+  const lives = unexplained && now - lease.at < lease.durationMs
+  const note = lives
+    ? {
+        note: `${said(kubelet.note)}the node's lease was renewed ${ago(now - lease.at)} ago: a kubelet of this name lives`,
+      }
+    : {}
+  // Told by nothing to be uncertain: long enough ago.
+  const stop =
+    unit === undefined && !stopUnknown ? {} : latestStop({ unit, lease, heartbeat: heartbeat(api, clocks), now })
+  return { ...kubelet, ...stop, ...(lives && { mayReturn: true }), ...note }
+}
+
+/** Is the lease younger than its duration, and renewed since a moment. Both in milliseconds since the epoch. */
+export function leaseIsAlive(
+  api: ApiSnapshot | undefined,
+  { now, since }: { readonly now: number; readonly since: number },
+): boolean {
+  const lease = leaseRenewed(api?.lease, { now, skewMs: api?.clockSkewMs })
+  return lease !== undefined && now - lease.at < lease.durationMs && lease.at > since
+}
+
+/**
+ * Whether a kubelet of this name has lived since the look, whatever clock it has: its lease is another one now.
+ *
+ * @param before of the look; undefined: there was none, or it was not readable
+ * @param now undefined: it cannot be read any more, which tells nothing
+ * @returns why it must have lived, in words
+ */
+export function renewedSince(before: Lease | undefined, now: Lease | undefined): string | undefined {
+  const renewTime = now?.spec?.renewTime
+  if (!renewTime || renewTime === before?.spec?.renewTime) return undefined
+  const holder = now?.spec?.holderIdentity
+  return `the node's lease was renewed at ${renewTime}${holder ? ` by ${holder}` : ''}, after it was looked at: a kubelet of this name lives`
+}
+
+interface Renewal {
+  readonly at: number
+  readonly durationMs: number
+}
+
+function leaseRenewed(lease: Lease | undefined, clocks: Clocks): Renewal | undefined {
+  const { renewTime, leaseDurationSeconds } = { ...lease?.spec }
+  if (!renewTime) return undefined
+  const seconds = leaseDurationSeconds ?? 0
+  return { at: momentOf(renewTime, clocks), durationMs: seconds > 0 ? seconds * 1000 : LEASE_DURATION_MS }
+}
+
+function heartbeat(api: ApiSnapshot | undefined, clocks: Clocks): number | undefined {
+  const time = api?.node?.status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime
+  return time ? momentOf(time, clocks) : undefined
+}
+
+interface Evidence {
+  readonly unit: number | undefined
+  readonly lease: Renewal | undefined
+  readonly heartbeat: number | undefined
+  readonly now: number
+}
+
+function latestStop({ unit, lease, heartbeat, now }: Evidence): Pick<KubeletSnapshot, 'stoppedAt' | 'stopShownBy'> {
+  const moments: [StopShownBy, number][] = []
+  if (unit !== undefined) moments.push(['unit', unit])
+  if (lease !== undefined) {
+    // Where the unit shows the stop that ended it, no renewal can have been missed.
+    const explained = unit !== undefined && lease.at <= unit + ROUNDING_MS
+    moments.push(['lease', explained ? lease.at : lease.at + lease.durationMs / RENEWALS])
+  }
+  if (heartbeat !== undefined) {
+    const alone = unit === undefined && lease === undefined
+    moments.push(['heartbeat', alone ? heartbeat + STATUS_INTERVAL_MS : heartbeat])
+  }
+  const [stopShownBy, at] = moments.reduce((a, b) => (b[1] > a[1] ? b : a), ['nothing', Number.NEGATIVE_INFINITY])
+  return { stoppedAt: rfc3339(Math.min(now, stopShownBy === 'nothing' ? now : at)), stopShownBy }
+}
+
+/**
+ * A time that somebody else wrote, in this host's clock. Nobody tells whether it is of this host's clock or of the
+ * server's: the later of the two counts, but for one that would lie ahead. One that is ahead by both, zero, or no time at
+ * all is just now (S28).
+ */
+function momentOf(time: string, { now, skewMs = 0 }: Clocks): number {
+  const at = Date.parse(time)
+  if (!(at > 0)) return now
+  const possible = [at, at - skewMs].filter((each) => each <= now + AHEAD_MS)
+  return possible.length === 0 ? now : Math.min(now, Math.max(...possible))
+}
+
+function rfc3339(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z')
+}
+
+function said(note: string | undefined): string {
+  return note === undefined ? '' : `${note}; `
+}
+
+function ago(ms: number): string {
+  return `${Math.round(ms / 1000)} s`
+}

@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs'
+import { runCommand } from '../../trust/programs.ts'
+
+/** What systemd says of one unit. */
+export interface UnitState {
+  readonly activeState: string
+  readonly subState: string
+  readonly unitFileState: string
+  /** RFC 3339: when it last became inactive; absent: it never was active, or systemd has forgotten (O38). */
+  readonly inactiveSince?: string
+  /** What may start it at any moment though it is inactive: a queued job, or active units that trigger or uphold it. */
+  readonly startedBy?: readonly string[]
+}
+
+const DEADLINE_MS = 2000
+const PROPERTIES = [
+  ...['LoadState', 'ActiveState', 'SubState', 'UnitFileState'],
+  ...['InactiveEnterTimestamp', 'InactiveEnterTimestampMonotonic'],
+  ...['Job', 'TriggeredBy', 'UpheldBy'],
+]
+
+/**
+ * Asks systemd, with a deadline. Undefined where systemd does not run here, does not answer, or knows no such unit.
+ */
+export async function unitState(unit: string): Promise<UnitState | 'no systemd' | 'no answer' | undefined> {
+  if (!existsSync('/run/systemd/system')) return 'no systemd'
+  const output = await show(PROPERTIES, [unit])
+  if (output === undefined) return 'no answer'
+  const state = parseUnitState(output)
+  if (state?.startedBy === undefined) return state
+  const { startedBy, ...rest } = state
+  const starters = startedBy.filter((each) => each !== QUEUED)
+  const active = starters.length === 0 ? [] : activeOf((await show(['Id', 'ActiveState'], starters)) ?? '', starters)
+  const may = [...startedBy.filter((each) => each === QUEUED), ...active]
+  return may.length === 0 ? rest : { ...rest, startedBy: may }
+}
+
+const QUEUED = 'a queued job'
+
+/** Of these units those that systemd shows active, and those that it says nothing of. */
+export function activeOf(output: string, units: readonly string[]): readonly string[] {
+  const states = new Map(
+    output.split(/\n\n+/).map((block) => {
+      const fields = fieldsOf(block)
+      return [fields.get('Id'), fields.get('ActiveState')] as const
+    }),
+  )
+  return units.filter((unit) => !['inactive', 'failed'].includes(states.get(unit) ?? ''))
+}
+
+function fieldsOf(output: string): ReadonlyMap<string, string> {
+  return new Map(
+    output.split('\n').map((line) => {
+      const equals = line.indexOf('=')
+      return [line.slice(0, equals), line.slice(equals + 1)] as const
+    }),
+  )
+}
+
+/** The same moment by two clocks, in milliseconds: since the epoch, and by the one that nobody sets. */
+interface Moment {
+  readonly wall: number
+  readonly monotonic: number
+}
+
+function thisMoment(): Moment {
+  return { wall: Date.now(), monotonic: Number(process.hrtime.bigint() / 1_000_000n) }
+}
+
+/** Reads the output of `systemctl show`, times in UTC. */
+export function parseUnitState(output: string, now: Moment = thisMoment()): UnitState | undefined {
+  const fields = fieldsOf(output)
+  if (fields.get('LoadState') === 'not-found' || !fields.has('ActiveState')) return undefined
+  const inactiveSince =
+    sinceMonotonic(fields.get('InactiveEnterTimestampMonotonic') ?? '', now) ??
+    parseTime(fields.get('InactiveEnterTimestamp') ?? '')
+  const job = fields.get('Job') ?? ''
+  const startedBy = [
+    ...(/^[1-9]/.test(job) ? [QUEUED] : []),
+    ...['TriggeredBy', 'UpheldBy'].flatMap((name) => (fields.get(name) ?? '').split(/\s+/).filter(Boolean)),
+  ]
+  return {
+    activeState: fields.get('ActiveState') ?? '',
+    subState: fields.get('SubState') ?? '',
+    unitFileState: fields.get('UnitFileState') ?? '',
+    ...(inactiveSince !== undefined && { inactiveSince }),
+    ...(startedBy.length > 0 && { startedBy }),
+  }
+}
+
+/** Microseconds of the clock that is never set: how long ago it was holds, whatever became of the other (S28). */
+function sinceMonotonic(text: string, { wall, monotonic }: Moment): string | undefined {
+  const since = Number(text) / 1000
+  if (!(since > 0) || since > monotonic) return undefined
+  return new Date(wall - (monotonic - since)).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+/** "Sat 2026-11-21 02:05:32 UTC" */
+function parseTime(text: string): string | undefined {
+  const [, date, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)/.exec(text) ?? []
+  return date === undefined || time === undefined ? undefined : `${date}T${time}Z`
+}
+
+/** systemctl(1) of this host, whatever the caller's PATH has of this name: its word decides about S11. */
+async function show(properties: readonly string[], units: readonly string[]): Promise<string | undefined> {
+  try {
+    const args = ['show', `--property=${properties.join(',')}`, '--', ...units]
+    const { status, stdout } = await runCommand('systemctl', args, DEADLINE_MS)
+    return status === 0 ? stdout : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Reads a service's unit file, its drop-ins and environment files without systemd: a node whose kubelet is stopped
+ * still says there how it is started (S8).
+ *
+ * @see systemd.unit(5), systemd.exec(5), systemd.syntax(7)
+ */
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { append } from '../../lang/append.ts'
+import { compareText } from '../../lang/compare-text.ts'
+import { trustedTextIfAny } from '../../trust/files.ts'
+import { linkIfAny, listIfAny } from '../../trust/kernel.ts'
+import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
+
+export interface ServiceUnit {
+  readonly name: string
+  /** The command line of the last ExecStart, environment put in. */
+  readonly args: readonly string[]
+  readonly workingDirectory: string
+}
+
+/** The first that has a file of this name wins; drop-ins of all are united. */
+const UNIT_DIRECTORIES = [
+  '/etc/systemd/system',
+  '/run/systemd/system',
+  '/usr/local/lib/systemd/system',
+  '/usr/lib/systemd/system',
+  '/lib/systemd/system',
+]
+
+/**
+ * @param root prefix of every path, for tests
+ * @returns undefined where there is no such unit, or it is masked
+ */
+export function readServiceUnit(name: string, root = ''): ServiceUnit | undefined {
+  const directory = UNIT_DIRECTORIES.find((candidate) => exists(join(root, candidate, name)))
+  if (directory === undefined || isMasked(join(root, directory, name))) return undefined
+  const base = obeyedTextIfAny(join(root, directory, name))
+  if (!base) return undefined
+  const settings = new Map<string, string[]>()
+  for (const text of [base, ...dropIns(name, root)]) readServiceSection(text, settings)
+  const environment = new Map<string, string>()
+  for (const value of settings.get('Environment') ?? []) addAssignments(splitWords(value), environment)
+  for (const value of settings.get('EnvironmentFile') ?? []) {
+    addAssignments(environmentFile(join(root, value.replace(/^-/, ''))), environment)
+  }
+  const command = settings
+    .get('ExecStart')
+    ?.at(-1)
+    ?.replace(/^[-@:+!|]+/, '')
+  if (command === undefined) return undefined
+  return {
+    name,
+    args: expand(command, environment),
+    workingDirectory: settings.get('WorkingDirectory')?.at(-1)?.replace(/^-/, '') ?? '/',
+  }
+}
+
+/** Where an administrator or a distribution's installer puts units; what packages bring is in the directories below. */
+const OWN_UNIT_DIRECTORIES = ['/etc/systemd/system', '/run/systemd/system', '/usr/local/lib/systemd/system']
+
+/**
+ * Services in whose unit file something is named, sorted. One that somebody else could have written is passed over, and
+ * nothing is said of it: hardly any is a kubelet's.
+ */
+export function serviceUnitsNaming(what: RegExp, root = ''): readonly string[] {
+  const names = OWN_UNIT_DIRECTORIES.flatMap((directory) =>
+    listIfAny(join(root, directory)).filter((name) => {
+      if (!name.endsWith('.service')) return false
+      const file = trustedTextIfAny(join(root, directory, name))
+      return file.state === 'read' && what.test(file.text)
+    }),
+  )
+  return [...new Set(names)].sort()
+}
+
+/** Does some target want it, by the links that `systemctl enable` makes. */
+export function isEnabled(name: string, root = ''): boolean {
+  const directory = join(root, '/etc/systemd/system')
+  return listIfAny(directory).some((entry) => entry.endsWith('.wants') && exists(join(directory, entry, name)))
+}
+
+function dropIns(name: string, root: string): readonly string[] {
+  const files = new Map<string, string>()
+  for (const directory of UNIT_DIRECTORIES) {
+    for (const file of listIfAny(join(root, directory, `${name}.d`))) {
+      if (file.endsWith('.conf') && !files.has(file)) files.set(file, join(root, directory, `${name}.d`, file))
+    }
+  }
+  return [...files].sort(([a], [b]) => compareText(a, b)).map(([, path]) => obeyedTextIfAny(path) ?? '')
+}
+
+/** An empty value takes back what was said before. */
+function readServiceSection(text: string, settings: Map<string, string[]>): void {
+  let section = ''
+  for (const line of text.replaceAll(/\\\n\s*/g, ' ').split('\n')) {
+    const trimmed = line.trim()
+    if (trimmed === '' || trimmed.startsWith('#') || trimmed.startsWith(';')) continue
+    const header = /^\[(.+)\]$/.exec(trimmed)
+    if (header !== null) section = header[1] ?? ''
+    const equals = trimmed.indexOf('=')
+    if (section !== 'Service' || header !== null || equals === -1) continue
+    const key = trimmed.slice(0, equals).trim()
+    const value = trimmed.slice(equals + 1).trim()
+    if (value === '') settings.delete(key)
+    else append(settings, key, value)
+  }
+}
+
+/** One NAME=value a line; `#` and `;` begin comments, a backslash at the end joins lines. */
+function environmentFile(path: string): readonly string[] {
+  return (obeyedTextIfAny(path) ?? '')
+    .replaceAll(/\\\n/g, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^[#;]/.test(line))
+    .map((line) => line.replace(/^([A-Za-z_]\w*)=(["'])(.*)\2$/s, '$1=$3'))
+}
+
+function addAssignments(words: readonly string[], environment: Map<string, string>): void {
+  for (const word of words) {
+    const equals = word.indexOf('=')
+    if (equals > 0) environment.set(word.slice(0, equals), word.slice(equals + 1))
+  }
+}
+
+/** `$NAME` as a word of its own is split at blanks, `${NAME}` is put in place as it is. */
+function expand(command: string, environment: ReadonlyMap<string, string>): readonly string[] {
+  return splitWords(command).flatMap((word) => {
+    const own = /^\$([A-Za-z_]\w*)$/.exec(word)?.[1]
+    if (own !== undefined) return splitWords(environment.get(own) ?? '')
+    return [
+      word.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => environment.get(name) ?? '').replaceAll('$$', '$'),
+    ]
+  })
+}
+
+/** Words between blanks; quotes, single or double, hold a word together; a backslash takes the next character as it is. */
+export function splitWords(text: string): readonly string[] {
+  const words: string[] = []
+  let word: string | undefined
+  let quote = ''
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i] ?? ''
+    if (char === '\\' && quote !== "'" && i + 1 < text.length) word = (word ?? '') + (text[++i] ?? '')
+    else if (quote !== '') {
+      if (char === quote) quote = ''
+      else word = (word ?? '') + char
+    } else if (char === '"' || char === "'") {
+      quote = char
+      word ??= ''
+    } else if (char === ' ' || char === '\t' || char === '\n') {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else word = (word ?? '') + char
+  }
+  if (word !== undefined) words.push(word)
+  return words
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function isMasked(path: string): boolean {
+  return linkIfAny(path) === '/dev/null'
+}

@@ -1,0 +1,116 @@
+/** In what an operation of a reviewed plan and the same one of a fresh plan differ, in words: was, now (S26). */
+
+import { canonicalJson } from '../json/canonical-json.ts'
+import { firstFew } from '../lang/first-few.ts'
+import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'
+
+export interface Difference {
+  /** What it is about: a path, the pod, a step. */
+  readonly what: string
+  readonly was: string
+  readonly now: string
+}
+
+const NONE = 'nothing'
+
+/** @param isPlanned is there an operation of this id in the fresh plan */
+export function differencesOf(
+  planned: Operation,
+  found: Operation,
+  isPlanned: (id: string) => boolean,
+): readonly Difference[] {
+  return [
+    ...compare('the kind', planned.kind, found.kind),
+    ...compare('the pod', planned.pod?.uid, found.pod?.uid),
+    ...comparePods(planned.basis?.pod, found.basis?.pod),
+    ...(['uniqueName', 'driver', 'handle', 'device', 'givenDevice'] as const).flatMap((field) =>
+      compare(`the volume's ${field}`, planned.volume?.[field], found.volume?.[field]),
+    ),
+    ...compareKeyed(mountsOf(planned.expects), mountsOf(found.expects)),
+    ...compareKeyed(filesOf(planned.basis?.files), filesOf(found.basis?.files)),
+    ...compareKeyed(stepsOf(planned.steps), stepsOf(found.steps)),
+    ...compareKeyed(pathsOf(planned.paths), pathsOf(found.paths)),
+    ...compare('what is deleted', deletesText(planned.deletes), deletesText(found.deletes)),
+    ...compare('the attachment', textOf(planned.attachment), textOf(found.attachment)),
+    ...compare(
+      'what comes first',
+      // What was to come first and is not planned any more is no difference: the schedule knows what became of it.
+      textOf(planned.after.filter(isPlanned).toSorted()),
+      textOf(found.after.toSorted()),
+    ),
+  ]
+}
+
+/** For one line; the rest is counted. */
+export function differencesText(differences: readonly Difference[], most = 3): string {
+  const texts = differences.map(({ what, was, now }) => `${what} was ${was}, now ${now}`)
+  return firstFew(texts, most, 'and ').join('; ')
+}
+
+function compare(what: string, was = NONE, now = NONE): Difference[] {
+  return was === now ? [] : [{ what, was, now }]
+}
+
+function compareKeyed(was: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): Difference[] {
+  return [...new Set([...was.keys(), ...now.keys()])].flatMap((key) => compare(key, was.get(key), now.get(key)))
+}
+
+/** The object's own uid tells a pod that was made anew under the same name; its version tells any change of it. */
+function comparePods(was: Basis['pod'], now: Basis['pod']): Difference[] {
+  return compare('the pod in the API', podText(was), podText(now))
+}
+
+function podText(pod: Basis['pod']): string | undefined {
+  if (pod === undefined) return undefined
+  if (!pod.listed) return 'absent'
+  return `${pod.uid ?? 'of unknown uid'} at resource version ${pod.resourceVersion ?? 'unknown'}`
+}
+
+function mountsOf(expects: readonly ExpectedMount[] = []): Map<string, string> {
+  const texts = expects.map(({ path, layers }): [string, string] => [
+    `the mount on ${path}`,
+    layers
+      .map(({ id, dev, root, fsType, source }) => `mount ${id} of ${source || 'no source'} (${fsType}, ${dev} ${root})`)
+      .join(' under ') || NONE,
+  ])
+  return new Map(texts)
+}
+
+function filesOf(files: readonly FileIdentity[] = []): Map<string, string> {
+  return new Map(files.map((file) => [file.path, fileText(file)]))
+}
+
+export function fileText({ dev, ino, size, mtime }: Omit<FileIdentity, 'path'>): string {
+  return [
+    `inode ${ino} of device ${dev}`,
+    ...(size === undefined ? [] : [`${size} bytes`]),
+    ...(mtime === undefined ? [] : [`changed at ${timeText(mtime)}`]),
+  ].join(', ')
+}
+
+function timeText(seconds: number): string {
+  const time = new Date(seconds * 1000)
+  return Number.isNaN(time.getTime()) ? `${seconds} s` : time.toISOString().replace('.000Z', 'Z')
+}
+
+function stepsOf(steps: readonly Step[]): Map<string, string> {
+  return new Map(
+    steps.map((step, index) => {
+      const { op, target, ...more } = step
+      return [`step ${index + 1}`, `${op} ${target}${Object.keys(more).length === 0 ? '' : ` ${canonicalJson(more)}`}`]
+    }),
+  )
+}
+
+function pathsOf(paths: readonly string[]): Map<string, string> {
+  return new Map(paths.map((path) => [`among its paths, ${path}`, 'there']))
+}
+
+function deletesText(deletes: Operation['deletes']): string | undefined {
+  if (deletes === undefined) return undefined
+  return deletes.counted === false ? 'uncounted' : `${deletes.files} files of ${deletes.bytes} bytes`
+}
+
+function textOf(value: object | undefined): string | undefined {
+  return value === undefined || (Array.isArray(value) && value.length === 0) ? undefined : canonicalJson(value)
+}

@@ -1,0 +1,189 @@
+/** Operations in the making: phases link drafts by reference, and ids come last. */
+
+import { append } from '../lang/append.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { sha256Hex } from '../names/volume-names.ts'
+import { isPlainPath } from '../files/path-name.ts'
+import type { BlockCode, ProblemCode, Reason, WaitingCode } from './catalogue.ts'
+import type {
+  ExpectedMount,
+  Operation,
+  OperationKind,
+  PodRef,
+  Problem,
+  Severity,
+  Step,
+  VolumeRef,
+  Waiting,
+} from './plan.ts'
+
+export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'reason' | 'steps' | 'paths'> {
+  readonly reason: Reason
+  readonly steps: readonly Step[]
+  readonly paths: readonly string[]
+  readonly after: Draft[]
+  blocked?: { readonly code: BlockCode; readonly message: string; readonly hint?: string }
+  /** Ids of the mounts that this operation takes away. */
+  readonly removes: ReadonlySet<number>
+}
+
+export type Obstacle = NonNullable<Draft['blocked']>
+
+/** S23. @param flag what to give */
+export function notAsked(flag: string): Obstacle {
+  return {
+    code: 'NotAsked',
+    message: 'a kubelet may be held down just to keep this from the pod',
+    hint: `Give ${flag}.`,
+  }
+}
+
+/** Someone else acts first. */
+export interface Wait {
+  readonly code: WaitingCode
+  readonly message: string
+  readonly hint?: string
+}
+
+/** Something that a phase looked at and leaves as it is. */
+export interface Left {
+  /** Absolute, or volumeattachments/NAME. */
+  readonly path: string
+  readonly rule: string
+  readonly why: string
+  readonly pod?: string | undefined
+  /** Unique name, where it is known. */
+  readonly volume?: string | undefined
+  /** It is left because something is not known that a person can make known (S3). */
+  readonly obstacle?: Obstacle
+}
+
+/** What the phases collect. */
+export class Findings {
+  readonly operations: Draft[] = []
+  readonly waiting: Waiting[] = []
+  readonly problems: Problem[] = []
+  complete = true
+  readonly #byPod = new Map<string, Draft[]>()
+  readonly #byVolume = new Map<string, Draft[]>()
+  readonly #leaked = new Map<string, Draft[]>()
+  readonly #byMount = new Map<number, Draft>()
+  readonly #byPath = new Map<string, Draft[]>()
+  readonly #waitingPods = new Set<string>()
+  readonly #left: Left[] | undefined
+
+  /** @param left takes what is left as it is, and why; nobody asks in a plan, and then no text is made */
+  constructor(left?: Left[]) {
+    this.#left = left
+  }
+
+  /** Where a phase goes on without an operation, a wait or a problem. */
+  leave(what: () => Left): void {
+    this.#left?.push(what())
+  }
+
+  add(draft: Draft): void {
+    const odd = [...draft.paths, ...draft.steps.map(({ target }) => target)].find(
+      (path) => path.startsWith('/') && !isPlainPath(path),
+    )
+    if (odd !== undefined) {
+      draft.blocked = {
+        code: 'InvalidPath',
+        message: `a name that it is made of would lead elsewhere: ${JSON.stringify(odd)}`,
+        hint: 'Look at the names in the pod, its volumes and its annotations.',
+      }
+    }
+    this.operations.push(draft)
+    for (const id of draft.removes) this.#byMount.set(id, draft)
+    for (const path of draft.paths) note(this.#byPath, path, draft)
+    note(this.#byPod, draft.pod?.uid, draft)
+    note(this.#byVolume, draft.volume?.uniqueName, draft)
+    if (draft.reason === 'LeakedSubPath') note(this.#leaked, draft.volume?.name, draft)
+  }
+
+  /** Operations on the volume of this unique name. */
+  ofVolume(uniqueName: string): readonly Draft[] {
+    return this.#byVolume.get(uniqueName) ?? []
+  }
+
+  /** Operations on leaked sub-paths under a PersistentVolume's name, the only thing that is known of those (O17). */
+  leakedOf(persistentVolume: string): readonly Draft[] {
+    return this.#leaked.get(persistentVolume) ?? []
+  }
+
+  ofPod(uid: string): readonly Draft[] {
+    return this.#byPod.get(uid) ?? []
+  }
+
+  /** The operation that takes this mount away. */
+  removerOf(mountId: number): Draft | undefined {
+    return this.#byMount.get(mountId)
+  }
+
+  /** Operations on this path. */
+  on(path: string): readonly Draft[] {
+    return this.#byPath.get(path) ?? []
+  }
+
+  /** Is there an operation on this path? */
+  touches(path: string): boolean {
+    return this.#byPath.has(path)
+  }
+
+  isPodWaiting(uid: string): boolean {
+    return this.#waitingPods.has(uid)
+  }
+
+  wait(kind: OperationKind, wait: Wait, rule: string, about: { pod?: PodRef; volume?: VolumeRef }): void {
+    this.waiting.push({ kind, ...wait, ...about, rule })
+    if (about.pod !== undefined) this.#waitingPods.add(about.pod.uid)
+  }
+
+  problem(severity: Severity, code: ProblemCode, message: string, about: Problem['about'] = {}, hint?: string): void {
+    this.problems.push({ severity, code, message, ...(hint === undefined ? {} : { hint }), about })
+  }
+}
+
+function note(drafts: Map<string, Draft[]>, key: string | undefined, draft: Draft): void {
+  if (key !== undefined) append(drafts, key, draft)
+}
+
+/** The mounts an operation is decided on, for apply to compare with (S26, S27). */
+export function expectedMount(path: string, layers: readonly MountInfo[]): ExpectedMount {
+  return { path, layers: layers.map(({ id, dev, root, fsType, source }) => ({ id, dev, root, fsType, source })) }
+}
+
+/** Drafts to operations: ids from what an operation is about, so that they are the same for the same state. */
+export function finishOperations(drafts: readonly Draft[]): Operation[] {
+  const ids = new Map<Draft, string>()
+  const taken = new Map<string, number>()
+  for (const draft of drafts) {
+    const base = idOf(draft)
+    const count = taken.get(base) ?? 0
+    taken.set(base, count + 1)
+    ids.set(draft, count === 0 ? base : `${base}-${count}`)
+  }
+  return drafts.map(
+    ({ removes: _, after, kind, reason, message, pod, volume, paths, steps, blocked, ...rest }, index) => {
+      const draft = drafts[index] as Draft
+      return {
+        id: ids.get(draft) as string,
+        kind,
+        reason,
+        message,
+        ...(pod === undefined ? {} : { pod }),
+        ...(volume === undefined ? {} : { volume }),
+        paths,
+        steps,
+        after: [...new Set(after.flatMap((before) => ids.get(before) ?? []))],
+        ...(blocked === undefined ? {} : { blocked }),
+        ...rest,
+      }
+    },
+  )
+}
+
+function idOf({ kind, pod, volume, paths, attachment }: Draft): string {
+  const about = [kind, pod?.uid, volume?.plugin, volume?.name, volume?.uniqueName, attachment?.uid, paths[0]]
+  return sha256Hex(about.map((part) => part ?? '').join('\0')).slice(0, 12)
+}

@@ -1,0 +1,77 @@
+/** What apply says while it runs and in the end: data, drawn by views. */
+import type { ExitStatus } from '../errors/exit-status.ts'
+import type { Operation, OperationKind, Plan, PodRef, Step } from './plan.ts'
+import type { Difference } from './differences.ts'
+
+export type OutcomeState = 'done' | 'failed' | 'blocked' | 'refused' | 'skipped' | 'interrupted'
+
+export interface Outcome {
+  readonly id: string
+  readonly kind: OperationKind
+  readonly state: OutcomeState
+  readonly code?: string
+  readonly message: string
+  readonly hint?: string
+  readonly elapsedMs: number
+  /** skipped: the operation that did not succeed. */
+  readonly because?: string
+  /** Changed: in what it differs from the plan. */
+  readonly differences?: readonly Difference[]
+  /** What was deleted by descriptors. */
+  readonly deleted?: { readonly files: number; readonly bytes: number }
+}
+
+/** Events of `-o ndjson`. `left`: an operation that the look at the end still plans. `note`: said about the whole apply. */
+export type ApplyEventType = 'start' | 'step' | OutcomeState | 'left' | 'note'
+
+export interface ApplyEvent {
+  readonly type: ApplyEventType
+  /** RFC 3339. */
+  readonly time: string
+  readonly message: string
+  readonly code?: string
+  readonly hint?: string
+  readonly id?: string
+  readonly kind?: OperationKind
+  readonly pod?: PodRef
+  readonly volume?: string
+  readonly step?: Step
+  readonly elapsedMs?: number
+  readonly differences?: readonly Difference[]
+}
+
+export interface ApplyResult {
+  /** What the journal calls the plan by. */
+  readonly plan: string
+  readonly outcomes: readonly Outcome[]
+  /** What a new plan would still do; undefined where the look at the end was not possible or not waited for. */
+  readonly left: readonly Operation[] | undefined
+  readonly after?: Plan
+  readonly interrupted: boolean
+  /** The safety rule that refused everything; nothing was changed. */
+  readonly refused?: NonNullable<Plan['refused']>
+  readonly exit: ExitStatus
+}
+
+/** An event about an operation. */
+export function operationEvent(
+  type: ApplyEventType,
+  { id, kind, pod, volume }: Operation,
+  message: string,
+  more: Pick<ApplyEvent, 'code' | 'hint' | 'step' | 'elapsedMs' | 'differences'> = {},
+): ApplyEvent {
+  return {
+    type,
+    time: new Date().toISOString(),
+    id,
+    kind,
+    ...(pod === undefined ? {} : { pod }),
+    ...(volume === undefined ? {} : { volume: volume.name }),
+    message,
+    ...more,
+  }
+}
+
+export function note(message: string, more: Pick<ApplyEvent, 'code' | 'hint'> = {}): ApplyEvent {
+  return { type: 'note', time: new Date().toISOString(), message, ...more }
+}

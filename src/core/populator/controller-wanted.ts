@@ -1,0 +1,67 @@
+/** What the attach/detach controller wants attached to a node, by its own rules, which differ from the kubelet's (R706-R709). */
+import { append } from '../lang/append.ts'
+import type { Pod } from '../model/objects.ts'
+import type { ApiSnapshot } from '../model/snapshot.ts'
+import { uniqueVolumeName } from '../names/volume-names.ts'
+import { apiLookup } from '../desired/api-lookup.ts'
+import type { UnresolvedVolume, VolumeSpec } from '../desired/desired-state.ts'
+import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
+import { mayBeNamed, mayBeOne } from '../desired/may-be.ts'
+import { isControllerTerminated, onDiskUid } from '../desired/pods.ts'
+import { CONTROLLER_RULES, knownSpec, resolveVolume } from './resolve-volume.ts'
+
+export interface ControllerWanted {
+  /** Unique volume name to the pods that want it. */
+  readonly names: ReadonlyMap<string, readonly Pod[]>
+  /** All that are known, attachable or not. */
+  readonly volumes: readonly VolumeSpec[]
+  /** The controller keeps what it wanted before for these: any attachment that they may be is theirs (S4). */
+  readonly unresolved: readonly UnresolvedVolume[]
+}
+
+const UNUSED = { mounted: false, mapped: false }
+
+/**
+ * All of spec.volumes counts, used by a container or not, of every pod of the node that isn't terminated in the API
+ * (S21). Where attachability isn't known the volume counts as wanted, and so does one that is known and can't be used.
+ */
+export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, nodeName: string): ControllerWanted {
+  const names = new Map<string, Pod[]>()
+  const volumes: VolumeSpec[] = []
+  const unresolved: UnresolvedVolume[] = []
+  for (const pod of pods) {
+    if ((pod.spec.nodeName ?? nodeName) !== nodeName || isControllerTerminated(pod)) continue
+    const podUid = onDiskUid(pod)
+    const context = { podUid, lookup: apiLookup(api), node: api.node }
+    for (const volume of pod.spec.volumes ?? []) {
+      const resolution = resolveVolume(pod, volume, UNUSED, context, CONTROLLER_RULES)
+      if ('unresolved' in resolution) {
+        unresolved.push({ podUid, pod, podVolumeName: volume.name, ...resolution.unresolved })
+      }
+      const spec = knownSpec(resolution)
+      if (spec === undefined) continue
+      volumes.push(spec)
+      for (const name of attachedNames(spec)) append(names, name, pod)
+    }
+  }
+  return { names, volumes, unresolved }
+}
+
+/** Is the volume wanted, or may one that could not be resolved be this one (S4)? */
+export function mayWant({ names, unresolved }: ControllerWanted, uniqueName: string): boolean {
+  return names.has(uniqueName) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, uniqueName))
+}
+
+/** What is wanted, as devices go (S25); undefined where one that could not be resolved may be of the plugin (S4). */
+export function wantedDevices(
+  { volumes, unresolved }: ControllerWanted,
+  plugin: string,
+): readonly DeviceSource[] | undefined {
+  return unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin })) ? undefined : volumes.map(deviceSourceOf)
+}
+
+/** Unlike the kubelet's, the controller's volumes always bear their shared name. */
+function attachedNames({ plugin, specName, uniqueName, attachability, deviceMountable }: VolumeSpec): string[] {
+  if (attachability === 'notAttachable') return []
+  return [deviceMountable ? uniqueName : uniqueVolumeName(plugin, specName)]
+}

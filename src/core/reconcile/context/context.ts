@@ -1,0 +1,118 @@
+/** What every phase of the pass reads. Made once per plan; nothing in it changes afterwards. */
+import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import type { BlockVolume, StagedVolume } from '../../actual/devices.ts'
+import type { DesiredState } from '../../desired/desired-state.ts'
+import type { CsiSocket } from '../../model/snapshot.ts'
+import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
+import type { ApiObjects } from '../../desired/api-objects.ts'
+import type { Wait } from '../../plan/draft.ts'
+import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
+import type { StaticSources } from '../pods/static-sources.ts'
+import type { VolumeUsers } from '../pods/volume-users.ts'
+import type { Witnesses } from '../pods/witnesses.ts'
+
+/** A state file's directory, relative to the root directory, and the volume that it names. */
+export interface DiskRecord {
+  readonly path: string
+  readonly volume: { readonly driver: string; readonly handle: string; readonly from: string }
+}
+
+export interface OnDisk {
+  readonly all: readonly DiskRecord[]
+  of(uniqueName: string): readonly DiskRecord[]
+}
+
+export interface PlanContext {
+  readonly inputs: ActualInputs
+  readonly objects: ApiObjects
+  readonly options: PlanOptions
+  readonly classes: PodClasses
+  readonly witnesses: Witnesses
+  readonly statics: StaticSources
+  readonly desired: DesiredState
+  readonly staged: readonly StagedVolume[]
+  readonly blocks: readonly BlockVolume[]
+  readonly users: VolumeUsers
+  /** Every CSI volume that a state file on this node names, pods and staging directories alike. */
+  readonly onDisk: OnDisk
+  readonly kubelet: PlanInputs['kubelet']
+  /** Milliseconds since the epoch: when the snapshot was taken. */
+  readonly now: number
+  /**
+   * The same by this host's clock or the API server's, whichever is behind (S28): where this host's was set forward,
+   * what changed a moment before would look old by it.
+   */
+  readonly cautiousNow: number
+  readonly bootTime: number | undefined
+}
+
+/** How a pod is named: with its own name where the API or the runtime tells it. */
+export function podRefOf({ classes }: PlanContext, uid: string): PodRef {
+  return classes.of(uid)?.ref ?? { uid }
+}
+
+/** The socket of a driver that answered just now, if there is one (R045, C26). */
+export function registeredDriver({ inputs }: PlanContext, driver: string): CsiSocket | undefined {
+  return (inputs.snapshot.csiSockets ?? []).find((socket) => socket.driver === driver && socket.registered)
+}
+
+/** Does the driver stage; true where its capabilities are not known (skipping an unstage leaks, R806). */
+export function stages(socket: CsiSocket | undefined): boolean {
+  return socket?.capabilities === undefined || socket.capabilities.includes('STAGE_UNSTAGE_VOLUME')
+}
+
+/**
+ * S11: a kubelet that runs or may come back owns devices, maps, attachments and mounts; one that has just stopped may
+ * have driver calls in flight.
+ * @returns what to wait for, or undefined where volctl may act
+ */
+export function waitForKubelet(context: PlanContext): Wait | undefined {
+  const { kubelet, inputs, options, now } = context
+  const stop = 'Hold the kubelet down (systemctl stop kubelet) and plan again.'
+  if (kubelet.state === 'running')
+    return { code: 'KubeletRunning', message: 'the kubelet runs and owns this', hint: stop }
+  if (kubelet.state === 'mayReturn') {
+    return { code: 'KubeletRunning', message: 'the kubelet may come back at any moment', hint: stop }
+  }
+  if (kubelet.state === 'unknown') {
+    return { code: 'KubeletRunning', message: 'whether a kubelet runs is not known', hint: stop }
+  }
+  const { stoppedAt, stopShownBy } = { ...inputs.snapshot.kubelet }
+  if (stoppedAt === undefined) return undefined
+  const since = now - Date.parse(stoppedAt)
+  if (since >= options.settleMs) return undefined
+  if (stopShownBy === 'nothing') {
+    return {
+      code: 'KubeletJustStopped',
+      message:
+        "nothing tells when the kubelet stopped, neither a unit nor the node's lease: it counts as stopped just now",
+      hint: `If it is known to have stopped more than ${options.settleMs / 1000} s ago, give --settle 0s.`,
+    }
+  }
+  return {
+    code: 'KubeletJustStopped',
+    message: `the kubelet stopped less than ${options.settleMs / 1000} s ago, and driver calls may outlive it`,
+    hint: 'Wait, or give a shorter --settle.',
+  }
+}
+
+/**
+ * S11 for what belongs to a pod that is gone: while a kubelet runs, only what has not changed for the settle time.
+ * Unknown, zero and future times count as just now (S28).
+ */
+export function waitToSettle(
+  context: PlanContext,
+  pod: PodClass,
+  times: () => readonly (number | undefined)[],
+): Wait | undefined {
+  if (context.kubelet.state === 'stopped') return waitForKubelet(context)
+  const limit = (context.cautiousNow - context.options.settleMs) / 1000
+  const mtimes = times()
+  const settled = mtimes.length > 0 && mtimes.every((mtime) => mtime !== undefined && mtime > 0 && mtime <= limit)
+  if (settled) return undefined
+  return {
+    code: 'Settling',
+    message: `pod ${pod.uid} changed less than ${context.options.settleMs / 1000} s ago, and the kubelet may be at work on it`,
+    hint: 'The kubelet cleans up within seconds where it can: plan again later, or give a shorter --settle.',
+  }
+}

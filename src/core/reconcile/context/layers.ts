@@ -1,0 +1,90 @@
+/** Steps and obstacles of unmounting what is stacked on one path (S18, S19, S20, R819, P120). */
+import { withoutCopies } from '../../mountinfo/copies.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { Step } from '../../plan/plan.ts'
+import type { PlanContext } from './context.ts'
+import type { Obstacle } from '../../plan/draft.ts'
+
+/**
+ * One umount a layer, newest first: copies below a root directory that is bound over itself go with theirs (O35). A flag
+ * may ask for a forced or lazy one of what this very path shows.
+ */
+export function umountSteps(context: PlanContext, path: string, layers: readonly MountInfo[]): Step[] {
+  const detail = umountDetail(context, path)
+  const top = layers.at(-1)
+  return ownOf(context, path, layers)
+    .toReversed()
+    .map((layer) => ({
+      op: 'umount',
+      target: path,
+      // What lies below another file system is neither dead nor named by the flag.
+      ...(detail === undefined || top === undefined || !isSame(layer, top) ? {} : { detail }),
+    }))
+}
+
+function ownOf({ inputs: { mounts } }: PlanContext, path: string, layers: readonly MountInfo[]): readonly MountInfo[] {
+  const own = withoutCopies(mounts, path)
+  const copies = mounts.at(path).filter((mount) => !own.includes(mount))
+  return copies.length === 0 ? layers : layers.filter((layer) => !copies.includes(layer))
+}
+
+function umountDetail({ options, inputs }: PlanContext, path: string): string | undefined {
+  if (options.lazy.includes(path)) return 'lazy'
+  if (options.forceUnmount.includes(path)) return 'force'
+  return inputs.deadError(inputs.relative(path)) === undefined ? undefined : 'dead'
+}
+
+/**
+ * S18: each layer of a stack must show the same device and root; one mount alone at a volume's own path is the volume.
+ * A mount shown to be dead is never foreign here (O20), what lies below it may be.
+ * @param allowed file system types that may be mounted there at all; undefined: any
+ */
+export function layerObstacle(
+  context: PlanContext,
+  path: string,
+  layers: readonly MountInfo[],
+  allowed?: readonly string[],
+): Obstacle | undefined {
+  const { inputs, options } = context
+  const dead = inputs.deadError(inputs.relative(path)) !== undefined
+  if (options.lazy.includes(path) && !dead) {
+    return {
+      code: 'NotDead',
+      message: `--lazy ${path}: the mount is not shown to be dead`,
+      hint: 'Unmount it plainly.',
+    }
+  }
+  const judged = dead ? layersBelowDead(layers) : layers
+  const [first] = judged
+  if (first === undefined) return undefined
+  // Either of the two may be the volume: only a type that the kubelet alone mounts there tells.
+  if (dead && allowed === undefined) return foreign(path, first, 'lies below a dead mount of another file system')
+  const other = judged.find((layer) => !isSame(layer, first))
+  if (other !== undefined) return foreign(path, other, 'is stacked on another file system')
+  if (allowed !== undefined && !allowed.includes(first.fsType))
+    return foreign(path, first, 'is not what this volume mounts')
+  return undefined
+}
+
+/** The probe asked the newest mount alone: what shows another file system, or another part of it, may live. */
+export function layersBelowDead(layers: readonly MountInfo[]): MountInfo[] {
+  const top = layers.at(-1)
+  return layers.filter((layer) => top !== undefined && !isSame(layer, top))
+}
+
+function isSame(a: MountInfo, b: MountInfo): boolean {
+  return a.dev === b.dev && a.root === b.root
+}
+
+export function foreignObstacle(context: PlanContext, mounts: readonly MountInfo[]): Obstacle | undefined {
+  const [mount] = mounts
+  return mount === undefined ? undefined : foreign(context.inputs.plain(mount.mountPoint), mount, "is not the volume's")
+}
+
+function foreign(path: string, mount: MountInfo, what: string): Obstacle {
+  return {
+    code: 'ForeignMount',
+    message: `${mount.fsType} mount of ${mount.source}${mount.root === '/' ? '' : ` (${mount.root})`} on ${path} ${what}`,
+    hint: `Find out who mounted it (findmnt ${path}); unmount it yourself if nothing needs it.`,
+  }
+}

@@ -1,0 +1,80 @@
+/** Facts about one pod that several phases state. */
+import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import type { PodVolume } from '../../actual/pod-volumes.ts'
+import type { Pod } from '../../model/objects.ts'
+import { podNameAndUid } from '../../plan/pod-name.ts'
+import type { PlanContext } from './context.ts'
+import type { Findings } from '../../plan/draft.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
+import { leftUnread, unreadWithin } from './unread.ts'
+
+/** When anything of this pod last changed, in seconds of this host's clock: on disk, and where it has ended, in the API. */
+export function podTimes(context: PlanContext, pod: PodClass): (number | undefined)[] {
+  const onDisk = timesOnDisk(context.inputs, pod)
+  return pod.pod === undefined ? onDisk : [...onDisk, ...endTimes(context.inputs, pod.pod)]
+}
+
+/**
+ * When the API says that the pod, and each container of it, ended. The kubelet tears the volumes down right after, and
+ * touches no directory before (S11); a pod of which nobody says when it ended counts as one that ended just now (S28).
+ */
+function endTimes({ snapshot }: ActualInputs, { metadata, status }: Pod): (number | undefined)[] {
+  const {
+    conditions = [],
+    initContainerStatuses = [],
+    containerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = {
+    ...status,
+  }
+  const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
+  const times = [
+    metadata.deletionTimestamp,
+    ...conditions.map((condition) => condition.lastTransitionTime),
+    ...statuses.map(({ state }) => state?.terminated?.finishedAt),
+  ].flatMap((time) => (time == null ? [] : [(Date.parse(time) - (snapshot.api?.clockSkewMs ?? 0)) / 1000]))
+  return times.length === 0 ? [undefined] : times
+}
+
+/** Times of what the kubelet made for this pod; content of volumes aside. */
+function timesOnDisk(inputs: ActualInputs, pod: PodClass): (number | undefined)[] {
+  const base = `pods/${pod.uid}`
+  const own = [
+    base,
+    `${base}/volumes`,
+    `${base}/volume-subpaths`,
+    `${base}/volumeDevices`,
+    `${base}/plugins`,
+    `${base}/containers`,
+  ]
+  const below = [`${base}/volumes`, `${base}/volumeDevices`, `${base}/volume-subpaths`].flatMap((dir) =>
+    inputs.tree.children(dir).flatMap((plugin) => [plugin, ...inputs.tree.children(plugin.path)]),
+  )
+  const states = below.map((entry) => inputs.tree.get(`${entry.path}/vol_data.json`))
+  const entries = [...own.map((path) => inputs.tree.get(path)), ...below, ...states]
+  return entries
+    .filter((entry) => entry !== undefined && !isMountPoint(inputs, entry.path))
+    .map((entry) => entry?.mtime)
+}
+
+function isMountPoint(inputs: ActualInputs, path: string): boolean {
+  return inputs.at(path).length > 0
+}
+
+export function gone(pod: PodClass): string {
+  const name = podNameAndUid(pod.ref)
+  return pod.class === 'Finished'
+    ? `pod ${name} has ended and nothing of it runs`
+    : `pod ${name} is not in the API and nothing of it runs`
+}
+
+/** R405: of a pod that is gone or finished, a volume of which there is nothing to undo. */
+export function leaveEmpty({ inputs }: PlanContext, findings: Findings, { podUid, dir }: PodVolume): void {
+  findings.leave(() => {
+    const about = { path: inputs.absolute(dir), pod: podUid }
+    const unread = unreadWithin(inputs, dir)
+    if (unread !== undefined) return { ...about, ...leftUnread(unread) }
+    const directory = inputs.tree.has(dir) ? "its directory goes with the pod's (--orphans)" : 'it has no directory'
+    return { ...about, rule: 'R405', why: `nothing of it is mounted, set up or on record; ${directory}` }
+  })
+}

@@ -1,0 +1,111 @@
+/** Of what could not be read nothing is known: neither that something is there nor that it is not (S3). */
+import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { parentOf, type Tree } from '../../actual/tree.ts'
+import { diskTrouble } from '../../files/disk-trouble.ts'
+import type { TreeEntry } from '../../model/snapshot.ts'
+import { onceFor } from '../../lang/once-for.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { isExpectedDirectory, mayBeLink } from '../../names/structure.ts'
+import type { PlanContext } from './context.ts'
+import type { Draft, Left, Obstacle } from '../../plan/draft.ts'
+import { isLiving } from '../pods/volume-users.ts'
+
+const ERRNO = /^E[A-Z0-9]+$/
+
+/** Did the system refuse it; a limit of volctl's own, as for what containers write, says that something is there. */
+function isUnread(entry: TreeEntry): boolean {
+  return (entry.error !== undefined && ERRNO.test(entry.error)) || isUnknownLink(entry)
+}
+
+/** S8: a link where the kubelet has a directory, that is not gone through: what is behind it is not known. */
+function isUnknownLink({ path, type, realPath }: TreeEntry): boolean {
+  return type === 'link' && !(realPath !== undefined && mayBeLink(path)) && isExpectedDirectory(path)
+}
+
+/** Such a link may hide any volume, whatever else is known of the pod or driver that it is of. */
+export function unknownLinks(inputs: ActualInputs): { readonly path: string; readonly obstacle: Obstacle }[] {
+  return unreadEntries(inputs)
+    .filter(isUnknownLink)
+    .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) }))
+}
+
+/** Nearly always nothing: then no volume has to look for it. */
+const unreadEntries = onceFor(
+  ({ snapshot }: ActualInputs): readonly TreeEntry[] => snapshot.tree?.filter(isUnread) ?? [],
+)
+
+/** What could not be read of these paths, each with all above it. */
+export function unreadObstacle(inputs: ActualInputs, paths: readonly string[]): Obstacle | undefined {
+  if (unreadEntries(inputs).length === 0) return undefined
+  const unread = paths.map((path) => unreadOnTheWay(inputs.tree, path)).find((entry) => entry !== undefined)
+  return unread && obstacleOf(inputs, unread)
+}
+
+function unreadOnTheWay(tree: Tree, path: string): TreeEntry | undefined {
+  const entry = tree.get(path)
+  if (entry !== undefined && isUnread(entry)) return entry
+  return path === '.' ? undefined : unreadOnTheWay(tree, parentOf(path))
+}
+
+/** All of the root directory that could not be read, each with what it keeps from being decided. */
+export function unreadParts(inputs: ActualInputs): { readonly path: string; readonly obstacle: Obstacle }[] {
+  return unreadEntries(inputs).map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) }))
+}
+
+/** What could not be read of a directory: itself, or anything above it or in it. */
+export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | undefined {
+  if (unreadEntries(inputs).length === 0) return undefined
+  const inside = inputs.tree.descendants(path).find(isUnread)
+  return inside === undefined ? unreadObstacle(inputs, [path]) : obstacleOf(inputs, inside)
+}
+
+/**
+ * S21: where volumes leave what tells that they are set up, and it could not be read, any volume may be. Of pods that live
+ * see `untoldVolumes`.
+ */
+export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undefined {
+  if (unreadEntries(inputs).length === 0) return undefined
+  const { tree } = inputs
+  const ended = classes.all.filter((pod) => !isLiving(pod)).map(({ uid }) => `pods/${uid}`)
+  const unread = [
+    ...['.', 'plugins', 'plugins/kubernetes.io'].flatMap((path) => tree.get(path) ?? []),
+    ...tree.descendants('plugins/kubernetes.io'),
+    ...ended.flatMap((pod) => [pod, `${pod}/volumes`, `${pod}/volumeDevices`].flatMap((path) => tree.get(path) ?? [])),
+    ...ended.flatMap((pod) => tree.descendants(`${pod}/volumes/kubernetes.io~csi`)),
+    ...ended.flatMap((pod) => [...tree.children(`${pod}/volumes`), ...tree.descendants(`${pod}/volumeDevices`)]),
+  ].find(isUnread)
+  return unread && obstacleOf(inputs, unread)
+}
+
+/** Why something is left alone of which nothing is known. */
+export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obstacle'> {
+  return { rule: 'S3', why: obstacle.message, obstacle }
+}
+
+/** No operation has a part behind such a link, whatever it was decided on. */
+export function blockBehindLinks(inputs: ActualInputs, drafts: readonly Draft[]): void {
+  const links = unknownLinks(inputs)
+  if (links.length === 0) return
+  for (const draft of drafts) {
+    const paths = [...draft.paths, ...draft.steps.map(({ target }) => target)]
+    const link = links.find(({ path }) => paths.some((each) => isWithin(each, inputs.absolute(path))))
+    if (link !== undefined) draft.blocked ??= link.obstacle
+  }
+}
+
+function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {
+  const { path, error = '' } = entry
+  if (isUnknownLink(entry)) {
+    const { target } = entry
+    return {
+      code: 'LinkInPlace',
+      message: `${inputs.absolute(path)} is a link${target === undefined ? '' : ` to ${target}`} where the kubelet has a directory, and is not gone through${error === '' ? '' : `: ${error}`}; what is behind it counts as in use`,
+      hint: 'Put a directory or a bind mount in its place, or repair what it leads to; then plan again.',
+    }
+  }
+  return {
+    code: 'TreeUnreadable',
+    message: `${inputs.absolute(path)} could not be read (${error}): what is there is not known`,
+    hint: diskTrouble(error)?.hint ?? 'See to it that it can be read; then plan again.',
+  }
+}

@@ -1,0 +1,73 @@
+/** Can a CSI driver be called, and what may be done when it cannot (S14, S16, O10). */
+import type { StateFile } from '../../actual/state-file.ts'
+import { isListedWhole } from '../../desired/api-lookup.ts'
+import { attachmentName } from '../../names/volume-names.ts'
+import type { Problem } from '../../plan/plan.ts'
+import { type PlanContext, registeredDriver } from '../context/context.ts'
+import type { Findings, Obstacle } from '../../plan/draft.ts'
+import { whyNoDriver } from '../report/report-drivers.ts'
+
+export type DriverCall =
+  /** The driver answers: it undoes the volume first. */
+  | { readonly kind: 'call' }
+  /** --driver-gone: the kernel alone. */
+  | { readonly kind: 'gone' }
+  /** Nothing is left of the driver and the file is older than this boot: the file may go (S14). */
+  | { readonly kind: 'absentSinceBoot' }
+  | { readonly kind: 'blocked'; readonly blocked: Obstacle }
+
+/**
+ * @param stateFile the file that would be removed in the end
+ * @param mounted whether anything of the volume is mounted
+ */
+export function driverCall(
+  context: PlanContext,
+  identity: { readonly driver: string; readonly handle: string },
+  stateFile: StateFile | undefined,
+  mounted: boolean,
+): DriverCall {
+  if (registeredDriver(context, identity.driver) !== undefined) return { kind: 'call' }
+  if (context.options.driverGone.includes(identity.driver)) return { kind: 'gone' }
+  if (!mounted && stateFile !== undefined && olderThanBoot(context, stateFile) && nothingLeftOf(context, identity)) {
+    return { kind: 'absentSinceBoot' }
+  }
+  return {
+    kind: 'blocked',
+    blocked: {
+      code: 'DriverNotRegistered',
+      message: whyNoDriver(context, identity.driver),
+      hint: `Bring the driver's node pod back; if it is gone for good, give --driver-gone ${identity.driver}.`,
+    },
+  }
+}
+
+/** What --driver-gone leaves undone (S16). */
+export function reportDriverGone(
+  findings: Findings,
+  driver: string | undefined,
+  call: 'NodeUnpublishVolume' | 'NodeUnstageVolume' | 'unmount' | 'unmountdevice',
+  about: Problem['about'] & { readonly path: string },
+): void {
+  findings.problem(
+    'warning',
+    'DriverGone',
+    `driver ${driver} is declared gone: ${call} for ${about.path} is not called; an open LUKS mapping, iSCSI session or multipath map of it stays`,
+    about,
+  )
+}
+
+function olderThanBoot({ bootTime }: PlanContext, { mtime }: StateFile): boolean {
+  return bootTime !== undefined && mtime !== undefined && mtime > 0 && mtime * 1000 < bootTime
+}
+
+/** S14: driver, socket, CSINode entry and VolumeAttachment are all absent, and shown to be. */
+function nothingLeftOf({ inputs }: PlanContext, { driver, handle }: { driver: string; handle: string }): boolean {
+  const { csiSockets, api, nodeName } = inputs.snapshot
+  if (csiSockets === undefined || api === undefined || api.csiNode == null) return false
+  if (!isListedWhole(api, 'csinodes') || !isListedWhole(api, 'volumeattachments')) return false
+  if (csiSockets.some((socket) => socket.driver === driver || socket.driver === undefined)) return false
+  if (inputs.tree.has(`plugins/${driver}/csi.sock`)) return false
+  if (api.csiNode.spec.drivers?.some((each) => each.name === driver)) return false
+  const name = attachmentName(handle, driver, nodeName)
+  return !api.volumeAttachments.some((each) => each.metadata.name === name)
+}

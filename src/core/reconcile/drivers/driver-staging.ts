@@ -1,0 +1,78 @@
+/**
+ * What a driver keeps below the staging path, which is its own (C20): ceph-csi mounts RBD images at STAGING/HANDLE and
+ * writes down beside it what it needs to undo that. Such a driver is asked to unstage like any other (R442, R452);
+ * whatever is not known to be its doing is somebody else's, and blocks (S18, O12).
+ */
+import { baseName, parentOf } from '../../actual/tree.ts'
+import type { TreeEntry } from '../../model/snapshot.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { ExpectedMount } from '../../plan/plan.ts'
+import { type PlanContext, registeredDriver, stages } from '../context/context.ts'
+import { type Draft, expectedMount, type Obstacle } from '../../plan/draft.ts'
+import type { DriverCall } from './driver-call.ts'
+import { layerObstacle } from '../context/layers.ts'
+
+export interface DriverStaging {
+  readonly mounts: readonly MountInfo[]
+  readonly expects: readonly ExpectedMount[]
+  readonly foreign: readonly MountInfo[]
+  /** Not of the driver's making. */
+  readonly strangers: readonly TreeEntry[]
+  readonly obstacle: Obstacle | undefined
+}
+
+interface Found {
+  /** Relative: what the driver is given as staging path. */
+  readonly path: string
+  readonly identity: { readonly driver: string; readonly handle: string } | undefined
+  readonly call: DriverCall | undefined
+  readonly mounts: readonly MountInfo[]
+  readonly files: readonly TreeEntry[]
+  /** Operations on this volume that come before. */
+  readonly predecessors: readonly Draft[]
+}
+
+/** File in which ceph-csi keeps what it needs to unmap an RBD image. */
+const STASHED = new Set(['image-meta.json'])
+
+export function driverStaging(context: PlanContext, found: Found): DriverStaging {
+  const { inputs } = context
+  const { path, files, predecessors } = found
+  const handle = handleToUnstage(context, found)
+  const pathOf = (mount: MountInfo): string => inputs.relative(inputs.plain(mount.mountPoint))
+  const isOwn = (mount: MountInfo): boolean =>
+    handle !== undefined &&
+    parentOf(pathOf(mount)) === path &&
+    (baseName(pathOf(mount)) === handle || showsWhatGoes(context, mount, predecessors))
+  const paths = new Set(found.mounts.filter(isOwn).map(pathOf))
+  const mounts = found.mounts.filter((mount) => paths.has(pathOf(mount)))
+  // A driver that mounts in there keeps its notes in there, too; without a mount only known names are its own.
+  const isNote = (entry: TreeEntry): boolean =>
+    handle !== undefined &&
+    parentOf(entry.path) === path &&
+    entry.type === 'file' &&
+    (paths.size > 0 || STASHED.has(baseName(entry.path)) || (baseName(entry.path) === handle && entry.size === 0))
+  const stacks = Map.groupBy(mounts, pathOf)
+  return {
+    mounts,
+    expects: [...stacks].map(([at, layers]) => expectedMount(inputs.absolute(at), layers)),
+    foreign: found.mounts.filter((mount) => !paths.has(pathOf(mount))),
+    strangers: files.filter((entry) => entry.type !== 'dir' && !isNote(entry)),
+    obstacle: [...stacks]
+      .map(([at, layers]) => layerObstacle(context, inputs.absolute(at), layers))
+      .find((each) => each !== undefined),
+  }
+}
+
+/** Nothing is taken for the doing of a driver that will not be asked to unstage. */
+function handleToUnstage(context: PlanContext, { identity, call }: Found): string | undefined {
+  if (identity === undefined || call === undefined || call.kind === 'gone' || call.kind === 'absentSinceBoot') return
+  return stages(registeredDriver(context, identity.driver)) ? identity.handle : undefined
+}
+
+/** The same device and root as a mount of a pod that this plan takes away. */
+function showsWhatGoes({ inputs }: PlanContext, mount: MountInfo, predecessors: readonly Draft[]): boolean {
+  return inputs.devices
+    .showing(mount)
+    .some((each) => each.root === mount.root && predecessors.some((draft) => draft.removes.has(each.id)))
+}

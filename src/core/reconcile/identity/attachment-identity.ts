@@ -1,0 +1,25 @@
+/** Driver and handle of an attachment: its name, a hash of both and of the node, confirms what others tell (R007). */
+import { csiSourceOf } from '../../desired/csi-translation/csi-source.ts'
+import { volumesInStatus } from '../../desired/node-status.ts'
+import type { VolumeAttachment } from '../../model/objects.ts'
+import { attachmentName, csiUniqueName } from '../../names/volume-names.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { CsiIdentity } from './csi-identity.ts'
+
+/** By the PV, an inline spec, a state file, or a name in the node's status with the same hash. */
+export function identifyAttachment(context: PlanContext, attachment: VolumeAttachment): CsiIdentity | undefined {
+  const { api, nodeName } = context.inputs.snapshot
+  const { attacher: driver, source } = attachment.spec
+  const fits = (handle: string): boolean => attachmentName(handle, driver, nodeName) === attachment.metadata.name
+  const volume = context.objects.persistentVolume(source.persistentVolumeName ?? '')
+  const handle = volume === undefined ? source.inlineVolumeSpec?.csi?.volumeHandle : csiSourceOf(volume)?.volumeHandle
+  if (handle !== undefined && fits(handle)) {
+    return { driver, handle, from: `PersistentVolume ${source.persistentVolumeName ?? '(inline)'}` }
+  }
+  for (const { volume: known } of context.onDisk.all) {
+    if (known.driver === driver && fits(known.handle)) return { driver, handle: known.handle, from: known.from }
+  }
+  const prefix = csiUniqueName(driver, '')
+  const name = volumesInStatus(api?.node).find((each) => each.startsWith(prefix) && fits(each.slice(prefix.length)))
+  return name === undefined ? undefined : { driver, handle: name.slice(prefix.length), from: "the node's status" }
+}

@@ -1,0 +1,96 @@
+/**
+ * --handle: a person names the volume of a directory whose own record is lost (S17).
+ *
+ * That stands in for the confirmation, never for the device check: where the target is mounted, it must show what is
+ * staged under that handle, and not what is staged under another.
+ */
+import type { StagedVolume } from '../../actual/devices.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { sha256Hex, unescapeQualifiedName } from '../../names/volume-names.ts'
+import { ownValue } from '../../lang/own-value.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { Identified } from './csi-identity.ts'
+import { stagedShownBy } from './staged-devices.ts'
+
+/** @param shown a mount of the volume, where there is one */
+export function givenForFileSystem(
+  context: PlanContext,
+  name: string,
+  shown: MountInfo | undefined,
+): Identified | undefined {
+  const handle = handleGiven(context, name)
+  if (handle === undefined) return undefined
+  const own = stagedUnder(context, handle)
+  const named = driverByName(context, name, handle)
+  if (shown !== undefined) {
+    const same = stagedShownBy(context, shown)
+    const confirmed = own.find((staged) => same.includes(staged))
+    if (confirmed !== undefined) return identityOf(name, handle, driverOf(confirmed))
+    const other = own.find((staged) => staged.layers.length > 0 && (named ?? driverOf(staged)) === driverOf(staged))
+    const contradicts = other ?? same[0]
+    if (contradicts !== undefined) return notTheSame(name, handle, shown, contradicts)
+  }
+  const drivers = new Set(own.map(driverOf))
+  const [staging] = drivers
+  if (drivers.size === 0 || (named !== undefined && drivers.has(named))) return identityOf(name, handle, named)
+  return identityOf(name, handle, drivers.size === 1 && named === undefined ? staging : undefined)
+}
+
+export function givenForBlock(context: PlanContext, name: string): Identified | undefined {
+  const handle = handleGiven(context, name)
+  if (handle === undefined) return undefined
+  const fileSystem = stagedUnder(context, handle).find(
+    ({ layers, stateFile }) => layers.length > 0 || stateFile !== undefined,
+  )
+  if (fileSystem === undefined) return identityOf(name, handle, driverByName(context, name, handle))
+  return {
+    unconfirmed: `--handle ${name}=${handle}: that volume is staged as a file system in ${fileSystem.dir}, and this is a block volume`,
+    hint: 'Ask the storage system which handle this block volume has.',
+  }
+}
+
+/** Was this handle's hash, the name of a staging directory, given for whatever volume. */
+export function givenWithHash({ options: { handles } }: PlanContext, key: string): string | undefined {
+  return Object.values(handles).find((handle) => sha256Hex(handle) === key)
+}
+
+function handleGiven({ options: { handles } }: PlanContext, name: string): string | undefined {
+  return ownValue(handles, name) ?? ownValue(handles, unescapeQualifiedName(name))
+}
+
+/** By the hash in its name; in the older layout, which has none, by its state file (C11). */
+function stagedUnder({ staged }: PlanContext, handle: string): StagedVolume[] {
+  const key = sha256Hex(handle)
+  return staged.filter((each) =>
+    each.driverDir === 'pv' ? each.stateFile?.data?.volumeHandle === handle : each.key === key,
+  )
+}
+
+function driverOf({ driverDir, stateFile }: StagedVolume): string | undefined {
+  return driverDir === 'pv' ? stateFile?.data?.driverName : driverDir
+}
+
+/** A handle says nothing of its driver: the PersistentVolume of that name does, or the handle's attachment (R007). */
+function driverByName({ objects, inputs }: PlanContext, name: string, handle: string): string | undefined {
+  const csi = objects.csiSourceOf(unescapeQualifiedName(name))
+  if (csi !== undefined) return csi.driver
+  const attachers = new Set((inputs.snapshot.api?.volumeAttachments ?? []).map(({ spec }) => spec.attacher))
+  const fitting = [...attachers].filter((driver) => objects.attachmentOf({ driver, handle }) !== undefined)
+  return fitting.length === 1 ? fitting[0] : undefined
+}
+
+function identityOf(name: string, handle: string, driver: string | undefined): Identified {
+  if (driver !== undefined) return { identity: { driver, handle, from: '--handle' } }
+  return {
+    unconfirmed: `the handle of ${name} was given, and staging directories, PersistentVolume and attachment do not name one driver`,
+    hint: 'Ask the storage system which driver serves this handle, and restore the PersistentVolume or the attachment.',
+  }
+}
+
+function notTheSame(name: string, handle: string, shown: MountInfo, staged: StagedVolume): Identified {
+  const layer = staged.layers.at(-1)
+  return {
+    unconfirmed: `--handle ${name}=${handle}: ${shown.mountPoint} shows ${shown.dev} ${shown.root}, and ${staged.dir} is staged from ${layer?.dev} ${layer?.root}`,
+    hint: 'Ask the storage system which volume the device is; a handle that the device contradicts is never used.',
+  }
+}

@@ -1,0 +1,151 @@
+/** S1: the Node object must be this host's, and the name must be that of the kubelet here. Refuses a plan as a whole. */
+import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import type { NodeSnapshot } from '../../model/snapshot.ts'
+import { canonicalNodeName } from '../../node/kubelet/canonical-node-name.ts'
+import { parseKubeletFlags } from '../../node/kubelet/kubelet-flags.ts'
+import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
+import type { IdentityContradiction, PlanInputs, PlanOptions } from '../../plan/plan.ts'
+import type { Findings } from '../../plan/draft.ts'
+import type { Refusal } from '../pods/guards.ts'
+import { compareBootIds, compareIds, ID_WORDS, isSameText, type Says } from './machine-ids.ts'
+
+/**
+ * One pair of ids has to agree, and none may contradict that was not accepted. The boot id counts beside a kubelet that
+ * lives: it has said which boot it is of. Of one that is stopped another boot id is what a reboot leaves.
+ */
+export function machineOf({ snapshot }: ActualInputs, options: PlanOptions): PlanInputs['machine'] {
+  const { node, host, pairs } = pairsOf(snapshot)
+  const accepted = options.acceptIdentity ?? []
+  const contradictions = pairs.flatMap(([field, says]): IdentityContradiction[] => {
+    const [theirs, ours] = [node?.[field], host[field]]
+    if (says !== 'contradicts' || theirs === undefined || ours === undefined) return []
+    const isAccepted = accepted.some((each) => isSameText(each, theirs))
+    return [{ field, node: theirs, host: ours, ...(isAccepted && { accepted: true }) }]
+  })
+  const agrees = pairs.some(([field, says]) => field !== 'bootID' && says === 'agrees')
+  const { machineID, systemUUID, bootID } = snapshot
+  return {
+    matches: agrees && contradictions.every((each) => each.accepted === true),
+    ...(contradictions.length > 0 && { contradictions }),
+    ...(machineID === undefined ? {} : { machineID }),
+    ...(systemUUID === undefined ? {} : { systemUUID }),
+    ...(bootID === undefined ? {} : { bootID }),
+  }
+}
+
+type Ids = Readonly<Partial<Record<IdentityContradiction['field'], string>>>
+
+function pairsOf(snapshot: NodeSnapshot): {
+  readonly node: Ids | undefined
+  readonly host: Ids
+  readonly pairs: readonly (readonly [IdentityContradiction['field'], Says])[]
+} {
+  const node = snapshot.api?.node?.status?.nodeInfo
+  const host: Ids = snapshot
+  const bootIds = kubeletOfThisBoot(snapshot) ? compareBootIds(node?.bootID, host.bootID) : 'nothing'
+  return {
+    node,
+    host,
+    pairs: [
+      ['machineID', compareIds('machineID', node ?? {}, host)],
+      ['systemUUID', compareIds('systemUUID', node ?? {}, host)],
+      ['bootID', bootIds],
+    ],
+  }
+}
+
+/** A kubelet runs, or one of this name has renewed the lease since this boot, and nothing shows its stop. */
+function kubeletOfThisBoot({ kubelet, api, bootTime, capturedAt }: NodeSnapshot): boolean {
+  if (kubelet === undefined) return false
+  if (kubelet.running) return true
+  const boot = Date.parse(bootTime ?? '')
+  return kubelet.mayReturn && boot > 0 && leaseIsAlive(api, { now: Date.parse(capturedAt), since: boot })
+}
+
+export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['machine']): Refusal | undefined {
+  const { api, nodeName } = inputs.snapshot
+  if (api === undefined) return undefined
+  if (api.node === null) {
+    return {
+      rule: 'S1',
+      code: 'NoSuchNode',
+      message: `${api.server} has no node ${nodeName}`,
+      hint: 'Check --context and --node: this may be the API of another cluster.',
+    }
+  }
+  const name = refuseOtherName(inputs)
+  if (name !== undefined || machine.matches) return name
+  const info = api.node?.status?.nodeInfo
+  const agrees = pairsOf(inputs.snapshot).pairs.some(([field, says]) => field !== 'bootID' && says === 'agrees')
+  if (agrees) return contradicted(inputs, machine)
+  return {
+    rule: 'S1',
+    code: 'WrongMachine',
+    message:
+      api.node === undefined
+        ? `node ${nodeName} of ${api.server} was not read: whether it is this machine is not known`
+        : `node ${nodeName} of ${api.server} is not shown to be this machine: its machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'}, this host's ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
+    hint: 'Check --context and --node: this may be the API of another cluster with a node of the same name.',
+  }
+}
+
+function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanInputs['machine']): Refusal {
+  const open = contradictions.filter(({ accepted }) => accepted !== true)
+  const differences = open.map(({ field, node, host }) => `its ${field} is ${node}, and this host's ${host}`)
+  const flags = open.map(({ node }) => `--accept-identity ${quoted(node)}`)
+  const boots = open.some(({ field }) => field === 'bootID')
+    ? ' A kubelet that has just started reports its boot a few seconds later: plan again.'
+    : ''
+  return {
+    rule: 'S1',
+    code: 'IdentityContradicts',
+    message: `node ${snapshot.nodeName} of ${snapshot.api?.server} may be another machine: ${differences.join('; ')}`,
+    hint: `A copy of a machine bears its ids: check --context and --node.${boots} If this is the machine all the same, give ${flags.join(' ')}.`,
+  }
+}
+
+/** For a shell. */
+function quoted(value: string): string {
+  return /^[\w.:-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`
+}
+
+/** A --node other than the name that the kubelet here gives itself, where that is known. */
+function refuseOtherName({ snapshot }: ActualInputs): Refusal | undefined {
+  const { nodeName, kubelet, api } = snapshot
+  const flag = parseKubeletFlags(kubelet?.args ?? []).get('hostname-override')
+  const own = kubelet?.nodeName ?? (flag ? canonicalNodeName(flag) : undefined)
+  if (own === undefined || own === canonicalNodeName(nodeName)) return undefined
+  if (kubelet?.nodeNameFrom === 'hostname') {
+    // Some clouds name nodes, and a domain may be there or not; what the kubelet wrote of its host tells.
+    const { labels } = api?.node?.metadata ?? {}
+    const addresses = (api?.node?.status?.addresses ?? []).filter(({ type }) => type === 'Hostname')
+    const hostnames = [nodeName, labels?.['kubernetes.io/hostname'], ...addresses.map(({ address }) => address)]
+    if (hostnames.some((name) => name !== undefined && firstLabel(name) === firstLabel(own))) return undefined
+  }
+  return otherName(nodeName, own)
+}
+
+function firstLabel(name: string): string {
+  return canonicalNodeName(name).split('.')[0] ?? ''
+}
+
+/** @param own what the kubelet of this host calls itself */
+export function otherName(nodeName: string, own: string): Refusal & { readonly hint: string } {
+  return {
+    rule: 'S1',
+    code: 'OtherNode',
+    message: `the kubelet of this host is node ${own}, not ${nodeName}`,
+    hint: `Leave --node out, or give --node ${own}.`,
+  }
+}
+
+/** Said in the plan; the journal has the option. */
+export function reportAccepted(machine: PlanInputs['machine'], findings: Findings): void {
+  for (const { field, node, host } of (machine.contradictions ?? []).filter(({ accepted }) => accepted)) {
+    findings.problem(
+      'warning',
+      'IdentityAccepted',
+      `the Node's ${ID_WORDS[field]} ${node} is not this host's ${host}, and was accepted`,
+    )
+  }
+}

@@ -1,0 +1,84 @@
+/** What a person is shown about a CSI volume before saying yes (S31), and what else the API says of it. */
+
+import { isListedWhole } from '../../desired/api-lookup.ts'
+import type { PersistentVolume } from '../../model/objects.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { VolumeMode, VolumeRef } from '../../plan/plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { CsiIdentity } from './csi-identity.ts'
+
+export function describeCsiVolume(
+  context: PlanContext,
+  about: {
+    readonly name: string
+    readonly mode: VolumeMode
+    readonly identity: CsiIdentity | undefined
+    readonly uniqueName: string | undefined
+    readonly device?: MountInfo | undefined
+    readonly podVolumeName?: string | undefined
+  },
+): VolumeRef {
+  const { name, mode, identity, uniqueName, device, podVolumeName } = about
+  const { inputs, objects } = context
+  const status = inputs.snapshot.api?.node?.status
+  const volume = identity === undefined ? undefined : objects.persistentVolumesOf(identity)[0]
+  const elsewhere = identity === undefined ? [] : objects.attachedElsewhere(identity)
+  return {
+    name,
+    ...(podVolumeName === undefined ? {} : { podVolumeName }),
+    ...(uniqueName === undefined ? {} : { uniqueName }),
+    plugin: 'kubernetes.io/csi',
+    ...(identity === undefined ? {} : { driver: identity.driver, handle: identity.handle }),
+    mode,
+    ...(identity === undefined ? {} : { handleFrom: identity.from }),
+    ...describePersistentVolume(volume),
+    ...(elsewhere.length === 0 ? {} : { attachedElsewhere: elsewhere }),
+    ...(uniqueName === undefined || status === undefined
+      ? {}
+      : {
+          attached: objects.isAttached(uniqueName),
+          inUse: objects.isInUse(uniqueName),
+        }),
+    ...describeDevice(device),
+  }
+}
+
+/** The mount that shows which device it is on; undefined: it is not mounted. */
+export function describeDevice(mount: MountInfo | undefined): Pick<VolumeRef, 'device'> {
+  return mount === undefined ? {} : { device: `${mount.dev} ${mount.source}` }
+}
+
+/** S31: claim, name and access modes; nothing of an inline volume. */
+export function describePersistentVolume(
+  volume: PersistentVolume | undefined,
+): Pick<VolumeRef, 'claim' | 'persistentVolume' | 'accessModes'> {
+  if (volume === undefined) return {}
+  const { claimRef: claim, accessModes } = volume.spec
+  return {
+    ...(claim?.name === undefined ? {} : { claim: namespacedName(claim) }),
+    persistentVolume: volume.metadata.name,
+    ...(accessModes === undefined ? {} : { accessModes }),
+  }
+}
+
+/** May several nodes write or read the volume at once (R740); unknown modes: no. */
+export function allowsSeveralNodes(volume: PersistentVolume | undefined): boolean {
+  return volume?.spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany') ?? false
+}
+
+/** For messages: the modes by which the volume is judged. */
+export function accessModesText(volume: PersistentVolume | undefined): string {
+  return volume?.spec.accessModes?.join(', ') || 'not known'
+}
+
+/** May only one pod have the volume; beside another mode the kubelet takes no notice of it (R430). */
+export function isForOnePod(volume: PersistentVolume | undefined): boolean {
+  const modes = volume?.spec.accessModes ?? []
+  return modes.length === 1 && modes[0] === 'ReadWriteOncePod'
+}
+
+/** Are the attachments of other nodes known: the list was read whole, not object by object (S30). */
+export function knowsOtherNodes({ inputs }: PlanContext): boolean {
+  return isListedWhole(inputs.snapshot.api, 'volumeattachments')
+}

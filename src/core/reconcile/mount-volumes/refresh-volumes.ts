@@ -1,0 +1,135 @@
+/** Mounted volumes whose content or size is behind what the API says (R807 and O28 as overruled by the contract; S23). */
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { nodeExpansionWanted } from '../../desired/expansion.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import type { ExpectedMount, Step } from '../../plan/plan.ts'
+import { contentDifference, halfDone } from '../../plugins/content-difference.ts'
+import { volumeObstacle } from '../../plugins/content-obstacle.ts'
+import { csiTarget } from '../../plugins/csi-paths.ts'
+import { csiDriverOf, groupSteps, publishSteps } from '../../plugins/csi-set-up.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
+import { expectedMount, type Findings, notAsked, type Obstacle } from '../../plan/draft.ts'
+import { isNamed } from '../context/filter-operations.ts'
+import { elsewhereWait, mountWait } from './mount-conditions.ts'
+import { describeWanted, leaveWanted } from './mount-volumes.ts'
+import { unreadWithin } from '../context/unread.ts'
+
+/** Adds a RemountVolume or ExpandVolume for a volume that is mounted, where a difference is shown. */
+export function refreshVolume(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+  if (pluginNamed(volume.plugin).refreshes) remount(context, findings, volume)
+  else if (wantsRepublish(context, volume)) republish(context, findings, volume)
+  else expand(context, findings, volume)
+}
+
+/** C70: a driver that likes to be asked again is asked only where a person names the volume or the pod (contract). */
+function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
+  const { options } = context
+  const named = (options.pods?.length ?? 0) + (options.volumes?.length ?? 0) > 0
+  if (!options.remount || !named || volume.plugin !== CSI_PLUGIN) return false
+  const pod = podRefOf(context, volume.podUid)
+  if (!isNamed({ pod, volume: describeWanted(context, volume) }, options)) return false
+  return csiDriverOf(context, volume)?.spec.requiresRepublish === true
+}
+
+function republish(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+  const target = csiTarget(volume)
+  refresh(context, findings, volume, {
+    kind: 'RemountVolume',
+    reason: 'RepublishAsked',
+    message: `CSI driver ${volume.driver} is asked to publish ${volume.specName} again, as it wants from time to time`,
+    steps: [...publishSteps(context, volume), ...groupSteps(context, volume, csiDriverOf(context, volume))],
+    rule: 'C70',
+    asked: true,
+    flag: '--remount',
+    expects: [expectedMount(context.inputs.absolute(target), context.inputs.at(target))],
+  })
+}
+
+function remount(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+  const { inputs } = context
+  const difference = contentDifference(inputs, volume) ?? halfDone(inputs, volume)
+  if (difference === undefined) {
+    leaveWanted(context, findings, volume, 'it is wanted, and its content shows no difference from the API')
+    return
+  }
+  const path = pluginNamed(volume.plugin).podPath(volume)
+  const dir = inputs.absolute(path)
+  refresh(context, findings, volume, {
+    kind: 'RemountVolume',
+    reason: 'ContentDiffers',
+    message: `${difference}; containers that mount it by subPath keep the old content until they restart`,
+    steps: [{ op: 'write', target: `${dir}/..data` }],
+    rule: 'S23',
+    asked: context.options.remount,
+    flag: '--remount',
+    expects: [expectedMount(dir, inputs.at(path))],
+    unread: unreadWithin(inputs, path),
+    obstacle: volumeObstacle(volume, inputs.snapshot.api),
+  })
+}
+
+function expand(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+  const growth = nodeExpansionWanted(volume)
+  if (growth === undefined) {
+    leaveWanted(context, findings, volume, 'it is wanted, and as it should be')
+    return
+  }
+  const path = volume.plugin === CSI_PLUGIN ? csiTarget(volume) : pluginNamed(volume.plugin).podPath(volume)
+  const target = context.inputs.absolute(path)
+  refresh(context, findings, volume, {
+    kind: 'ExpandVolume',
+    reason: 'CapacityGrew',
+    message: `PersistentVolume ${volume.specName} has grown to ${growth.to}, and its claim shows ${growth.from}`,
+    steps: [{ op: 'NodeExpandVolume', target }],
+    expects: [expectedMount(target, context.inputs.at(path))],
+    rule: 'R455',
+    asked: context.options.expand,
+    flag: '--expand',
+  })
+}
+
+interface Refresh {
+  readonly kind: 'RemountVolume' | 'ExpandVolume'
+  readonly reason: 'ContentDiffers' | 'RepublishAsked' | 'CapacityGrew'
+  readonly message: string
+  readonly steps: readonly Step[]
+  readonly rule: string
+  readonly asked: boolean
+  readonly flag: string
+  readonly expects?: readonly ExpectedMount[]
+  /** Why nobody can say that it differs. */
+  readonly unread?: Obstacle | undefined
+  /** What no flag lifts; undefined: nothing. */
+  readonly obstacle?: Obstacle | undefined
+}
+
+function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount, what: Refresh): void {
+  const pod = podRefOf(context, volume.podUid)
+  const ref = describeWanted(context, volume)
+  // A driver is called only for what may be mounted here and now (S22, S30).
+  const wait =
+    volume.plugin === CSI_PLUGIN
+      ? mountWait(context, volume)
+      : (elsewhereWait(context, volume) ?? waitForKubelet(context))
+  if (wait !== undefined) {
+    findings.wait(what.kind, wait, what.rule, { pod, volume: ref })
+    return
+  }
+  // First what nobody asked for: an obstacle to it is none of an apply without the flag.
+  const blocked = what.unread ?? (what.asked ? what.obstacle : notAsked(what.flag))
+  findings.add({
+    kind: what.kind,
+    reason: what.reason,
+    message: what.message,
+    pod,
+    volume: ref,
+    steps: what.steps,
+    paths: what.steps.map((step) => step.target),
+    after: [],
+    rule: what.rule,
+    removes: new Set(),
+    ...(what.expects === undefined ? {} : { expects: what.expects }),
+    ...(blocked === undefined ? {} : { blocked }),
+  })
+}

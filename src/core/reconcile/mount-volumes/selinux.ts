@@ -1,0 +1,139 @@
+/** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
+import { readStateFile, type VolumeData } from '../../actual/state-file.ts'
+import type { DesiredState, VolumeToMount } from '../../desired/desired-state.ts'
+import { type WantedLabel, wantedLabel } from '../../desired/selinux-label.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import { onceFor } from '../../lang/once-for.ts'
+import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../../plugins/csi-paths.ts'
+import { mountOptions } from '../../plugins/mount-options.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { Findings, Obstacle } from '../../plan/draft.ts'
+
+/** Empty: it is mounted without one, or it cannot be told with which, and `labelObstacle` says so. */
+export function labelOf(context: PlanContext, volume: VolumeToMount): string {
+  const wanted = wantedOf(context, volume)
+  return 'label' in wanted ? wanted.label : ''
+}
+
+/** Why the volume cannot be mounted with its label. */
+export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
+  const wanted = wantedOf(context, volume)
+  if ('unclear' in wanted) {
+    return {
+      code: 'SELinuxLabelUnclear',
+      message: `${volume.specName} may have to be mounted with an SELinux label: ${wanted.unclear}`,
+      hint: 'Start the kubelet: it mounts the volume.',
+    }
+  }
+  const staged = stagedLabel(context, volume)
+  if (staged !== undefined && staged !== wanted.label) {
+    return {
+      code: 'SELinuxMismatch',
+      message: `${volume.specName} is staged ${words(staged)}, and the pod wants it ${words(wanted.label)}`,
+      hint: 'Delete the pod and apply, so that the volume is unstaged; then make the pod anew.',
+    }
+  }
+  const first = firstOf(context, volume)
+  if (first === undefined || first.label === wanted.label) return undefined
+  return {
+    code: 'SELinuxMismatch',
+    message: `pod ${first.podUid} has ${volume.specName} ${words(first.label)}, or gets it first, and the pod wants it ${words(wanted.label)}`,
+    hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
+  }
+}
+
+const bySharedName = onceFor(({ volumes }: DesiredState) => Map.groupBy(volumes, ({ uniqueName }) => uniqueName))
+
+/**
+ * R312: of several pods of one volume the first one's label counts, which a kubelet knows from memory. Here that is a pod
+ * that has the volume, else the first of the list; of one whose label cannot be told a kubelet takes no notice.
+ *
+ * @returns undefined where this pod is the first
+ */
+function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string; label: string } | undefined {
+  const { inputs, desired } = context
+  const all = bySharedName(desired).get(volume.uniqueName) ?? []
+  if (all.length < 2 || inputs.snapshot.selinux?.enabled !== true) return undefined
+  const having = all.filter((each) => pluginNamed(each.plugin).evidence(inputs, each).state !== 'notMounted')
+  for (const each of [...having, ...all]) {
+    if (each.podUid === volume.podUid) return undefined
+    const wanted = wantedOf(context, each)
+    if ('label' in wanted) return { podUid: each.podUid, label: wanted.label }
+  }
+  return undefined
+}
+
+/** R824: what runs keeps its volume; the kubelet would unmount it. */
+export function reportLabel(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+  if (context.inputs.snapshot.selinux?.enabled !== true) return
+  const wanted = wantedOf(context, volume)
+  const there = volume.plugin === CSI_PLUGIN ? recordOf(context, volume) : mountOf(context, volume, podPath(volume))
+  if (there === undefined || 'unclear' in wanted || there.label === wanted.label) return
+  const path = context.inputs.absolute(there.path)
+  findings.problem(
+    'warning',
+    'SELinuxMismatch',
+    `${path} says that the volume is mounted ${words(there.label)}, and the pod wants it ${words(wanted.label)}`,
+    { pod: volume.podUid, volume: volume.specName, path },
+    'A kubelet unmounts it under the running pod: delete the pod at a time that suits, and it comes back with the label.',
+  )
+}
+
+function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
+  const { snapshot } = context.inputs
+  const gates = snapshot.kubelet?.config?.featureGates as Readonly<Record<string, unknown>> | null | undefined
+  return wantedLabel(volume, {
+    selinux: snapshot.selinux,
+    takesLabel: pluginNamed(volume.plugin).takesLabel?.(context, volume) ?? false,
+    everyAccessMode: gates?.SELinuxMount === true,
+  })
+}
+
+/** Undefined: it is not staged, as far as a state file or a mount tells. */
+function stagedLabel(context: PlanContext, volume: VolumeToMount): string | undefined {
+  if (volume.mode === 'Block') return undefined
+  if (volume.plugin !== CSI_PLUGIN)
+    return mountOf(context, volume, pluginNamed(volume.plugin).globalPath(volume))?.label
+  const { inputs } = context
+  const dir = csiStagingDir(volume)
+  if (dir === undefined || inputs.top(`${dir}/globalmount`) === undefined) return undefined
+  const data = readStateFile(inputs.tree.get(`${dir}/${VOLUME_DATA}`))?.data
+  return data === undefined ? undefined : labelIn(data)
+}
+
+/** What is there, and what tells it; the path is relative to the root directory. */
+interface FoundLabel {
+  readonly path: string
+  readonly label: string
+}
+
+function recordOf({ inputs }: PlanContext, volume: VolumeToMount): FoundLabel | undefined {
+  const path = csiPublishStateFile(volume)
+  const data = readStateFile(inputs.tree.get(path))?.data
+  return data === undefined ? undefined : { path, label: labelIn(data) }
+}
+
+/** Of a plugin without records: the option of the mount (R808, P135). One of the PersistentVolume's own says nothing. */
+function mountOf({ inputs }: PlanContext, volume: VolumeToMount, path: string | undefined): FoundLabel | undefined {
+  if (path === undefined || pluginNamed(volume.plugin).takesLabel === undefined) return undefined
+  if (mountOptions(volume, []).some((option) => option.startsWith(CONTEXT))) return undefined
+  const top = inputs.top(path)
+  if (top === undefined) return undefined
+  const option = top.superOptions.find((each) => each.startsWith(CONTEXT)) ?? ''
+  return { path, label: option.slice(CONTEXT.length).replaceAll('"', '') }
+}
+
+const CONTEXT = 'context='
+
+function podPath(volume: VolumeToMount): string {
+  return pluginNamed(volume.plugin).podPath(volume)
+}
+
+function labelIn({ seLinuxMountContext = '' }: VolumeData): string {
+  return seLinuxMountContext
+}
+
+function words(label: string): string {
+  return label === '' ? 'without an SELinux label' : `with the SELinux label ${label}`
+}

@@ -1,0 +1,60 @@
+/** S29: all mounts of one driver dead at once: its backend is away, not its volumes. Blocks that driver's operations. */
+import { readStateFile } from '../../actual/state-file.ts'
+import { parentOf } from '../../actual/tree.ts'
+import { append } from '../../lang/append.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { Draft } from '../../plan/draft.ts'
+
+export function blockDeadDrivers(context: PlanContext, drafts: readonly Draft[], gonePods: number): void {
+  if (context.options.acceptOutage === gonePods || (context.inputs.snapshot.deadMounts ?? []).length < 2) return
+  const byDriver = mountsByDriver(context)
+  for (const draft of drafts) {
+    const seen = byDriver.get(draft.volume?.driver ?? '') ?? []
+    const dead = [seen, seen.filter(({ staged }) => !staged)].find(areAllDead)
+    if (dead === undefined) continue
+    draft.blocked = {
+      code: 'OutageSuspected',
+      message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${draft.volume?.driver} are dead at once: its backend is away`,
+      hint: `If they are really gone for good, give --accept-outage ${gonePods}.`,
+    }
+  }
+}
+
+interface DriverMount {
+  readonly staged: boolean
+  readonly dead: boolean
+  readonly dev: string
+}
+
+/** One alone may be the volume's own trouble. */
+function areAllDead(mounts: readonly DriverMount[]): boolean {
+  return mounts.length > 1 && mounts.every(({ dead }) => dead)
+}
+
+/**
+ * Every pod's mount of a driver, and every staged one that no pod's mount shows: one volume, staged and published, is
+ * one mount, since a single daemon that died is no outage (O19).
+ */
+function mountsByDriver({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> {
+  const byDriver = new Map<string, DriverMount[]>()
+  const note = (driver: string, path: string, { dev }: MountInfo, isStaged: boolean): void => {
+    append(byDriver, driver, { staged: isStaged, dead: inputs.deadError(path) !== undefined, dev })
+  }
+  for (const entry of inputs.snapshot.tree ?? []) {
+    if (!POD_STATE_FILE.test(entry.path)) continue
+    const target = `${parentOf(entry.path)}/mount`
+    const top = inputs.top(target)
+    const driver = readStateFile(entry)?.data?.driverName
+    if (top !== undefined && driver !== undefined) note(driver, target, top, false)
+  }
+  for (const { target, layers, stateFile, driverDir } of staged) {
+    const top = layers.at(-1)
+    const driver = stateFile?.data?.driverName ?? driverDir
+    if (top === undefined || byDriver.get(driver)?.some(({ dev }) => dev === top.dev)) continue
+    note(driver, target, top, true)
+  }
+  return byDriver
+}
+
+const POD_STATE_FILE = /^pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+\/vol_data\.json$/

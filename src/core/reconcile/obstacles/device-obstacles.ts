@@ -1,0 +1,123 @@
+/** What stands in the way of undoing a device, whatever its kind (S4, S26, S30). */
+import type { UnresolvedVolume } from '../../desired/desired-state.ts'
+import { type DeviceKind, mayBeOne } from '../../desired/may-be.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import type { Handle } from '../../desired/api-objects.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { Draft, Obstacle } from '../../plan/draft.ts'
+import { foreignHint } from '../pods/known-pods.ts'
+import { nodesWith } from './other-nodes.ts'
+import { missingPodsDirectory } from '../pods/pods-directory.ts'
+import { statusVolumesAt } from '../../populator/status-volumes.ts'
+import { unknownLinks } from '../context/unread.ts'
+import { allowsSeveralNodes } from '../identity/volume-facts.ts'
+
+/**
+ * S4: a volume of an existing pod that could not be resolved may be any of the staged ones that it could be; so may one
+ * that is lost. S30: a volume that is attached elsewhere against its access mode is left as it is.
+ *
+ * @param plugin of the volume whose device it is
+ * @param identity of a CSI volume, where it is known
+ * @param directory name of the global directory of another plugin's volume
+ */
+export function deviceObstacle(
+  context: PlanContext,
+  plugin: string,
+  identity: { readonly driver: string; readonly handle: string } | undefined,
+  directory?: string,
+): Obstacle | undefined {
+  const unknown =
+    unresolvedObstacle(context.desired.unresolved, { plugin, driver: identity?.driver }) ??
+    untoldObstacle(context, identity?.driver) ??
+    unseenPods(context) ??
+    unknownLinks(context.inputs)[0]?.obstacle
+  if (unknown !== undefined) return unknown
+  const elsewhere =
+    identity === undefined ? namesElsewhere(context, plugin, directory) : handleElsewhere(context, identity)
+  if (elsewhere.length === 0) return undefined
+  return {
+    code: 'TwoWriters',
+    message: `it is also attached to ${elsewhere.join(', ')}, against its access mode`,
+    hint: 'Find out which node may have it before anything is undone here.',
+  }
+}
+
+/** Other nodes that have an attachment of the volume, and may not. */
+function handleElsewhere({ objects }: PlanContext, identity: Handle): readonly string[] {
+  const elsewhere = objects.attachedElsewhere(identity)
+  return objects.persistentVolumesOf(identity).some(allowsSeveralNodes) ? [] : elsewhere
+}
+
+/** The same of plugins whose attachments stand in the status of Nodes alone. */
+function namesElsewhere(context: PlanContext, plugin: string, directory: string | undefined): readonly string[] {
+  const { api } = context.inputs.snapshot
+  if (api?.elsewhere === undefined || directory === undefined) return []
+  const volumes = statusVolumesAt(api, plugin, directory)
+  if (volumes.some(({ persistentVolume }) => allowsSeveralNodes(persistentVolume))) return []
+  return [...new Set(volumes.flatMap((volume) => nodesWith(context, volume)).map(({ name }) => name))]
+}
+
+/**
+ * S9, S21: a pod that must not be disturbed has a volume that nothing tells, or may be there without being seen.
+ * @param driver of a CSI volume; undefined for other plugins
+ */
+function untoldObstacle({ users, inputs }: PlanContext, driver: string | undefined): Obstacle | undefined {
+  if (inputs.snapshot.processes === undefined) {
+    return {
+      code: 'MayBeInUse',
+      message: 'the process table was not read: a pod that has no directory here any more may run on it',
+      hint: 'Read it as root; then plan again.',
+    }
+  }
+  const untold = users.unknown.find(({ of }) => {
+    if (of === 'any') return true
+    return driver !== undefined && (of === 'csi' || of.driver === driver)
+  })
+  if (untold === undefined) return undefined
+  const { pod, what } = untold
+  if (pod.why?.code === 'UnknownPodProcess') {
+    return {
+      code: 'UnknownPodProcess',
+      message: `a process of pod ${pod.uid} runs here, and nothing on this node knows the pod: it may use this volume`,
+      hint: foreignHint(pod.uid),
+    }
+  }
+  return {
+    code: 'MayBeInUse',
+    message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has a volume that cannot be told (${what}): this may be it`,
+    hint: 'Stop the containers of that pod, or restore what is lost; then plan again.',
+  }
+}
+
+/** S21: without the directory of the pods any pod may have left something of any volume. */
+function unseenPods({ inputs }: PlanContext): Obstacle | undefined {
+  const missing = missingPodsDirectory(inputs)
+  return missing && { code: 'MayBeInUse', message: missing.message, hint: missing.hint }
+}
+
+/**
+ * @param unresolved by the kubelet's rule, or by the controller's, which counts unused volumes too (R708)
+ * @param device of what is to be undone
+ */
+export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: DeviceKind): Obstacle | undefined {
+  const unknown = unresolved.find((each) => mayBeOne(each.mayBe, device))
+  if (unknown === undefined) return undefined
+  const { podVolumeName, pod, message } = unknown
+  return {
+    code: 'UnresolvedVolume',
+    message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}), and this may be it`,
+    hint: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
+  }
+}
+
+/** S26: what has to come first will not be done. */
+export function predecessorObstacle(after: readonly Draft[]): Obstacle | undefined {
+  const stuck = after.find((draft) => draft.blocked !== undefined)
+  if (stuck === undefined) return undefined
+  const what = stuck.volume?.name ?? stuck.paths[0] ?? ''
+  return {
+    code: 'PredecessorBlocked',
+    message: `${stuck.kind} of ${what}${stuck.pod === undefined ? '' : ` of pod ${stuck.pod.uid}`} is blocked (${stuck.blocked?.code})`,
+    hint: 'Lift that one first.',
+  }
+}

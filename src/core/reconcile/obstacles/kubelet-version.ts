@@ -1,0 +1,27 @@
+/** Which kubelets volctl was tried with. */
+import type { Node } from '../../model/objects.ts'
+
+/**
+ * Minor versions of Kubernetes 1. The rules were read from 1.36.2; whole nodes were brought up and taken down beside kubelets of
+ * 1.33.13 and 1.36.2 (O39), and nothing of what volctl relies on changed between these. Older ones keep directories and state
+ * elsewhere (C11, R480), newer ones nobody has seen.
+ */
+export const TESTED_MINORS = { first: 33, last: 36 } as const
+
+export interface KubeletVersion {
+  readonly text: string
+  readonly major: number
+  readonly minor: number
+}
+
+/** What the Node says of its kubelet; undefined: nothing, or no version. */
+export function kubeletVersion(node: Node | null | undefined): KubeletVersion | undefined {
+  const text = node?.status?.nodeInfo?.kubeletVersion
+  const found = /^v?(\d+)\.(\d+)/.exec(text ?? '')
+  if (text === undefined || found === null) return undefined
+  return { text, major: Number(found[1]), minor: Number(found[2]) }
+}
+
+export function isTested({ major, minor }: KubeletVersion): boolean {
+  return major === 1 && minor >= TESTED_MINORS.first && minor <= TESTED_MINORS.last
+}

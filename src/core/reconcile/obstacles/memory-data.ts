@@ -1,0 +1,43 @@
+/** Data in memory: a tmpfs ends with its last mount, which may be a sub-path's (S13). */
+import type { SubPaths } from '../../actual/pod-volumes.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { isGeneration } from '../../names/volume-names.ts'
+import { readyMarker, wrappedName } from '../../plugins/paths.ts'
+import { allowedFsTypes } from '../../plugins/teardown-family.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { Obstacle } from '../../plan/draft.ts'
+
+/** What is in a mount cannot be counted without entering it. */
+export const UNCOUNTED = { files: 0, bytes: 0, counted: false } as const
+
+/**
+ * Mounts of these sub-paths with which an emptyDir in memory may end: no mount outside the pod's own directories shows
+ * it, as one does of a hostPath in /run. A volume that the kubelet wrapped (secret, projected) is no emptyDir (P22).
+ */
+export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: SubPaths | undefined): MountInfo[] {
+  if (subPaths === undefined) return []
+  if (inputs.tree.has(readyMarker(podUid, wrappedName(subPaths.volumeName)))) return []
+  const layers = subPaths.leaves
+    .flatMap((leaf) => leaf.layers)
+    .filter(({ fsType, root }) => allowedFsTypes('emptyDir')?.includes(fsType) && !isOfGeneration(root))
+  const ending = new Set(
+    [...new Set(layers.map(({ dev }) => dev))].filter((dev) =>
+      inputs.mounts.ofDevice(dev).every((mount) => mount.mountPoint.includes(`/pods/${podUid}/`)),
+    ),
+  )
+  return layers.filter(({ dev }) => ending.has(dev))
+}
+
+/** What an atomic writer wrote is no emptyDir's, whatever has become of its volume's directory (P25). */
+function isOfGeneration(root: string): boolean {
+  return isGeneration(root.split('/')[1] ?? '')
+}
+
+/** @param layers what goes, of one file system in memory */
+export function memoryObstacle(volumeName: string, layers: readonly MountInfo[]): Obstacle {
+  return {
+    code: 'DeletesData',
+    message: `the ${layers.at(-1)?.fsType} of emptyDir ${volumeName} may hold data, which is gone once it is unmounted`,
+    hint: 'Give --orphans to delete it with the pod.',
+  }
+}

@@ -1,0 +1,60 @@
+/** In-tree disks that this kubelet mounts by itself, since it is too old to leave them to CSI drivers (R150). */
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import type { InTreeSources } from '../../model/objects.ts'
+import type { NodeSnapshot } from '../../model/snapshot.ts'
+import type { ApiObjects } from '../../desired/api-objects.ts'
+import { kubeletVersion, TESTED_MINORS } from './kubelet-version.ts'
+
+/** By source; CSINode lists the plugins that its kubelet migrates. */
+const PLUGINS: Readonly<Record<keyof InTreeSources, string>> = {
+  awsElasticBlockStore: 'kubernetes.io/aws-ebs',
+  gcePersistentDisk: 'kubernetes.io/gce-pd',
+  azureDisk: 'kubernetes.io/azure-disk',
+  azureFile: 'kubernetes.io/azure-file',
+  cinder: 'kubernetes.io/cinder',
+  vsphereVolume: 'kubernetes.io/vsphere-volume',
+  portworxVolume: 'kubernetes.io/portworx-volume',
+}
+
+const ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins'
+
+/**
+ * The in-tree plugin of a wanted volume that volctl takes for a CSI volume and this node's kubelet does not; undefined: there is
+ * none. Kubelets of the tested versions migrate all, whatever CSINode says; where an old one lists nothing, nothing is shown.
+ */
+export function notMigrated(
+  {
+    inputs: { snapshot },
+    objects,
+  }: { readonly inputs: { readonly snapshot: NodeSnapshot }; readonly objects: ApiObjects },
+  volume: VolumeToMount,
+): string | undefined {
+  const plugin = inTreePluginOf(volume, objects)
+  return plugin === undefined || migrates(snapshot, plugin) ? undefined : plugin
+}
+
+/** Does this kubelet migrate every in-tree plugin? */
+export function migratesAll(snapshot: NodeSnapshot): boolean {
+  return Object.values(PLUGINS).every((plugin) => migrates(snapshot, plugin))
+}
+
+function migrates({ api }: NodeSnapshot, plugin: string): boolean {
+  const listed = api?.csiNode?.metadata.annotations?.[ANNOTATION]
+  if (listed !== undefined) return listed.split(',').some((each) => each.trim() === plugin)
+  // Without a CSINode, or its annotation, only the version tells.
+  const version = kubeletVersion(api?.node)
+  return version === undefined || version.major > 1 || version.minor >= TESTED_MINORS.first
+}
+
+function inTreePluginOf(
+  { source, specName, inlineMigrated, claim }: VolumeToMount,
+  objects: ApiObjects,
+): string | undefined {
+  const sources: InTreeSources | undefined = inlineMigrated
+    ? source
+    : claim === undefined
+      ? undefined
+      : objects.persistentVolume(specName)?.spec
+  const found = Object.entries(PLUGINS).find(([key]) => sources?.[key as keyof InTreeSources] != null)
+  return found?.[1]
+}

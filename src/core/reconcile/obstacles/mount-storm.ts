@@ -1,0 +1,32 @@
+/** Mounts that mount propagation has copied into each other until there are thousands. */
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { Findings } from '../../plan/draft.ts'
+
+/** No volume is mounted so often below one pod: each of its containers has a few sub-paths at most. */
+const MANY = 1000
+
+/** Names the directory in which one mount lies over and over. Nothing is unmounted there: the copies are foreign (S18). */
+export function reportMountStorms({ inputs }: PlanContext, findings: Findings): void {
+  for (const uid of inputs.podsWithMounts()) reportStorm(inputs.podMounts(uid), findings, uid)
+  reportStorm(inputs.pluginMounts(), findings)
+}
+
+function reportStorm(mounts: readonly MountInfo[], findings: Findings, pod?: string): void {
+  if (mounts.length < MANY) return
+  for (const copies of Map.groupBy(mounts, ({ dev, root }) => `${dev} ${root}`).values()) {
+    const [first] = copies
+    if (first === undefined || copies.length < MANY) continue
+    const { mountPoint, fsType, source } = copies.reduce(
+      (a, b) => (b.mountPoint.length < a.mountPoint.length ? b : a),
+      first,
+    )
+    findings.problem(
+      'error',
+      'MountStorm',
+      `${copies.length} mounts of one directory (${fsType} ${source}) lie at and below ${mountPoint}: mount propagation copies them into each other`,
+      { ...(pod === undefined ? {} : { pod }), path: mountPoint },
+      `End what mounts it into itself (a container with mountPropagation: Bidirectional, most often); then umount -R ${mountPoint}.`,
+    )
+  }
+}

@@ -1,0 +1,97 @@
+/** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
+import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'
+import type { Elsewhere, PodElsewhere } from '../../model/snapshot.ts'
+import { isPlainWord } from '../../lang/plain-word.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import type { ApiObjects, Handle } from '../../desired/api-objects.ts'
+import type { PlanContext } from '../context/context.ts'
+
+/** A volume as the API knows it: by driver and handle, or by its name in the status of Nodes. */
+export interface SharedVolume {
+  readonly uniqueName: string
+  /** CSI only. */
+  readonly identity?: Handle | undefined
+  readonly persistentVolume?: PersistentVolume | undefined
+}
+
+export interface ElsewhereNode {
+  readonly name: string
+  /** RFC 3339: when its attachment was asked for. */
+  readonly since?: string
+  /** That attachment, where there is one. */
+  readonly attachment?: VolumeAttachment
+  /** Undefined: not known. */
+  readonly pods: readonly PodElsewhere[] | undefined
+  /** Why they are not known. */
+  readonly problem?: string
+}
+
+type Source = Pick<PlanContext, 'objects' | 'inputs'>
+
+/** Sorted by name; empty where there is none, or where nobody can tell (`knowsOtherNodes`). */
+export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): readonly ElsewhereNode[] {
+  const asked = inputs.snapshot.api?.elsewhere
+  return nodeNames(objects, asked, volume).map((name) => {
+    const { pods, problem } = asked?.nodes.find((node) => node.name === name) ?? {}
+    const attachment = volume.identity && objects.attachmentOf(volume.identity, name)
+    const since = attachment?.metadata.creationTimestamp
+    const users = pods?.filter((pod) => usesClaimOf(pod, volume.persistentVolume))
+    return {
+      name,
+      ...(since == null ? {} : { since }),
+      ...(attachment === undefined ? {} : { attachment }),
+      pods: users,
+      ...(problem === undefined ? {} : { problem }),
+    }
+  })
+}
+
+function nodeNames(objects: ApiObjects, asked: Elsewhere | undefined, volume: SharedVolume): readonly string[] {
+  if (volume.identity !== undefined) return objects.attachedElsewhere(volume.identity)
+  const others = asked?.nodes.filter(({ attached }) => attached?.includes(volume.uniqueName)) ?? []
+  return others.map(({ name }) => name).toSorted()
+}
+
+function usesClaimOf({ namespace, claims }: PodElsewhere, volume: PersistentVolume | undefined): boolean {
+  const claim = volume?.spec.claimRef
+  return claim?.name !== undefined && (claim.namespace || 'default') === namespace && claims.includes(claim.name)
+}
+
+/** `node-2 since 2026-…, where pod default/old uses it`, each node. */
+export function describeNodes(nodes: readonly ElsewhereNode[]): string {
+  return nodes.map(describeNode).join('; ')
+}
+
+function describeNode({ name, since, pods, problem, attachment }: ElsewhereNode): string {
+  const time = since === undefined ? '' : ` since ${since}`
+  const deleting = attachment?.metadata.deletionTimestamp === undefined ? '' : ', being detached'
+  if (pods === undefined) {
+    const why = problem === undefined ? '' : ` (${problem})`
+    return `${name}${time}${deleting}; which pods use it there is not known${why}`
+  }
+  if (pods.length === 0) return `${name}${time}${deleting}; no pod there uses it`
+  const users = pods.map((pod) => `pod ${namespacedName(pod)}${stateOf(pod)}`).join(', ')
+  return `${name}${time}${deleting}, where ${users} use${pods.length === 1 ? 's' : ''} it`
+}
+
+function stateOf({ phase, deletionTimestamp }: PodElsewhere): string {
+  if (deletionTimestamp !== undefined) return ` (being deleted since ${deletionTimestamp})`
+  return phase === undefined || phase === 'Running' ? '' : ` (${phase})`
+}
+
+/** What to do about it, from here. */
+export function freeHint([first]: readonly ElsewhereNode[]): string {
+  if (first === undefined) return ''
+  const { name, pods } = first
+  if (pods === undefined) {
+    const command = isPlainWord(name) ? ` (kubectl get pods -A --field-selector spec.nodeName=${name})` : ''
+    return `See which pods of ${name} use it${command} and end them; the controller detaches it then.`
+  }
+  const [pod] = pods
+  if (pod !== undefined) {
+    const isPlain = isPlainWord(pod.namespace) && isPlainWord(pod.name)
+    const command = isPlain ? ` (kubectl delete pod -n ${pod.namespace} ${pod.name})` : ''
+    return `End pod ${namespacedName(pod)} there${command}; the controller then detaches the volume from ${name}, and attaches it where it is wanted.`
+  }
+  return `See whether ${name} still has it mounted (volctl plan there); the controller detaches it once that kubelet no longer reports it in use. A node that is surely off is tainted node.kubernetes.io/out-of-service.`
+}

@@ -1,0 +1,130 @@
+/** Attachable volumes that are mounted or mapped on this node, whoever has them: what must be attached here (O7, S30). */
+import { globalMounts } from '../../actual/global-mounts.ts'
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import type { PersistentVolume } from '../../model/objects.ts'
+import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle, unescapeQualifiedName, uniqueVolumeName } from '../../names/volume-names.ts'
+import { flexVolume } from '../../plugins/flex-volume.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import type { Handle } from '../../desired/api-objects.ts'
+import type { PlanContext } from '../context/context.ts'
+import { statusVolumes, statusVolumesAt } from '../../populator/status-volumes.ts'
+
+export interface PresentVolume {
+  readonly uniqueName: string
+  /** The spec name, or of a staging directory its key. */
+  readonly name: string
+  /** Absolute: where it is mounted or mapped. */
+  readonly path: string
+  /** UIDs of the pods that have it; empty: it is only staged. */
+  readonly pods: readonly string[]
+  /** CSI only: others have no VolumeAttachment. */
+  readonly identity?: Handle
+  readonly persistentVolume?: PersistentVolume
+}
+
+/** One entry for each unique name, pods' own places first. */
+export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
+  const found = new Map<string, PresentVolume>()
+  const note = (volume: PresentVolume): void => {
+    const known = found.get(volume.uniqueName)
+    const pods = [...new Set([...(known?.pods ?? []), ...volume.pods])]
+    found.set(volume.uniqueName, { ...(known ?? volume), pods })
+  }
+  for (const volume of context.desired.volumes) {
+    const uniqueName = attachableName(context, volume)
+    if (uniqueName === undefined || !isThere(context, volume)) continue
+    const { driver, handle, persistentVolume } = volume
+    note({
+      uniqueName,
+      name: volume.specName,
+      path: context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
+      pods: [volume.podUid],
+      ...(driver === undefined || handle === undefined ? {} : { identity: { driver, handle } }),
+      ...(persistentVolume === undefined ? {} : { persistentVolume }),
+    })
+  }
+  for (const each of [...recorded(context), ...staged(context), ...mapped(context), ...global(context)]) note(each)
+  return [...found.values()]
+}
+
+/** The name under which a wanted volume stands in the node's status; undefined: it is not attached, or nobody can tell. */
+export function attachableName({ inputs }: PlanContext, volume: VolumeToMount): string | undefined {
+  const { attachability, uniqueName, plugin, specName } = volume
+  if (attachability === 'attachable') return uniqueName
+  // Only a driver that attaches is asked to mount a device of its own (P87).
+  const global = pluginNamed(plugin) === flexVolume ? flexVolume.globalPath(volume) : undefined
+  return global !== undefined && inputs.at(global).length > 0 ? uniqueVolumeName(plugin, specName) : undefined
+}
+
+function isThere({ inputs }: PlanContext, volume: VolumeToMount): boolean {
+  return pluginNamed(volume.plugin).evidence(inputs, volume).state === 'mounted'
+}
+
+/** What a pod's state file names and is mounted, also of pods that are gone. */
+function recorded(context: PlanContext): PresentVolume[] {
+  return context.onDisk.all.flatMap(({ path, volume }) => {
+    const [top, uid, volumes, , name] = path.split('/')
+    if (top !== 'pods' || uid === undefined || volumes !== 'volumes' || name === undefined) return []
+    // An inline volume is never attached, whatever its driver does with others (C35).
+    if (context.inputs.at(`${path}/mount`).length === 0 || volume.handle === inlineCsiHandle(uid, name)) return []
+    return csiVolume(context, volume, unescapeQualifiedName(name), `${path}/mount`, [uid])
+  })
+}
+
+function staged(context: PlanContext): PresentVolume[] {
+  return context.staged.flatMap(({ stateFile, layers, target, key }) =>
+    stateFile?.data === undefined || layers.length === 0
+      ? []
+      : csiVolume(context, { driver: stateFile.data.driverName, handle: stateFile.data.volumeHandle }, key, target, []),
+  )
+}
+
+function mapped(context: PlanContext): PresentVolume[] {
+  return context.blocks.flatMap(({ plugin, stateFile, mappings, staging, name, dir }) => {
+    if (plugin !== CSI_PLUGIN || stateFile?.data === undefined) return []
+    const held = mappings.filter(({ mapLayers, publishLayers }) => mapLayers.length + publishLayers.length > 0)
+    if (held.length === 0 && (staging?.mounts.length ?? 0) === 0) return []
+    const { driverName: driver, volumeHandle: handle } = stateFile.data
+    const uids = held.map(({ podUid }) => podUid)
+    return csiVolume(context, { driver, handle }, name, dir, uids)
+  })
+}
+
+/** Global mounts of other plugins, where a PersistentVolume tells under which name the Node has it. */
+function global({ inputs }: PlanContext): PresentVolume[] {
+  const { api } = inputs.snapshot
+  if (api === undefined || statusVolumes(api).length === 0) return []
+  return globalMounts(inputs).flatMap(({ plugin, name, path, layers }): PresentVolume[] => {
+    const [volume, other] = layers.length === 0 ? [] : statusVolumesAt(api, plugin, name)
+    if (volume === undefined || other !== undefined) return []
+    const { uniqueName, persistentVolume } = volume
+    return [{ uniqueName, name, path: inputs.absolute(path), pods: [], persistentVolume }]
+  })
+}
+
+function csiVolume(
+  context: PlanContext,
+  { driver, handle }: Handle,
+  name: string,
+  path: string,
+  pods: readonly string[],
+): PresentVolume[] {
+  if (!isAttached(context, driver)) return []
+  const persistentVolume = context.objects.persistentVolumesOf({ driver, handle })[0]
+  return [
+    {
+      uniqueName: csiUniqueName(driver, handle),
+      name,
+      path: context.inputs.absolute(path),
+      pods,
+      identity: { driver, handle },
+      ...(persistentVolume === undefined ? {} : { persistentVolume }),
+    },
+  ]
+}
+
+/** Without its CSIDriver nobody can tell whether it is one that attaches (S3). */
+function isAttached({ inputs }: PlanContext, driver: string): boolean {
+  const object = inputs.snapshot.api?.csiDrivers.find((each) => each.metadata.name === driver)
+  return object !== undefined && object.spec.attachRequired !== false
+}

@@ -1,0 +1,100 @@
+/**
+ * What there is of an attached CSI volume on this node, beside what living pods have: by its state files, by the staging
+ * directory that its handle makes, and by the name of its PersistentVolume, under which a volume whose records are lost
+ * is still mounted (S21, O5, O7, O22). The name may belong to another volume by now (S17): then this errs on the safe side.
+ */
+import { type CsiTrace, csiTraces } from '../../actual/csi-traces.ts'
+import type { BlockVolume } from '../../actual/devices.ts'
+import type { StateFile } from '../../actual/state-file.ts'
+import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { CsiIdentity } from '../identity/csi-identity.ts'
+import { isLiving } from '../pods/volume-users.ts'
+
+/** One thing on disk or in the mount table, relative to the root directory. */
+export interface VolumeTrace {
+  readonly path: string
+  /** Paths of which an operation that takes it away has one. */
+  readonly within: readonly string[]
+}
+
+/** Made once per plan: attachments and directories may be thousands. */
+export class VolumeTraces {
+  readonly #context: PlanContext
+  readonly #byName: ReadonlyMap<string, readonly CsiTrace[]>
+  readonly #blocks: ReadonlyMap<string, readonly BlockVolume[]>
+  readonly #staged: ReadonlyMap<string, PlanContext['staged']>
+  /** By PersistentVolume: the layout before 1.24 (C11). */
+  readonly #stagedByName: ReadonlyMap<string, PlanContext['staged']>
+
+  constructor(context: PlanContext) {
+    this.#context = context
+    const ended = context.classes.all.filter((pod) => !isLiving(pod))
+    const traces = ended.flatMap((pod) => csiTraces(context.inputs, pod.uid)).filter(({ setUp }) => setUp)
+    this.#byName = Map.groupBy(traces, ({ name }) => name)
+    const blocks = context.blocks.filter(({ plugin }) => plugin === CSI_PLUGIN)
+    this.#blocks = Map.groupBy(blocks, ({ name }) => escapeQualifiedName(name))
+    const staged = context.staged.filter(isStaged)
+    this.#staged = Map.groupBy(staged, ({ dir }) => dir)
+    this.#stagedByName = Map.groupBy(
+      staged.filter(({ driverDir }) => driverDir === 'pv'),
+      ({ key }) => key,
+    )
+  }
+
+  of(identity: CsiIdentity | undefined, persistentVolume: string | undefined): VolumeTrace[] {
+    return [
+      ...(identity === undefined ? [] : this.#ofHandle(identity)),
+      ...(persistentVolume === undefined ? [] : this.#ofName(escapeQualifiedName(persistentVolume), identity)),
+    ]
+  }
+
+  #ofHandle({ driver, handle }: CsiIdentity): VolumeTrace[] {
+    const { onDisk } = this.#context
+    return [
+      ...onDisk.of(csiUniqueName(driver, handle)).map(({ path }) => only(`${path}/vol_data.json`)),
+      ...(this.#staged.get(csiGlobalDir(driver, handle)) ?? []).map(({ target }) => only(target)),
+    ]
+  }
+
+  #ofName(name: string, identity: CsiIdentity | undefined): VolumeTrace[] {
+    const mayBe = ({ stateFile }: { readonly stateFile: StateFile | undefined }): boolean =>
+      !namesAnother(stateFile, identity)
+    return [
+      ...(this.#byName.get(name) ?? []).filter(mayBe).map(({ path }) => only(path)),
+      ...(this.#blocks.get(name) ?? []).filter(mayBe).flatMap((block) => this.#ofBlock(block)),
+      ...(this.#stagedByName.get(name) ?? []).filter(mayBe).map(({ target }) => only(target)),
+    ]
+  }
+
+  #ofBlock({ dir, mapDir, stagingPath, publishDir, mappings }: BlockVolume): VolumeTrace[] {
+    const { classes, inputs } = this.#context
+    const ended = mappings.filter(({ podUid }) => {
+      const pod = classes.of(podUid)
+      return pod === undefined || !isLiving(pod)
+    })
+    const device = [dir, mapDir, stagingPath, publishDir].filter((path) => path !== undefined && inputs.tree.has(path))
+    return [
+      ...ended.flatMap(({ mapFile, publishPath, symlink }) => {
+        const within = [mapFile, publishPath, symlink].filter((path) => path !== undefined)
+        return within[0] === undefined ? [] : [{ path: within[0], within }]
+      }),
+      ...(device[0] === undefined ? [] : [{ path: device[0], within: device.filter((path) => path !== undefined) }]),
+    ]
+  }
+}
+
+function only(path: string): VolumeTrace {
+  return { path, within: [path] }
+}
+
+/** An empty directory alone is what a driver without staging leaves (R025). */
+function isStaged({ layers, foreign, stateFile }: PlanContext['staged'][number]): boolean {
+  return layers.length > 0 || foreign.length > 0 || stateFile !== undefined
+}
+
+function namesAnother(stateFile: StateFile | undefined, identity: CsiIdentity | undefined): boolean {
+  const data = stateFile?.data
+  if (data === undefined || identity === undefined) return false
+  return data.driverName !== identity.driver || data.volumeHandle !== identity.handle
+}

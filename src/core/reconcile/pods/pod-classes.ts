@@ -1,0 +1,142 @@
+/**
+ * Who is alive, who is gone: the class of every pod UID that the API, the disk, the mount table, the runtime or the
+ * process table knows. Everything destructive rests on this page (S3, S9, S10).
+ */
+import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { compareText } from '../../lang/compare-text.ts'
+import { isListedWhole } from '../../desired/api-lookup.ts'
+import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
+import type { Pod } from '../../model/objects.ts'
+import type { PodRef } from '../../plan/plan.ts'
+import { knownPods } from './known-pods.ts'
+import { whyTerminatedKept } from './kubelet-mode.ts'
+import type { StaticSources } from './static-sources.ts'
+import type { Witnesses } from './witnesses.ts'
+
+/**
+ * Desired: in the list and meant to run. Frozen: must not be touched, for the reason in `why`.
+ * Finished: in the list, deleted or terminal, and not alive. Gone: not in a complete list, not alive, not static.
+ */
+export type PodClassName = 'Desired' | 'Frozen' | 'Finished' | 'Gone'
+
+export interface PodClass {
+  readonly uid: string
+  readonly class: PodClassName
+  readonly ref: PodRef
+  /** The API's object; for a static pod its mirror. */
+  readonly pod: Pod | undefined
+  readonly alive: boolean
+  /** Why a pod is Frozen, as a problem code, with words. */
+  readonly why?: { readonly code: string; readonly message: string }
+}
+
+export interface PodClasses {
+  readonly all: readonly PodClass[]
+  of(uid: string): PodClass | undefined
+}
+
+/**
+ * @param blockUids UIDs that only a block map or publish path knows
+ * @returns classes of every UID, sorted by UID
+ */
+export function classifyPods(
+  inputs: ActualInputs,
+  witnesses: Witnesses,
+  statics: StaticSources,
+  blockUids: Iterable<string>,
+): PodClasses {
+  const { snapshot, tree } = inputs
+  const listed = new Map<string, Pod>()
+  const shielded = new Set<string>()
+  // The last one counts. S10: what an annotation says never takes the place of an ordinary pod's own UID; of a pod that is in
+  // the list twice the one that lives is believed.
+  for (const pod of (snapshot.api?.pods ?? []).toSorted((a, b) => weightOf(a) - weightOf(b))) {
+    listed.set(onDiskUid(pod), pod)
+    for (const uid of protectedUids(pod)) shielded.add(uid)
+  }
+  // S9: what runs counts without a directory as well: the kubelet takes it away before the containers end (O2).
+  const running = [...(snapshot.runtime?.pods ?? []).map(({ uid }) => uid), ...(snapshot.processes ?? [])]
+  const uids = new Set<string>([
+    ...listed.keys(),
+    ...tree.childDirs('pods'),
+    ...inputs.podsWithMounts(),
+    ...blockUids,
+    ...running.filter((uid) => witnesses.isAlive(uid)),
+  ])
+  const names = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
+  const listComplete = podListIsComplete(inputs)
+  const keepers = whyTerminatedKept(snapshot)
+
+  const classOf = (uid: string): PodClass => {
+    const pod = listed.get(uid)
+    const sandbox = names.get(uid)
+    const ref: PodRef = {
+      ...(pod?.metadata.namespace === undefined
+        ? sandbox?.namespace === undefined
+          ? {}
+          : { namespace: sandbox.namespace }
+        : { namespace: pod.metadata.namespace }),
+      ...(pod === undefined
+        ? sandbox?.name === undefined
+          ? {}
+          : { name: sandbox.name }
+        : { name: pod.metadata.name }),
+      uid,
+    }
+    const alive = witnesses.isAlive(uid)
+    const base = { uid, ref, pod, alive }
+    const frozen = (code: string, message: string): PodClass => ({ ...base, class: 'Frozen', why: { code, message } })
+
+    const unseen = sectionUnseen(inputs)
+    if (pod !== undefined) {
+      if (isMirrorPod(pod) && !statics.mayRun(pod)) {
+        if (alive) return frozen('PodStillRunning', 'its manifest is gone, and something of it still runs')
+        // S10: protected as long as the mirror pod is there, which only the kubelet deletes (O27).
+        return frozen('MirrorPodUid', 'its manifest is gone, and its mirror pod is still in the API')
+      }
+      // A mirror pod is made anew when it is deleted: only its phase tells of the static pod (R220).
+      const ending = isTerminalPhase(pod) || (isTerminating(pod) && !isMirrorPod(pod))
+      if (!ending) return { ...base, class: 'Desired' }
+      if (unseen !== undefined) return frozen('SectionMissing', unseen)
+      if (alive) return frozen('PodStillRunning', 'it is ending, and something of it still runs')
+      const blind = witnesses.blindFor(uid)
+      if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+      if (keepers !== undefined)
+        return frozen('TerminatedKept', `it has ended, and its volumes are kept, by ${keepers}`)
+      return { ...base, class: 'Finished' }
+    }
+    if (unseen !== undefined) return frozen('SectionMissing', unseen)
+    if (!listComplete) return frozen('PodListIncomplete', 'the list of pods is not known to be complete')
+    if (shielded.has(uid)) return frozen('MirrorPodUid', 'a mirror pod bears this UID')
+    if (alive && !knownPods(inputs).has(uid)) {
+      return frozen('UnknownPodProcess', 'a process is in its cgroup, and nothing else here knows the pod')
+    }
+    if (alive) return frozen('PodGoneButRunning', 'it is not in the API, and something of it still runs')
+    const blind = witnesses.blindFor(uid)
+    if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+    const owner = statics.mayOwn(uid)
+    if (owner !== undefined) return frozen('MayBeStatic', owner)
+    return { ...base, class: 'Gone' }
+  }
+
+  const all = [...uids].toSorted(compareText).map(classOf)
+  const byUid = new Map(all.map((entry) => [entry.uid, entry]))
+  return { all, of: (uid) => byUid.get(uid) }
+}
+
+/** Ordinary pods after mirror pods, those that are meant to run after those that end. */
+function weightOf(pod: Pod): number {
+  return (isMirrorPod(pod) ? 0 : 2) + (isTerminalPhase(pod) || isTerminating(pod) ? 0 : 1)
+}
+
+/** Without the mount table or the disk nothing can be told from live data; without the loop devices no map can be undone. */
+export function sectionUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
+  if (mounts.size === 0) return 'the mount table was not read'
+  if (snapshot.tree === undefined) return "the kubelet's directories were not read"
+  return snapshot.blockDevices === undefined ? 'the loop devices were not read' : undefined
+}
+
+/** S3: a list that failed, or is not there, makes nobody absent. */
+export function podListIsComplete({ snapshot }: ActualInputs): boolean {
+  return isListedWhole(snapshot.api, 'pods')
+}

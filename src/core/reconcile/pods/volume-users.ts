@@ -1,0 +1,173 @@
+/** Which pods that must not be disturbed use a volume: because they want it, or because the disk says they have it. */
+import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { type CsiTrace, csiTraces } from '../../actual/csi-traces.ts'
+import type { BlockMapping, BlockVolume } from '../../actual/devices.ts'
+import { baseName } from '../../actual/tree.ts'
+import { append } from '../../lang/append.ts'
+import type { DesiredState } from '../../desired/desired-state.ts'
+import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName, unescapeQualifiedName } from '../../names/volume-names.ts'
+import type { ApiObjects } from '../../desired/api-objects.ts'
+import type { PodClass, PodClasses } from './pod-classes.ts'
+import { mayRunUnlisted, type UnknownVolume, untoldVolumes } from './untold-volumes.ts'
+
+export interface VolumeUser {
+  readonly pod: PodClass
+  readonly how: 'wants it' | 'has it on disk'
+}
+
+export interface VolumeUsers {
+  /** Pods that are Desired or Frozen and use this unique name. */
+  of(uniqueName: string): readonly VolumeUser[]
+  /**
+   * Pods that are Desired or Frozen and have a CSI volume on disk whose record is lost, under this PV's name, or whose claim
+   * leads to this PV, which they can't use.
+   */
+  ofPersistentVolume(name: string): readonly VolumeUser[]
+  /** Pods that are Desired or Frozen and have any volume of this plugin, wanted or on disk. */
+  ofPlugin(plugin: string): readonly VolumeUser[]
+  /** Volumes of Desired and Frozen pods that cannot be told. */
+  readonly unknown: readonly UnknownVolume[]
+}
+
+/** @see R815, R817: a volume is matched by what the pod wants and by what its directories and maps say. */
+export function findVolumeUsers(
+  inputs: ActualInputs,
+  objects: ApiObjects,
+  classes: PodClasses,
+  desired: DesiredState,
+  blocks: readonly BlockVolume[],
+): VolumeUsers {
+  const living = classes.all.filter(isLiving)
+  const mapping = new Set(blocks.flatMap(({ mappings }) => mappings.map(({ podUid }) => podUid)))
+  const found = new Found(objects, desired)
+  for (const volume of desired.volumes) {
+    const pod = classes.of(volume.podUid)
+    if (pod === undefined || !isLiving(pod)) continue
+    found.noteName(volume.uniqueName, { pod, how: 'wants it' })
+    found.notePlugin(volume.plugin, { pod, how: 'wants it' })
+  }
+  for (const { podUid, mayBe, persistentVolumeName } of desired.unresolved) {
+    const pod = classes.of(podUid)
+    if (pod === undefined || !isLiving(pod) || mayBe.of !== 'itself') continue
+    // S4: it holds back itself alone, under every name that it has.
+    const user: VolumeUser = { pod, how: 'wants it' }
+    found.noteName(mayBe.volume.uniqueName, user)
+    found.notePlugin(mayBe.volume.plugin, user)
+    if (persistentVolumeName !== undefined) found.notePersistentVolume(persistentVolumeName, user)
+  }
+  for (const pod of living) {
+    notePlugins(inputs, found, pod)
+    const traces = csiTraces(inputs, pod.uid)
+    for (const trace of traces) found.noteTrace(pod, trace, inputs.absolute(trace.path))
+    found.unknown.push(...untoldVolumes(inputs, pod, traces.length > 0 || mapping.has(pod.uid)))
+  }
+  for (const block of blocks) {
+    for (const mapping of block.mappings) {
+      const pod = classes.of(mapping.podUid)
+      if (pod !== undefined && isLiving(pod)) found.noteMapping(pod, block, mapping, inputs)
+    }
+  }
+  return found
+}
+
+/** Desired and Frozen pods keep what they have (S5). */
+export function isLiving(pod: PodClass): boolean {
+  return pod.class === 'Desired' || pod.class === 'Frozen'
+}
+
+class Found implements VolumeUsers {
+  readonly unknown: UnknownVolume[] = []
+  readonly #byName = new Map<string, VolumeUser[]>()
+  readonly #byPersistentVolume = new Map<string, VolumeUser[]>()
+  readonly #byPlugin = new Map<string, VolumeUser[]>()
+  readonly #objects: ApiObjects
+  /** "uid/name" of every directory that a listed pod's spec explains, and of those that are CSI volumes. */
+  readonly #wanted: ReadonlySet<string>
+  readonly #wantedCsi: ReadonlySet<string>
+
+  constructor(objects: ApiObjects, { volumes }: DesiredState) {
+    this.#objects = objects
+    const keyOf = ({ podUid, specName }: DesiredState['volumes'][number]): string =>
+      `${podUid}/${escapeQualifiedName(specName)}`
+    this.#wanted = new Set(volumes.map(keyOf))
+    this.#wantedCsi = new Set(volumes.filter(({ plugin }) => plugin === CSI_PLUGIN).map(keyOf))
+  }
+
+  of(uniqueName: string): readonly VolumeUser[] {
+    return this.#byName.get(uniqueName) ?? []
+  }
+
+  ofPersistentVolume(name: string): readonly VolumeUser[] {
+    return this.#byPersistentVolume.get(name) ?? []
+  }
+
+  ofPlugin(plugin: string): readonly VolumeUser[] {
+    return this.#byPlugin.get(plugin) ?? []
+  }
+
+  noteName(uniqueName: string, user: VolumeUser): void {
+    append(this.#byName, uniqueName, user)
+  }
+
+  notePlugin(plugin: string, user: VolumeUser): void {
+    append(this.#byPlugin, plugin, user)
+  }
+
+  notePersistentVolume(name: string, user: VolumeUser): void {
+    append(this.#byPersistentVolume, name, user)
+  }
+
+  noteTrace(pod: PodClass, { name, kind, stateFile, setUp }: CsiTrace, path: string): void {
+    if (stateFile?.data !== undefined) {
+      const { driverName, volumeHandle } = stateFile.data
+      this.noteName(csiUniqueName(driverName, volumeHandle), { pod, how: 'has it on disk' })
+      return
+    }
+    if ((kind === 'volume' ? this.#wantedCsi : this.#wanted).has(`${pod.uid}/${name}`)) return
+    // Containers keep a volume whose directory the kubelet has emptied already (O2).
+    if (kind === 'volume' && !(setUp || mayRunUnlisted(pod))) return
+    const driver = this.#noteByPersistentVolume(pod, name)
+    if (kind !== 'volume') return
+    this.unknown.push({ pod, what: `${path} has no readable vol_data.json`, of: driver ?? 'csi' })
+  }
+
+  noteMapping(pod: PodClass, block: BlockVolume, mapping: BlockMapping, inputs: ActualInputs): void {
+    const { plugin, name, stateFile, dir } = block
+    const user: VolumeUser = { pod, how: 'has it on disk' }
+    if (stateFile?.data !== undefined) {
+      this.noteName(csiUniqueName(stateFile.data.driverName, stateFile.data.volumeHandle), user)
+      return
+    }
+    this.noteName(`${plugin}/${name}`, user)
+    if (plugin !== CSI_PLUGIN || this.#wantedCsi.has(`${pod.uid}/${name}`)) return
+    const path = mapping.mapFile ?? mapping.publishPath ?? mapping.symlink ?? dir
+    const driver = this.#noteByPersistentVolume(pod, name)
+    this.unknown.push({
+      pod,
+      what: `block map ${inputs.absolute(path)} has no readable state file`,
+      of: driver ?? 'csi',
+    })
+  }
+
+  /** A name is no proof (S17): enough to call the volume used, not enough to call any other one free. */
+  #noteByPersistentVolume(pod: PodClass, dirName: string): { driver: string } | undefined {
+    const user: VolumeUser = { pod, how: 'has it on disk' }
+    const name = unescapeQualifiedName(dirName)
+    this.notePersistentVolume(name, user)
+    const csi = this.#objects.csiSourceOf(name)
+    if (csi === undefined) return undefined
+    this.noteName(csiUniqueName(csi.driver, csi.volumeHandle), user)
+    return { driver: csi.driver }
+  }
+}
+
+function notePlugins({ tree }: ActualInputs, found: Found, pod: PodClass): void {
+  const user: VolumeUser = { pod, how: 'has it on disk' }
+  for (const plugin of tree.children(`pods/${pod.uid}/volumes`)) {
+    const name = unescapeQualifiedName(baseName(plugin.path))
+    const dirs = tree.children(plugin.path)
+    if (dirs.length > 0) found.notePlugin(name, user)
+    if (name !== 'kubernetes.io/local-volume') continue
+    for (const dir of dirs) found.noteName(`${name}/${baseName(dir.path)}`, user)
+  }
+}

@@ -1,0 +1,210 @@
+/** What is wrong and has no operation of its own: said, with what to do (contract, problems). */
+import { readStateFile } from '../../actual/state-file.ts'
+import type { UnresolvedVolume } from '../../desired/desired-state.ts'
+import type { DeviceKind } from '../../desired/may-be.ts'
+import { podNamespace } from '../../desired/pods.ts'
+import { readFailures, subjectOf } from '../../desired/read-failures.ts'
+import { csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
+import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { Findings } from '../../plan/draft.ts'
+import { foreignHint, knownPods } from '../pods/known-pods.ts'
+import { reportMountStorms } from '../obstacles/mount-storm.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
+import { reportAttachments } from './report-attachments.ts'
+import { reportDrivers } from './report-drivers.ts'
+import { reportKubelet } from './report-kubelet.ts'
+import { reportReadOnly } from './report-read-only.ts'
+import { reportStatusNames } from './report-status-names.ts'
+import { reportVolumeObjects } from './report-volume-objects.ts'
+import { unknownLinks } from '../context/unread.ts'
+
+export function reportProblems(context: PlanContext, findings: Findings): void {
+  for (const pod of context.classes.all) if (pod.class === 'Frozen') reportFrozen(context, findings, pod)
+  reportUnresolved(context, findings)
+  reportReadErrors(context, findings)
+  reportAttachments(context, findings)
+  reportStatusNames(context, findings)
+  reportReadOnly(context, findings)
+  reportVolumeObjects(context, findings)
+  reportKubelet(context, findings)
+  reportUnknownDeadMounts(context, findings)
+  reportMountStorms(context, findings)
+  reportDrivers(context, findings)
+  reportSurplus(context, findings)
+  reportNotBelieved(context, findings)
+  reportUnknownLinks(context, findings)
+  reportForeignPods(context, findings)
+}
+
+/** S8: behind it is what nothing can be decided on. */
+function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
+  for (const { path, obstacle } of unknownLinks(inputs)) {
+    findings.complete = false
+    findings.problem('error', 'LinkInPlace', obstacle.message, { path: inputs.absolute(path) }, obstacle.hint)
+  }
+}
+
+/** S9, S31: each use of the flag stands in the plan, and lifts nothing for a pod that this node knows. */
+function reportForeignPods({ inputs, options }: PlanContext, findings: Findings): void {
+  const { foreignPods = [] } = options
+  const { processes = [] } = inputs.snapshot
+  for (const uid of new Set(foreignPods)) {
+    if (knownPods(inputs).has(uid)) {
+      findings.problem(
+        'warning',
+        'NotForeign',
+        `--foreign-pod ${uid} changes nothing: the API, the kubelet's directories or the container runtime of this node knows the pod`,
+        { pod: uid },
+        'Leave the flag out.',
+      )
+    } else if (processes.includes(uid)) {
+      const message = `pod ${uid} is taken for another kubelet's: what its processes use counts for nothing here, but for what is seen at apply`
+      findings.problem('info', 'ForeignPod', message, { pod: uid })
+    }
+  }
+}
+
+/** It changes nothing by itself (S32): that it was passed over is said, for it may be what a person expects to count. */
+function reportNotBelieved({ inputs }: PlanContext, findings: Findings): void {
+  for (const { what, why, hint, unknown } of inputs.snapshot.notBelieved ?? []) {
+    if (unknown) findings.complete = false
+    findings.problem(unknown ? 'error' : 'info', 'NotBelieved', `${what}: ${why}`, undefined, hint)
+  }
+}
+
+/** S5: an existing pod keeps what it has; that it does not want it any more is said. Matched by R815. */
+function reportSurplus(context: PlanContext, findings: Findings): void {
+  const { inputs, classes, desired } = context
+  const wanted = new Map<string, Set<string>>()
+  for (const { podUid, uniqueName, specName } of desired.volumes) {
+    const names = wanted.get(podUid) ?? new Set()
+    wanted.set(podUid, names.add(uniqueName).add(escapeQualifiedName(specName)))
+  }
+  const unresolved = new Set(desired.unresolved.map((each) => each.podUid))
+  for (const pod of classes.all) {
+    if (pod.class !== 'Desired' || unresolved.has(pod.uid)) continue
+    for (const name of inputs.tree.childDirs(`pods/${pod.uid}/volumes/kubernetes.io~csi`)) {
+      const path = `pods/${pod.uid}/volumes/kubernetes.io~csi/${name}`
+      const data = readStateFile(inputs.tree.get(`${path}/vol_data.json`))?.data
+      const names = wanted.get(pod.uid)
+      if (data === undefined || names?.has(name)) continue
+      if (names?.has(csiUniqueName(data.driverName, data.volumeHandle))) continue
+      findings.problem(
+        'warning',
+        'NotDesired',
+        `pod ${podName(pod.ref)} has volume ${name}, which it does not want any more; it keeps it`,
+        { pod: pod.uid, volume: name, path: inputs.absolute(path) },
+      )
+    }
+  }
+}
+
+function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): void {
+  const code = pod.why?.code
+  const name = podNameAndUid(pod.ref)
+  const about = { pod: pod.uid, path: context.inputs.absolute(`pods/${pod.uid}`) }
+  if (code === 'PodGoneButRunning') {
+    const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
+    findings.problem(
+      'error',
+      'PodGoneButRunning',
+      `pod ${name} is not in the API and still runs: ${signs}; nothing of it is touched`,
+      about,
+      `Stop it first: crictl pods --label io.kubernetes.pod.uid=${pod.uid} -q | xargs -r crictl stopp (a container that was only created goes with crictl rmp); then plan again.`,
+    )
+  } else if (code === 'UnknownPodProcess') {
+    findings.problem(
+      'error',
+      'UnknownPodProcess',
+      `a process of pod ${pod.uid} runs here, and neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
+      { pod: pod.uid },
+      foreignHint(pod.uid),
+    )
+  } else if (code === 'PodStillRunning') {
+    const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
+    findings.problem('info', 'PodStillRunning', `pod ${name} is ending and still runs: ${signs}`, about)
+  } else if (code === 'AlivenessUnknown') {
+    findings.complete = false
+    findings.problem(
+      'error',
+      'AlivenessUnknown',
+      `whether pod ${name} still runs is not known: ${pod.why?.message}`,
+      about,
+    )
+  } else if (code === 'MayBeStatic') {
+    findings.problem(
+      'warning',
+      'MayBeStatic',
+      `directory of ${name} is left alone: ${pod.why?.message}`,
+      about,
+      'Let the kubelet run: it knows its static pods, and removes what is left of others.',
+    )
+  } else if (code === 'MirrorPodUid') {
+    findings.problem('warning', 'MirrorPodUid', `directory of ${name} is left alone: ${pod.why?.message}`, about)
+  }
+}
+
+function reportUnresolved(context: PlanContext, findings: Findings): void {
+  for (const each of context.desired.unresolved) {
+    const unknown = each.cause === 'Unknown'
+    // S4: the others are known well enough to hold nothing back that is not theirs.
+    if (unknown) findings.complete = false
+    findings.problem(
+      unknown ? 'error' : 'warning',
+      'UnresolvedVolume',
+      `volume ${each.podVolumeName} of pod ${namespacedName(each.pod.metadata)}: ${each.message}`,
+      { pod: each.podUid, volume: each.podVolumeName },
+      unresolvedHint(each),
+    )
+  }
+}
+
+function unresolvedHint({ cause, mayBe, claimName, pod }: UnresolvedVolume): string {
+  if (cause === 'Absent') return "The pod's own directories are left alone until its claim is there."
+  if (cause === 'Unbound') {
+    return `See why it is not bound: kubectl describe pvc ${claimName} -n ${podNamespace(pod)}. Only this pod waits for it.`
+  }
+  if (mayBe.of === 'none') return 'The kubelet cannot mount it either: repair the pod. Nothing else is held back by it.'
+  if (mayBe.of === 'itself') {
+    return 'The kubelet cannot mount it either: repair the pod or its claim. Until then this one volume is left as it is.'
+  }
+  const which = mayBe.of === 'kinds' ? ` of ${mayBe.kinds.map(kindName).join(' or ')}` : ''
+  return cause === 'Unusable'
+    ? `The kubelet cannot mount it either: repair the pod. Until then no device${which} is unstaged, unmapped or detached.`
+    : `Use a credential that may read it, or repair it: until then no device${which} is unstaged, unmapped or detached.`
+}
+
+function kindName({ plugin, driver }: DeviceKind): string {
+  return driver === undefined ? plugin : `driver ${driver}`
+}
+
+function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
+  const { api } = inputs.snapshot
+  for (const failure of api === undefined ? [] : readFailures(api.errors)) {
+    if (failure.notFound) continue
+    findings.problem(
+      failure.forbidden ? 'info' : 'warning',
+      'ReadFailed',
+      failure.resource === undefined
+        ? `what could not be read is not clear, so that anything may be missing: ${failure.text}`
+        : `${subjectOf(failure)} could not be read: ${failure.text}`,
+      {},
+    )
+  }
+}
+
+/** Dead mounts that no wanted volume and no operation has spoken of. */
+function reportUnknownDeadMounts({ inputs }: PlanContext, findings: Findings): void {
+  for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
+    const absolute = path.startsWith('/') ? path : inputs.absolute(path)
+    if (findings.touches(absolute) || findings.problems.some((each) => each.about.path === absolute)) continue
+    findings.problem(
+      'warning',
+      'DeadMount',
+      `${absolute} does not answer (${error})`,
+      { path: absolute },
+      'Restart what serves the file system.',
+    )
+  }
+}

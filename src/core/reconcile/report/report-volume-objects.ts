@@ -1,0 +1,85 @@
+/** Mounted volumes whose claim, PersistentVolume or driver is on its way out: they work until the next thing happens to them. */
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import type { ObjectMeta } from '../../model/objects.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import { namespacedName, podName } from '../../plan/pod-name.ts'
+import { type PlanContext, podRefOf, registeredDriver } from '../context/context.ts'
+import type { Findings } from '../../plan/draft.ts'
+import { whyNoDriver } from './report-drivers.ts'
+
+export function reportVolumeObjects(context: PlanContext, findings: Findings): void {
+  const { desired, classes, inputs } = context
+  const mounted = desired.volumes.filter(
+    (volume) =>
+      classes.of(volume.podUid)?.class === 'Desired' &&
+      pluginNamed(volume.plugin).evidence(inputs, volume).state === 'mounted',
+  )
+  const said = new Set<string>()
+  for (const volume of mounted) {
+    if (said.has(volume.uniqueName)) continue
+    said.add(volume.uniqueName)
+    reportEnding(context, findings, volume)
+  }
+  reportMissingDrivers(context, findings, mounted)
+}
+
+/** Finalizers hold them while a pod uses them; what then becomes of the data the reclaim policy says. */
+function reportEnding(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
+  const { claim, persistentVolume, podUid, specName } = volume
+  const pod = podName(podRefOf(context, podUid))
+  const about = { pod: podUid, volume: specName }
+  const say = (what: string, { deletionTimestamp }: ObjectMeta): void =>
+    findings.problem(
+      'warning',
+      'BeingDeleted',
+      `${what} of pod ${pod} is being deleted (${deletionTimestamp}): it goes as soon as nobody uses it any more, and where the reclaim policy is Delete the data goes with it`,
+      about,
+      'A deletion cannot be taken back: before the pod ends, copy what is needed, or set persistentVolumeReclaimPolicy: Retain.',
+    )
+  if (claim?.metadata.deletionTimestamp !== undefined)
+    say(`claim ${namespacedName(claim.metadata)} (volume ${specName})`, claim.metadata)
+  if (persistentVolume?.metadata.deletionTimestamp !== undefined)
+    say(`PersistentVolume ${persistentVolume.metadata.name}`, persistentVolume.metadata)
+  const phase = persistentVolume?.status?.phase
+  if (phase !== 'Released' && phase !== 'Failed') return
+  findings.problem(
+    'warning',
+    'VolumeNotBound',
+    `PersistentVolume ${specName} is ${phase}, and pod ${pod} has it mounted`,
+    about,
+    'Look at it (kubectl describe pv) before the pod is started anew: it may be deleted, or be given to another claim.',
+  )
+}
+
+/** A driver that is not there can neither publish again nor unpublish, whatever is mounted now (C26, O10). */
+function reportMissingDrivers(context: PlanContext, findings: Findings, mounted: readonly VolumeToMount[]): void {
+  const { csiSockets, api } = context.inputs.snapshot
+  const csi = mounted.filter(({ plugin, driver }) => plugin === CSI_PLUGIN && driver !== undefined)
+  const listed = api?.csiNode?.spec.drivers?.map(({ name }) => name)
+  for (const [driver = '', volumes] of Map.groupBy(csi, (volume) => volume.driver)) {
+    const about = { driver }
+    const which = `${volumes.length === 1 ? 'a volume is' : `${volumes.length} volumes are`} mounted here: ${volumes
+      .slice(0, 5)
+      .map(({ specName }) => specName)
+      .join(', ')}${volumes.length > 5 ? ', …' : ''}`
+    // Of one that is there and does not answer the socket is spoken of (report-drivers.ts).
+    if (csiSockets?.every((socket) => socket.driver !== driver)) {
+      findings.problem(
+        'warning',
+        'DriverMissing',
+        `${whyNoDriver(context, driver)}, and ${which}; nothing can unmount them as it must be`,
+        about,
+        "Bring the driver's node pod back: see whether its DaemonSet runs on this node.",
+      )
+    } else if (registeredDriver(context, driver) !== undefined && listed !== undefined && !listed.includes(driver)) {
+      findings.problem(
+        'warning',
+        'DriverNotInCsiNode',
+        `CSINode of this node does not list driver ${driver}, which answers here, and ${which}: the kubelet has no registration of it`,
+        about,
+        "Look at the registrar container of the driver's node pod, and restart it.",
+      )
+    }
+  }
+}

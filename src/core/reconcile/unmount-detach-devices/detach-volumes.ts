@@ -1,0 +1,289 @@
+/**
+ * The end of step 3: attachments that nothing on this node needs any more (S21; O24).
+ *
+ * The node itself is the proof that nothing uses the volume; with a kubelet that runs, detaching is the controller's
+ * work and is only shown. What only the machine can tell (superblocks, holders, open devices) is checked at apply.
+ */
+import { compareText } from '../../lang/compare-text.ts'
+import { isListedWhole } from '../../desired/api-lookup.ts'
+import { type ControllerWanted, controllerWantedVolumes } from '../../populator/controller-wanted.ts'
+import { podLabel } from '../../desired/pods.ts'
+import type { VolumeAttachment } from '../../model/objects.ts'
+import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
+import { ownValue } from '../../lang/own-value.ts'
+import type { VolumeMode } from '../../plan/plan.ts'
+import { identifyAttachment } from '../identity/attachment-identity.ts'
+import { type PlanContext, waitForKubelet } from '../context/context.ts'
+import type { CsiIdentity } from '../identity/csi-identity.ts'
+import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from '../obstacles/device-obstacles.ts'
+import type { Draft, Findings, Obstacle, Wait } from '../../plan/draft.ts'
+import { whyNotManaged } from '../pods/kubelet-mode.ts'
+import { elsewhereObstacle } from '../obstacles/outside-root.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
+import { unreadTraces } from '../context/unread.ts'
+import { describeCsiVolume } from '../identity/volume-facts.ts'
+import { type VolumeTrace, VolumeTraces } from '../obstacles/volume-traces.ts'
+
+/** What every attachment is compared with. */
+interface NodeFacts {
+  readonly wanted: ControllerWanted
+  readonly traces: VolumeTraces
+  readonly unidentified: readonly Draft[]
+  readonly unread: Obstacle | undefined
+}
+
+export function detachVolumes(context: PlanContext, findings: Findings): void {
+  const { api, nodeName } = context.inputs.snapshot
+  if (api === undefined) return
+  const mine = api.volumeAttachments.filter((attachment) => attachment.spec.nodeName === nodeName)
+  const node: NodeFacts = {
+    wanted: controllerWantedVolumes(api.pods, api, nodeName),
+    traces: new VolumeTraces(context),
+    unidentified: findings.operations.filter(isUnidentified),
+    unread: mine.length === 0 ? undefined : unreadTraces(context),
+  }
+  for (const attachment of mine.toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))) {
+    detachVolume(context, findings, attachment, node)
+  }
+}
+
+function detachVolume(context: PlanContext, findings: Findings, attachment: VolumeAttachment, node: NodeFacts): void {
+  const identity = identifyAttachment(context, attachment)
+  const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
+  const wantedBy = uniqueName === undefined ? undefined : node.wanted.names.get(uniqueName)?.[0]
+  if (wantedBy !== undefined) {
+    leaveAttached(findings, attachment, uniqueName, `pod ${podLabel(wantedBy)} wants it`)
+    return
+  }
+  const persistentVolume = attachment.spec.source.persistentVolumeName
+  const users = [
+    ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),
+    ...(persistentVolume === undefined ? [] : context.users.ofPersistentVolume(persistentVolume)),
+  ]
+  const desired = users.find((user) => user.pod.class === 'Desired')
+  if (desired !== undefined) {
+    leaveAttached(findings, attachment, uniqueName, `pod ${desired.pod.uid} ${desired.how}`)
+    return
+  }
+  const traces = node.traces.of(identity, persistentVolume)
+  const after = predecessorsOf(context, findings, uniqueName, persistentVolume, traces)
+  const known = describeCsiVolume(context, { ...nameOf(context, attachment, identity, after), identity, uniqueName })
+  const given = [known.name, persistentVolume ?? ''].map((name) => ownValue(context.options.devices ?? {}, name))
+  const givenDevice = given.find((device) => device !== undefined)
+  const volume = givenDevice === undefined ? known : { ...known, givenDevice }
+  const wait = waitFor(context, attachment, uniqueName, users[0]?.pod) ?? stillOnNode(context, findings, traces)
+  if (wait !== undefined) {
+    findings.wait('DetachVolume', wait, 'S21', { volume })
+    return
+  }
+  const blocked =
+    obstacleOf(context, identity, attachment) ??
+    elsewhereObstacle(context.inputs, {
+      ...identity,
+      names: persistentVolume === undefined ? [] : [persistentVolume],
+    }) ??
+    unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
+    node.unread ??
+    predecessorObstacle(after) ??
+    untoldObstacle(node.unidentified, after)
+  const name = attachment.metadata.name
+  findings.add({
+    kind: 'DetachVolume',
+    reason: 'NotWanted',
+    message: `no pod of this node wants ${uniqueName ?? name}${after.length === 0 ? '' : ' once the operations before are done'}; ${whatTheControllerWaitsFor(context, uniqueName)}`,
+    volume,
+    steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${name}` }],
+    paths: [],
+    after,
+    rule: 'S21',
+    kubeletWould: 'leave it to the controller, which waits for the next node status',
+    removes: new Set(),
+    attachment: {
+      name,
+      uid: attachment.metadata.uid,
+      ...(attachment.metadata.resourceVersion === undefined
+        ? {}
+        : { resourceVersion: attachment.metadata.resourceVersion }),
+    },
+    ...(blocked === undefined ? {} : { blocked }),
+  })
+}
+
+function leaveAttached(
+  findings: Findings,
+  { metadata }: VolumeAttachment,
+  uniqueName: string | undefined,
+  why: string,
+): void {
+  findings.leave(() => ({
+    path: `volumeattachments/${metadata.name}`,
+    rule: 'R706',
+    why,
+    volume: uniqueName,
+  }))
+}
+
+/** Of a block volume name and mode as on disk: an apply looks for loop devices on its maps by them (C19). */
+function nameOf(
+  { objects }: PlanContext,
+  { metadata, spec }: VolumeAttachment,
+  identity: CsiIdentity | undefined,
+  after: readonly Draft[],
+): { name: string; mode: VolumeMode } {
+  const persistentVolume = spec.source.persistentVolumeName
+  const known = (after.find(({ volume }) => volume?.mode === 'Block') ?? after[0])?.volume
+  const isBlock = objects.persistentVolume(persistentVolume ?? '')?.spec.volumeMode === 'Block'
+  return {
+    name: known?.name ?? persistentVolume ?? identity?.handle ?? metadata.name,
+    mode: known?.mode ?? (isBlock ? 'Block' : 'Filesystem'),
+  }
+}
+
+/**
+ * Operations on the volume under its unique name, and on all that bears its PersistentVolume's name, identified or not:
+ * what is blocked for lack of an identity holds the detach as well.
+ */
+function predecessorsOf(
+  { inputs }: PlanContext,
+  findings: Findings,
+  uniqueName: string | undefined,
+  persistentVolume: string | undefined,
+  traces: readonly VolumeTrace[],
+): Draft[] {
+  const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
+  const leaked = persistentVolume === undefined ? [] : findings.leakedOf(escapeQualifiedName(persistentVolume))
+  const found = traces.flatMap(({ within }) => within.flatMap((path) => findings.on(inputs.absolute(path))))
+  return [...new Set([...named, ...leaked, ...found])]
+}
+
+function waitFor(
+  context: PlanContext,
+  attachment: VolumeAttachment,
+  uniqueName: string | undefined,
+  user: PodClass | undefined,
+): Wait | undefined {
+  if (attachment.metadata.deletionTimestamp !== undefined) {
+    const error = attachment.status?.detachError?.message
+    const held = attachment.metadata.finalizers?.join(', ')
+    return {
+      code: 'AttachmentDeleting',
+      message: `${attachment.metadata.name} is being deleted${held ? `, held by ${held}` : ''}${error ? `; the last attempt failed: ${error}` : ''}`,
+      hint: 'The external attacher of the driver has to finish it; look at its log.',
+    }
+  }
+  if (user?.why?.code === 'TerminatedKept') {
+    return {
+      code: 'TerminatedKept',
+      message: `pod ${user.uid} has it: ${user.why.message}`,
+      hint: 'Delete the pod, or take the wish away; then plan again.',
+    }
+  }
+  if (user !== undefined) {
+    return {
+      code: 'PodStillRunning',
+      message: `pod ${user.uid} still runs on it, or may`,
+      hint: 'Stop its containers first; then plan again.',
+    }
+  }
+  const kubelet = waitForKubelet(context)
+  if (kubelet !== undefined) {
+    const waits = whatTheControllerWaitsFor(context, uniqueName)
+    return { ...kubelet, message: `detaching is the controller's work while ${kubelet.message}; ${waits}` }
+  }
+  if (attachment.status?.attached !== true) {
+    return { code: 'ControllerActs', message: `${attachment.metadata.name} is not attached; the controller removes it` }
+  }
+  return undefined
+}
+
+/** Something of the volume is on this node, and this plan does not undo it. */
+function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readonly VolumeTrace[]): Wait | undefined {
+  const left = traces.find(({ within }) => !within.some((path) => findings.touches(inputs.absolute(path))))
+  if (left === undefined) return undefined
+  const path = inputs.absolute(left.path)
+  return {
+    code: 'StillOnRecord',
+    message: `${path} is still here, and no operation of this plan takes it away`,
+    hint: `Find out what it is (findmnt ${path}) and who needs it; undo it, then plan again.`,
+  }
+}
+
+/**
+ * S21: nothing here tells the device of the volume, and a mount or map here tells nothing of its own volume. Where the
+ * device is known, an apply compares it with every mount instead.
+ */
+function untoldObstacle(unidentified: readonly Draft[], after: readonly Draft[]): Obstacle | undefined {
+  const [untold] = unidentified
+  if (untold === undefined || after.some(({ removes }) => removes.size > 0)) return undefined
+  return {
+    code: 'IdentityUnconfirmed',
+    message: `${untold.volume?.name}${untold.pod === undefined ? '' : ` of pod ${untold.pod.uid}`} is mounted or mapped here, and which volume it is could not be told: it may be this one`,
+    ...(untold.blocked?.hint === undefined ? {} : { hint: untold.blocked.hint }),
+  }
+}
+
+/** Leaked sub-paths aside: their directory's name is all that is known of them, and is looked for by itself. */
+function isUnidentified({ volume, reason, kind, removes, blocked }: Draft): boolean {
+  if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined || reason === 'LeakedSubPath') return false
+  // A staging directory's name is the hash of its handle, so that it is known not to be another volume's.
+  // A map device that nothing blocks is empty directories alone.
+  return (kind === 'UnmapDevice' && blocked !== undefined) || (kind !== 'UnmountDevice' && removes.size > 0)
+}
+
+function obstacleOf(
+  context: PlanContext,
+  identity: CsiIdentity | undefined,
+  attachment: VolumeAttachment,
+): Obstacle | undefined {
+  const { api } = context.inputs.snapshot
+  const unmanaged = whyNotManaged(context.inputs.snapshot)
+  if (unmanaged !== undefined) {
+    return {
+      code: 'NotManaged',
+      message: `this node's attachments are not managed by the attach/detach controller: ${unmanaged}`,
+      hint: 'Detach the volume with the tools of its storage system.',
+    }
+  }
+  if (identity === undefined) {
+    return {
+      code: 'IdentityUnconfirmed',
+      message: `${attachment.metadata.name}: neither its PersistentVolume nor anything on this node tells the handle`,
+      hint: 'Look the volume up in the storage system; delete the attachment yourself once it is surely not in use.',
+    }
+  }
+  const general = deviceObstacle(context, CSI_PLUGIN, identity)
+  if (general !== undefined) return general
+  const others = context.objects
+    .persistentVolumesOf(identity)
+    .filter((each) => each.metadata.name !== attachment.spec.source.persistentVolumeName)
+  if (others.length > 0) {
+    return {
+      code: 'SecondVolume',
+      message: `PersistentVolume ${others.map((each) => each.metadata.name).join(', ')} is behind the same attachment`,
+      hint: 'Remove the second PersistentVolume, or leave the attachment to the controller.',
+    }
+  }
+  if (api?.credential === 'kubelet' || api?.mayDeleteVolumeAttachments === false) {
+    return {
+      code: 'Forbidden',
+      message: 'this credential may not delete attachments',
+      hint: 'Use a credential that may delete volumeattachments (--kubeconfig).',
+    }
+  }
+  if (!isListedWhole(api, 'persistentvolumes')) {
+    return {
+      code: 'SecondVolume',
+      message:
+        'whether another PersistentVolume is behind the same attachment is not known: not all of them could be read',
+      hint: 'Use a credential that may list persistentvolumes (--kubeconfig).',
+    }
+  }
+  return undefined
+}
+
+function whatTheControllerWaitsFor({ objects, kubelet }: PlanContext, uniqueName: string | undefined): string {
+  if (uniqueName === undefined || !objects.isInUse(uniqueName)) return 'the controller has not detached it yet'
+  return kubelet.state === 'running'
+    ? 'the controller waits until the kubelet has taken it out of node.status.volumesInUse'
+    : 'the controller waits for node.status.volumesInUse, which a kubelet that is down does not renew'
+}

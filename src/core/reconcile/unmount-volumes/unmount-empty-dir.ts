@@ -1,0 +1,64 @@
+/** emptyDir and the volumes built on it: the only ones whose data a teardown deletes (R437, P42; S12, S13, O13, O14). */
+import type { PodVolume } from '../../actual/pod-volumes.ts'
+import type { TreeEntry } from '../../model/snapshot.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { Findings, Obstacle } from '../../plan/draft.ts'
+import { layersBelowDead } from '../context/layers.ts'
+import { memoryBehind, memoryObstacle, UNCOUNTED } from '../obstacles/memory-data.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
+import { countOf, notReadWhole, tearDown } from './tear-down.ts'
+
+/** Disk, memory or huge pages: its data goes only with --orphans (S13). */
+export function unmountEmptyDir(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+  const files = volume.content.filter((entry) => entry.type !== 'dir')
+  const mounted = volume.layers.length > 0
+  if (mounted && context.inputs.deadError(volume.dir) !== undefined) {
+    unmountDead(context, findings, pod, volume)
+    return
+  }
+  const memory = mounted ? volume.layers : memoryBehind(context, pod.uid, volume.subPaths)
+  const unread = notReadWhole(context, volume, volume.content)
+  const hasData = memory.length > 0 || files.length > 0 || unread !== undefined
+  tearDown(context, findings, pod, volume, 'emptyDir', {
+    onRecord: files.length > 0 || unread !== undefined,
+    emptied: volume.content.length > 0 || unread !== undefined,
+    deletes: hasData ? (memory.length > 0 || unread !== undefined ? UNCOUNTED : countOf(files)) : undefined,
+    guard: !hasData || context.options.orphans ? undefined : dataObstacle(context, volume, { memory, unread, files }),
+  })
+}
+
+/** S13: what goes with the volume, as far as it is known. */
+function dataObstacle(
+  context: PlanContext,
+  volume: PodVolume,
+  found: { memory: readonly MountInfo[]; unread: TreeEntry | undefined; files: readonly TreeEntry[] },
+): Obstacle {
+  const { memory, unread, files } = found
+  if (unread !== undefined) {
+    return {
+      code: 'DeletesData',
+      message: `${context.inputs.absolute(unread.path)} could not be read whole: ${unread.error}`,
+      hint: 'Give --orphans to delete it with the pod, whatever it holds.',
+    }
+  }
+  if (memory.length > 0) return memoryObstacle(volume.name, memory)
+  return {
+    code: 'DeletesData',
+    message: `emptyDir ${volume.name} holds ${files.length} file${files.length === 1 ? '' : 's'} (${countOf(files).bytes} bytes)`,
+    hint: 'Give --orphans to delete it with the pod.',
+  }
+}
+
+/** O20: a dead mount over an emptyDir shows no data, and what lies below it is not known: gone with --orphans only. */
+function unmountDead(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+  const { orphans } = context.options
+  const hidden = [...layersBelowDead(volume.layers), ...memoryBehind(context, pod.uid, volume.subPaths)]
+  tearDown(context, findings, pod, volume, 'emptyDir', {
+    onRecord: true,
+    emptied: orphans,
+    deletes: orphans || hidden.length > 0 ? UNCOUNTED : undefined,
+    guard: orphans || hidden.length === 0 ? undefined : memoryObstacle(volume.name, hidden),
+    keepsDirectory: !orphans,
+  })
+}

@@ -1,0 +1,205 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { KubeConfigAttempt } from '../../../src/core/api/kubeconfig/kube-config.ts'
+import {
+  ADMIN_FILES,
+  discoverKubeConfig,
+  discoverKubeletConfig,
+  KUBELET_FILES,
+} from '../../../src/core/api/kubeconfig/kube-config.ts'
+import { temporaryDirectory, thrownBy } from '../connect.ts'
+
+/** A kubeconfig with one context per name, each with a server of its own. */
+function config(...names: string[]): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: names.map((name) => ({ name, cluster: { server: `https://${name}.example:6443` } })),
+    users: names.map((name) => ({ name, user: { token: `secret-${name}` } })),
+    contexts: names.map((name) => ({ name, context: { cluster: name, user: name } })),
+    'current-context': names[0],
+  }
+}
+
+const NOWHERE = { HOME: '/nonexistent' }
+
+describe('where the kubeconfig is looked for', () => {
+  it('takes --kubeconfig alone, whatever the environment says', () => {
+    using directory = temporaryDirectory()
+    const found = discoverKubeConfig({
+      kubeconfig: directory.write('flag', config('flag')),
+      env: { KUBECONFIG: directory.write('env', config('env')) },
+    })
+    expect(found).toMatchObject({ server: 'https://flag.example:6443', kind: 'kubeconfig', context: 'flag' })
+  })
+
+  it('merges the files of KUBECONFIG, the first definition winning, missing ones skipped', () => {
+    using directory = temporaryDirectory()
+    const first = directory.write('first', config('a', 'b'))
+    const other = { ...config('c'), clusters: [{ name: 'a', cluster: { server: 'https://late.example' } }] }
+    const second = directory.write('second', {
+      ...other,
+      contexts: [{ name: 'c', context: { cluster: 'a', user: 'c' } }],
+    })
+    const env = { KUBECONFIG: `${directory.path}/missing:${first}:${second}` }
+    expect(discoverKubeConfig({ env })).toMatchObject({ context: 'a', server: 'https://a.example:6443' })
+    expect(discoverKubeConfig({ env, context: 'c' })).toMatchObject({ context: 'c', server: 'https://a.example:6443' })
+  })
+
+  it.each([
+    {
+      name: "the person's own",
+      files: { '.kube/config': 'home', 'etc/kubernetes/admin.conf': 'admin' },
+      server: 'home',
+    },
+    {
+      name: 'an admin file before a kubelet file',
+      files: { 'etc/kubernetes/admin.conf': 'admin', 'etc/kubernetes/kubelet.conf': 'kubelet' },
+      server: 'admin',
+    },
+    { name: "k3s's", files: { 'etc/rancher/k3s/k3s.yaml': 'k3s' }, server: 'k3s' },
+    {
+      name: "the kubelet's own before a well-known one",
+      files: { 'etc/kubernetes/kubelet.conf': 'known' },
+      own: 'own',
+      server: 'own',
+    },
+    { name: 'a kubelet file', files: { 'var/lib/kubelet/kubeconfig': 'cloud' }, server: 'cloud' },
+  ])('takes $name', ({ files, own, server }) => {
+    using directory = temporaryDirectory()
+    for (const [path, name] of Object.entries(files)) directory.write(path, config(name))
+    const found = discoverKubeConfig({
+      env: { HOME: directory.path },
+      hostRoot: directory.path,
+      kubeletKubeconfig: own === undefined ? undefined : directory.write('own', config(own)),
+    })
+    expect(found.server).toBe(`https://${server}.example:6443`)
+  })
+
+  it('never takes super-admin.conf by itself', () => {
+    using directory = temporaryDirectory()
+    directory.write('etc/kubernetes/super-admin.conf', config('super'))
+    const error = thrownBy(() => discoverKubeConfig({ env: NOWHERE, hostRoot: directory.path }))
+    expect(error).toMatchObject({ code: 'NoKubeconfig', exit: 1 })
+    expect([...ADMIN_FILES, ...KUBELET_FILES].join()).not.toContain('super-admin')
+  })
+
+  it('tells a kubeconfig from a KubeletConfiguration by content (N23)', () => {
+    using directory = temporaryDirectory()
+    directory.write(
+      'etc/kubernetes/kubelet.conf',
+      'kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\n',
+    )
+    directory.write('var/lib/kubelet/kubeconfig', config('real'))
+    const attempts: KubeConfigAttempt[] = []
+    const found = discoverKubeConfig({
+      env: NOWHERE,
+      hostRoot: directory.path,
+      onAttempt: (attempt) => attempts.push(attempt),
+    })
+    expect(found).toMatchObject({ server: 'https://real.example:6443', kind: 'kubelet' })
+    const refused = attempts.find(({ source }) => source === join(directory.path, 'etc/kubernetes/kubelet.conf'))
+    expect(refused?.problem).toMatch(/KubeletConfiguration, not a kubeconfig/)
+    expect(attempts.at(-1)).toEqual({ source: join(directory.path, 'var/lib/kubelet/kubeconfig') })
+  })
+
+  it('falls back to the service account of a pod', () => {
+    using directory = temporaryDirectory()
+    directory.write('var/run/secrets/kubernetes.io/serviceaccount/token', 'secret')
+    const env = { ...NOWHERE, KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' }
+    const found = discoverKubeConfig({ env, hostRoot: directory.path })
+    expect(found).toMatchObject({ server: 'https://[fd00::1]:443', kind: 'in-cluster' })
+  })
+
+  it("finds the kubelet's credential for the second look, and does without", () => {
+    using directory = temporaryDirectory()
+    expect(discoverKubeletConfig({ hostRoot: directory.path })).toEqual({})
+    directory.write('etc/kubernetes/kubelet.conf', config('node'))
+    const { credentials } = discoverKubeletConfig({ hostRoot: directory.path })
+    expect(credentials).toMatchObject({ kind: 'kubelet', context: 'node' })
+  })
+})
+
+describe('a kubeconfig that cannot be used is one clear line', () => {
+  it.each([
+    { name: 'no YAML', content: 'a: [secret-token\nb: }', code: 'KubeconfigDamaged', says: /damaged: no valid YAML/ },
+    { name: 'no mapping', content: '- secret-token', code: 'KubeconfigDamaged', says: /no mapping/ },
+    { name: 'empty', content: '', code: 'KubeconfigDamaged', says: /no mapping/ },
+    { name: 'another kind', content: 'kind: Pod', code: 'NotAKubeconfig', says: /is a Pod/ },
+    {
+      name: 'clusters of a wrong shape',
+      content: '{kind: Config, clusters: 3}',
+      code: 'KubeconfigDamaged',
+      says: /clusters is not a list/,
+    },
+    {
+      name: 'no current context',
+      content: { ...config('a'), 'current-context': '' },
+      code: 'NoContext',
+      says: /It has: a\./,
+    },
+    {
+      name: 'an unknown current context',
+      content: { ...config('a', 'b'), 'current-context': 'x' },
+      code: 'UnknownContext',
+      says: /no context "x".*It has: a, b\./,
+    },
+    {
+      name: 'an unknown cluster',
+      content: { ...config('a'), clusters: [] },
+      code: 'KubeconfigDamaged',
+      says: /names no cluster/,
+    },
+    {
+      name: 'an unknown user',
+      content: { ...config('a'), users: [] },
+      code: 'KubeconfigDamaged',
+      says: /unknown user/,
+    },
+    {
+      name: 'a server that is no URL',
+      content: { ...config('a'), clusters: [{ name: 'a', cluster: { server: 'nonsense' } }] },
+      code: 'KubeconfigDamaged',
+      says: /no cluster with a server/,
+    },
+  ])('$name', ({ content, code, says }) => {
+    using directory = temporaryDirectory()
+    const error = thrownBy(() => discoverKubeConfig({ kubeconfig: directory.write('config', content) }))
+    expect(error).toMatchObject({ code, exit: 1, hint: expect.stringMatching(/\w/) })
+    expect(error.message).toMatch(says)
+    expect(`${error.message}${error.hint}`).not.toMatch(/secret|\n/)
+  })
+
+  it('names a missing file, also as part of KUBECONFIG alone', () => {
+    expect(thrownBy(() => discoverKubeConfig({ kubeconfig: '/nonexistent/config' }))).toMatchObject({
+      code: 'KubeconfigMissing',
+      message: 'The kubeconfig /nonexistent/config does not exist.',
+    })
+    expect(thrownBy(() => discoverKubeConfig({ env: { KUBECONFIG: '/nonexistent/a:/nonexistent/b' } })).code).toBe(
+      'KubeconfigMissing',
+    )
+  })
+
+  it('names an unreadable file', () => {
+    using directory = temporaryDirectory()
+    // A directory is unreadable for root as well.
+    const error = thrownBy(() => discoverKubeConfig({ kubeconfig: directory.path }))
+    expect(error).toMatchObject({ code: 'KubeconfigUnreadable' })
+    expect(error.message).toMatch(/is a directory, not a file/)
+  })
+
+  it('goes on behind an admin file that cannot be read', () => {
+    using directory = temporaryDirectory()
+    directory.write('etc/kubernetes/admin.conf/unreadable', 'a directory is no file, for root neither')
+    directory.write('etc/kubernetes/kubelet.conf', config('node'))
+    expect(discoverKubeConfig({ env: NOWHERE, hostRoot: directory.path }).context).toBe('node')
+  })
+
+  it('lists the contexts when --context names none of them', () => {
+    using directory = temporaryDirectory()
+    const kubeconfig = directory.write('config', config('prod', 'staging'))
+    const error = thrownBy(() => discoverKubeConfig({ kubeconfig, context: 'test' }))
+    expect(error).toMatchObject({ code: 'UnknownContext', hint: expect.stringContaining('--context') })
+    expect(error.message).toContain('no context "test". It has: prod, staging.')
+  })
+})

@@ -1,0 +1,274 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
+import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
+import type { Operation } from '../../../src/core/plan/plan.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
+import { Fixture, operation, planOf, ROOT, step } from '../apply-fixture.ts'
+
+const NAME = 'csi-abc'
+const UNIQUE = 'kubernetes.io/csi/disk.test^vol-1'
+const GLOBAL = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
+const volume = {
+  name: 'pv',
+  plugin: 'kubernetes.io/csi',
+  driver: 'disk.test',
+  handle: 'vol-1',
+  uniqueName: UNIQUE,
+  mode: 'Filesystem' as const,
+}
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+  fixture.attachment = attachment()
+})
+
+function attachment(
+  given: Partial<VolumeAttachment['metadata']> = {},
+  status: VolumeAttachment['status'] = {},
+): VolumeAttachment {
+  return {
+    metadata: { name: NAME, uid: 'va-1', resourceVersion: '5', ...given },
+    spec: { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
+    status,
+  }
+}
+
+function detach(after: readonly string[] = []): Operation {
+  const { pod: _, ...podless } = operation('detach', {
+    kind: 'DetachVolume',
+    volume,
+    after,
+    paths: [],
+    steps: [step('deleteVolumeAttachment', `volumeattachments/${NAME}`)],
+    attachment: { name: NAME, uid: 'va-1', resourceVersion: '5' },
+  })
+  return podless
+}
+
+/** The unstage that comes before, of a volume on block device 8:16. */
+function unstage(): Operation {
+  const expects = [fixture.host.mount(GLOBAL, { dev: '8:16', fsType: 'ext4' })]
+  fixture.driver = () => {
+    fixture.host.mounts = fixture.host.mounts.filter(({ path }) => path !== GLOBAL)
+  }
+  const { pod: _, ...podless } = operation('unstage', {
+    kind: 'UnmountDevice',
+    volume,
+    steps: [step('NodeUnstageVolume', GLOBAL)],
+    expects,
+  })
+  return podless
+}
+
+const deletions = () => fixture.calls.filter((call) => call.startsWith('DELETE'))
+
+async function detachAlone(): Promise<string | undefined> {
+  return statesOf(await fixture.apply(planOf([detach()]))).detach
+}
+
+describe('detaching (S21)', () => {
+  it('deletes with uid and resourceVersion', async () => {
+    expect(await detachAlone()).toBe('done')
+    expect(deletions()).toEqual([`DELETE ${NAME} {"uid":"va-1","resourceVersion":"5"}`])
+  })
+
+  it('is done where the attachment is gone already', async () => {
+    fixture.attachment = undefined
+    expect(await detachAlone()).toBe('done')
+    expect(deletions()).toEqual([])
+  })
+
+  it('says whom it waits for, which is no failure', async () => {
+    fixture.afterDelete = attachment(
+      { finalizers: ['external-attacher/disk-test'] },
+      { detachError: { message: 'backend is busy' } },
+    )
+    const result = await fixture.apply(planOf([detach()]))
+    expect(result.exit).toBe(0)
+    expect(result.outcomes[0]?.message).toMatch(/waiting for .*external-attacher\/disk-test.*backend is busy/)
+  })
+
+  it.each([
+    {
+      name: 'another attachment of this name',
+      change: () => {
+        fixture.attachment = attachment({ uid: 'va-2' })
+      },
+      want: 'AttachmentChanged',
+    },
+    { name: 'a pod that wants it', change: () => void fixture.wanted.add(UNIQUE), want: 'WantedAgain' },
+    {
+      name: 'a loop device on its map',
+      change: () =>
+        void fixture.host.backingFiles.set('/dev/loop1', `${ROOT}/plugins/kubernetes.io/csi/volumeDevices/pv/dev/x`),
+      want: 'HeldBy',
+      block: true,
+    },
+  ])('is refused by $name', async ({ change, want, block }) => {
+    change()
+    const planned = block ? { ...detach(), volume: { ...volume, mode: 'Block' as const } } : detach()
+    expect(statesOf(await fixture.apply(planOf([planned])))).toEqual({ detach: `refused ${want}` })
+    expect(deletions()).toEqual([])
+  })
+
+  describe('of a raw block volume, beside a loop device on a map of its name below another root directory', () => {
+    const MAP = '/other/kubelet/plugins/kubernetes.io/csi/volumeDevices/pv/dev/x'
+    const block = { ...volume, mode: 'Block' as const }
+    const OTHERS = { type: 'other', size: 0, id: { dev: 6, ino: 98, mtime: 0 } } as const
+
+    it.each([
+      { name: 'on another device', answer: '98  0:6', known: true, want: 'done' },
+      { name: 'on its own device', answer: '98  0:6', node: '/dev/loop3', known: true, want: 'refused HeldBy' },
+      {
+        name: 'on a device that had its number',
+        answer: '98  0:6',
+        node: '/dev/loop3',
+        again: true,
+        known: true,
+        want: 'done',
+      },
+      { name: 'on a file that is not to be found', answer: '99  0:6', known: true, want: 'refused HeldBy' },
+      { name: 'of which nothing is said', answer: '', known: true, want: 'refused HeldBy' },
+      { name: 'where the device of the volume is not known', answer: '98  0:6', known: false, want: 'refused HeldBy' },
+    ])('$name: $want', async ({ answer, node = '/dev/loop9', known, again = false, want }) => {
+      const { host } = fixture
+      host.diskSequences.set('7:3', '1')
+      host.backingFiles.set('/dev/loop8', MAP)
+      host.dir('/dev').files.set(node, OTHERS)
+      host.programs = () => {
+        if (again) host.diskSequences.set('7:3', '2')
+        return { stdout: answer }
+      }
+      const mapped = known ? { ...block, device: '7:3' } : block
+      const result = await fixture.apply(planOf([{ ...detach(), volume: mapped }]))
+      expect(statesOf(result)).toEqual({ detach: want })
+      expect(deletions()).toHaveLength(want === 'done' ? 1 : 0)
+    })
+  })
+
+  it.each([
+    { name: 'the device of the volume', file: '/dev/loop3', want: 'refused HeldBy' },
+    { name: 'another device', file: '/dev/loop4', want: 'done' },
+    { name: 'a file', file: '/srv/image', want: 'done' },
+  ])('beside a loop device on $name: $want', async ({ file, want }) => {
+    const { host } = fixture
+    host.diskSequences.set('7:3', '1')
+    host.file('/srv/image').backingFiles.set('/dev/loop8', file)
+    const onDevice = { ...detach(), volume: { ...volume, device: '7:3' } }
+    expect(statesOf(await fixture.apply(planOf([onDevice])))).toEqual({ detach: want })
+  })
+
+  describe('beside a file system that no mount table shows (S20)', () => {
+    const hidden = { device: 'sdb', dev: '8:16', fsType: 'ext4' }
+
+    it('is refused where the volume has no device that is known: it may be its own', async () => {
+      fixture.host.hidden = [hidden]
+      const { outcomes } = await fixture.apply(planOf([detach()]))
+      expect(outcomes).toMatchObject([{ state: 'refused', code: 'HeldBy', message: expect.stringContaining('ext4') }])
+      expect(deletions()).toEqual([])
+    })
+
+    it('is done where it is being unmounted just now', async () => {
+      fixture.host.hidden = [hidden]
+      let looks = 0
+      fixture.host.hiddenFileSystems = () => (++looks > 2 ? [] : fixture.host.hidden)
+      expect(await detachAlone()).toBe('done')
+      expect(looks).toBe(3)
+    })
+
+    it("is done where another operation's volume is on it", async () => {
+      fixture.host.hidden = [hidden]
+      const other = { ...unstage(), id: 'other', volume: { ...volume, uniqueName: `${UNIQUE}-2`, handle: 'vol-2' } }
+      expect(statesOf(await fixture.apply(planOf([other, detach()])))).toEqual({ other: 'done', detach: 'done' })
+    })
+  })
+
+  it('is refused by a conflict', async () => {
+    const context = fixture.context(planOf([]))
+    const deleteVolumeAttachment = async () => {
+      throw Object.assign(new Error('conflict'), { status: 409 })
+    }
+    fixture.given = { cluster: { ...context.cluster, deleteVolumeAttachment } }
+    expect(await detachAlone()).toBe('refused AttachmentChanged')
+  })
+
+  it('never runs beside a kubelet, whatever the plan was made beside', async () => {
+    fixture.kubelet = { running: true, mayReturn: false }
+    const plan = planOf([detach()])
+    const inputs = { ...plan.inputs, kubelet: { state: 'running' as const } }
+    expect(statesOf(await fixture.apply({ ...plan, inputs }))).toEqual({ detach: 'refused KubeletRunning' })
+  })
+})
+
+describe('the device of a volume that was staged', () => {
+  async function detachAfter(change: () => void): Promise<string | undefined> {
+    const before = unstage()
+    change()
+    return statesOf(await fixture.apply(planOf([before, detach(['unstage'])]))).detach
+  }
+  const use = (users: string[]) => () => void fixture.host.uses.set('8:16', { exists: true, users })
+
+  it.each([
+    { name: 'gone from the host', change: () => {}, want: 'done' },
+    { name: 'there and free', change: use([]), want: 'done' },
+    {
+      name: 'with a superblock left by a lazy unmount',
+      change: use(['the ext4 file system on /dev/sdc']),
+      want: 'refused HeldBy',
+    },
+    { name: 'open', change: use(['somebody who has /dev/sdb open']), want: 'refused HeldBy' },
+    {
+      name: 'mounted in another namespace',
+      change: () => {
+        // There only once the volume is unstaged: before, it would hold that up.
+        const table = parseMountinfo('7 1 8:16 / /data rw master:3 - ext4 /dev/sdb rw\n')
+        const without = parseMountinfo('')
+        const app = {
+          pid: 7,
+          process: 'app',
+          get table() {
+            return fixture.host.mounts.some(({ path }) => path === GLOBAL) ? without : table
+          },
+        }
+        fixture.host.namespaces = [app]
+      },
+      want: 'refused HeldBy',
+    },
+  ])('$name: $want', async ({ change, want }) => {
+    expect(await detachAfter(change)).toBe(want)
+    expect(deletions()).toHaveLength(want === 'done' ? 1 : 0)
+  })
+
+  it.each([
+    { name: 'a number that another disk has by then is not held by its users', sequence: '18', want: 'done' },
+    { name: 'the same disk is held', sequence: '17', want: 'refused HeldBy' },
+    { name: 'a disk of which nothing is known any more is held', sequence: undefined, want: 'refused HeldBy' },
+  ])('$name', async ({ sequence, want }) => {
+    const change = () => {
+      use(['somebody who has /dev/sdb open'])()
+      fixture.host.diskSequences.set('8:16', '17')
+      fixture.driver = () => {
+        fixture.host.mounts = fixture.host.mounts.filter(({ dev }) => dev !== '8:16')
+        if (sequence === undefined) fixture.host.diskSequences.clear()
+        else fixture.host.diskSequences.set('8:16', sequence)
+      }
+    }
+    expect(await detachAfter(change)).toBe(want)
+  })
+
+  it('is skipped when the driver refuses to unstage', async () => {
+    const before = unstage()
+    fixture.driver = () => {
+      throw new Error('still published')
+    }
+    const result = await fixture.apply(planOf([before, detach(['unstage'])]))
+    expect(statesOf(result)).toEqual({ unstage: 'failed DriverFailed', detach: 'skipped DriverFailed' })
+  })
+
+  it('must be known where something was on record and no driver has unstaged it', async () => {
+    const before = operation('unpublish', { volume, steps: [step('NodeUnpublishVolume', '/t')] })
+    const result = await fixture.apply(planOf([before, detach(['unpublish'])]))
+    expect(statesOf(result)).toEqual({ unpublish: 'done', detach: 'refused DeviceUnknown' })
+  })
+})

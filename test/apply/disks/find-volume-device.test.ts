@@ -1,0 +1,243 @@
+/** The detach of a volume whose device nothing tells: what else is in use here may be it (S21). */
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Operation } from '../../../src/core/plan/plan.ts'
+import { recordDisks } from '../../helpers/recorded-disks.ts'
+import { Fixture, operation, planOf, ROOT, step } from '../apply-fixture.ts'
+
+const volume = {
+  name: 'pv',
+  plugin: 'kubernetes.io/csi',
+  driver: 'disk.test',
+  handle: 'projects/p/disks/vol-0a1b2c3d4e',
+  uniqueName: 'kubernetes.io/csi/disk.test^projects/p/disks/vol-0a1b2c3d4e',
+  mode: 'Filesystem' as const,
+}
+
+const ROOT_DISK = { name: 'vda', dev: '254:0' }
+const [SDB, SDC] = [
+  { name: 'sdb', dev: '8:16' },
+  { name: 'sdc', dev: '8:32' },
+]
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+  fixture.host.blockTree = recordDisks(fixture.directory, [ROOT_DISK, SDB, SDC])
+  attach()
+})
+
+function attach(attachmentMetadata: Record<string, string> = {}): void {
+  fixture.attachment = {
+    metadata: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
+    spec: { attacher: 'disk.test', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
+    status: { attached: true, attachmentMetadata },
+  }
+}
+
+async function detach(givenDevice?: string) {
+  const { pod: _, ...planned } = operation('detach', {
+    kind: 'DetachVolume',
+    volume: { ...volume, ...(givenDevice === undefined ? {} : { givenDevice }) },
+    paths: [],
+    steps: [step('deleteVolumeAttachment', 'volumeattachments/csi-abc')],
+    attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
+  })
+  const { outcomes } = await fixture.apply(planOf([planned as Operation]))
+  const [outcome] = outcomes
+  return { state: outcome?.code ?? outcome?.state, message: outcome?.message, hint: outcome?.hint }
+}
+
+const mount = (path: string, dev: string, more: object = {}): void => {
+  fixture.host.mount(path, { dev, fsType: 'ext4', source: `/dev/${dev === '8:16' ? 'sdb' : 'sdc'}`, ...more })
+}
+const sleeper = { pid: 4711, process: 'dd', dev: '8:16' }
+
+describe('a device that is in use, while that of the volume is not known (S21)', () => {
+  it.each([
+    { name: 'mounted', use: () => mount('/backup', '8:16'), who: /ext4 mount \d+ of \/dev\/sdb on \/backup/ },
+    { name: 'open', use: () => void fixture.host.openers.push(sleeper), who: /dd \(pid 4711\) has it open/ },
+    {
+      name: 'held by the kernel',
+      use: () => void fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] }),
+      who: /swaps to \/dev\/sdb/,
+    },
+    {
+      name: 'a partition of it mounted',
+      use: () => {
+        const disks = [ROOT_DISK, SDB, { name: 'sdb1', dev: '8:17', disk: 'sdb' }]
+        fixture.host.blockTree = recordDisks(`${fixture.directory}/parts`, disks)
+        mount('/backup', '8:17', { source: '/dev/sdb1' })
+      },
+      who: /\/dev\/sdb1 is in use here.*\/backup/,
+    },
+  ])('$name: the detach waits for a person, who is told the flag', async ({ use, who }) => {
+    use()
+    const { state, message, hint } = await detach()
+    expect(state).toBe('DeviceUnknown')
+    expect(message).toMatch(who)
+    expect(hint).toMatch(/--device pv=\/dev\/sdb1? if that is the volume's, --device pv=none/)
+    expect((await detach('none')).state).toBe('done')
+  })
+
+  it.each([
+    { name: 'nothing is', use: () => {} },
+    {
+      name: 'it is in fstab',
+      use: () => {
+        fixture.host.file('/etc/fstab', '# data\n/dev/sdb /data ext4 defaults 0 2\n')
+        mount('/data', '8:16')
+      },
+    },
+    {
+      name: 'it is swap that fstab names',
+      use: () => {
+        fixture.host.file('/etc/fstab', '/dev/sdb none swap sw 0 0\n')
+        fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] })
+      },
+    },
+    {
+      name: "it is another volume's of this node",
+      use: () => mount(`${ROOT}/plugins/kubernetes.io/csi/disk.test/def/globalmount`, '8:16'),
+    },
+    {
+      name: 'it is a loop device on an image',
+      use: () => {
+        const loop = { name: 'loop3', dev: '7:3' }
+        fixture.host.blockTree = recordDisks(`${fixture.directory}/loops`, [ROOT_DISK, loop])
+        fixture.host.file('/srv/image').backingFiles.set('/dev/loop3', '/srv/image')
+        mount('/mnt', '7:3', { source: '/dev/loop3' })
+      },
+    },
+    {
+      name: 'it is on the disk of the root file system',
+      use: () => {
+        const boot = { name: 'vda1', dev: '254:1', disk: 'vda' }
+        fixture.host.blockTree = recordDisks(`${fixture.directory}/root`, [ROOT_DISK, boot])
+        mount('/mnt', '254:1', { source: '/dev/vda1' })
+      },
+    },
+  ])('$name: it is detached, as from any clean node (O24)', async ({ use }) => {
+    use()
+    expect((await detach()).state).toBe('done')
+  })
+})
+
+describe('a volume that is a partition of the disk of the root file system', () => {
+  it('is not held by what else is on that disk', async () => {
+    const [root, part] = [
+      { name: 'vda1', dev: '254:1', disk: 'vda' },
+      { name: 'vda2', dev: '254:2', disk: 'vda' },
+    ]
+    fixture.host.blockTree = recordDisks(`${fixture.directory}/own`, [ROOT_DISK, root, part])
+    fixture.host.mounts = fixture.host.mounts.map((each) => ({ ...each, dev: '254:1', source: '/dev/vda1' }))
+    expect((await detach('/dev/vda2')).state).toBe('done')
+    fixture.host.openers.push({ ...sleeper, dev: '254:2' })
+    attach()
+    expect((await detach('/dev/vda2')).state).toBe('HeldBy')
+  })
+})
+
+describe('a device that is named', () => {
+  it.each([
+    { name: '--device names it', given: '/dev/sdb' },
+    { name: 'the attachment gives its path', metadata: { devicePath: '/dev/sdb' } },
+    {
+      name: "the attachment gives its serial number, cut off by the disk's",
+      links: { 'virtio-0123456789abcdef0123': 'sdb' },
+      metadata: { serial: '0123456789abcdef0123-4567' },
+    },
+    { name: 'the handle is in its identity', links: { 'nvme-Amazon_Elastic_Block_Store_vol0a1b2c3d4e': 'sdb' } },
+  ])(
+    '$name: it is judged as one that is known, and what else is in use is no matter',
+    async ({ given, metadata = {}, links = {} }) => {
+      fixture.host.blockTree = recordDisks(`${fixture.directory}/named`, [ROOT_DISK, SDB, SDC], links)
+      attach(metadata)
+      mount('/elsewhere', '8:32')
+      expect((await detach(given)).state).toBe('done')
+      attach(metadata)
+      fixture.host.openers.push(sleeper)
+      const { state, message } = await detach(given)
+      expect(state).toBe('HeldBy')
+      expect(message).toMatch(/dd \(pid 4711\), which has \/dev\/sdb open/)
+    },
+  )
+
+  it('one that is not there is no answer', async () => {
+    expect((await detach('/dev/sdz')).state).toBe('DeviceUnknown')
+  })
+})
+
+describe('a volume that a driver is to unstage, and of which nothing is mounted or mapped any more', () => {
+  const hidden = { device: 'sdc', dev: '8:32', fsType: 'ext4' }
+
+  async function unstage(kind: 'UnmapDevice' | 'UnmountDevice', givenDevice?: string) {
+    const at = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
+    const { pod: _, ...planned } = operation('unstage', { kind, volume, steps: [step('NodeUnstageVolume', at)] })
+    const { pod: __, ...after } = operation('detach', {
+      kind: 'DetachVolume',
+      volume: { ...volume, ...(givenDevice === undefined ? {} : { givenDevice }) },
+      paths: [],
+      steps: [step('deleteVolumeAttachment', 'volumeattachments/csi-abc')],
+      attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
+      after: ['unstage'],
+    })
+    const { outcomes } = await fixture.apply(planOf([planned as Operation, after as Operation]))
+    return outcomes.map(({ code, state, message }) => ({ state: code ?? state, message }))
+  }
+
+  describe.each(['UnmapDevice', 'UnmountDevice'] as const)('%s', (kind) => {
+    it.each([
+      {
+        name: 'open',
+        use: () => void fixture.host.openers.push(sleeper),
+        who: 'dd (pid 4711), which has /dev/sdb open',
+      },
+      { name: 'mounted', use: () => mount('/backup', '8:16'), who: 'of /dev/sdb on /backup' },
+      {
+        name: 'held by the kernel',
+        use: () => void fixture.host.uses.set('8:16', { exists: true, users: ['the kernel, which swaps to /dev/sdb'] }),
+        who: 'swaps to /dev/sdb',
+      },
+      {
+        name: 'the place of a file system that is mounted nowhere',
+        use: () => void fixture.host.hidden.push({ ...hidden, device: 'sdb', dev: '8:16' }),
+        who: 'an ext4 file system on sdb is mounted nowhere',
+      },
+    ])('is refused before the driver is called while its device is $name', async ({ use, who }) => {
+      attach({ devicePath: '/dev/sdb' })
+      use()
+      const [unstaged, detached] = await unstage(kind)
+      expect(unstaged?.state).toBe('HeldBy')
+      expect(unstaged?.message).toContain(who)
+      expect(detached?.state).toBe('HeldBy')
+      expect(fixture.attachment).toBeDefined()
+    })
+
+    it('is done where nobody uses it, whatever is hidden or in use on other disks', async () => {
+      attach({ devicePath: '/dev/sdb' })
+      fixture.host.hidden = [hidden]
+      mount('/elsewhere', '8:32')
+      expect((await unstage(kind)).map(({ state }) => state)).toEqual(['done', 'done'])
+    })
+
+    it('control: is refused for what is hidden where nothing tells its device', async () => {
+      fixture.host.hidden = [hidden]
+      expect((await unstage(kind))[0]?.state).toBe('HeldBy')
+    })
+
+    it('is judged by what a person says of the detach, not by what was found', async () => {
+      attach({ devicePath: '/dev/sdb' })
+      fixture.host.openers.push(sleeper)
+      expect((await unstage(kind, '/dev/sdb'))[0]?.state).toBe('HeldBy')
+      expect((await unstage(kind, '/dev/sdc')).map(({ state }) => state)).toEqual(['done', 'done'])
+    })
+  })
+})
+
+it('a detach whose attachment tells the device is not held up by what is hidden on another', async () => {
+  fixture.host.hidden = [{ device: 'sdc', dev: '8:32', fsType: 'ext4' }]
+  attach({ devicePath: '/dev/sdb' })
+  expect((await detach()).state).toBe('done')
+  attach({ devicePath: '/dev/sdc' })
+  expect(await detach()).toMatchObject({ state: 'HeldBy', message: expect.stringContaining('ext4 file system on sdc') })
+})

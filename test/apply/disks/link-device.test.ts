@@ -1,0 +1,39 @@
+/** The pod's link to its raw device (P98, P99): made, kept, replaced, and never put in the place of anything else. */
+import { expect, it } from 'vitest'
+import { statesOf } from '../../helpers/apply-plan.ts'
+import { Fixture, operation, POD, planOf, ROOT } from '../apply-fixture.ts'
+
+const LINK = `${ROOT}/pods/${POD}/volumeDevices/kubernetes.io~local-volume/pv`
+const DEVICE = '/dev/sdb'
+const plugin = 'kubernetes.io/local-volume'
+const volume = { name: 'pv', plugin, uniqueName: `${plugin}/pv`, mode: 'Block' as const }
+
+it.each<{ name: string; there?: { link: string } | 'file' | 'directory'; state: string; log: string[] }>([
+  { name: 'nothing', state: 'done', log: [`symlink ${DEVICE} ${LINK}`] },
+  { name: 'the same link', there: { link: DEVICE }, state: 'done', log: [] },
+  {
+    name: 'a link that leads elsewhere',
+    there: { link: '/dev/sdc' },
+    state: 'done',
+    log: [`unlink ${LINK}`, `symlink ${DEVICE} ${LINK}`],
+  },
+  { name: 'a file', there: 'file', state: 'failed UnexpectedFile', log: [] },
+  { name: 'a directory', there: 'directory', state: 'failed UnexpectedFile', log: [] },
+])('in the place of $name: $state', async ({ there, state, log }) => {
+  const fixture = new Fixture()
+  const metadata = { name: 'p', namespace: 'n', uid: POD }
+  fixture.witness = { listed: new Set([POD]), alive: new Set(), apiPods: [{ metadata, spec: {} }] }
+  fixture.volumes = [{ ...volume, podUid: POD } as never]
+  fixture.host.programs = (program, args) => {
+    if (program === 'stat') return { stdout: `61b0 8 10 ${args.at(-1)}\n` }
+    return program === 'readlink' ? { stdout: `${DEVICE}\n` } : {}
+  }
+  fixture.host.dir(LINK.slice(0, LINK.lastIndexOf('/')))
+  if (there === 'file') fixture.host.file(LINK, 'x')
+  else if (there === 'directory') fixture.host.dir(LINK)
+  else if (there !== undefined) fixture.host.files.set(LINK, { type: 'link', size: 8, text: there.link })
+  const steps = [{ op: 'symlink' as const, target: LINK, source: DEVICE }]
+  const result = await fixture.apply(planOf([operation('a', { kind: 'MapVolume', volume, steps })]))
+  expect(statesOf(result)).toEqual({ a: state })
+  expect(fixture.host.log.filter((line) => /^(?:un|sym)link/.test(line))).toEqual(log)
+})

@@ -1,0 +1,84 @@
+/** Which program gives a file system all of a device that has grown (P131; upstream's TestNeedResize and TestGetFileSystemSize). */
+import { beforeEach, describe, expect, it } from 'vitest'
+import { desiredStateOfPods } from '../../../src/core/populator/populate.ts'
+import type { CommandResult } from '../../../src/core/trust/programs.ts'
+import { node, ROOT, uid } from '../../helpers/node-builder.ts'
+import { UNASKED_CLUSTER } from '../../helpers/unasked.ts'
+import { Fixture, operation, planOf } from '../apply-fixture.ts'
+
+const POD = uid(2)
+const DEVICE = '/dev/sdb'
+const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~local-volume/pv-1`
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+})
+
+async function expand(fsType: string, script: Readonly<Record<string, Partial<CommandResult>>> = {}) {
+  const built = node().persistentVolume('pv-1', { attached: false })
+  const [volume] = built.volumes
+  const [claim] = built.claims
+  if (volume === undefined || claim === undefined) throw new Error('no volume')
+  const { csi: _, ...spec } = volume.spec
+  built.volumes.splice(0, 1, { ...volume, spec: { ...spec, capacity: { storage: '2Gi' }, local: { path: DEVICE } } })
+  built.pod(POD, 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  fixture.volumes = [...desiredStateOfPods(built.pods, built.build().snapshot.api as never).volumes]
+  fixture.witness = { listed: new Set([POD]), alive: new Set(), apiPods: built.pods }
+  fixture.given = {
+    cluster: { ...UNASKED_CLUSTER, getClaim: async () => claim, patchClaimStatus: async () => claim },
+  }
+  const expects = [fixture.host.mount(TARGET, { dev: '8:16', fsType, source: DEVICE })]
+  fixture.host.programs = (program, args) => {
+    if (program === 'stat') return { stdout: `61b0 8 10 ${args.at(-1)}\n` }
+    if (program === 'readlink') return { stdout: `${DEVICE}\n` }
+    if (program === 'blkid') return { stdout: `TYPE=${fsType}\n` }
+    return script[program] ?? { stdout: '0\n' }
+  }
+  const pod = { uid: POD }
+  const plugin = 'kubernetes.io/local-volume'
+  const ref = { name: 'pv-1', plugin, uniqueName: `${plugin}/pv-1`, mode: 'Filesystem' as const }
+  const steps = [{ op: 'NodeExpandVolume' as const, target: TARGET }]
+  const plan = planOf([operation('a', { kind: 'ExpandVolume', volume: ref, pod, steps, expects })])
+  const [outcome] = (await fixture.apply(plan)).outcomes
+  const asked = /^(stat|readlink|blkid|blockdev) /
+  return {
+    state: outcome?.code === undefined ? outcome?.state : `${outcome.state} ${outcome.code}`,
+    message: outcome?.message,
+    called: fixture.host.log.filter((line) => !asked.test(line)),
+  }
+}
+
+describe('a device that has grown', () => {
+  it.each([
+    { fsType: 'ext3', called: `resize2fs ${DEVICE}` },
+    { fsType: 'ext4', called: `resize2fs ${DEVICE}` },
+    { fsType: 'xfs', called: `xfs_growfs -d ${TARGET}` },
+    { fsType: 'btrfs', called: `btrfs filesystem resize max ${TARGET}` },
+  ])('$fsType', async ({ fsType, called }) => {
+    expect(await expand(fsType)).toMatchObject({ state: 'done', called: [called] })
+  })
+
+  it('read-only: nothing is called', async () => {
+    const seen = await expand('ext4', { blockdev: { stdout: '1\n' } })
+    expect(seen).toMatchObject({ state: 'done', called: [] })
+    expect(seen.message).toContain('read-only')
+  })
+
+  it('another file system: an error, and nothing is called', async () => {
+    const seen = await expand('ntfs')
+    expect(seen).toMatchObject({ state: 'failed ExpandFailed', called: [] })
+    expect(seen.message).toContain('ntfs')
+  })
+
+  it('whether it is read-only cannot be told: an error, and nothing is called', async () => {
+    const blockdev = { status: 1, stderr: 'blockdev: cannot open /dev/sdb' }
+    expect(await expand('ext4', { blockdev })).toMatchObject({ state: 'failed ExpandFailed', called: [] })
+  })
+
+  it('a program that fails: its own words', async () => {
+    const seen = await expand('btrfs', { btrfs: { status: 1, stderr: 'ERROR: unable to resize' } })
+    expect(seen.state).toBe('failed ExpandFailed')
+    expect(seen.message).toContain('unable to resize')
+  })
+})

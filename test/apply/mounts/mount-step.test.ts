@@ -1,0 +1,85 @@
+/** The calls of mount(8): upstream's TestMakeBindOpts (P124, P125), and what is said of a helper that is missing. */
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Step } from '../../../src/core/plan/plan.ts'
+import { Fixture, operation, POD, planOf, ROOT } from '../apply-fixture.ts'
+
+const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~nfs/share`
+const volume = {
+  name: 'share',
+  plugin: 'kubernetes.io/nfs',
+  uniqueName: `kubernetes.io/nfs/${POD}-share`,
+  mode: 'Filesystem' as const,
+}
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+  fixture.witness = {
+    listed: new Set([POD]),
+    alive: new Set(),
+    apiPods: [{ metadata: { name: 'p', namespace: 'n', uid: POD }, spec: {} }],
+  }
+  fixture.volumes = [{ ...volume, podUid: POD } as never]
+  fixture.host.dir(DIR)
+})
+
+async function run(given: Partial<Step>) {
+  const step: Step = { op: 'mount', target: DIR, source: 'src', ...given }
+  const [outcome] = (await fixture.apply(planOf([operation('a', { kind: 'MountVolume', volume, steps: [step] })])))
+    .outcomes
+  return outcome
+}
+
+describe('what is called', () => {
+  beforeEach(() => {
+    fixture.host.programs = (_, args) => {
+      if (fixture.host.mounts.every(({ path }) => path !== DIR)) fixture.host.mount(args.at(-1) ?? '')
+      return {}
+    }
+  })
+
+  it.each<{ options: string[]; want: string[] }>([
+    { options: ['vers=2', 'ro', '_netdev'], want: ['-o vers=2,ro,_netdev'] },
+    { options: ['bind'], want: ['-o bind'] },
+    { options: ['bind', 'vers=2', 'ro'], want: ['-o bind', '-o bind,remount,vers=2,ro'] },
+    { options: ['bind', 'vers=2', 'ro', '_netdev'], want: ['-o bind,_netdev', '-o bind,remount,vers=2,ro,_netdev'] },
+    { options: ['bind', 'remount', 'ro'], want: ['-o bind', '-o bind,remount,ro'] },
+  ])('$options', async ({ options, want }) => {
+    expect(await run({ options })).toMatchObject({ state: 'done' })
+    expect(fixture.host.log).toEqual(want.map((each) => `mount ${each} src ${DIR}`))
+  })
+})
+
+describe('what a bind mount has of its source is named again when it is given options (TestGetBindMountOptions)', () => {
+  it.each([
+    { has: 'rw', keeps: '' },
+    { has: 'ro', keeps: ',ro' },
+    { has: 'rw,nosuid', keeps: ',nosuid' },
+    { has: 'rw,nodev', keeps: ',nodev' },
+    { has: 'rw,noexec', keeps: ',noexec' },
+    { has: 'rw,noatime', keeps: ',noatime' },
+    { has: 'rw,nodiratime', keeps: ',nodiratime' },
+    { has: 'rw,relatime', keeps: '' },
+    { has: 'ro,nosuid,nodev,noexec,relatime', keeps: ',ro,nosuid,nodev,noexec' },
+  ])('$has', async ({ has, keeps }) => {
+    fixture.host.programs = () => {
+      if (fixture.host.mounts.every(({ path }) => path !== DIR)) fixture.host.mount(DIR, { options: has })
+      return {}
+    }
+    expect(await run({ options: ['bind', 'nosymfollow'] })).toMatchObject({ state: 'done' })
+    expect(fixture.host.log.at(-1)).toBe(`mount -o bind,remount,nosymfollow${keeps} src ${DIR}`)
+  })
+})
+
+describe('a mount that fails', () => {
+  const needsHelper = 'mount: /x: bad option; for several filesystems (e.g. nfs, cifs) you might need a helper program.'
+  it.each<{ stderr: string; missing: boolean; code: string }>([
+    { stderr: needsHelper, missing: true, code: 'CommandMissing' },
+    { stderr: needsHelper, missing: false, code: 'MountFailed' },
+    { stderr: 'mount.nfs: access denied by server', missing: true, code: 'MountFailed' },
+  ])('$stderr, mount.nfs missing: $missing -> $code', async ({ stderr, missing, code }) => {
+    if (missing) fixture.host.missing.add('mount.nfs')
+    fixture.host.programs = () => ({ status: 32, stderr })
+    expect(await run({ fsType: 'nfs' })).toMatchObject({ state: 'failed', code })
+  })
+})

@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { StepFailed } from '../../../src/core/errors/operation-error.ts'
+import type { VolumeToMount } from '../../../src/core/desired/desired-state.ts'
+import type { Pod } from '../../../src/core/model/objects.ts'
+import type { Ownership } from '../../../src/core/plan/plan.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
+import { Fixture, operation, POD, planOf, ROOT } from '../apply-fixture.ts'
+
+const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv/mount`
+const volume = { name: 'pv', plugin: 'kubernetes.io/csi', uniqueName: 'pv', mode: 'Filesystem' as const }
+const pod: Pod = { metadata: { name: 'a', namespace: 'default', uid: POD }, spec: {} }
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+  fixture.witness = { listed: new Set([POD]), alive: new Set(), apiPods: [pod] }
+  fixture.volumes = [{ podUid: POD, pod, uniqueName: 'pv' } as VolumeToMount]
+})
+
+async function run(given: Partial<Ownership> = {}) {
+  const ownership: Ownership = { gid: 2000, policy: 'Always', readOnly: false, ignoreErrors: false, ...given }
+  const steps = [{ op: 'setOwnership' as const, target: TARGET, ownership }]
+  const result = await fixture.apply(planOf([operation('a', { kind: 'MountVolume', volume, steps })]))
+  const said = fixture.events.filter(({ type, step }) => type === 'step' && step === undefined)
+  return { state: statesOf(result).a, said: said.map(({ message }) => message) }
+}
+
+/** What the walk ends with. */
+function fails(code: string): void {
+  fixture.host.changeOwnership = async () => {
+    throw new StepFailed(code, `it ended with ${code}`)
+  }
+}
+
+describe('errors of the walk (P34)', () => {
+  beforeEach(() => {
+    fixture.host.dir(TARGET)
+  })
+
+  it('fail the operation, or are said where the plugin ignores them', async () => {
+    fails('OwnershipFailed')
+    expect(await run()).toEqual({ state: 'failed OwnershipFailed', said: [] })
+    expect(await run({ ignoreErrors: true })).toEqual({
+      state: 'done',
+      said: [`${TARGET} was not given to group 2000 as a whole: it ended with OwnershipFailed`],
+    })
+  })
+
+  it.each([
+    ['Interrupted', 'interrupted Interrupted'],
+    ['TimedOut', 'failed TimedOut'],
+  ])('%s is never ignored', async (code, state) => {
+    fails(code)
+    expect((await run({ ignoreErrors: true })).state).toBe(state)
+  })
+
+  it('of single entries fail nothing, and are counted (P31)', async () => {
+    fixture.host.changeOwnership = async () => ({ entries: 9, skipped: false, failed: 2, mounts: [] })
+    expect(await run()).toEqual({
+      state: 'done',
+      said: [`${TARGET}: the file system did not give 2 files to group 2000`],
+    })
+  })
+})
+
+it.each([
+  { fsType: 'ext4', apart: undefined },
+  // Nine tenths of the two minutes: the rest is for taking the mount back.
+  { fsType: 'nfs4', apart: { command: ['walker'], deadlineMs: 108_000 } },
+  { fsType: 'fuse.s3', apart: { command: ['walker'], deadlineMs: 108_000 } },
+])('a $fsType is walked by a child where it may not answer', async ({ fsType, apart }) => {
+  fixture.host.mount(TARGET, { fsType })
+  const seen: unknown[] = []
+  fixture.host.changeOwnership = async (_path, _options, given) => {
+    seen.push(given)
+    return { entries: 1, skipped: false, failed: 0, mounts: [] }
+  }
+  expect((await run()).state).toBe('done')
+  expect(seen).toEqual([apart])
+})

@@ -1,0 +1,214 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Pod } from '../../../src/core/model/objects.ts'
+import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
+import { statesOf } from '../../helpers/apply-plan.ts'
+import { Fixture, operation, POD, planOf, ROOT, step } from '../apply-fixture.ts'
+
+const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~nfs/share`
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+})
+
+function pod(given: { deleted?: boolean; phase?: string } = {}): Pod {
+  return {
+    metadata: {
+      name: 'p',
+      namespace: 'n',
+      uid: POD,
+      ...(given.deleted ? { deletionTimestamp: '2026-11-21T00:00:00Z' } : {}),
+    },
+    spec: {},
+    status: { phase: given.phase ?? 'Running' },
+  }
+}
+
+/** Runs one unmount; the fakes say what has become of the world since the plan. */
+async function outcome(kind: 'UnmountVolume' | 'RemoveOrphanPodDir' = 'UnmountVolume'): Promise<string | undefined> {
+  const expects = [fixture.host.mount(DIR)]
+  const own =
+    kind === 'UnmountVolume' ? { steps: [step('umount', DIR)], expects } : { steps: [step('rmdir', DIR)], expects }
+  return statesOf(await fixture.apply(planOf([operation('a', { kind, ...own })]))).a
+}
+
+describe('pods (S3, S5, S9)', () => {
+  const alive = new Set([POD])
+  const listed = new Set([POD])
+  const nobody = new Set<string>()
+  it.each([
+    { name: 'gone', witness: { listed: nobody, alive: nobody, apiPods: [] }, want: 'done' },
+    {
+      name: 'a container appeared (T142)',
+      witness: { listed: nobody, alive, apiPods: [] },
+      want: 'refused PodIsAlive',
+    },
+    { name: 'listed again', witness: { listed, alive: nobody, apiPods: [pod()] }, want: 'refused PodIsListed' },
+    { name: 'listed under another UID', witness: { listed, alive: nobody, apiPods: [] }, want: 'refused PodIsListed' },
+    { name: 'being deleted', witness: { listed, alive: nobody, apiPods: [pod({ deleted: true })] }, want: 'done' },
+    { name: 'terminal', witness: { listed, alive: nobody, apiPods: [pod({ phase: 'Failed' })] }, want: 'done' },
+    {
+      name: 'being deleted and alive',
+      witness: { listed, alive, apiPods: [pod({ deleted: true })] },
+      want: 'refused PodIsAlive',
+    },
+  ])('$name: $want', async ({ witness, want }) => {
+    fixture.witness = witness
+    expect(await outcome()).toBe(want)
+    expect(fixture.host.log.length > 0).toBe(want === 'done')
+  })
+
+  it('keeps the directory of a pod that the API still knows, finished or not', async () => {
+    fixture.witness = { listed, alive: nobody, apiPods: [pod({ deleted: true })] }
+    expect(await outcome('RemoveOrphanPodDir')).toBe('refused PodIsListed')
+  })
+
+  it('touches nothing when no witness can prove its sight', async () => {
+    fixture.given = {
+      witness: async () => {
+        throw new Error('the runtime does not answer')
+      },
+    }
+    expect(await outcome()).toBe('refused AlivenessUnknown')
+    expect(fixture.host.log).toEqual([])
+  })
+})
+
+describe('the mounts that the plan was made on (S18, S26)', () => {
+  it.each([
+    { name: 'unmounted meanwhile', change: () => fixture.host.mounts.pop(), want: 'done' },
+    { name: 'something stacked on it', change: () => fixture.host.mount(DIR), want: 'refused ForeignMount' },
+    { name: 'something mounted below', change: () => fixture.host.mount(`${DIR}/x`), want: 'refused ForeignMount' },
+    {
+      name: 'the id given again to another file system',
+      change: () => {
+        const mount = fixture.host.mounts.pop()
+        if (mount !== undefined) fixture.host.mounts.push({ ...mount, dev: '9:9' })
+      },
+      want: 'refused ForeignMount',
+    },
+  ])('$name: $want', async ({ change, want }) => {
+    const expects = [fixture.host.mount(DIR)]
+    change()
+    const result = await fixture.apply(planOf([operation('a', { steps: [step('umount', DIR)], expects })]))
+    expect(statesOf(result)).toEqual({ a: want })
+  })
+})
+
+describe('the kubelet (S11)', () => {
+  it('stops the apply by coming, before anything: exit 4', async () => {
+    fixture.kubelet = { running: true, mayReturn: false }
+    const expects = [fixture.host.mount(DIR)]
+    const result = await fixture.apply(
+      planOf([operation('a', { steps: [step('umount', DIR)], expects }), operation('b')]),
+    )
+    expect(statesOf(result)).toEqual({ a: 'refused KubeletCameBack', b: 'refused KubeletCameBack' })
+    expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11' } })
+    expect(fixture.host.log).toEqual([])
+  })
+
+  it('stops what was not begun, in the middle: exit 3', async () => {
+    fixture.given = { parallel: 1 }
+    fixture.driver = () => {
+      fixture.kubelet = { running: false, mayReturn: true }
+    }
+    const volume = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' as const }
+    const result = await fixture.apply(
+      planOf([
+        operation('a', { volume, steps: [step('NodeUnpublishVolume', `${DIR}/mount`)] }),
+        operation('b', { volume, steps: [step('NodeUnpublishVolume', `${DIR}2/mount`)] }),
+      ]),
+    )
+    expect(statesOf(result)).toEqual({ a: 'done', b: 'refused KubeletCameBack' })
+    expect(result.exit).toBe(3)
+  })
+
+  it('is nothing new where the plan was made beside one', async () => {
+    fixture.kubelet = { running: true, mayReturn: false }
+    const expects = [fixture.host.mount(DIR)]
+    const plan = planOf([operation('a', { steps: [step('umount', DIR)], expects })])
+    const inputs = { ...plan.inputs, kubelet: { state: 'running' as const } }
+    expect(statesOf(await fixture.apply({ ...plan, inputs }))).toEqual({ a: 'done' })
+  })
+})
+
+describe('readers of a staged volume (S24)', () => {
+  const GLOBAL = `${ROOT}/plugins/kubernetes.io/csi/d/abc/globalmount`
+  const volume = {
+    name: 'v',
+    plugin: 'kubernetes.io/csi',
+    driver: 'd',
+    handle: 'h',
+    uniqueName: 'kubernetes.io/csi/d^h',
+    mode: 'Filesystem' as const,
+  }
+  const staged = { dev: '8:16', fsType: 'ext4' }
+
+  async function unstage(): Promise<string | undefined> {
+    const expects = fixture.host.mounts
+      .filter(({ path }) => path === GLOBAL)
+      .map(({ path, id, dev, root, fsType }) => ({
+        path,
+        layers: [{ id, dev, root, fsType }],
+      }))
+    fixture.driver = () => {
+      fixture.host.mounts = fixture.host.mounts.filter(({ path }) => path !== GLOBAL)
+    }
+    const { pod: _, ...unmount } = operation('a', {
+      kind: 'UnmountDevice',
+      volume,
+      steps: [step('NodeUnstageVolume', GLOBAL)],
+      expects,
+    })
+    return statesOf(await fixture.apply(planOf([unmount]))).a
+  }
+
+  it.each([
+    { name: 'nobody', reader: undefined, want: 'done' },
+    { name: 'a bind mount elsewhere', reader: { root: '/', fields: '' }, want: 'refused HeldBy' },
+    { name: 'a bind mount of a directory in it', reader: { root: '/sub', fields: '' }, want: 'refused HeldBy' },
+    { name: 'a bind mount in its peer group', reader: { root: '/', fields: 'shared:7' }, want: 'refused HeldBy' },
+    { name: 'a slave of that', reader: { root: '/', fields: 'master:7' }, want: 'refused HeldBy' },
+    { name: 'a peer of another group', reader: { root: '/', fields: 'shared:8' }, want: 'refused HeldBy' },
+  ])('$name: $want', async ({ reader, want }) => {
+    fixture.host.mount(GLOBAL, { ...staged, fields: 'shared:7' })
+    if (reader !== undefined) fixture.host.mount('/mnt/elsewhere', { ...staged, ...reader })
+    expect(await unstage()).toBe(want)
+  })
+
+  it.each([
+    { name: 'a peer of what it is mounted on', of: 'shared:1', want: 'done' },
+    { name: 'a slave of that', of: 'master:1', want: 'done' },
+    { name: 'another mount of the same disk', of: 'shared:2', want: 'refused HeldBy' },
+  ])('are no copies that go with it, in $name: $want', async ({ of, want }) => {
+    fixture.host.mounts = fixture.host.mounts.map((mount) => ({ ...mount, fields: 'shared:1' }))
+    fixture.host.mount(GLOBAL, { ...staged, fields: 'shared:7' })
+    const table = parseMountinfo(`5 4 254:0 / /host rw ${of} - ext4 src rw
+6 5 8:16 / /host${GLOBAL} rw master:7 - ext4 /dev/sdb rw
+`)
+    const without = parseMountinfo('')
+    const agent = {
+      pid: 42,
+      process: 'agent',
+      get table() {
+        return fixture.host.mounts.some(({ path }) => path === GLOBAL) ? table : without
+      },
+    }
+    fixture.host.namespaces = [agent]
+    expect(await unstage()).toBe(want)
+  })
+
+  it('are seen in other mount namespaces too', async () => {
+    fixture.host.mount(GLOBAL, { ...staged })
+    const table = parseMountinfo('7 1 8:16 / /data rw - ext4 /dev/sdb rw\n')
+    fixture.host.namespaces = [{ pid: 42, process: 'postgres', table }]
+    expect(await unstage()).toBe('refused HeldBy')
+  })
+
+  it('may be pods that want the volume again', async () => {
+    fixture.host.mount(GLOBAL, { ...staged })
+    fixture.wanted.add(volume.uniqueName)
+    expect(await unstage()).toBe('refused WantedAgain')
+    expect(fixture.calls).toEqual([])
+  })
+})

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { WaitingBudget } from '../../../src/core/apply/operation/waiting-budget.ts'
+
+describe('what one operation may wait (--timeout)', () => {
+  function budget(limitMs: number) {
+    let clock = 0
+    const waiting = new WaitingBudget(limitMs, () => clock)
+    const call = (takesMs: number) =>
+      waiting.spend(async (ms) => {
+        clock += takesMs
+        return ms
+      })
+    const work = (takesMs: number) => {
+      clock += takesMs
+    }
+    return { waiting, call, work }
+  }
+
+  it('is shared by all its calls, and its own work does not count', async () => {
+    const { call, work } = budget(100)
+    expect(await call(30)).toBe(100)
+    work(1000)
+    expect(await call(60)).toBe(70)
+    expect(await call(0)).toBe(10)
+  })
+
+  it('counts what a call that fails took', async () => {
+    const { waiting, call } = budget(100)
+    await expect(call(40).then(() => waiting.spend(() => Promise.reject(new Error('busy'))))).rejects.toThrow('busy')
+    expect(await call(0)).toBe(60)
+  })
+
+  it('is over when nothing is left: no further call is made', async () => {
+    const { waiting, call } = budget(100)
+    await call(100)
+    expect(waiting.isSpent).toBe(true)
+    await expect(waiting.spend(() => Promise.reject(new Error('called')))).rejects.toMatchObject({ code: 'TimedOut' })
+  })
+})

@@ -1,0 +1,276 @@
+import { symlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SafetyRefusal } from '../../../src/core/errors/errors.ts'
+import { findKubelet, startableKubelets } from '../../../src/core/node/kubelet/find-kubelet.ts'
+import { kubeletConfig } from '../../../src/core/node/kubelet/kubelet-config.ts'
+import { parseKubeletFlags } from '../../../src/core/node/kubelet/kubelet-flags.ts'
+import { runningKubelets } from '../../../src/core/node/kubelet/kubelet-process.ts'
+import { readServiceUnit, splitWords } from '../../../src/core/node/kubelet/systemd-unit.ts'
+import { fixture } from '../helpers/fixture.ts'
+
+const KUBEADM = {
+  'lib/systemd/system/kubelet.service':
+    '[Unit]\nDescription=kubelet\n[Service]\nExecStart=/usr/bin/kubelet\nRestart=always\n',
+  'usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf': `
+# Note: written by the package
+[Service]
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf"
+Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
+EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
+EnvironmentFile=-/etc/default/kubelet
+ExecStart=
+ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS \\
+  $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS
+`,
+  'var/lib/kubelet/kubeadm-flags.env':
+    'KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/crio.sock --hostname-override=Node-A"\n',
+  'etc/default/kubelet': '# extra\nKUBELET_EXTRA_ARGS=--root-dir=/data/kubelet\n',
+}
+
+describe('S8: a stopped kubelet', () => {
+  it('is read from its unit, drop-ins and environment files', () => {
+    using root = fixture(KUBEADM)
+    const [kubelet, ...others] = startableKubelets(root.path)
+    expect(others).toEqual([])
+    expect(kubelet).toMatchObject({
+      source: 'unit kubelet.service',
+      rootDir: '/data/kubelet',
+      nodeName: 'node-a',
+      kubeconfig: '/etc/kubernetes/kubelet.conf',
+      standalone: false,
+    })
+    expect(kubelet?.flags.get('config')).toBe('/var/lib/kubelet/config.yaml')
+  })
+
+  it('is not looked for in a masked unit', () => {
+    using root = fixture(KUBEADM)
+    using masked = fixture({ 'etc/systemd/system/x': '' })
+    symlinkSync('/dev/null', join(masked.path, 'etc/systemd/system/kubelet.service'))
+    expect(startableKubelets(masked.path)).toEqual([])
+    expect(readServiceUnit('kubelet.service', root.path)?.args[0]).toBe('/usr/bin/kubelet')
+  })
+
+  it('is known by its flags in a unit of another name', () => {
+    const flags = '--kubeconfig=/k --root-dir=/data/kubelet --hostname-override=edge'
+    const files = {
+      'etc/systemd/system/acme-node.service': `[Service]\nExecStart=/opt/acme/node-agent ${flags}\n`,
+      'etc/systemd/system/kube-proxy.service':
+        '[Service]\nExecStart=/usr/bin/kube-proxy --kubeconfig=/k --hostname-override=edge\n',
+    }
+    using root = fixture(files)
+    const found = startableKubelets(root.path)
+    expect(found).toMatchObject([{ unit: 'acme-node.service', rootDir: '/data/kubelet', nodeName: 'edge' }])
+    // Only where there is none of a known name.
+    using both = fixture({ ...files, ...KUBEADM })
+    expect(startableKubelets(both.path).map(({ unit }) => unit)).toEqual(['kubelet.service'])
+  })
+
+  it('in k3s has its flags in a configuration file', () => {
+    using root = fixture({
+      'etc/systemd/system/k3s-agent.service':
+        "[Service]\nExecStart=/usr/local/bin/k3s \\\n    agent \\\n\t'--kubelet-arg' 'max-pods=50' \\\n",
+      'etc/rancher/k3s/config.yaml': 'node-name: Edge-1\nkubelet-arg:\n  - root-dir=/data/k3s\n',
+    })
+    expect(startableKubelets(root.path)).toMatchObject([
+      {
+        rootDir: '/data/k3s',
+        nodeName: 'edge-1',
+        kubeconfig: '/var/lib/rancher/k3s/agent/kubelet.kubeconfig',
+        staticPodPath: '/var/lib/rancher/k3s/agent/pod-manifests',
+        runtimeEndpoint: 'unix:///run/k3s/containerd/containerd.sock',
+      },
+    ])
+  })
+
+  it('in microk8s has its flags in a file', () => {
+    using root = fixture({
+      'etc/systemd/system/snap.microk8s.daemon-kubelite.service':
+        '[Service]\nExecStart=/usr/bin/snap run microk8s.daemon-kubelite\n',
+      'var/snap/microk8s/current/args/kubelet':
+        '# c\n--kubeconfig=$SNAP_DATA/credentials/kubelet.config\n--root-dir=$SNAP_COMMON/var/lib/kubelet\n',
+    })
+    expect(startableKubelets(root.path)).toMatchObject([
+      {
+        rootDir: '/var/snap/microk8s/common/var/lib/kubelet',
+        kubeconfig: '/var/snap/microk8s/current/credentials/kubelet.config',
+      },
+    ])
+  })
+
+  it('without any unit is known by its directory and by kubeadm', () => {
+    using root = fixture({
+      'var/lib/kubelet/pods/x': '',
+      'var/lib/kubelet/config.yaml': 'kind: KubeletConfiguration\n',
+      'var/lib/kubelet/kubeadm-flags.env': 'KUBELET_KUBEADM_ARGS="--hostname-override=n1"\n',
+    })
+    const kubelet = findKubelet([], {}, root.path)
+    expect(kubelet).toMatchObject({ source: 'directory /var/lib/kubelet', nodeName: 'n1', standalone: false })
+    expect(kubelet?.flags.get('config')).toBe('/var/lib/kubelet/config.yaml')
+  })
+
+  it('is nothing where nothing is', () => {
+    using root = fixture()
+    expect(findKubelet([], {}, root.path)).toBeUndefined()
+  })
+})
+
+describe('splitWords', () => {
+  it.each([
+    [`a  b\tc`, ['a', 'b', 'c']],
+    [`"a b" 'c d'`, ['a b', 'c d']],
+    [`--x="a b" ''`, ['--x=a b', '']],
+    [`a\\ b`, ['a b']],
+    ['', []],
+  ])('%s', (text, want) => expect(splitWords(text)).toEqual(want))
+})
+
+describe('S8: several kubelets', () => {
+  const processes = [
+    {
+      pid: 10,
+      workingDirectory: '/',
+      comm: 'kubelet',
+      args: ['/usr/bin/kubelet', '--kubeconfig=/k', '--hostname-override=a'],
+    },
+    {
+      pid: 20,
+      workingDirectory: '/',
+      comm: 'k3s-server',
+      args: ['/usr/local/bin/k3s', 'server', '--kubelet-arg', 'root-dir=/data/k3s', '--node-name=b'],
+    },
+  ]
+  const running = runningKubelets(processes)
+
+  it('are refused until one is named', () => {
+    expect(() => findKubelet(running, {})).toThrow(SafetyRefusal)
+    expect(() => findKubelet(running, {})).toThrow(/2 kubelets .*process 10 .*process 20/)
+    expect(findKubelet(running, { rootDir: '/data/k3s' })?.pid).toBe(20)
+    expect(findKubelet(running, { nodeName: 'A' })?.pid).toBe(10)
+    expect(findKubelet(running, { rootDir: '/elsewhere' })).toBeUndefined()
+  })
+
+  it('on one root directory stay refused', () => {
+    const second = { pid: 11, workingDirectory: '/', comm: 'kubelet', args: ['kubelet', '--hostname-override=a'] }
+    const twice = runningKubelets([...processes.slice(0, 1), second])
+    expect(() => findKubelet(twice, { rootDir: '/var/lib/kubelet', nodeName: 'a' })).toThrow(/2 kubelets/)
+  })
+})
+
+describe('runningKubelets', () => {
+  const of = (comm: string, args: readonly string[], workingDirectory = '/') =>
+    runningKubelets([{ pid: 7, comm, args, workingDirectory }])
+
+  it.each([
+    {
+      name: 'a plain one',
+      comm: 'kubelet',
+      args: ['/usr/bin/kubelet', '--kubeconfig=/k'],
+      want: { rootDir: '/var/lib/kubelet', standalone: false },
+    },
+    { name: 'hyperkube', comm: 'hyperkube', args: ['/hyperkube', 'kubelet', '--root-dir=/r'], want: { rootDir: '/r' } },
+    { name: 'one without an API server', comm: 'kubelet', args: ['kubelet'], want: { standalone: true } },
+    {
+      name: 'kubelite',
+      comm: 'kubelite',
+      args: ['/snap/kubelite'],
+      want: { rootDir: '/var/snap/microk8s/common/var/lib/kubelet' },
+    },
+    {
+      name: 'k3s, its name set anew',
+      comm: 'k3s-agent',
+      args: ['/usr/local/bin/k3s agent'],
+      want: { rootDir: '/var/lib/kubelet' },
+    },
+  ])('knows $name', ({ comm, args, want }) => {
+    expect(of(comm, args)).toMatchObject([{ pid: 7, ...want }])
+  })
+
+  it.each([
+    { name: 'a helper of k3s', comm: 'k3s', args: ['k3s', 'kubectl'] },
+    { name: 'hyperkube as something else', comm: 'hyperkube', args: ['hyperkube', 'apiserver'] },
+    { name: 'a program named alike', comm: 'kubelet-helper', args: ['/usr/bin/kubelet-helper'] },
+  ])('leaves out $name', ({ comm, args }) => expect(of(comm, args)).toEqual([]))
+
+  it('takes the host name in lower case', () => {
+    expect(of('kubelet', ['kubelet'])[0]?.nodeName).toBe(hostname().toLowerCase())
+  })
+
+  it('takes its paths as relative to its own working directory', () => {
+    expect(of('kubelet', ['kubelet', '--root-dir=k', '--kubeconfig=../conf'], '/srv/node')).toMatchObject([
+      { rootDir: '/srv/node/k', kubeconfig: '/srv/conf' },
+    ])
+  })
+})
+
+describe('kubeletConfig', () => {
+  it('goes from file over drop-ins to flags', () => {
+    using dir = fixture({
+      'config.yaml':
+        'kind: KubeletConfiguration\nstaticPodPath: manifests\nhealthzPort: 1\ncontainerRuntimeEndpoint: unix:///a\nstaticPodURLHeader: {x: [secret]}\n',
+      'conf.d/20.conf': 'healthzPort: 3\n',
+      'conf.d/sub/10.conf': '{"kind": "KubeletConfiguration", "containerRuntimeEndpoint": "unix:///b"}',
+      'conf.d/10.conf': 'healthzPort: 2\nenableControllerAttachDetach: false\n',
+      'conf.d/30.txt': 'healthzPort: 4\n',
+    })
+    const flags = parseKubeletFlags(['--config=config.yaml', '--config-dir=conf.d', '--pod-manifest-path=/m'])
+    expect(kubeletConfig(flags, dir.path)).toEqual({
+      staticPodPath: '/m',
+      healthzPort: 3,
+      containerRuntimeEndpoint: 'unix:///b',
+      enableControllerAttachDetach: false,
+    })
+    expect(kubeletConfig(parseKubeletFlags(['--config', 'config.yaml']), dir.path).staticPodPath).toBe(
+      join(dir.path, 'manifests'),
+    )
+    expect(kubeletConfig(new Map(), dir.path)).toEqual({})
+  })
+
+  it('says whether the volumes of pods that have ended are kept, the flag before the file (R710)', () => {
+    using dir = fixture({ 'config.yaml': 'keepTerminatedPodVolumes: true\n' })
+    const of = (...args: string[]) => kubeletConfig(parseKubeletFlags(args), dir.path).keepTerminatedPodVolumes
+    expect(of('--config=config.yaml')).toBe(true)
+    expect(of('--config=config.yaml', '--keep-terminated-pod-volumes=false')).toBe(false)
+    expect(of('--keep-terminated-pod-volumes')).toBe(true)
+    expect(of()).toBeUndefined()
+  })
+
+  it('says where the drivers of flexVolumes are, the flag before the file (P85)', () => {
+    using dir = fixture({ 'config.yaml': 'volumePluginDir: /from/file\n' })
+    const of = (...args: string[]) => kubeletConfig(parseKubeletFlags(args), dir.path).volumePluginDir
+    expect(of('--config=config.yaml')).toBe('/from/file')
+    expect(of('--config=config.yaml', '--volume-plugin-dir=/from/flag')).toBe('/from/flag')
+  })
+
+  it('takes relative paths of a file from its directory, those of flags from the working directory (N11)', () => {
+    using dir = fixture({
+      'etc/config.yaml': 'staticPodPath: manifests\nvolumePluginDir: ../exec\n',
+      'etc/conf.d/10.conf': 'staticPodPath: more\n',
+      'etc/empty.yaml': 'staticPodPath: ""\nvolumePluginDir: ""\n',
+    })
+    const of = (...args: string[]) => kubeletConfig(parseKubeletFlags(args), dir.path)
+    expect(of('--config=etc/config.yaml')).toEqual({
+      staticPodPath: join(dir.path, 'etc/manifests'),
+      volumePluginDir: join(dir.path, 'exec'),
+    })
+    expect(of('--config-dir=etc/conf.d')).toEqual({ staticPodPath: join(dir.path, 'etc/conf.d/more') })
+    expect(of('--config=etc/config.yaml', '--pod-manifest-path=m', '--volume-plugin-dir=e')).toEqual({
+      staticPodPath: join(dir.path, 'm'),
+      volumePluginDir: join(dir.path, 'e'),
+    })
+    expect(of('--config=etc/config.yaml', '--pod-manifest-path=')).toEqual({ volumePluginDir: join(dir.path, 'exec') })
+    expect(of('--config=etc/empty.yaml')).toEqual({})
+  })
+
+  it.each([
+    { name: 'is missing', text: undefined, says: 'ENOENT' },
+    { name: 'is damaged', text: 'a: [', says: 'config.yaml' },
+    { name: 'is a kubeconfig', text: 'kind: Config', says: 'it is a Config' },
+    { name: 'is empty', text: '', says: 'empty' },
+    { name: 'is a list', text: '7', says: 'no object' },
+  ])('fails with one line where the file $name', ({ text, says }) => {
+    using dir = fixture(text === undefined ? {} : { 'config.yaml': text })
+    expect(() => kubeletConfig(parseKubeletFlags(['--config=config.yaml']), dir.path)).toThrow(says)
+  })
+})

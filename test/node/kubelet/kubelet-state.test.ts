@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { candidateFrom } from '../../../src/core/node/kubelet/kubelet-candidate.ts'
+import { judgeKubelet, type KubeletAnswers } from '../../../src/core/node/kubelet/kubelet-state.ts'
+import { activeOf, parseUnitState } from '../../../src/core/node/kubelet/systemctl.ts'
+
+const stopped = {
+  activeState: 'inactive',
+  subState: 'dead',
+  unitFileState: 'disabled',
+  inactiveSince: '2026-11-21T02:00:00Z',
+}
+const chosen = candidateFrom({
+  source: 'unit kubelet.service',
+  unit: 'kubelet.service',
+  args: ['--kubeconfig=/k'],
+  workingDirectory: '/',
+})
+
+describe('S11: judgeKubelet', () => {
+  it.each<{ name: string; answers: Partial<KubeletAnswers>; want: object }>([
+    {
+      name: 'stopped',
+      answers: { state: stopped },
+      want: { running: false, mayReturn: false, stoppedAt: '2026-11-21T02:00:00Z' },
+    },
+    {
+      name: 'stopped, and enabled for the next boot',
+      answers: { state: { ...stopped, unitFileState: 'enabled' } },
+      want: { running: false, mayReturn: false, note: expect.stringContaining('next boot') },
+    },
+    {
+      name: 'failed for good',
+      answers: { state: { ...stopped, activeState: 'failed' } },
+      want: { running: false, mayReturn: false },
+    },
+    {
+      name: 'about to restart',
+      answers: { state: { ...stopped, activeState: 'activating', subState: 'auto-restart' } },
+      want: { running: false, mayReturn: true, note: expect.stringContaining('auto-restart') },
+    },
+    {
+      name: 'active without a process yet',
+      answers: { state: { ...stopped, activeState: 'active' } },
+      want: { mayReturn: true },
+    },
+    { name: 'reloading', answers: { state: { ...stopped, activeState: 'reloading' } }, want: { mayReturn: true } },
+    { name: 'stopping', answers: { state: { ...stopped, activeState: 'deactivating' } }, want: { mayReturn: true } },
+    { name: 'systemd silent', answers: { state: 'no answer' }, want: { running: false, mayReturn: true } },
+    { name: 'no systemd', answers: { state: 'no systemd' }, want: { running: false, mayReturn: false } },
+    { name: 'no unit', answers: { state: undefined }, want: { running: false, mayReturn: false } },
+    {
+      name: 'somebody listens where its API would be',
+      answers: { state: { ...stopped }, port: 10250 },
+      want: { running: true, mayReturn: true, note: expect.stringContaining('10250') },
+    },
+    {
+      name: 'a timer may start it',
+      answers: { state: { ...stopped, startedBy: ['kubelet.timer'] } },
+      want: { mayReturn: true, note: expect.stringContaining('kubelet.timer') },
+    },
+    {
+      name: 'forgotten by systemd',
+      answers: { state: { activeState: 'inactive', subState: 'dead', unitFileState: 'disabled' } },
+      want: { mayReturn: false, stopUnknown: true },
+    },
+    {
+      name: 'its health port answers',
+      answers: { state: stopped, healthy: true },
+      want: { running: true, mayReturn: true },
+    },
+  ])('$name', ({ answers, want }) => {
+    const state = judgeKubelet(
+      { running: [], chosen, config: {} },
+      { unit: 'kubelet.service', state: undefined, healthy: false, ...answers },
+    )
+    expect(state).toMatchObject(want)
+    const down = answers.healthy !== true && answers.port === undefined
+    const told = typeof answers.state === 'object' && answers.state.inactiveSince !== undefined
+    expect('stoppedAt' in state).toBe(told && down)
+    // Never "long ago" without somebody who says so.
+    expect('stopUnknown' in state).toBe(!told && down)
+  })
+
+  it('a process decides, even of another root directory', () => {
+    const other = candidateFrom({ source: 'process 9', pid: 9, args: ['--root-dir=/other'], workingDirectory: '/' })
+    const answers = { unit: 'kubelet.service', state: stopped, healthy: false }
+    expect(judgeKubelet({ running: [other], chosen, config: {} }, answers)).toMatchObject({
+      running: true,
+      mayReturn: true,
+      pid: 9,
+    })
+  })
+})
+
+describe('parseUnitState', () => {
+  it('reads what systemctl shows', () => {
+    const text =
+      'LoadState=loaded\nActiveState=inactive\nSubState=dead\nUnitFileState=enabled\nInactiveEnterTimestamp=Sat 2026-11-21 02:05:32 UTC\n'
+    expect(parseUnitState(text)).toEqual({
+      activeState: 'inactive',
+      subState: 'dead',
+      unitFileState: 'enabled',
+      inactiveSince: '2026-11-21T02:05:32Z',
+    })
+    expect(parseUnitState(text.replace(/Sat.*UTC/, ''))).not.toHaveProperty('inactiveSince')
+    // The clock was set forward by a day since: it is not a day ago.
+    const now = { wall: Date.parse('2026-11-22T02:06:02Z'), monotonic: 100_000 }
+    expect(parseUnitState(`${text}InactiveEnterTimestampMonotonic=70000000\n`, now)).toMatchObject({
+      inactiveSince: '2026-11-22T02:05:32Z',
+    })
+    for (const unknown of ['0', '', '200000000']) {
+      const inactive = parseUnitState(`${text}InactiveEnterTimestampMonotonic=${unknown}\n`, now)
+      expect(inactive?.inactiveSince).toBe('2026-11-21T02:05:32Z')
+    }
+    // What may start it, a queued job among them.
+    const triggered = `${text}Job=7\nTriggeredBy=kubelet.timer kubelet.path\nUpheldBy=\n`
+    expect(parseUnitState(triggered)?.startedBy).toEqual(['a queued job', 'kubelet.timer', 'kubelet.path'])
+    const starters = 'Id=kubelet.timer\nActiveState=active\n\nId=kubelet.path\nActiveState=inactive\n'
+    expect(activeOf(starters, ['kubelet.timer', 'kubelet.path'])).toEqual(['kubelet.timer'])
+    expect(activeOf('', ['kubelet.timer'])).toEqual(['kubelet.timer'])
+    expect(parseUnitState('LoadState=not-found\nActiveState=inactive\n')).toBeUndefined()
+    expect(parseUnitState('')).toBeUndefined()
+  })
+})

@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { candidateFrom } from '../../../src/core/node/kubelet/kubelet-candidate.ts'
+import { ownNodeName } from '../../../src/core/node/kubelet/own-node-name.ts'
+import { startApiServer } from '../../helpers/api-server/start.ts'
+import { fixture } from '../helpers/fixture.ts'
+
+const kubelet = (...args: readonly string[]) =>
+  candidateFrom({ source: 'process 7 (kubelet)', pid: 7, args, workingDirectory: '/' })
+const HERE = hostname().toLowerCase()
+
+describe('S1: ownNodeName', () => {
+  it('is what a flag says, in lower case', async () => {
+    expect(await ownNodeName(kubelet('--hostname-override= Edge-1 '))).toEqual({ name: 'edge-1', from: 'flag' })
+  })
+
+  it("is in the certificate that the kubelet's kubeconfig names, or in the user's name there", async () => {
+    await using api = await startApiServer({ objects: [], nodeName: 'edge-2' })
+    const certificate = kubelet(`--kubeconfig=${api.kubeconfig('kubelet')}`)
+    expect(await ownNodeName(certificate)).toEqual({ name: 'edge-2', from: 'credential' })
+    using directory = fixture()
+    const path = join(directory.path, 'kubeconfig')
+    const config = {
+      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+      users: [{ name: 'system:node:edge-3', user: { token: 't' } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'system:node:edge-3' } }],
+      'current-context': 'x',
+    }
+    writeFileSync(path, JSON.stringify(config), { mode: 0o600 })
+    expect(await ownNodeName(kubelet(`--kubeconfig=${path}`))).toEqual({ name: 'edge-3', from: 'credential' })
+  })
+
+  it('is this host’s, where neither tells, and no cloud gives another', async () => {
+    const nowhere = '--kubeconfig=/nonexistent'
+    expect(await ownNodeName(kubelet(nowhere))).toEqual({ name: HERE, from: 'hostname' })
+    expect(await ownNodeName(kubelet(nowhere, '--cloud-provider=external'))).toEqual({ name: HERE, from: 'hostname' })
+    expect(await ownNodeName(kubelet(nowhere, '--cloud-provider=aws'))).toBeUndefined()
+  })
+
+  it('is not known of a directory alone, nor of none', async () => {
+    const directory = candidateFrom({ source: 'directory /var/lib/kubelet', args: [], workingDirectory: '/' })
+    expect(await ownNodeName(directory)).toBeUndefined()
+    expect(await ownNodeName(undefined)).toBeUndefined()
+  })
+})

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest'
+import type { Lease } from '../../../src/core/model/objects.ts'
+import type { ApiSnapshot } from '../../../src/core/model/snapshot.ts'
+import { type LocalKubelet, renewedSince, withSignsOfLife } from '../../../src/core/node/kubelet/signs-of-life.ts'
+
+const NOW = Date.parse('2026-11-22T12:00:00Z')
+const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString().replace('.000Z', 'Z')
+
+const FORGOTTEN: LocalKubelet = {
+  running: false,
+  mayReturn: false,
+  stopUnknown: true,
+  note: 'kubelet.service is inactive',
+}
+const stopped = (seconds: number): LocalKubelet => ({ running: false, mayReturn: false, stoppedAt: ago(seconds) })
+
+interface Said {
+  /** Seconds ago. */
+  readonly renewed?: number
+  readonly renewTime?: string | null
+  readonly heartbeat?: number
+  readonly skewMs?: number
+}
+
+function api({
+  renewed,
+  renewTime = renewed === undefined ? undefined : ago(renewed),
+  heartbeat,
+  skewMs,
+}: Said): ApiSnapshot {
+  const conditions = [
+    { type: 'DiskPressure', status: 'False', lastHeartbeatTime: ago(0) },
+    ...(heartbeat === undefined ? [] : [{ type: 'Ready', status: 'Unknown', lastHeartbeatTime: ago(heartbeat) }]),
+  ]
+  return {
+    node: { metadata: { name: 'node-1' }, status: { conditions } },
+    ...(renewTime !== undefined && {
+      lease: { metadata: { name: 'node-1' }, spec: { renewTime, leaseDurationSeconds: 40 } },
+    }),
+    ...(skewMs !== undefined && { clockSkewMs: skewMs }),
+  } as unknown as ApiSnapshot
+}
+
+describe('S11: withSignsOfLife', () => {
+  it.each<{ name: string; local: LocalKubelet; said: Said; want: object }>([
+    // What nothing here tells, the API does.
+    {
+      name: 'no unit, lease old',
+      local: FORGOTTEN,
+      said: { renewed: 600 },
+      want: { stoppedAt: ago(590), stopShownBy: 'lease' },
+    },
+    { name: 'no unit, lease a minute old', local: FORGOTTEN, said: { renewed: 60 }, want: { stoppedAt: ago(50) } },
+    { name: 'no unit, lease young', local: FORGOTTEN, said: { renewed: 39 }, want: { mayReturn: true } },
+    {
+      name: 'no unit, lease as old as its duration',
+      local: FORGOTTEN,
+      said: { renewed: 40 },
+      want: { mayReturn: false },
+    },
+    {
+      name: 'no unit, lease of this moment',
+      local: FORGOTTEN,
+      said: { renewed: 0 },
+      want: { mayReturn: true, stoppedAt: ago(0) },
+    },
+    {
+      name: 'no unit, heartbeat younger than the lease',
+      local: FORGOTTEN,
+      said: { renewed: 600, heartbeat: 60 },
+      want: { stoppedAt: ago(60), stopShownBy: 'heartbeat' },
+    },
+    // Without a lease a status that has not changed says little: it is sent every five minutes.
+    {
+      name: 'no unit, heartbeat alone',
+      local: FORGOTTEN,
+      said: { heartbeat: 1000 },
+      want: { stoppedAt: ago(700), stopShownBy: 'heartbeat' },
+    },
+    {
+      name: 'no unit, heartbeat alone and young',
+      local: FORGOTTEN,
+      said: { heartbeat: 100 },
+      want: { stoppedAt: ago(0) },
+    },
+    {
+      name: 'nothing tells',
+      local: FORGOTTEN,
+      said: {},
+      want: { stoppedAt: ago(0), stopShownBy: 'nothing', mayReturn: false },
+    },
+    {
+      name: 'a lease that was never renewed',
+      local: FORGOTTEN,
+      said: { renewTime: null },
+      want: { stopShownBy: 'nothing' },
+    },
+    // The latest of all.
+    { name: 'the unit alone', local: stopped(600), said: {}, want: { stoppedAt: ago(600), stopShownBy: 'unit' } },
+    {
+      name: 'the unit, lease before',
+      local: stopped(100),
+      said: { renewed: 105 },
+      want: { stoppedAt: ago(100), stopShownBy: 'unit' },
+    },
+    {
+      name: 'the unit just now, lease young',
+      local: stopped(1),
+      said: { renewed: 5 },
+      want: { stoppedAt: ago(1), mayReturn: false },
+    },
+    {
+      name: 'the unit long ago, lease a minute old',
+      local: stopped(3600),
+      said: { renewed: 60 },
+      want: { stoppedAt: ago(50), stopShownBy: 'lease', mayReturn: false },
+    },
+    {
+      name: 'the unit long ago, and yet the lease is renewed',
+      local: stopped(3600),
+      said: { renewed: 5 },
+      want: { mayReturn: true, note: expect.stringContaining('renewed 5 s ago') },
+    },
+    {
+      name: 'the unit long ago, heartbeat later',
+      local: stopped(3600),
+      said: { heartbeat: 30 },
+      want: { stoppedAt: ago(30), stopShownBy: 'heartbeat' },
+    },
+    // S28.
+    {
+      name: 'a lease of tomorrow',
+      local: FORGOTTEN,
+      said: { renewed: -86_400 },
+      want: { mayReturn: true, stoppedAt: ago(0) },
+    },
+    {
+      name: 'a lease of the epoch',
+      local: FORGOTTEN,
+      said: { renewTime: '1970-01-01T00:00:00Z' },
+      want: { mayReturn: true },
+    },
+    { name: 'a lease that is no time', local: FORGOTTEN, said: { renewTime: 'soon' }, want: { mayReturn: true } },
+    {
+      name: "the server's clock an hour ahead, the lease of its",
+      local: FORGOTTEN,
+      said: { renewed: -3000, skewMs: 3_600_000 },
+      want: { mayReturn: false, stoppedAt: ago(590) },
+    },
+    {
+      name: "the server's clock an hour ahead, the lease of this host's",
+      local: FORGOTTEN,
+      said: { renewed: 5, skewMs: 3_600_000 },
+      want: { mayReturn: true },
+    },
+    {
+      name: "this host's clock set forward by an hour since",
+      local: FORGOTTEN,
+      said: { renewed: 3605, skewMs: -3_600_000 },
+      want: { mayReturn: true },
+    },
+  ])('$name', ({ local, said, want }) => {
+    const state = withSignsOfLife(local, api(said), NOW)
+    expect(state).toMatchObject({ running: false, ...want })
+    expect(state).not.toHaveProperty('stopUnknown')
+  })
+
+  it('leaves alone what runs, and what is told to have stopped long enough ago', () => {
+    const running: LocalKubelet = { running: true, mayReturn: true, pid: 7 }
+    expect(withSignsOfLife(running, api({ renewed: 5 }), NOW)).toEqual(running)
+    const told: LocalKubelet = { running: false, mayReturn: false }
+    expect(withSignsOfLife(told, api({ renewed: 600, heartbeat: 1 }), NOW)).toEqual(told)
+    expect(withSignsOfLife(told, undefined, NOW)).toEqual(told)
+    // But for somebody who lives.
+    expect(withSignsOfLife(told, api({ renewed: 5 }), NOW)).toMatchObject({ mayReturn: true })
+  })
+})
+
+describe('S11: renewedSince', () => {
+  const lease = (renewTime: string | null): Lease => ({
+    metadata: { name: 'node-1', uid: 'lease' },
+    spec: { renewTime, holderIdentity: 'node-1' },
+  })
+
+  it.each([
+    { name: 'renewed', before: lease(ago(600)), now: lease(ago(1)), lives: true },
+    { name: 'renewed by a clock that is far behind', before: lease(ago(600)), now: lease(ago(86_400)), lives: true },
+    { name: 'made', before: undefined, now: lease(ago(1)), lives: true },
+    { name: 'the same', before: lease(ago(600)), now: lease(ago(600)), lives: false },
+    { name: 'not readable any more', before: lease(ago(600)), now: undefined, lives: false },
+    { name: 'never renewed', before: undefined, now: lease(null), lives: false },
+  ])('$name', ({ before, now, lives }) => {
+    expect(renewedSince(before, now) !== undefined).toBe(lives)
+  })
+})

@@ -1,0 +1,104 @@
+import { expect, it } from 'vitest'
+import { differencesOf, differencesText } from '../../src/core/plan/differences.ts'
+import { planToReview } from '../../src/core/apply/plan-to-review.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { operation, planOf, step } from '../apply/apply-fixture.ts'
+
+const layer = { id: 5, dev: '8:1', root: '/', fsType: 'ext4', source: '/dev/sda1' }
+const PLANNED = operation('a', {
+  steps: [step('umount', '/m'), step('rmdir', '/m')],
+  expects: [{ path: '/m', layers: [layer] }],
+  basis: {
+    pod: { listed: true, uid: 'u1', resourceVersion: '7' },
+    files: [{ path: '/m/vol_data.json', dev: 1, ino: 2, size: 3, mtime: 1_700_000_000 }],
+  },
+  volume: { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' },
+  deletes: { files: 2, bytes: 10 },
+  after: ['b', 'done-by-now'],
+})
+const FOUND = { ...PLANNED, after: ['b'] }
+
+const file = { path: '/m/vol_data.json', dev: 1, ino: 2, size: 3, mtime: 1_700_000_000 }
+
+it.each<{ name: string; now: Partial<Operation>; want: string[] }>([
+  { name: 'what came first is done by now', now: {}, want: [] },
+  { name: 'words', now: { message: 'other words', reason: 'PodFinished', rule: 'R1' }, want: [] },
+  {
+    name: 'another mount',
+    now: { expects: [{ path: '/m', layers: [{ ...layer, id: 9, dev: '8:2' }] }] },
+    want: ['the mount on /m was mount 5 of /dev/sda1 (ext4, 8:1 /), now mount 9 of /dev/sda1 (ext4, 8:2 /)'],
+  },
+  {
+    name: 'a second layer',
+    now: { expects: [{ path: '/m', layers: [layer, { ...layer, id: 6 }] }] },
+    want: [
+      'the mount on /m was mount 5 of /dev/sda1 (ext4, 8:1 /), ' +
+        'now mount 5 of /dev/sda1 (ext4, 8:1 /) under mount 6 of /dev/sda1 (ext4, 8:1 /)',
+    ],
+  },
+  {
+    name: 'unmounted',
+    now: { expects: [] },
+    want: ['the mount on /m was mount 5 of /dev/sda1 (ext4, 8:1 /), now nothing'],
+  },
+  {
+    name: 'the pod changed',
+    now: { basis: { ...PLANNED.basis, pod: { listed: true, uid: 'u1', resourceVersion: '8' } } },
+    want: ['the pod in the API was u1 at resource version 7, now u1 at resource version 8'],
+  },
+  {
+    name: 'the pod is gone',
+    now: { basis: { ...PLANNED.basis, pod: { listed: false } } },
+    want: ['the pod in the API was u1 at resource version 7, now absent'],
+  },
+  {
+    name: 'another file',
+    now: { basis: { ...PLANNED.basis, files: [{ ...file, ino: 3, mtime: 1_700_000_060 }] } },
+    want: [
+      '/m/vol_data.json was inode 2 of device 1, 3 bytes, changed at 2023-11-14T22:13:20Z, ' +
+        'now inode 3 of device 1, 3 bytes, changed at 2023-11-14T22:14:20Z',
+    ],
+  },
+  {
+    name: 'another handle',
+    now: { volume: { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h2', mode: 'Filesystem' } },
+    want: ["the volume's handle was h, now h2"],
+  },
+  {
+    name: 'another step',
+    now: { steps: [step('umount', '/m', 'lazy'), step('rmdir', '/m')] },
+    want: ['step 1 was umount /m, now umount /m {"detail":"lazy"}'],
+  },
+  { name: 'a path more', now: { paths: ['/m', '/m', '/n'] }, want: ['among its paths, /n was nothing, now there'] },
+  {
+    name: 'more to delete',
+    now: { deletes: { files: 3, bytes: 11 } },
+    want: ['what is deleted was 2 files of 10 bytes, now 3 files of 11 bytes'],
+  },
+  {
+    name: 'something more comes first',
+    now: { after: ['b', 'c'] },
+    want: ['what comes first was ["b"], now ["b","c"]'],
+  },
+  { name: 'something less comes first', now: { after: [] }, want: ['what comes first was ["b"], now nothing'] },
+])('$name', ({ now, want }) => {
+  const found = differencesOf(PLANNED, { ...FOUND, ...now }, (id) => id !== 'done-by-now')
+  expect(found.map((difference) => differencesText([difference]))).toEqual(want)
+})
+
+it('a line shows three, and counts the rest', () => {
+  const many = Array.from({ length: 5 }, (_, n) => ({ what: `w${n}`, was: 'a', now: 'b' }))
+  expect(differencesText(many)).toBe('w0 was a, now b; w1 was a, now b; w2 was a, now b; and 2 more')
+})
+
+it('for review, what no longer holds stands there blocked, and is counted so', () => {
+  const held = operation('b', { steps: [step('umount', '/n')] })
+  const fresh = planOf([{ ...FOUND, deletes: { files: 9, bytes: 9 } }, held, operation('not in the file')])
+  const review = planToReview(planOf([PLANNED, held, operation('gone by now')]), fresh)
+  expect(review.operations.map(({ id, blocked }) => [id, blocked?.code])).toEqual([
+    ['a', 'Changed'],
+    ['b', undefined],
+    ['gone by now', 'NoLongerPlanned'],
+  ])
+  expect(review.summary).toMatchObject({ operations: { UnmountVolume: 3 }, blocked: 2 })
+})

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { controllerWantedVolumes } from '../../src/core/populator/controller-wanted.ts'
+import type { Pod } from '../../src/core/model/objects.ts'
+import { api, claim, claimVolume, NODE, pod, volume } from '../desired/builders.ts'
+
+const NAME = 'kubernetes.io/csi/csi.test^vol-claim'
+const one = { persistentVolumeClaims: [claim()], persistentVolumes: [volume()] }
+const wanted = (pods: readonly Pod[], parts: Parameters<typeof api>[0] = one) => {
+  const { names, unresolved } = controllerWantedVolumes(pods, api(parts), NODE)
+  return { names: [...names.keys()], unresolved: unresolved.map((each) => each.cause), pods: [...names.values()] }
+}
+const deletionTimestamp = '2026-01-01T00:00:00Z'
+
+describe('S21, R706-R709: what the attach/detach controller wants', () => {
+  it.each<{ rule: string; pod: Pod; parts?: Parameters<typeof api>[0]; want: string[] }>([
+    { rule: 'R707 a running pod', pod: pod([claimVolume()]), want: [NAME] },
+    { rule: 'R708, T145 unused by any container', pod: pod([claimVolume()], { mounts: [] }), want: [NAME] },
+    { rule: 'R707 phase Failed', pod: pod([claimVolume()], { status: { phase: 'Failed' } }), want: [] },
+    { rule: 'R221 deleted, nothing runs', pod: pod([claimVolume()], { metadata: { deletionTimestamp } }), want: [] },
+    {
+      rule: 'R221 deleted, a container runs',
+      pod: pod([claimVolume()], {
+        metadata: { deletionTimestamp },
+        status: { containerStatuses: [{ name: 'c', state: { running: {} } }] },
+      }),
+      want: [NAME],
+    },
+    { rule: 'R706 a pod of another node', pod: pod([claimVolume()], { spec: { nodeName: 'other' } }), want: [] },
+    {
+      rule: 'R709 no look at the deletion of the claim',
+      pod: pod([claimVolume()]),
+      parts: { ...one, persistentVolumeClaims: [claim('claim', { metadata: { deletionTimestamp } })] },
+      want: [NAME],
+    },
+    {
+      rule: 'R709 no look at the mode',
+      pod: pod([claimVolume()]),
+      parts: { ...one, persistentVolumes: [volume('claim', { volumeMode: 'Block' })] },
+      want: [NAME],
+    },
+    {
+      rule: 'R012 attachRequired: false',
+      pod: pod([claimVolume()]),
+      parts: { ...one, csiDrivers: [{ metadata: { name: 'csi.test', uid: 'u' }, spec: { attachRequired: false } }] },
+      want: [],
+    },
+    {
+      rule: 'R816 CSIDriver unreadable',
+      pod: pod([claimVolume()]),
+      parts: { ...one, errors: [{ resource: 'csidrivers', status: 403 }] },
+      want: [NAME],
+    },
+    {
+      rule: 'R010 flex, capability unknown',
+      pod: pod([{ name: 'v', flexVolume: { driver: 'vendor/driver' } }]),
+      want: ['vendor/driver/v'],
+    },
+    { rule: 'R010 not attachable', pod: pod([{ name: 'e', emptyDir: {} }]), want: [] },
+    {
+      rule: 'R164 inline migrated',
+      pod: pod([{ name: 'v', portworxVolume: { volumeID: '7' } }]),
+      want: ['kubernetes.io/csi/pxd.portworx.com^7'],
+    },
+  ])('$rule: $want', ({ pod: it, parts, want }) => {
+    expect(wanted([it], parts)).toMatchObject({ names: want, unresolved: [] })
+  })
+
+  it('R709: ephemeral wins where both are set', () => {
+    const metadata = { ownerReferences: [{ kind: 'Pod', name: 'web', uid: 'pod-uid', controller: true }] }
+    const parts = {
+      persistentVolumeClaims: [claim(), claim('web-v', { metadata })],
+      persistentVolumes: [volume(), volume('web-v')],
+    }
+    expect(wanted([pod([{ ...claimVolume('v'), ephemeral: {} }])], parts).names).toEqual([
+      'kubernetes.io/csi/csi.test^vol-web-v',
+    ])
+  })
+
+  const unbound = { phase: 'Pending' }
+  it.each([
+    { name: 'no claim', parts: { persistentVolumes: [volume()] }, cause: 'Absent', names: [] },
+    {
+      name: 'unbound',
+      parts: { persistentVolumeClaims: [claim('claim', { spec: { volumeName: '' }, status: unbound })] },
+      cause: 'Unbound',
+      names: [],
+    },
+    {
+      name: 'not bound yet to the PersistentVolume that it names',
+      parts: { ...one, persistentVolumeClaims: [claim('claim', { status: unbound })] },
+      cause: 'Unusable',
+      names: [NAME],
+    },
+    {
+      name: 'wrong claimRef',
+      parts: { ...one, persistentVolumes: [volume('claim', { claimRef: { uid: 'x' } })] },
+      cause: 'Unusable',
+      names: [NAME],
+    },
+  ])('T109: $name is unresolved ($cause)', ({ parts, cause, names }) => {
+    expect(wanted([pod([claimVolume()])], parts)).toMatchObject({ names, unresolved: [cause] })
+  })
+
+  it('T109: an ephemeral claim that the pod does not own is unresolved', () => {
+    const parts = { persistentVolumeClaims: [claim('web-v')], persistentVolumes: [volume('web-v')] }
+    expect(wanted([pod([{ name: 'v', ephemeral: {} }])], parts)).toMatchObject({
+      names: ['kubernetes.io/csi/csi.test^vol-web-v'],
+      unresolved: ['Unusable'],
+    })
+  })
+
+  it('names every pod that wants the volume', () => {
+    const pods = [pod([claimVolume()], { uid: 'a' }), pod([claimVolume()], { uid: 'b' })]
+    expect(wanted(pods).pods).toEqual([pods])
+  })
+})

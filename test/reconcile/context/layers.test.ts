@@ -1,0 +1,88 @@
+/** S18, S13: what is stacked below a mount that is dead is judged as if it were alone. */
+import { describe, expect, it } from 'vitest'
+import { type NodeBuilder, node, ROOT } from '../../helpers/node-builder.ts'
+import { blocked, GONE, kinds, plan } from '../planned.ts'
+
+const EMPTY_DIR = `pods/${GONE}/volumes/kubernetes.io~empty-dir/e`
+const SECRET = `pods/${GONE}/volumes/kubernetes.io~secret/s`
+const NFS = `pods/${GONE}/volumes/kubernetes.io~nfs/n`
+const LEAF = `pods/${GONE}/volume-subpaths/v/c/0`
+
+type Layer = Parameters<NodeBuilder['mount']>[1]
+const DEAD: Layer = { dev: '0:66', fsType: 'fuse.x' }
+
+/** Layers of one path, oldest first, the newest of which does not answer. */
+const deadOver = (path: string, ...layers: Layer[]): NodeBuilder => {
+  const built = node()
+  for (const layer of layers) built.mount(path, layer)
+  built.override = { deadMounts: [{ path: `${ROOT}/${path}`, error: 'ENOTCONN' }] }
+  return built
+}
+
+describe('S18 a dead mount on top excuses itself alone', () => {
+  it.each<{ name: string; path: string; layers: Layer[]; want: string[] }>([
+    { name: 'nothing below', path: NFS, layers: [DEAD], want: [] },
+    { name: 'itself twice', path: NFS, layers: [DEAD, DEAD], want: [] },
+    {
+      name: 'a live disk below',
+      path: NFS,
+      layers: [{ dev: '8:17', fsType: 'ext4' }, DEAD],
+      want: ['UnmountVolume ForeignMount'],
+    },
+    {
+      name: 'another root of its own file system below',
+      path: NFS,
+      layers: [{ ...DEAD, root: '/other' }, DEAD],
+      want: ['UnmountVolume ForeignMount'],
+    },
+    {
+      name: 'a live disk below, on a sub-path',
+      path: LEAF,
+      layers: [{ dev: '8:17', fsType: 'ext4' }, DEAD],
+      want: ['UnmountVolume ForeignMount'],
+    },
+    { name: 'the tmpfs of a secret below', path: SECRET, layers: [{}, DEAD], want: [] },
+    {
+      name: 'a disk below, on a secret',
+      path: SECRET,
+      layers: [{ fsType: 'ext4' }, DEAD],
+      want: ['UnmountVolume ForeignMount'],
+    },
+    {
+      name: 'two different tmpfs below, on a secret',
+      path: SECRET,
+      layers: [{}, {}, DEAD],
+      want: ['UnmountVolume ForeignMount'],
+    },
+    {
+      name: 'a disk below, on an emptyDir',
+      path: EMPTY_DIR,
+      layers: [{ fsType: 'ext4' }, DEAD],
+      want: ['UnmountVolume ForeignMount'],
+    },
+  ])('$name', ({ path, layers, want }) => {
+    const made = plan(deadOver(path, ...layers))
+    expect(blocked(made)).toEqual(want)
+    expect(made.operations).toHaveLength(1)
+  })
+
+  it('is taken off as a dead one, and what is below it as one that lives', () => {
+    const [operation] = plan(deadOver(SECRET, {}, DEAD), { lazy: [`${ROOT}/${SECRET}`] }).operations
+    expect(operation?.steps.map((step) => [step.op, step.detail])).toEqual([
+      ['umount', 'lazy'],
+      ['umount', undefined],
+      ['rmdir', undefined],
+    ])
+  })
+})
+
+describe('S13 an emptyDir in memory below a dead mount', () => {
+  it('is data: nothing goes without --orphans', () => {
+    expect(blocked(plan(deadOver(EMPTY_DIR, {}, DEAD)))).toEqual(['UnmountVolume DeletesData'])
+  })
+  it('goes with --orphans, uncounted', () => {
+    const made = plan(deadOver(EMPTY_DIR, {}, DEAD), { orphans: true })
+    expect(kinds(made)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    expect(made.operations[0]?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
+  })
+})

@@ -1,0 +1,161 @@
+/** S3: of what could not be read it is known neither that something is there nor that it is not. */
+import { describe, expect, it } from 'vitest'
+import { explain } from '../../../src/core/explain/explain.ts'
+import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
+import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
+import { planOptions } from '../../helpers/plan-options.ts'
+import { blocked, codes, GONE, kinds, plan } from '../planned.ts'
+
+const LIVING = uid(2)
+const POD = `pods/${LIVING}`
+const STAGED = `plugins/kubernetes.io/csi/${DRIVER}/${'a'.repeat(64)}`
+
+/** A directory or file that is there, and of which the disk says no more. */
+const unread = (built: NodeBuilder, path: string, error = 'EIO'): NodeBuilder =>
+  built.entry({ path, type: path.endsWith('.json') ? 'file' : 'dir', error, mtime: HOUR_AGO })
+
+/** A pod that lives with an emptyDir and a CSI volume; the disk shows neither. */
+const living = (): NodeBuilder =>
+  node()
+    .persistentVolume('pv-1')
+    .livingPod(LIVING, 'app', [
+      { name: 'scratch', emptyDir: {} },
+      { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } },
+    ])
+
+describe('a pod that lives', () => {
+  it('is given what its directory shows to be missing', () => {
+    expect(kinds(plan(living()))).toEqual(['MountVolume', 'MountVolume'])
+  })
+
+  it.each([POD, `${POD}/volumes`])('is given nothing where %s could not be read', (path) => {
+    expect(blocked(plan(unread(living(), path)))).toEqual(Array(2).fill('MountVolume TreeUnreadable'))
+  })
+
+  it.each([
+    { path: `${POD}/plugins`, volume: 'scratch' },
+    { path: `${POD}/volumes/kubernetes.io~empty-dir`, volume: 'scratch' },
+    { path: `${POD}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, volume: 'pv-1' },
+    { path: 'plugins/kubernetes.io/csi', volume: 'pv-1' },
+  ])('is not given $volume where $path could not be read', ({ path, volume }) => {
+    const { operations } = plan(unread(living(), path))
+    const held = operations.filter((each) => each.blocked?.code === 'TreeUnreadable')
+    expect(held.map((each) => each.volume?.name)).toEqual([volume])
+    expect(held[0]?.blocked?.message).toContain(`${path} could not be read (EIO)`)
+  })
+
+  it('may have any volume where its directory could not be read: none is unstaged or detached', () => {
+    const built = unread(living(), `${POD}/volumes/kubernetes.io~csi`).persistentVolume('pv-2').staged('pv-2', '7:2')
+    expect(blocked(plan(built))).toEqual([
+      'MountVolume TreeUnreadable',
+      'UnmountDevice MayBeInUse',
+      'DetachVolume MayBeInUse',
+    ])
+  })
+})
+
+describe('an attachment that nobody wants', () => {
+  it('is taken away where nothing of it is found', () => {
+    expect(kinds(plan(node().persistentVolume('pv-2')))).toEqual(['DetachVolume'])
+  })
+
+  it.each([
+    'plugins',
+    'plugins/kubernetes.io',
+    `plugins/kubernetes.io/csi/${DRIVER}`,
+    `${STAGED}/vol_data.json`,
+    'plugins/kubernetes.io/csi/volumeDevices',
+    `pods/${GONE}`,
+    `pods/${GONE}/volumeDevices`,
+    `pods/${GONE}/volumes/kubernetes.io~csi`,
+  ])('stays where %s could not be read: it may be staged there (S21)', (path) => {
+    const made = plan(unread(node().persistentVolume('pv-2'), path))
+    expect(blocked(made)).toContain('DetachVolume TreeUnreadable')
+    expect(kinds(made)).toEqual([])
+  })
+
+  it('is not held by a limit of what volctl reads of content', () => {
+    const built = unread(node().persistentVolume('pv-2'), `${STAGED}/globalmount`, 'more than 10000 entries')
+    expect(blocked(plan(built))).not.toContain('DetachVolume TreeUnreadable')
+  })
+})
+
+it('the directory of a pod that is gone is kept where it could not be read', () => {
+  const made = plan(unread(node(), `pods/${GONE}`), { orphans: true })
+  expect(made.operations).toEqual([])
+  expect(codes(made)).toEqual(['OrphanDirKept'])
+})
+
+describe('why it is left alone can be asked', () => {
+  const CONFIG = `${POD}/volumes/kubernetes.io~configmap/cfg`
+  /** A config map of one key, written. */
+  const configured = (): NodeBuilder => {
+    const built = node().livingPod(LIVING, 'app', [{ name: 'cfg', configMap: { name: 'cfg' } }])
+    const metadata = { name: 'cfg', namespace: 'default', uid: 'cfg-uid' }
+    built.overrideApi = { configMaps: [{ metadata, data: { key: 'v' }, digests: { key: 'digest' } }] }
+    return built
+      .link(`${CONFIG}/..data`, '..2026_11_21_02_15_54.36')
+      .link(`${CONFIG}/key`, '..data/key')
+      .file(`${POD}/plugins/kubernetes.io~empty-dir/wrapped_cfg/ready`)
+  }
+
+  it.each([
+    {
+      name: 'of a pod that lives, a volume that would be mounted',
+      built: () => unread(living(), `${POD}/volumes/kubernetes.io~csi/pv-1`),
+      at: `${POD}/volumes/kubernetes.io~csi/pv-1`,
+    },
+    {
+      name: 'of a pod that lives, content that cannot be compared',
+      built: () => unread(configured(), `${CONFIG}/..2026_11_21_02_15_54.36/key`),
+      at: `${CONFIG}/..2026_11_21_02_15_54.36/key`,
+    },
+    {
+      name: 'of a pod that is gone, a volume of which nothing is seen',
+      built: () => unread(node(), `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`),
+      at: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`,
+    },
+    {
+      name: 'of a pod that is gone, a directory of a plugin that nobody knows',
+      built: () => unread(node(), `pods/${GONE}/volumes/nobody~knows/v`),
+      at: `pods/${GONE}/volumes/nobody~knows/v`,
+    },
+    { name: 'a pod’s directory', built: () => unread(node(), `pods/${GONE}`), at: `pods/${GONE}` },
+    { name: 'a staging directory', built: () => unread(node(), STAGED), at: STAGED },
+    {
+      name: 'a raw block volume’s map',
+      built: () => unread(node(), 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev'),
+      at: 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev',
+    },
+  ])('$name', ({ built, at }) => {
+    const { decisions } = planWithDecisions(built().build(), planOptions())
+    const why = decisions.filter(({ obstacle }) => obstacle?.code === 'TreeUnreadable')
+    expect(why.map((each) => [each.rule, each.why])).toContainEqual([
+      'S3',
+      `${ROOT}/${at} could not be read (EIO): what is there is not known`,
+    ])
+    expect(why.every(({ path, pod }) => !path.startsWith(`${ROOT}/pods/`) || path.split('/').includes(`${pod}`))).toBe(
+      true,
+    )
+    const { verdict, advice } = explain(built().build(), planOptions(), `${ROOT}/${at}`).explanation
+    expect(verdict).toMatchObject({ message: expect.stringContaining('could not be read (EIO)') })
+    expect(verdict.state).not.toBe('nothing')
+    expect(advice.map(({ code }) => code)).toContain('TreeUnreadable')
+  })
+
+  it('an empty staging directory goes, one that could not be read stays', () => {
+    expect(kinds(plan(node().dir(STAGED)))).toEqual(['UnmountDevice'])
+    expect(blocked(plan(unread(node(), STAGED)))).toEqual(['UnmountDevice TreeUnreadable'])
+  })
+
+  it('empty directories of a raw block volume go, those that could not be read stay', () => {
+    const dir = 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev'
+    expect(kinds(plan(node().dir(dir)))).toEqual(['UnmapDevice'])
+    expect(blocked(plan(unread(node(), dir)))).toEqual(['UnmapDevice TreeUnreadable'])
+  })
+
+  it('what was read says nothing of it', () => {
+    const { decisions } = planWithDecisions(living().build(), planOptions())
+    expect(decisions.filter(({ obstacle }) => obstacle !== undefined)).toEqual([])
+  })
+})

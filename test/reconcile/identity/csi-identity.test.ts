@@ -1,0 +1,160 @@
+/** Which driver and handle a volume is undone with, and when nobody can tell (S16, S17; O5, O6, O9, O22). */
+import { describe, expect, it } from 'vitest'
+import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../../helpers/node-builder.ts'
+import { blocked, kinds, only, plan } from '../planned.ts'
+
+const GONE = uid(9)
+
+describe('names that every JavaScript object has', () => {
+  const NAMES = ['constructor', 'toString', '__proto__', 'hasOwnProperty']
+  it.each(NAMES)('nobody gave a handle for a file system volume called %s', (name) => {
+    const built = node().published(GONE, name, '7:2', { stateFile: false }).staged('other', '7:1')
+    expect(plan(built).operations.find((each) => each.pod?.uid === GONE)?.blocked).toMatchObject({
+      code: 'IdentityUnconfirmed',
+      message: expect.stringContaining('vol_data.json is lost'),
+    })
+  })
+  it.each(NAMES)('nor for a block volume called %s', (name) => {
+    const built = node()
+      .persistentVolume(name, { mode: 'Block', attached: false })
+      .link(`pods/${GONE}/volumeDevices/kubernetes.io~csi/${name}`, `${ROOT}/elsewhere`)
+    expect(blocked(plan(built))).toEqual(['UnmapVolume IdentityUnconfirmed'])
+  })
+  it('a handle that was given for such a name counts', () => {
+    const built = node()
+      .persistentVolume('constructor', { handle: 'vol-1', attached: false })
+      .published(GONE, 'constructor', '7:2', { stateFile: false })
+    expect(kinds(plan(built, { handles: { constructor: 'vol-1' } }))).toEqual(['CleanOrphanVolume'])
+  })
+})
+
+describe('S17: --handle does not lift the device check', () => {
+  const lost = (dev: string): NodeBuilder =>
+    node().published(GONE, 'pv-1', dev, { stateFile: false }).persistentVolume('pv-1', { handle: 'vol-1' })
+  it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
+    ['the handle is staged from another device', (built) => built.staged('vol-1', '7:1')],
+    ['so it is, its state file lost', (built) => built.staged('vol-1', '7:1', { stateFile: false })],
+    ['the device is that of another staged volume', (built) => built.staged('other', '7:2')],
+    ['so it is, nobody knows of which', (built) => built.staged('other', '7:2', { stateFile: false })],
+    ['both', (built) => built.staged('vol-1', '7:1').staged('other', '7:2')],
+    [
+      'the handle is staged from another part of the device',
+      (built) => {
+        const dir = csiGlobalDir(DRIVER, 'vol-1')
+        return built
+          .mount(`${dir}/globalmount`, { dev: '7:2', root: '/another', fsType: 'ext4' })
+          .file(`${dir}/vol_data.json`, JSON.stringify({ driverName: DRIVER, volumeHandle: 'vol-1' }))
+      },
+    ],
+  ])('%s: nothing is undone with it', (_name, change) => {
+    const made = plan(change(lost('7:2')), { handles: { 'pv-1': 'vol-1' } })
+    expect(only(made, 'CleanOrphanVolume').blocked?.code).toBe('IdentityUnconfirmed')
+  })
+  it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
+    ['the handle is staged from the same device', (built) => built.staged('vol-1', '7:2')],
+    ['so it is, its state file lost', (built) => built.staged('vol-1', '7:2', { stateFile: false })],
+    ['nothing is staged (C20)', (built) => built],
+    ['what is staged is on other devices', (built) => built.staged('other', '7:5')],
+    [
+      'several show the device, this one among them',
+      (built) => built.staged('vol-1', '7:2').staged('other', '7:2', { stateFile: false }),
+    ],
+    [
+      'the older layout, with a state file that says so (C11)',
+      (built) =>
+        built
+          .mount('plugins/kubernetes.io/csi/pv/pv-1/globalmount', { dev: '7:2', fsType: 'ext4' })
+          .file(
+            'plugins/kubernetes.io/csi/pv/pv-1/vol_data.json',
+            JSON.stringify({ driverName: DRIVER, volumeHandle: 'vol-1' }),
+          ),
+    ],
+  ])('%s: it counts', (_name, change) => {
+    const made = plan(change(lost('7:2')), { handles: { 'pv-1': 'vol-1' } })
+    expect(only(made, 'CleanOrphanVolume')).toMatchObject({ volume: { driver: DRIVER, handle: 'vol-1' } })
+    expect(only(made, 'CleanOrphanVolume').blocked).toBeUndefined()
+  })
+  it('a sub-path shows the device where the target does not', () => {
+    const built = node()
+      .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
+      .staged('vol-1', '7:1')
+      .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, '')
+      .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
+    expect(blocked(plan(built))).toContainEqual('CleanOrphanVolume IdentityUnconfirmed')
+    expect(blocked(plan(built, { handles: { 'pv-1': 'vol-1' } }))).toContainEqual(
+      'CleanOrphanVolume IdentityUnconfirmed',
+    )
+  })
+  it('a block volume is not one that is staged as a file system', () => {
+    const built = node()
+      .persistentVolume('pv-b', { handle: 'vol-1', mode: 'Block', attached: false })
+      .link(`pods/${GONE}/volumeDevices/kubernetes.io~csi/pv-b`, `${ROOT}/elsewhere`)
+    expect(kinds(plan(built, { handles: { 'pv-b': 'vol-1' } }))).toEqual(['UnmapVolume'])
+    built.staged('vol-1', '7:1')
+    const made = plan(built, { handles: { 'pv-b': 'vol-1' } })
+    expect(only(made, 'UnmapVolume').blocked?.code).toBe('IdentityUnconfirmed')
+  })
+  it('an attachment of that handle names its driver where the PersistentVolume is gone', () => {
+    const built = lost('7:2')
+    built.volumes.length = 0
+    const made = plan(built, { handles: { 'pv-1': 'vol-1' } })
+    expect(only(made, 'CleanOrphanVolume')).toMatchObject({ volume: { driver: DRIVER, handle: 'vol-1' } })
+  })
+})
+
+describe('S17: nothing is mounted, so that there is no device to compare', () => {
+  /** A pod that is gone, whose state file was emptied, and a PV of that name that is staged here. */
+  const emptied = (): NodeBuilder =>
+    node()
+      .file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, '')
+      .dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
+      .persistentVolume('pv-1', { handle: 'new', attached: false })
+      .staged('new', '7:1')
+  const claim = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+  it('a PersistentVolume of that name that is staged for nobody else confirms it (O6)', () => {
+    expect(kinds(plan(emptied()))).toEqual(['CleanOrphanVolume', 'UnmountDevice'])
+  })
+  it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
+    [
+      'another pod has it',
+      (built) => built.livingPod(uid(2), 'app', [claim]).published(uid(2), 'pv-1', '7:1', { handle: 'new' }),
+    ],
+    ['another pod wants it', (built) => built.livingPod(uid(2), 'app', [claim])],
+    ['another pod that is gone had it', (built) => built.published(uid(8), 'pv-1', '7:1', { handle: 'new' })],
+    [
+      'another pod that is gone has it on record',
+      (built) => built.file(`pods/${uid(8)}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, volumeData('pv-1', 'new')),
+    ],
+    [
+      'another pod that is gone shows it, its state file lost',
+      (built) => built.published(uid(8), 'pv-1', '7:1', { stateFile: false }),
+    ],
+  ])('%s: it may have been made anew, and confirms nothing', (_name, change) => {
+    const made = plan(change(emptied()))
+    expect(made.operations.find((each) => each.pod?.uid === GONE)?.blocked?.code).toBe('IdentityUnconfirmed')
+  })
+})
+
+describe('a staging directory whose state file is lost', () => {
+  const staged = (): NodeBuilder => {
+    const built = node().staged('vol-1', '7:1', { stateFile: false }).persistentVolume('pv-1', { handle: 'vol-1' })
+    built.volumes.length = 0
+    return built
+  }
+  it('is told by a name in the status of the node that has its hash', () => {
+    const made = plan(staged())
+    expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
+    expect(only(made, 'UnmountDevice').volume).toMatchObject({
+      driver: DRIVER,
+      handle: 'vol-1',
+      handleFrom: "the node's status, confirmed by the directory's hash",
+    })
+  })
+  it('not by one of another driver', () => {
+    const built = staged()
+    built.attached.splice(0, 9, 'kubernetes.io/csi/other.test^vol-1')
+    built.inUse.length = 0
+    expect(blocked(plan(built))).toContainEqual('UnmountDevice IdentityUnconfirmed')
+  })
+})

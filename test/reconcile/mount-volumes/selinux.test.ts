@@ -1,0 +1,316 @@
+/** The SELinux label that a volume is mounted with, and what keeps it from being mounted (C68, R310, R313, R824). */
+import { describe, expect, it } from 'vitest'
+import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
+import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
+import { planNode } from '../../../src/core/reconcile/plan-node.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
+import { planOptions } from '../../helpers/plan-options.ts'
+import { blocked } from '../planned.ts'
+
+const FILE_LABEL = 'system_u:object_r:container_file_t:s0'
+const ON = { enabled: true, fileLabel: FILE_LABEL }
+const LEVEL = 's0:c10,c20'
+const LABEL = `system_u:object_r:container_file_t:${LEVEL}`
+
+interface Given {
+  readonly selinux?: NodeSnapshot['selinux'] | null
+  readonly modes?: string[]
+  readonly driver?: object
+  readonly pod?: object
+  /** Options of each container. */
+  readonly containers?: readonly object[]
+  readonly gate?: boolean
+}
+
+function scene({ selinux = ON, modes = ['ReadWriteOncePod'], driver, pod, containers = [{}], gate }: Given = {}) {
+  const built = node().persistentVolume('pv-1', { accessModes: modes })
+  built.pod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+  const made = built.pods.pop()
+  if (made === undefined) throw new Error('no pod')
+  const volumeMounts = [{ name: 'data', mountPath: '/data' }]
+  built.pods.push({
+    ...made,
+    spec: {
+      ...made.spec,
+      securityContext: pod ?? { seLinuxOptions: { level: LEVEL } },
+      containers: containers.map((seLinuxOptions, index) => ({
+        name: `c${index}`,
+        volumeMounts,
+        securityContext: Object.keys(seLinuxOptions).length === 0 ? {} : { seLinuxOptions },
+      })),
+    },
+  })
+  built.override = {
+    ...(selinux === null ? {} : { selinux }),
+    ...(gate === undefined
+      ? {}
+      : { kubelet: { running: false, mayReturn: false, config: { featureGates: { SELinuxMount: gate } } } }),
+  } as never
+  return { built, driver: driver ?? { seLinuxMount: true } }
+}
+
+/** With this in the CSIDriver. */
+function planned({ built, driver }: { built: NodeBuilder; driver: object }) {
+  const inputs = built.build()
+  const api = inputs.snapshot.api
+  if (api === undefined) throw new Error('no API')
+  const csiDrivers = api.csiDrivers.map((each) => ({ ...each, spec: { ...each.spec, ...driver } }))
+  return planNode({ ...inputs, snapshot: { ...inputs.snapshot, api: { ...api, csiDrivers } } }, planOptions())
+}
+
+function labels(given: Given): string[] {
+  const made = planned(scene(given))
+  expect(blocked(made)).toEqual([])
+  const steps = made.operations.flatMap((each) => each.steps)
+  expect(steps.map(({ op }) => op)).toEqual([
+    'mkdir',
+    'write',
+    'NodeStageVolume',
+    'mkdir',
+    'write',
+    'NodePublishVolume',
+  ])
+  return [...new Set(steps.filter(({ op }) => op !== 'mkdir').map(({ label }) => label ?? ''))]
+}
+
+describe('the label of a CSI volume (C68, R310)', () => {
+  it.each<{ name: string; given: Given; want: string }>([
+    { name: "the pod's level", given: {}, want: LABEL },
+    {
+      name: "the pod's user and level, and neither its role nor its type",
+      given: { pod: { seLinuxOptions: { user: 'u', role: 'r', type: 'spc_t', level: LEVEL } } },
+      want: `u:object_r:container_file_t:${LEVEL}`,
+    },
+    {
+      name: "a container's own options go before the pod's",
+      given: { containers: [{ level: 's0:c1' }] },
+      want: 'system_u:object_r:container_file_t:s0:c1',
+    },
+    {
+      name: 'a container without options has no say',
+      given: { pod: {}, containers: [{}, { level: LEVEL }] },
+      want: LABEL,
+    },
+    { name: 'none without options', given: { pod: {} }, want: '' },
+    { name: 'none with empty options', given: { pod: { seLinuxOptions: { level: '' } } }, want: '' },
+    { name: 'none without SELinux', given: { selinux: { enabled: false } }, want: '' },
+    { name: 'none where the policy has no label', given: { selinux: { enabled: true } }, want: '' },
+    { name: 'none where the driver does not say that it can', given: { driver: { seLinuxMount: false } }, want: '' },
+    {
+      name: 'none where the pod wants its files relabelled',
+      given: { pod: { seLinuxOptions: { level: LEVEL }, seLinuxChangePolicy: 'Recursive' } },
+      want: '',
+    },
+    {
+      name: 'the policy that a pod has by default',
+      given: { pod: { seLinuxOptions: { level: LEVEL }, seLinuxChangePolicy: 'MountOption' } },
+      want: LABEL,
+    },
+    { name: 'none for another access mode', given: { modes: ['ReadWriteOnce'] }, want: '' },
+    { name: 'none for several access modes', given: { modes: ['ReadWriteOncePod', 'ReadWriteOnce'] }, want: '' },
+    { name: 'every access mode with the feature gate', given: { modes: ['ReadWriteOnce'], gate: true }, want: LABEL },
+    {
+      name: 'a policy without levels',
+      given: { selinux: { enabled: true, fileLabel: 'u:r:t' }, pod: { seLinuxOptions: { user: 'v' } } },
+      want: 'v:r:t',
+    },
+  ])('$name', ({ given, want }) => {
+    expect(labels(given)).toEqual([want])
+  })
+
+  it.each<{ name: string; given: Given; says: string }>([
+    { name: 'two labels', given: { containers: [{ level: 's0:c1' }, { level: 's0:c2' }] }, says: ' and with ' },
+    { name: 'no level', given: { pod: { seLinuxOptions: { type: 'spc_t' } } }, says: 'at random' },
+    { name: 'a snapshot of nobody who looked', given: { selinux: null }, says: 'is not known' },
+    { name: 'a policy that could not be read', given: { selinux: { enabled: true, error: 'EACCES' } }, says: 'EACCES' },
+    {
+      name: 'what would end the option',
+      given: { pod: { seLinuxOptions: { level: 's0",suid,x="' } } },
+      says: 'is no SELinux label',
+    },
+  ])('$name blocks it', ({ given, says }) => {
+    const made = planned(scene(given))
+    expect(blocked(made)).toEqual(['MountVolume SELinuxLabelUnclear'])
+    expect(made.operations[0]?.blocked?.message).toContain(says)
+  })
+})
+
+/** Staged, and published to the pod where `published`, with these in the state files. */
+function mounted(label: string, published: boolean, given: Given = {}) {
+  const { built, driver } = scene(given)
+  const more = label === '' ? {} : { seLinuxMountContext: label }
+  const record = (path: string) =>
+    built.file(path, JSON.stringify({ driverName: DRIVER, volumeHandle: 'pv-1', ...more }))
+  built.staged('pv-1', '7:1', { stateFile: false })
+  record(`${csiGlobalDir(DRIVER, 'pv-1')}/vol_data.json`)
+  if (published) {
+    const dir = `pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1`
+    built.mount(`${dir}/mount`, { dev: '7:1', fsType: 'ext4', source: '/dev/loop1' })
+    record(`${dir}/vol_data.json`)
+  }
+  return { built, driver }
+}
+
+describe('another label than the one that is there', () => {
+  it('a volume that runs keeps it, and it is said (R824)', () => {
+    const made = planned(mounted('system_u:object_r:old_t:s0', true))
+    expect(made.operations).toEqual([])
+    expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toHaveLength(1)
+  })
+
+  it('so does one of which no label is on record (T144)', () => {
+    const made = planned(mounted('', true))
+    expect(made.operations).toEqual([])
+    expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toMatchObject([
+      { message: expect.stringContaining(`mounted without an SELinux label, and the pod wants it with`) },
+    ])
+  })
+
+  it('the same label is no news', () => {
+    const made = planned(mounted(LABEL, true))
+    expect([made.operations, made.problems.filter(({ code }) => code === 'SELinuxMismatch')]).toEqual([[], []])
+  })
+
+  it.each([
+    { label: LABEL, want: [] },
+    { label: '', want: ['MountVolume SELinuxMismatch'] },
+    { label: 'system_u:object_r:old_t:s0', want: ['MountVolume SELinuxMismatch'] },
+  ])('staged with "$label"', ({ label, want }) => {
+    expect(blocked(planned(mounted(label, false)))).toEqual(want)
+  })
+})
+
+/** A second pod of the volume, which nobody has yet; both of them with their own security context. */
+function shared(first: object, second: object, given: Given = {}) {
+  const made = scene({ pod: first, ...given })
+  const one = made.built.pods.at(-1)
+  if (one === undefined) throw new Error('no pod')
+  made.built.livingPod(uid(3), 'other', one.spec.volumes as never)
+  const other = made.built.pods.pop()
+  if (other === undefined) throw new Error('no pod')
+  made.built.pods.push({ ...other, spec: { ...one.spec, securityContext: second } })
+  return made
+}
+
+describe('two pods of one volume: the first one’s label counts (R312, TestCheckVolumeSELinux, SELinux_MultiplePods)', () => {
+  const own = (level: string, seLinuxChangePolicy?: string) => ({
+    seLinuxOptions: { level },
+    ...(seLinuxChangePolicy === undefined ? {} : { seLinuxChangePolicy }),
+  })
+  const gate = { modes: ['ReadWriteMany'], gate: true }
+  it.each<{ name: string; first: object; second: object; given?: Given; want: string[] }>([
+    { name: 'equal labels', first: own(LEVEL), second: own(LEVEL), want: [] },
+    { name: 'other labels', first: own(LEVEL), second: own('s0:c3'), want: ['MountVolume SELinuxMismatch'] },
+    { name: 'one has none', first: own(LEVEL), second: {}, want: ['MountVolume SELinuxMismatch'] },
+    {
+      name: 'only one has its files relabelled',
+      first: own(LEVEL, 'Recursive'),
+      second: own(LEVEL),
+      want: ['MountVolume SELinuxMismatch'],
+    },
+    {
+      name: 'both have, with other options',
+      first: own(LEVEL, 'Recursive'),
+      second: own('s0:c3', 'Recursive'),
+      want: [],
+    },
+    {
+      name: 'other labels, no feature gate',
+      first: own(LEVEL),
+      second: own('s0:c3'),
+      given: { ...gate, gate: false },
+      want: [],
+    },
+    {
+      name: 'other labels, a driver that takes none',
+      first: own(LEVEL),
+      second: own('s0:c3'),
+      given: { ...gate, driver: { seLinuxMount: false } },
+      want: [],
+    },
+  ])('$name', ({ first, second, given = gate, want }) => {
+    const made = planned(shared(first, second, given))
+    expect(blocked(made)).toEqual(want)
+    expect(made.operations.map(({ pod, blocked }) => [pod?.uid, blocked?.code])).toEqual([
+      [uid(2), undefined],
+      [uid(3), want[0]?.split(' ')[1]],
+    ])
+  })
+
+  it('the first is the one that has it', () => {
+    const { built, driver } = shared(own('s0:c3'), own(LEVEL), gate)
+    const record = JSON.stringify({ driverName: DRIVER, volumeHandle: 'pv-1' })
+    const dir = `pods/${uid(3)}/volumes/kubernetes.io~csi/pv-1`
+    built
+      .mount(`${dir}/mount`, { dev: '7:1', fsType: 'ext4', source: '/dev/loop1' })
+      .file(`${dir}/vol_data.json`, record)
+    const made = planned({ built, driver })
+    expect(made.operations.map(({ pod, blocked }) => [pod?.uid, blocked?.code])).toEqual([[uid(2), 'SELinuxMismatch']])
+    expect(made.operations[0]?.blocked?.message).toContain(uid(3))
+  })
+
+  it('one whose label cannot be told is not', () => {
+    const made = planned(shared({ seLinuxOptions: { type: 'spc_t' } }, own(LEVEL), gate))
+    expect(blocked(made)).toEqual(['MountVolume SELinuxLabelUnclear'])
+  })
+})
+
+describe('LUNs (R313)', () => {
+  const NAME = 'kubernetes.io/iscsi/10.0.0.1:iqn.2003-01.test:disk:1'
+  const GLOBAL = 'plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-iqn.2003-01.test:disk-lun-1'
+  const TARGET = `pods/${uid(2)}/volumes/kubernetes.io~iscsi/pv-1`
+
+  function lun(mountOptions: readonly string[] = []) {
+    const { built, driver } = scene()
+    const [volume] = built.volumes
+    if (volume === undefined) throw new Error('no volume')
+    const { csi: _, ...spec } = volume.spec
+    const iscsi = { targetPortal: '10.0.0.1', iqn: 'iqn.2003-01.test:disk', lun: 1 }
+    built.volumes.splice(0, 1, { ...volume, spec: { ...spec, iscsi, mountOptions } } as never)
+    built.attachments.length = 0
+    built.attached.push(NAME)
+    built.inUse.push(NAME)
+    return { built, driver }
+  }
+
+  /** Mounted at each of these, with this option of the file system. */
+  function mountedWith(option: string, paths: readonly string[], { built, driver } = lun()) {
+    for (const path of paths) {
+      built.mount(path, { dev: '8:16', fsType: 'ext4', source: '/dev/sdb' })
+      built.mounts.push(`${built.mounts.pop()}${option === '' ? '' : `,${option}`},data=ordered`)
+    }
+    return planned({ built, driver })
+  }
+
+  it('the device is mounted with the label, between quotes', () => {
+    const made = planned(lun(['noatime']))
+    const step = made.operations.flatMap((each) => each.steps).find(({ op }) => op === 'mountDevice')
+    expect(step?.options).toEqual([`context="${LABEL}"`, 'noatime'])
+    expect(step?.target.startsWith(ROOT)).toBe(true)
+  })
+
+  it.each([
+    { there: 'its own label', option: `context="${LABEL}"`, want: undefined },
+    { there: 'another label', option: 'context="system_u:object_r:old_t:s0:c1,c2"', want: 'SELinuxMismatch' },
+    { there: 'one without quotes', option: 'context=system_u:object_r:old_t:s0', want: 'SELinuxMismatch' },
+    { there: 'no label', option: '', want: 'SELinuxMismatch' },
+  ])('a global mount with $there (R808, TestGetSELinuxMountContext)', ({ option, want }) => {
+    const made = mountedWith(option, [GLOBAL])
+    expect(made.operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['MountVolume', want]])
+    if (option.includes('c1,c2')) expect(made.operations[0]?.blocked?.message).toContain('old_t:s0:c1,c2, and')
+  })
+
+  it('a pod keeps what it has, with another label, and it is said (R824)', () => {
+    const made = mountedWith('context="system_u:object_r:old_t:s0"', [GLOBAL, TARGET])
+    expect(made.operations).toEqual([])
+    expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toMatchObject([
+      { about: { path: `${ROOT}/${TARGET}` } },
+    ])
+  })
+
+  it('a label that the PersistentVolume asks for by itself is no mismatch', () => {
+    const own = 'context="system_u:object_r:mine_t:s0"'
+    const made = mountedWith(own, [GLOBAL, TARGET], lun([own]))
+    expect([made.operations, made.problems.filter(({ code }) => code === 'SELinuxMismatch')]).toEqual([[], []])
+  })
+})

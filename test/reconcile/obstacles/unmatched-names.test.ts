@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import type { PlanOptions } from '../../../src/core/plan/plan.ts'
+import { planNode } from '../../../src/core/reconcile/plan-node.ts'
+import { node, uid } from '../../helpers/node-builder.ts'
+import { planOptions } from '../../helpers/plan-options.ts'
+import { GONE, plan } from '../planned.ts'
+
+const built = () =>
+  node()
+    .livingPod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-1' } }])
+    .persistentVolume('pv-1', { handle: 'vol-1' })
+    .published(uid(2), 'pv-1', '7:1')
+    .staged('vol-1', '7:1')
+    .mount(`pods/${GONE}/volumes/kubernetes.io~secret/token`)
+
+const unmatched = (options: Partial<PlanOptions>) =>
+  plan(built(), options)
+    .problems.filter(({ code }) => code === 'NothingNamed')
+    .map(({ message, severity }) => [severity, message.split(':')[0]])
+
+describe('a name that --pod or --volume gives', () => {
+  it.each<[string, Partial<PlanOptions>]>([
+    ['no name', {}],
+    ['a pod that lives', { pods: ['default/app'] }],
+    ['its UID, and one that is gone', { pods: [uid(2), GONE] }],
+    ['a volume by its name in the pod', { volumes: ['data'] }],
+    ['by its PersistentVolume and its handle', { volumes: ['pv-1', 'vol-1'] }],
+    ['of a pod that is gone', { volumes: ['token'] }],
+  ])('is known: %s', (_name, options) => expect(unmatched(options)).toEqual([]))
+
+  it.each<[string, Partial<PlanOptions>, string[]]>([
+    ['a pod that is not here', { pods: ['default/app', 'default/ap'] }, ['--pod default/ap']],
+    ['a pod without its namespace', { pods: ['app'] }, ['--pod app']],
+    ['a volume that is not here', { volumes: ['pv-2'] }, ['--volume pv-2']],
+    ['both', { pods: ['x/y'], volumes: ['z'] }, ['--pod x/y', '--volume z']],
+  ])('is of nothing, and said: %s', (_name, options, want) =>
+    expect(unmatched(options)).toEqual(want.map((each) => ['warning', each])),
+  )
+
+  it('may be gone when an apply looks again', () => {
+    const { problems } = planNode(built().build(), planOptions({ pods: ['x/y'] }), 'again')
+    expect(problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
+  })
+})
