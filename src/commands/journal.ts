@@ -1,11 +1,11 @@
 import { Flags } from '@oclif/core'
-import { DEFAULT_JOURNAL_DIR } from '../core/journal/lazy-memory.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { parseCount } from '../core/cli/plan-flags.ts'
+import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { DEFAULT_JOURNAL_DIR } from '../core/journal/lazy-memory.ts'
 import { readJournal } from '../core/journal/read-journal.ts'
 import { readTestHost } from '../core/node/test-host.ts'
 import { renderJournal } from '../core/views/journal-view.ts'
-import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 
 const DEFAULT_LAST = '20'
 

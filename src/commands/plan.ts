@@ -4,6 +4,7 @@ import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { requireNamed } from '../core/cli/require-named.ts'
+import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
@@ -12,7 +13,6 @@ import { planNode } from '../core/reconcile/plan-node.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { count } from '../core/views/words.ts'
-import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 
 export default class Plan extends VolctlCommand {
   static override summary = 'Print what one reconcile pass would do on this node. Changes nothing.'

@@ -1,11 +1,11 @@
 import { Flags } from '@oclif/core'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Destination, destinationOf, writeToDescriptor } from '../core/cli/write-out.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import type { NodeState } from '../core/model/node-state.ts'
 import { snapshotNotWritten, snapshotText, writeSnapshot } from '../core/snapshot/write-snapshot.ts'
-import { VolctlCommand } from '../core/cli/volctl-command.ts'
 
 export default class Snapshot extends VolctlCommand {
   static override summary = 'Write everything that a plan is computed from to one file. Changes nothing.'

@@ -1,7 +1,8 @@
 /** C10: names that collide in the directory of block volumes. */
 import { describe, expect, it } from 'vitest'
 import { ActualInputs } from '../../src/core/actual/actual-inputs.ts'
-import { type BlockVolume, blockVolumes } from '../../src/core/actual/devices.ts'
+import type { BlockVolume } from '../../src/core/actual/block-volume.ts'
+import { blockVolumes } from '../../src/core/actual/block-volumes.ts'
 import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { kinds, plan } from '../reconcile/planned.ts'
 

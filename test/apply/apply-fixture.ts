@@ -1,12 +1,12 @@
 /** Plans of one or two operations and a context made of fakes, for tests of apply. */
 import { readFileSync } from 'node:fs'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
-import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/apply/operation/ports.ts'
 import type { VolumeToMount } from '../../src/core/desired/desired-state.ts'
 import type { DeviceSource } from '../../src/core/desired/device-source.ts'
 import { onDiskUid } from '../../src/core/desired/pods.ts'
 import type { Node, Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
+import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
 import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'

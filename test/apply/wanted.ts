@@ -1,7 +1,8 @@
 /** What the planner makes of a volume that a pod wants and does not have, ready to be applied to a fixture. */
-import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
+
 import type { PodVolumeSource } from '../../src/core/model/objects.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
+import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { plan } from '../reconcile/planned.ts'
 import type { Fixture } from './apply-fixture.ts'

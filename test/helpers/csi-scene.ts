@@ -1,10 +1,10 @@
 /** A live node with the test driver and volumes of it, for the scenarios of CSI volumes that are set up for real. */
 import { existsSync, lstatSync } from 'node:fs'
-import type { ApplyResult } from '../../src/core/plan/events.ts'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
+import { loopDevices } from '../../src/core/block/block-devices.ts'
 import type { CsiDriver as CsiDriverObject, PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
-import { loopDevices } from '../../src/core/block/block-devices.ts'
+import type { ApplyResult } from '../../src/core/plan/events.ts'
 import { statesOf } from './apply-plan.ts'
 import { mountsAt } from './csi-driver/mounts.ts'
 import { type CsiDriver, type CsiDriverOptions, startCsiDriver } from './csi-driver/start.ts'

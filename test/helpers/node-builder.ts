@@ -1,4 +1,6 @@
 /** Small nodes made by hand, for tables of the planner: a healthy, empty node, and what a test puts on it. */
+
+import type { NodeState } from '../../src/core/model/node-state.ts'
 import type {
   ApiObject,
   CsiDriver,
@@ -11,7 +13,6 @@ import type {
 import type { ApiSnapshot, NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
 
 export const ROOT = '/var/lib/kubelet'
 export const NOW = '2026-11-21T12:00:00Z'

@@ -1,7 +1,7 @@
 /** Nodes as no one would think of them: pods in any state of life, their volumes in any state of decay. */
 import fc from 'fast-check'
-import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
+import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { BEFORE_BOOT, DRIVER, HOUR_AGO, NOW, NodeBuilder, uid, volumeData } from './node-builder.ts'
 
 const VOLUMES = ['pv-a', 'pv-b', 'pv-c'] as const

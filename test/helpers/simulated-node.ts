@@ -2,9 +2,10 @@
  * A model of a node that steps are carried out on: what they leave is planned again. It does what kernel, drivers and
  * controller do, and refuses what they would refuse; `Impossible` means that the plan has the wrong steps or order.
  */
+
+import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { NodeSnapshot, TreeEntry } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { Operation, Step } from '../../src/core/plan/plan.ts'
 import { HOUR_AGO } from './node-builder.ts'
 

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
+import { readJournal } from '../../src/core/journal/read-journal.ts'
 import {
   JOURNAL_FILE,
   type JournalEntry,
@@ -18,9 +19,8 @@ import {
   openJournal,
   spokenJournal,
 } from '../../src/core/journal/write-journal.ts'
-import { readJournal } from '../../src/core/journal/read-journal.ts'
-import { giveAway, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { giveAway, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 
 const BEGIN: JournalEntry = {
   type: 'begin',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { formatDuration, parseDuration } from '../../src/core/lang/duration.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
+import { formatDuration, parseDuration } from '../../src/core/lang/duration.ts'
 
 it.each([
   ['90s', 90_000],

@@ -1,8 +1,8 @@
 /** A mount table read through links in the kubelet's structure (S8): what the kernel shows elsewhere has the kubelet's paths. */
 import { describe, expect, it } from 'vitest'
-import { containingMount, locate } from '../../src/core/mountinfo/location.ts'
 import { Covers } from '../../src/core/mountinfo/covers.ts'
 import { ownPathOf, placeOf, withLinks, withoutLinks } from '../../src/core/mountinfo/linked-mounts.ts'
+import { containingMount, locate } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { goesWith } from '../../src/core/mountinfo/propagation.ts'
 

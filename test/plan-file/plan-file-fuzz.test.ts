@@ -1,8 +1,8 @@
 /** Whatever stands in a plan file, reading it gives a plan of the right shape or one clear error. */
 import fc from 'fast-check'
 import { it } from 'vitest'
-import { differencesOf } from '../../src/core/plan/differences.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
+import { differencesOf } from '../../src/core/plan/differences.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText } from '../../src/core/plan-file/write-plan-file.ts'

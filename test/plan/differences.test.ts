@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { differencesOf, differencesText } from '../../src/core/plan/differences.ts'
 import { planToReview } from '../../src/core/apply/plan-to-review.ts'
+import { differencesOf, differencesText } from '../../src/core/plan/differences.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { operation, planOf, step } from '../apply/apply-fixture.ts'
 

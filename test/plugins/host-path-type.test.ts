@@ -1,7 +1,7 @@
 /** Upstream's type checker matrix (P58). */
 import { describe, expect, it } from 'vitest'
-import type { HostPath } from '../../src/core/model/snapshot.ts'
 import { parseStatLine } from '../../src/core/files/path-type.ts'
+import type { HostPath } from '../../src/core/model/snapshot.ts'
 import { judgeHostPath } from '../../src/core/plugins/host-path-type.ts'
 
 const THERE = ['dir', 'file', 'socket', 'char', 'block', 'fifo', 'absent'] as const

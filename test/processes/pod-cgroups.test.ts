@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { podUidsOfCgroup } from '../../src/core/processes/pod-cgroups.ts'
 import { scanProcesses } from '../../src/core/node/kubelet/scan-processes.ts'
+import { podUidsOfCgroup } from '../../src/core/processes/pod-cgroups.ts'
 import { fixture } from '../node/helpers/fixture.ts'
 
 const UID = '6c1a4e95-6bb6-11e6-bc26-28d2444e470d'

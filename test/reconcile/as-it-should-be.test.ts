@@ -4,11 +4,11 @@
  */
 import { describe, expect, it } from 'vitest'
 import { explain } from '../../src/core/explain/explain.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
-import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { summaryLine } from '../../src/core/views/summary-line.ts'

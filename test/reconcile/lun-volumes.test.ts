@@ -1,8 +1,8 @@
 /** iSCSI and FC volumes that a pod wants: the steps, and what blocks them (P14, P72-P75, P79-P83, P98, P99; S22). */
 import { describe, expect, it } from 'vitest'
-import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import type { PersistentVolume, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { pluginNamed } from '../../src/core/plugins/registry.ts'
+import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { blocked, plan, waits } from './planned.ts'
 

@@ -3,10 +3,10 @@
  * cleaned up, and what nobody knows must.
  */
 import { describe, expect, it } from 'vitest'
-import { controllerWantedVolumes, mayWant, wantedDevices } from '../../src/core/populator/controller-wanted.ts'
 import type { PersistentVolume, PersistentVolumeClaim, PodVolumeSource } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../../src/core/names/volume-names.ts'
+import { controllerWantedVolumes, mayWant, wantedDevices } from '../../src/core/populator/controller-wanted.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { blocked, codes, plan, waits } from './planned.ts'
 

@@ -4,10 +4,10 @@
  * A directory with nothing mounted on it counts too: it is what a tear-down leaves that was ended half-way (R837).
  */
 import { compareText } from '../lang/compare-text.ts'
-import { FC_PLUGIN } from '../names/fc-disk.ts'
-import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { FC_PLUGIN } from '../names/fc-disk.ts'
+import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { baseName } from './tree.ts'
 

@@ -3,7 +3,7 @@ import { compareText } from '../lang/compare-text.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { loopsBackedBy } from './backed-loops.ts'
-import type { BlockMapping, BlockVolume } from './devices.ts'
+import type { BlockMapping, BlockVolume } from './block-volume.ts'
 import { baseName } from './tree.ts'
 
 /** A pod's map file, what is mounted on it, and the loop devices that hold it open. */

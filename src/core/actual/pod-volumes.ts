@@ -5,56 +5,15 @@
  * hidden or has no directory left. No judgement here: that is `reconcile/`.
  */
 import { append } from '../lang/append.ts'
-import { type Location, locate } from '../mountinfo/location.ts'
 import { compareText } from '../lang/compare-text.ts'
-import type { TreeEntry } from '../model/snapshot.ts'
+import { type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { unescapeQualifiedName } from '../names/volume-names.ts'
 import type { ActualInputs } from './actual-inputs.ts'
-import { readStateFile, type StateFile } from './state-file.ts'
+import type { PodVolume, SubPaths } from './pod-volume.ts'
+import { readStateFile } from './state-file.ts'
 import { shareSubPaths } from './sub-path-owners.ts'
 import { baseName, isWithinAny } from './tree.ts'
-
-export interface SubPathLeaf {
-  /** Relative to the root directory: pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX. */
-  readonly path: string
-  readonly entry: TreeEntry | undefined
-  /** Mounts on the leaf, oldest first. */
-  readonly layers: readonly MountInfo[]
-}
-
-/** The sub-path mounts of one volume name of a pod (P136). */
-export interface SubPaths {
-  readonly volumeName: string
-  /** Relative: pods/UID/volume-subpaths/VOLUME */
-  readonly dir: string
-  readonly leaves: readonly SubPathLeaf[]
-  /** Mounts below the directory that are on no leaf: not the kubelet's. */
-  readonly foreign: readonly MountInfo[]
-}
-
-export interface PodVolume {
-  readonly podUid: string
-  /** kubernetes.io/csi, vendor/driver, or a name nobody knows. */
-  readonly plugin: string
-  /** Name of the directory. */
-  readonly name: string
-  /** Relative: pods/UID/volumes/PLUGIN/NAME. */
-  readonly dir: string
-  /** Relative: what gets mounted over: the directory itself, or `mount` in it for CSI. */
-  readonly target: string
-  /** Mounts on the target, oldest first. */
-  readonly layers: readonly MountInfo[]
-  /** Mounts elsewhere in the volume's directory, or below the target. */
-  readonly foreign: readonly MountInfo[]
-  readonly stateFile: StateFile | undefined
-  /** Relative paths of `ready` markers (P21). */
-  readonly markers: readonly string[]
-  /** Entries below the directory that lie on the kubelet's own file system, state file and mount point aside. */
-  readonly content: readonly TreeEntry[]
-  /** Those that show this volume, where several of the pod bear its name. */
-  readonly subPaths: SubPaths | undefined
-}
 
 /** Plugins that keep a `ready` marker, and its directory's name below plugins/kubernetes.io~empty-dir (P22). */
 const WRAPPED = new Set([

@@ -3,11 +3,11 @@
  * links after the volume: which belong together is told by evidence, not by name.
  */
 import { compareText } from '../lang/compare-text.ts'
+import { undeletedRoot } from '../mountinfo/deleted.ts'
 import { FC_PLUGIN } from '../names/fc-disk.ts'
 import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
-import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { ActualInputs } from './actual-inputs.ts'
-import type { BlockVolume, PodLinks } from './devices.ts'
+import type { BlockVolume, PodLinks } from './block-volume.ts'
 import { foreignMounts, mapDirectoryOnly, mappingOf, uidsBelow } from './map-files.ts'
 import { baseName } from './tree.ts'
 

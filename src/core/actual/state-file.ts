@@ -1,6 +1,7 @@
 /** vol_data.json, as the kubelet writes it beside a CSI mount (R024, C12-C14). */
-import type { TreeEntry } from '../model/snapshot.ts'
+
 import { onceFor } from '../lang/once-for.ts'
+import type { TreeEntry } from '../model/snapshot.ts'
 
 export interface VolumeData {
   readonly driverName: string

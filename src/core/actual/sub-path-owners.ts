@@ -2,11 +2,12 @@
  * Whose sub-paths are whose. The kubelet calls them by the volume's spec name alone (P136), and a PersistentVolume may
  * be called like a volume of the same pod: each leaf belongs to the volume that it shows (S18).
  */
-import type { Location } from '../mountinfo/location.ts'
-import { undeletedRoot } from '../mountinfo/deleted.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
+
 import { isWithin } from '../files/path-within.ts'
-import type { PodVolume, SubPathLeaf, SubPaths } from './pod-volumes.ts'
+import { undeletedRoot } from '../mountinfo/deleted.ts'
+import type { Location } from '../mountinfo/location.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { PodVolume, SubPathLeaf, SubPaths } from './pod-volume.ts'
 
 type Candidate = Pick<PodVolume, 'plugin' | 'dir' | 'layers'>
 

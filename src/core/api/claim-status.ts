@@ -1,11 +1,11 @@
 /** A claim as it is now, and what a node may write into its status (C40, C102). */
 import type { ClaimStatusPatch } from '../desired/claim-status-patch.ts'
 import type { PersistentVolumeClaim } from '../model/objects.ts'
+import { CLAIMS, type ObjectKey, objectPath } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject, received } from './objects.ts'
 import { reduced } from './reduce-object.ts'
-import { CLAIMS, type ObjectKey, objectPath } from '../model/resources.ts'
 
 /** Undefined where the API shows that there is none (S3). */
 export async function getClaim(client: KubeClient, key: ObjectKey): Promise<PersistentVolumeClaim | undefined> {

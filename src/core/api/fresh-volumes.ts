@@ -2,13 +2,14 @@
  * The claims and volumes behind pods, as the API has them now: pods that are asked for anew may name what the last look
  * did not have, and what it lacked is unknown, not absent (S21, S3).
  */
-import { controllerWantedVolumes } from '../populator/controller-wanted.ts'
+
 import type { ApiObject, Pod } from '../model/objects.ts'
+import { CLAIMS, keyText, type ObjectKey, type Resource, VOLUMES } from '../model/resources.ts'
 import type { ApiReadError, ApiSnapshot } from '../model/snapshot.ts'
+import { controllerWantedVolumes } from '../populator/controller-wanted.ts'
 import type { KubeClient } from './kube-client.ts'
 import { ObjectReader } from './object-reader.ts'
 import { referencedObjects } from './referenced-objects.ts'
-import { CLAIMS, keyText, type ObjectKey, type Resource, VOLUMES } from '../model/resources.ts'
 
 /** Nobody waits longer for all of them together. */
 const DEADLINE_MS = 30_000

@@ -1,5 +1,5 @@
-import { NODE_USER } from '../names/volume-names.ts'
 import { flag, kept, type Shape, text } from '../json/shape.ts'
+import { NODE_USER } from '../names/volume-names.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { received } from './objects.ts'

@@ -1,8 +1,8 @@
 import type { Lease } from '../model/objects.ts'
+import { LEASES } from '../model/resources.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject } from './objects.ts'
-import { LEASES } from '../model/resources.ts'
 
 const NAMESPACE = 'kube-node-lease'
 

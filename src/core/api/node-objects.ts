@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SafetyRefusal } from '../errors/errors.ts'
 import type { Node, Pod } from '../model/objects.ts'
+import { NODES, PODS } from '../model/resources.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient, ObjectList } from './kube-client.ts'
 import { getObject, listObjects } from './objects.ts'
 import { reduced } from './reduce-object.ts'
-import { NODES, PODS } from '../model/resources.ts'
 
 /**
  * The pods of a node as the API server has them now: a consistent read by field selector (S2, N46, N47).

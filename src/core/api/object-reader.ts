@@ -1,12 +1,12 @@
 import { compareText } from '../lang/compare-text.ts'
 import type { ApiObject } from '../model/objects.ts'
+import { keyText, type ObjectKey, type Resource, type ResourcePath } from '../model/resources.ts'
 import type { ApiReadError } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError, lateError } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
 import { getObject, listObjects } from './objects.ts'
 import { reduced } from './reduce-object.ts'
-import { keyText, type ObjectKey, type Resource, type ResourcePath } from '../model/resources.ts'
 
 /** Requests for single objects in flight at once (N68). */
 const CONCURRENCY = 10

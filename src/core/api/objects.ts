@@ -3,9 +3,9 @@
  * fields. An answer in which one is of another type is no answer (S3, S34), like one that is no JSON.
  */
 import { type Shape, ShapeError } from '../json/shape.ts'
+import { listPath, type ObjectKey, objectPath, type Resource } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient, ObjectList, RequestSettings } from './kube-client.ts'
-import { listPath, type ObjectKey, objectPath, type Resource } from '../model/resources.ts'
 
 export async function getObject<T>(
   client: KubeClient,

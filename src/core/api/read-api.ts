@@ -1,6 +1,7 @@
 import { namedUids } from '../desired/pods.ts'
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import type { Node, Pod } from '../model/objects.ts'
+import { CONFIG_MAPS, CSI_NODES, NODES, SECRETS } from '../model/resources.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names/volume-names.ts'
 import { credentialWord, mayI, whoAmI } from './identity.ts'
@@ -12,7 +13,6 @@ import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes } from './read-volumes.ts'
 import { digestedConfigMap, digestedSecret, reduced } from './reduce-object.ts'
 import { referencedObjects } from './referenced-objects.ts'
-import { CONFIG_MAPS, CSI_NODES, NODES, SECRETS } from '../model/resources.ts'
 
 export interface ReadApiOptions {
   readonly client: KubeClient

@@ -4,23 +4,24 @@
  * Asked only where there is something to ask: a VolumeAttachment to another node, or a volume of a plugin whose attachments
  * stand in the status of Nodes alone. Of other nodes' pods only those are kept that use such a volume.
  */
-import { compareText } from '../lang/compare-text.ts'
+
+import { allowsSeveralNodes } from '../desired/access-modes.ts'
+import { ApiObjects } from '../desired/api-objects.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
 import { isTerminalPhase, podNamespace } from '../desired/pods.ts'
-import { desiredStateOfPods } from '../populator/populate.ts'
 import { claimReferenceOf } from '../desired/resolve-claim.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type { PersistentVolume, Pod } from '../model/objects.ts'
+import { NODES } from '../model/resources.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
-import { ApiObjects } from '../desired/api-objects.ts'
+import { desiredStateOfPods } from '../populator/populate.ts'
 import { statusVolumes } from '../populator/status-volumes.ts'
-import { allowsSeveralNodes } from '../reconcile/identity/volume-facts.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { listNodePods } from './node-objects.ts'
 import { listObjects } from './objects.ts'
-import { NODES } from '../model/resources.ts'
 
 /** Nodes whose pods are asked for: a volume has one, seldom two; hundreds at once is an outage, and no answer to it. */
 const MOST_NODES = 5

@@ -4,9 +4,10 @@
  * They are read after the pods (N48). What a list lacks, or shows unfinished, is asked for by name once more: a claim
  * younger than the list must not look absent (S3, S4).
  */
-import { compareText } from '../lang/compare-text.ts'
+
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type {
   ApiObject,
   CsiDriver,
@@ -15,10 +16,18 @@ import type {
   PersistentVolumeClaim,
   VolumeAttachment,
 } from '../model/objects.ts'
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  CSI_DRIVERS,
+  keyText,
+  type ObjectKey,
+  type Resource,
+  VOLUMES,
+} from '../model/resources.ts'
 import { attachmentName, parseCsiUniqueName } from '../names/volume-names.ts'
 import { ApiError } from './api-error.ts'
 import type { ObjectReader } from './object-reader.ts'
-import { ATTACHMENTS, CLAIMS, CSI_DRIVERS, keyText, type ObjectKey, type Resource, VOLUMES } from '../model/resources.ts'
 
 export interface VolumeObjects {
   readonly claims: readonly PersistentVolumeClaim[]

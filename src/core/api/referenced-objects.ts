@@ -1,5 +1,5 @@
-import { compareText } from '../lang/compare-text.ts'
 import { claimReferenceOf } from '../desired/resolve-claim.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type { Pod } from '../model/objects.ts'
 import { keyText, type ObjectKey } from '../model/resources.ts'
 

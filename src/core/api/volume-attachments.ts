@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { VolumeAttachment } from '../model/objects.ts'
+import { ATTACHMENTS, objectPath } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject } from './objects.ts'
 import { reduced } from './reduce-object.ts'
-import { ATTACHMENTS, objectPath } from '../model/resources.ts'
 
 /** Which VolumeAttachment was decided upon: exactly that version of exactly that object. */
 export interface AttachmentVersion {

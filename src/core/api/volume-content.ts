@@ -1,11 +1,12 @@
 /** What is written into volumes, read with its values right before: it is handed on, and never kept or logged. */
+
+import { kept, text } from '../json/shape.ts'
 import { trustBundleShape } from '../model/object-shapes.ts'
 import type { ClusterTrustBundle, ConfigMap, Pod, Secret } from '../model/objects.ts'
-import { kept, text } from '../json/shape.ts'
+import { CONFIG_MAPS, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject, listObjects, received } from './objects.ts'
-import { CONFIG_MAPS, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from '../model/resources.ts'
 
 /** For whom a token is, and how long (P53). */
 export interface TokenRequest {

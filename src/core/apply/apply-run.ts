@@ -1,23 +1,31 @@
 /** The state of one apply: who has what outcome, what is said, and whether anything new may still be started. */
-import { diskTrouble } from '../files/disk-trouble.ts'
+
 import { VolctlError } from '../errors/errors.ts'
-import type { Operation, OperationKind, Plan, Step } from '../plan/plan.ts'
-import { isBatchable } from './operation/batchable.ts'
-import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from '../plan/events.ts'
-import { Shared } from './operation/freshness.ts'
-import type { Host } from '../host/host.ts'
-import type { Journal } from '../journal/write-journal.ts'
-import { linuxHost } from '../host/linux-host.ts'
 import { OperationRefused, StepFailed } from '../errors/operation-error.ts'
+import { diskTrouble } from '../files/disk-trouble.ts'
+import type { Host } from '../host/host.ts'
+import { linuxHost } from '../host/linux-host.ts'
+import type { Journal } from '../journal/write-journal.ts'
+import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from '../plan/events.ts'
+import type { Operation, OperationKind, Plan, Step } from '../plan/plan.ts'
+import { VolumeRecords } from './disks/volume-records.ts'
+import { isBatchable } from './operation/batchable.ts'
+import { Shared } from './operation/freshness.ts'
 import type { ApplyContext, Witness } from './operation/ports.ts'
-import { askKubelet, askLease, askWitness, kubeletCameBack, ownsNode, plannedWithKubelet } from './operation/preconditions.ts'
-import type { StepsDone } from './run-steps.ts'
-import { Schedule } from './schedule.ts'
+import {
+  askKubelet,
+  askLease,
+  askWitness,
+  kubeletCameBack,
+  ownsNode,
+  plannedWithKubelet,
+} from './operation/preconditions.ts'
 import { SharedLook } from './operation/shared-look.ts'
 import type { StepContext } from './operation/step-context.ts'
 import { Surroundings } from './operation/surroundings.ts'
-import { VolumeRecords } from './disks/volume-records.ts'
 import { WaitingBudget } from './operation/waiting-budget.ts'
+import type { StepsDone } from './run-steps.ts'
+import { Schedule } from './schedule.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 

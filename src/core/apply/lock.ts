@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, linkSync, statSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import { diskTrouble, troubleText } from '../files/disk-trouble.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
+import { diskTrouble, troubleText } from '../files/disk-trouble.ts'
 import { sha256Hex } from '../names/volume-names.ts'
+import { invoker } from '../processes/invoker.ts'
 import { makeTrustedDirectory, NotTrusted, nameIn, openKept, TRUST_HINT } from '../trust/files.ts'
 import { kernelText, kernelTextIfAny } from '../trust/kernel.ts'
 import { createNew, readToLimit, writeAll } from '../trust/plain-files.ts'
-import { invoker } from '../processes/invoker.ts'
 
 /** Of a lock file; each has some hundred. */
 const MAX_BYTES = 64 * 1024

@@ -7,12 +7,12 @@
  */
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
-import { expectedIds, isExpected } from './operation/expected-mounts.ts'
 import { removeStep } from './mounts/remove.ts'
-import { requireConditions } from './run-operation.ts'
-import type { StepContext } from './operation/step-context.ts'
 import { requireGone, umountLayer } from './mounts/umount-step.ts'
-import { type Member, type Umount, umountAll } from './mounts/umount-together.ts'
+import { expectedIds, isExpected } from './operation/expected-mounts.ts'
+import type { StepContext } from './operation/step-context.ts'
+import { requireConditions } from './run-operation.ts'
+import { type Member, type Umount, umountAll } from './umount-together.ts'
 
 export const BATCH_OPERATIONS = 5000
 const BREATH = 200

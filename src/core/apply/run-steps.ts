@@ -1,20 +1,22 @@
 /** The steps of one operation, in their order. */
+
+import type { Undo } from '../errors/undo.ts'
+import type { Deleted } from '../files/delete-content.ts'
 import { FC_PLUGIN } from '../names/fc-disk.ts'
 import type { Step } from '../plan/plan.ts'
 import { bringUpStep } from './bring-up-step.ts'
-import { expandVolume } from './expand/expand-volume.ts'
-import { takeBack, type Undo } from './operation/undo.ts'
 import { deleteContentStep } from './content/content-step.ts'
 import { callDriver } from './csi/csi-step.ts'
-import type { Deleted } from '../files/delete-content.ts'
 import { detachVolume } from './detach/detach.ts'
+import { releaseLoop } from './disks/loop-step.ts'
+import { expandVolume } from './expand/expand-volume.ts'
 import { deleteFcDevices } from './fc/fc-step.ts'
 import { callFlexDriver } from './flex/flex-step.ts'
 import { deleteIscsiDevices, logOutOfIscsi } from './iscsi/iscsi-step.ts'
-import { releaseLoop } from './disks/loop-step.ts'
 import { removeStep } from './mounts/remove.ts'
-import type { StepContext } from './operation/step-context.ts'
 import { umountLayer } from './mounts/umount-step.ts'
+import type { StepContext } from './operation/step-context.ts'
+import { takeBack } from './operation/undo.ts'
 
 export interface StepsDone {
   readonly deleted: Deleted

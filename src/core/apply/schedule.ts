@@ -4,8 +4,8 @@
  */
 import { FC_PLUGIN } from '../names/fc-disk.ts'
 import { ISCSI_PLUGIN, parseIscsiDirectory } from '../names/iscsi-disk.ts'
-import type { Operation } from '../plan/plan.ts'
 import type { OutcomeState } from '../plan/events.ts'
+import type { Operation } from '../plan/plan.ts'
 
 export interface Verdict {
   readonly state: OutcomeState

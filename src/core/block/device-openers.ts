@@ -5,13 +5,13 @@
  */
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
+import { cannotHang } from '../mountinfo/file-systems.ts'
+import { containingMount } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { OtherNamespace } from '../processes/mount-namespaces.ts'
+import { hasEnded, isHiddenInit, processIds, processName, taskIds } from '../processes/mount-namespaces.ts'
 import { kernelTextIfAny, mountIdIn } from '../trust/kernel.ts'
 import { anyDeviceNumberOf } from './device-use.ts'
-import { cannotHang } from '../mountinfo/file-systems.ts'
-import type { OtherNamespace } from '../host/host.ts'
-import { containingMount } from '../mountinfo/location.ts'
-import { hasEnded, isHiddenInit, processIds, processName, taskIds } from '../processes/mount-namespaces.ts'
 
 export interface Opener {
   readonly pid: number

@@ -1,8 +1,8 @@
 /** The block devices of this host, or of a fabricated sysfs. What is not there is absent; any other failure is thrown (S3). */
 import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
-import { compareText } from '../lang/compare-text.ts'
 import { errnoOf } from '../errors/errors.ts'
+import { compareText } from '../lang/compare-text.ts'
 import { kernelText } from '../trust/kernel.ts'
 import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
 

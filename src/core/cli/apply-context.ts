@@ -6,7 +6,6 @@ import { withFreshVolumes } from '../api/fresh-volumes.ts'
 import { nodeLease } from '../api/node-lease.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
 import { listObjects } from '../api/objects.ts'
-import { ATTACHMENTS } from '../model/resources.ts'
 import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
 import {
   getClusterTrustBundle,
@@ -16,27 +15,33 @@ import {
   listClusterTrustBundles,
   requestToken,
 } from '../api/volume-content.ts'
-import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/operation/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
-import { type ControllerWanted, controllerWantedVolumes, mayWant, wantedDevices } from '../populator/controller-wanted.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { DeviceSource } from '../desired/device-source.ts'
 import { namedUids } from '../desired/pods.ts'
-import { desiredStateOfPods } from '../populator/populate.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { containerNames } from '../holders/container-names.ts'
+import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
+import { onceFor } from '../lang/once-for.ts'
 import type { Pod } from '../model/objects.ts'
+import { ATTACHMENTS } from '../model/resources.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { renewedSince } from '../node/kubelet/signs-of-life.ts'
-import { onceFor } from '../lang/once-for.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { knownPods } from '../reconcile/pods/known-pods.ts'
+import {
+  type ControllerWanted,
+  controllerWantedVolumes,
+  mayWant,
+  wantedDevices,
+} from '../populator/controller-wanted.ts'
+import { desiredStateOfPods } from '../populator/populate.ts'
 import { planNode } from '../reconcile/plan-node.ts'
+import { knownPods } from '../reconcile/pods/known-pods.ts'
 import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
 import { csiNodeOf } from './csi-node.ts'
 

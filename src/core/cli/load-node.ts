@@ -1,7 +1,7 @@
 import { VolctlError } from '../errors/errors.ts'
-import type { StandingObstacle } from '../processes/standing.ts'
-import type { NodeState } from '../model/node-state.ts'
 import { plainPath } from '../files/path-within.ts'
+import type { NodeState } from '../model/node-state.ts'
+import type { StandingObstacle } from '../processes/standing.ts'
 import { type LookOptions, leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 

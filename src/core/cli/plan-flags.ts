@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import { VolctlError } from '../errors/errors.ts'
-import { DEFAULT_SETTLE_MS, type PlanOptions } from '../plan/plan.ts'
 import { parseDuration } from '../lang/duration.ts'
+import { DEFAULT_SETTLE_MS, type PlanOptions } from '../plan/plan.ts'
 import { parseOperationKinds } from './operation-kinds.ts'
 
 const scope = { helpGroup: 'SCOPE' }

@@ -1,16 +1,16 @@
 import { Command, Flags, type Interfaces } from '@oclif/core'
+import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
+import { environment } from '../trust/environment.ts'
+import { type Palette, palette } from '../views/palette.ts'
+import { toJson, toYaml } from '../views/structured.ts'
+import { terminalSafe } from '../views/terminal-safe.ts'
 import { Reentered } from './live-node.ts'
 import { messages } from './messages.ts'
 import { standardOutput } from './output.ts'
 import { errorText } from './report-error.ts'
 import { plainSwitches } from './switches.ts'
 import { explainError } from './usage-error.ts'
-import type { ExitStatus } from '../errors/exit-status.ts'
-import { environment } from '../trust/environment.ts'
-import { type Palette, palette } from '../views/palette.ts'
-import { toJson, toYaml } from '../views/structured.ts'
-import { terminalSafe } from '../views/terminal-safe.ts'
 
 /** The contract's forms of an answer; `apply` adds ndjson. */
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const

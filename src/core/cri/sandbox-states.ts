@@ -1,5 +1,5 @@
-import { compareText } from '../lang/compare-text.ts'
 import { type Container, ContainerState, type PodSandbox, PodSandboxState } from '../grpc/gen/runtime/v1/runtime_pb.js'
+import { compareText } from '../lang/compare-text.ts'
 import type { SandboxState } from '../model/snapshot.ts'
 
 /** Labels that the kubelet puts on every sandbox and container (C117). */

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { compareText } from '../lang/compare-text.ts'
 import { errorMessage, isMissing } from '../errors/errors.ts'
+import { compareText } from '../lang/compare-text.ts'
 
 /** A unix socket below the root directory. */
 export interface SocketFile {

@@ -6,7 +6,8 @@
  * that lists and no error could have hidden it, or when the API answered NotFound for exactly this object. Everything
  * else, errors of a shape that isn't understood included, is unknown.
  */
-import { keyText } from '../model/resources.ts'
+
+import { onceFor } from '../lang/once-for.ts'
 import type {
   ApiObject,
   ConfigMap,
@@ -16,9 +17,9 @@ import type {
   SecretDigest,
   VolumeAttachment,
 } from '../model/objects.ts'
+import { keyText } from '../model/resources.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names/volume-names.ts'
-import { onceFor } from '../lang/once-for.ts'
 import { covers, isNotFoundOf, isRefusedList, type ReadFailure, readFailures, spoilsList } from './read-failures.ts'
 
 export type Lookup<T> =

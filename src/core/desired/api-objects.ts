@@ -1,14 +1,11 @@
 /** The API's storage objects as a pass asks for them: by name, by driver and handle. Indexed when first asked for. */
-import { csiSourceOf } from './csi-translation/csi-source.ts'
+
 import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../names/volume-names.ts'
+import type { Handle } from './attached-elsewhere.ts'
 import { AttachedElsewhere } from './attached-elsewhere.ts'
-
-export interface Handle {
-  readonly driver: string
-  readonly handle: string
-}
+import { csiSourceOf } from './csi-translation/csi-source.ts'
 
 export class ApiObjects {
   readonly #volumes: readonly PersistentVolume[]

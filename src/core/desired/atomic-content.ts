@@ -1,14 +1,13 @@
 /** The files that configMap, secret, downwardAPI and projected volumes should hold (P27, P46-P53; O28). */
+
+import { onceFor } from '../lang/once-for.ts'
 import type { ConfigMap, Pod, PodVolumeSource, SecretDigest } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
-import { onceFor } from '../lang/once-for.ts'
 import { apiLookup, type Lookup } from './api-lookup.ts'
 import { downwardApiFile } from './downward-api-content.ts'
+import type { ExpectedFile } from './payload-entries.ts'
 import { isNoContent, type NoContent, payloadFiles } from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
-
-/** `any`: a file is there, its content can't be known (tokens, certificates, resources). */
-export type ExpectedFile = { readonly digest: string } | { readonly size: number } | { readonly any: true }
 
 export type ExpectedContent =
   /** Exactly these files, by path relative to `..data`. Modes and owners don't count (P28). */

@@ -2,7 +2,6 @@
 import { append } from '../lang/append.ts'
 import type { CsiPersistentVolumeSource, VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, csiUniqueName } from '../names/volume-names.ts'
-import type { Handle } from './api-objects.ts'
 
 /**
  * Only the hash in its name says which volume an attachment is of (R007). Nearly always its PersistentVolume gives the
@@ -43,4 +42,9 @@ export class AttachedElsewhere {
 
 function isOf({ metadata, spec }: VolumeAttachment, handle: string): boolean {
   return metadata.name === attachmentName(handle, spec.attacher, spec.nodeName)
+}
+
+export interface Handle {
+  readonly driver: string
+  readonly handle: string
 }

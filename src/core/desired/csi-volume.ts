@@ -1,8 +1,9 @@
 /** What a CSI volume's spec says, be it a PersistentVolume or inline in the pod (C8, C52, C55-C58, C63, C64, C106). */
+
+import type { CsiDriver, SecretReference } from '../model/objects.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { podNamespace } from './pods.ts'
 import { isReadOnlyFor } from './shared-sources.ts'
-import type { CsiDriver, SecretReference } from '../model/objects.ts'
 
 export function isEphemeral({ persistentVolume }: VolumeToMount): boolean {
   return persistentVolume === undefined

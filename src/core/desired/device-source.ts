@@ -4,11 +4,12 @@
  * By exact names of target and LUN, of WWN and LUN, of WWID, of the volume; where two ways of writing one volume exist,
  * either counts, so that a volume that somebody wants is never taken for another.
  */
+
+import type { SharedSources } from '../model/objects.ts'
 import { FC_PLUGIN, parseFcDirectory } from '../names/fc-disk.ts'
 import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
-import type { SharedSources } from '../model/objects.ts'
-import type { VolumeSpec } from './desired-state.ts'
 import { sharedSourcesOf } from './shared-sources.ts'
+import type { VolumeSpec } from './volume-spec.ts'
 
 /** A volume that somebody wants, as far as devices go. */
 export interface DeviceSource {

@@ -1,8 +1,7 @@
 /** What a downward API item writes, as far as the API object alone can tell (P50). */
 import type { DownwardApiItem, Pod } from '../model/objects.ts'
-import type { ExpectedFile } from './atomic-content.ts'
 import { downwardApiText } from './downward-api-value.ts'
-import type { NoContent } from './payload-entries.ts'
+import type { ExpectedFile, NoContent } from './payload-entries.ts'
 
 const ANY: ExpectedFile = { any: true }
 

@@ -1,7 +1,7 @@
 /** The text that a downward API item writes (P50). */
 import { compareText } from '../lang/compare-text.ts'
-import type { DownwardApiItem, Node, Pod } from '../model/objects.ts'
 import { ownValue } from '../lang/own-value.ts'
+import type { DownwardApiItem, Node, Pod } from '../model/objects.ts'
 import { goQuote } from './go-quote.ts'
 import type { NoContent } from './payload-entries.ts'
 import { onDiskUid, podNamespace } from './pods.ts'

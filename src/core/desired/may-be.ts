@@ -4,11 +4,12 @@
  * What is known of it is its source at most: a source that is readable says of which plugins and drivers the volume can
  * be, and of which it never is. What nobody can read may be any.
  */
+
+import type { PersistentVolume, PodVolumeSource } from '../model/objects.ts'
 import { FC_PLUGIN } from '../names/fc-disk.ts'
 import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
-import type { PersistentVolume, PodVolumeSource } from '../model/objects.ts'
 import { CSI_PLUGIN, parseCsiUniqueName } from '../names/volume-names.ts'
-import type { VolumeSpec } from './desired-state.ts'
+import type { VolumeSpec } from './volume-spec.ts'
 
 export type MayBe =
   /** None: it has no device, or is bound to nothing. */

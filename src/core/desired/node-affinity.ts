@@ -1,6 +1,7 @@
 /** Whether a PersistentVolume may be used on a node: its required node affinity (R430 step 2). */
-import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
+
 import { ownValue } from '../lang/own-value.ts'
+import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
 
 /** Without a required affinity every node fits; otherwise one term must match, all of it. */
 export function matchesNode(pv: PersistentVolume, node: Node): boolean {

@@ -170,3 +170,6 @@ class Source<T extends object> {
 export function isNoContent(value: object): value is NoContent {
   return 'kind' in value && 'reason' in value
 }
+
+/** `any`: a file is there, its content can't be known (tokens, certificates, resources). */
+export type ExpectedFile = { readonly digest: string } | { readonly size: number } | { readonly any: true }

@@ -1,6 +1,7 @@
 /** What one pod object says: whose directory it owns, whether it is finished, which volumes its containers use. */
-import type { Container, ContainerStatus, Pod } from '../model/objects.ts'
+
 import { isPathName } from '../files/path-name.ts'
+import type { Container, ContainerStatus, Pod } from '../model/objects.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'

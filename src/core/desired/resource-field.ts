@@ -1,6 +1,7 @@
 /** A container's requests and limits as the downward API writes them (P50). */
-import type { DownwardApiItem, Node, Pod } from '../model/objects.ts'
+
 import { ownValue } from '../lang/own-value.ts'
+import type { DownwardApiItem, Node, Pod } from '../model/objects.ts'
 import type { NoContent } from './payload-entries.ts'
 import { divideUp, parseMilliQuantity, parseQuantity } from './quantity.ts'
 

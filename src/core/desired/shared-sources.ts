@@ -1,6 +1,6 @@
 /** The source of a volume, of the kinds that a pod and a PersistentVolume may both have (P5). */
 import type { SharedSources } from '../model/objects.ts'
-import type { VolumeSpec } from './desired-state.ts'
+import type { VolumeSpec } from './volume-spec.ts'
 
 /** The PersistentVolume's, where there is one: also of an inline volume that was translated. */
 export function sharedSourcesOf({

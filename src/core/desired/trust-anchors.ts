@@ -1,7 +1,7 @@
 /** The certificates of cluster trust bundles, as a projected volume shows them (P55). */
 import { compareText } from '../lang/compare-text.ts'
-import type { ClusterTrustBundle, LabelSelector } from '../model/objects.ts'
 import { ownValue } from '../lang/own-value.ts'
+import type { ClusterTrustBundle, LabelSelector } from '../model/objects.ts'
 import { matchesLabel } from './node-affinity.ts'
 
 const BLOCK = /-----BEGIN ([^-\n]+)-----\n([\s\S]*?)\n?-----END \1-----/g

@@ -2,11 +2,11 @@
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
-import { desiredStateOfPods } from '../populator/populate.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../names/volume-names.ts'
-import { identifyAttachment } from '../reconcile/identity/attachment-identity.ts'
+import { desiredStateOfPods } from '../populator/populate.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
+import { identifyAttachment } from '../reconcile/identity/attachment-identity.ts'
 import { type NodeVolume, podDirOf } from './node-volume.ts'
 import type { VolumeRegister } from './volume-register.ts'
 

@@ -8,7 +8,8 @@ import type { Fact, Place, Subject } from './explanation.ts'
 import { findTarget, splitPrefix } from './find-target.ts'
 import { identityOf } from './identity.ts'
 import type { NodeVolumes } from './node-volumes.ts'
-import { type PlaceTarget, placeTarget } from './path-target.ts'
+import { placeTarget } from './path-target.ts'
+import type { PlaceTarget } from './places.ts'
 
 export interface Asked {
   readonly subject: Subject

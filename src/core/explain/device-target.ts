@@ -1,13 +1,13 @@
 /** What a block device is to this node: what is mounted from it, what it backs, whose it is. */
 
+import { isWithin } from '../files/path-within.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { isWithin } from '../files/path-within.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Fact } from './explanation.ts'
 import type { NodeVolume } from './node-volume.ts'
 import type { NodeVolumes } from './node-volumes.ts'
-import type { PlaceTarget } from './path-target.ts'
+import type { PlaceTarget } from './places.ts'
 import { placeAt } from './places.ts'
 
 const NUMBER = /^\d+:\d+$/

@@ -3,8 +3,8 @@
  * same look, and by the same pass, as a plan. Pure: who holds it is asked of the live node alone (live-holders.ts).
  */
 import type { Held } from '../holders/live-holders.ts'
-import type { NodeState } from '../model/node-state.ts'
 import { onceFor } from '../lang/once-for.ts'
+import type { NodeState } from '../model/node-state.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { adviceOn } from './advice.ts'

@@ -1,9 +1,18 @@
 /** Volumes of which something is on disk or mounted, put to those that pods want by directory, identity or device. */
-import type { BlockVolume, StagedVolume } from '../actual/devices.ts'
+
+import type { BlockVolume } from '../actual/block-volume.ts'
 import type { GlobalMount } from '../actual/global-mounts.ts'
-import { type PodVolume, podSubPaths, podVolumes } from '../actual/pod-volumes.ts'
+import type { PodVolume } from '../actual/pod-volume.ts'
+import { podSubPaths, podVolumes } from '../actual/pod-volumes.ts'
+import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName, uniquePodVolumeName, uniqueVolumeName } from '../names/volume-names.ts'
+import {
+  CSI_PLUGIN,
+  csiUniqueName,
+  escapeQualifiedName,
+  uniquePodVolumeName,
+  uniqueVolumeName,
+} from '../names/volume-names.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { identifyBlock, identifyPodVolume, identifyStaged } from '../reconcile/identity/csi-identity.ts'
 import { globalUniqueName } from '../reconcile/unmount-detach-devices/unmount-other-devices.ts'

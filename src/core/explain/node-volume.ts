@@ -1,15 +1,17 @@
 /** All that one volume is and has on this node: its names, pods, directories and mounts. */
-import type { BlockMapping, BlockVolume, StagedVolume } from '../actual/devices.ts'
+
+import type { BlockMapping, BlockVolume } from '../actual/block-volume.ts'
 import type { GlobalMount } from '../actual/global-mounts.ts'
-import type { PodVolume, SubPaths } from '../actual/pod-volumes.ts'
+import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
+import { onceFor } from '../lang/once-for.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { CSI_PLUGIN, unescapeQualifiedName } from '../names/volume-names.ts'
-import { onceFor } from '../lang/once-for.ts'
 import { csiPodDir } from '../plugins/csi-paths.ts'
 import { pluginNamed } from '../plugins/registry.ts'
-import type { CsiIdentity } from '../reconcile/identity/csi-identity.ts'
+import type { CsiIdentity } from '../reconcile/identity/identified.ts'
 
 /** A map of a block volume, and the pod's part of it. */
 export interface Mapped {

@@ -1,30 +1,18 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or none of its business. */
-import { containingMount, type Location, locationIn } from '../mountinfo/location.ts'
+
 import { VolctlError } from '../errors/errors.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
+import { containingMount, type Location, locationIn } from '../mountinfo/location.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { deviceTarget, isDevice } from './device-target.ts'
-import type { Fact, Place, Subject } from './explanation.ts'
+import type { Fact, Subject } from './explanation.ts'
 import { nearNames } from './near-names.ts'
 import type { NodeVolume } from './node-volume.ts'
 import type { NodeVolumes } from './node-volumes.ts'
+import type { PlaceTarget } from './places.ts'
 import { placeAt } from './places.ts'
 import { rootPathOf } from './root-path.ts'
-
-/** What an explanation of a path or a device is about. */
-export interface PlaceTarget {
-  readonly subject: Subject
-  readonly facts: readonly Fact[]
-  readonly places: readonly Place[]
-  readonly volumes: readonly NodeVolume[]
-  readonly pods: readonly string[]
-  readonly paths: readonly string[]
-  /** Names in /dev of the devices that were asked about. */
-  readonly devices?: readonly string[]
-  /** Why nothing is to be done, where it is no pod's and no volume's. */
-  readonly because?: string
-}
 
 /** @param given an absolute path, or "major:minor" @throws VolctlError NotFound */
 export function placeTarget(context: PlanContext, volumes: NodeVolumes, given: string): PlaceTarget {

@@ -7,7 +7,7 @@ import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { deadWords } from './dead-words.ts'
-import type { MountView, Place } from './explanation.ts'
+import type { Fact, MountView, Place, Subject } from './explanation.ts'
 import { type NodeVolume, podDirOf } from './node-volume.ts'
 
 /** The pods' part first, then the node's own. */
@@ -142,4 +142,18 @@ function stateFilePlace(inputs: ActualInputs, file: StateFile | undefined, given
 function foreignPlaces(inputs: ActualInputs, mounts: readonly MountInfo[], given: Partial<Place>): Place[] {
   const paths = new Set(mounts.map(({ mountPoint }) => inputs.plain(mountPoint)))
   return [...paths].map((path) => placeAt(inputs, path, { role: 'foreign', ...given }))
+}
+
+/** What an explanation of a path or a device is about. */
+export interface PlaceTarget {
+  readonly subject: Subject
+  readonly facts: readonly Fact[]
+  readonly places: readonly Place[]
+  readonly volumes: readonly NodeVolume[]
+  readonly pods: readonly string[]
+  readonly paths: readonly string[]
+  /** Names in /dev of the devices that were asked about. */
+  readonly devices?: readonly string[]
+  /** Why nothing is to be done, where it is no pod's and no volume's. */
+  readonly because?: string
 }

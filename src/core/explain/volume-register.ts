@@ -1,6 +1,6 @@
 import type { PersistentVolume } from '../model/objects.ts'
 import { csiUniqueName } from '../names/volume-names.ts'
-import type { Identified } from '../reconcile/identity/csi-identity.ts'
+import type { Identified } from '../reconcile/identity/identified.ts'
 import { NodeVolume } from './node-volume.ts'
 
 /** Volumes, and the names by which what comes later finds the one that it is of. */

@@ -1,11 +1,12 @@
 /** The answer with who holds it, as the live node shows it. */
-import { firstFew } from '../lang/first-few.ts'
+
 import type { ContainerName, NameOf } from '../holders/container-names.ts'
 import type { Holders } from '../holders/find-holders.ts'
-import type { PodProcess } from '../processes/pod-cgroups.ts'
+import { firstFew } from '../lang/first-few.ts'
 import { BLOCK_CODES } from '../plan/catalogue.ts'
 import type { OperationKind, StepOp } from '../plan/plan.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
+import type { PodProcess } from '../processes/pod-cgroups.ts'
 import type { Advice, Explanation, HoldersView, NamespaceView, ProcessView } from './explanation.ts'
 
 /** Steps that fail on what somebody holds. */

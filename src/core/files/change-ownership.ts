@@ -7,11 +7,11 @@
  */
 import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
-import type { Ownership } from '../plan/plan.ts'
+import { StepFailed } from '../errors/operation-error.ts'
 import { Descent } from './descent.ts'
 import { asDirectory, isInMount, type OpenDirectory, openEntry } from './descriptors.ts'
 import { diskFailure } from './disk-failure.ts'
-import { StepFailed } from '../errors/operation-error.ts'
+import type { Ownership } from './ownership-bits.ts'
 import { isSkipped, ownedMode } from './ownership-bits.ts'
 
 export interface ChangeOwnershipOptions {

@@ -8,10 +8,10 @@
  */
 import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
+import { StepFailed } from '../errors/operation-error.ts'
 import { Descent } from './descent.ts'
 import { entryPath, type OpenDirectory, openBelow } from './descriptors.ts'
 import { diskFailure } from './disk-failure.ts'
-import { StepFailed } from '../errors/operation-error.ts'
 
 export interface Deleted {
   readonly files: number

@@ -1,8 +1,8 @@
 /** Directories held by descriptors, and paths that go through them (openat(2) in Node's words). */
 import { closeSync, fstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { StepFailed } from '../errors/operation-error.ts'
 import { kernelText } from '../trust/kernel.ts'
 import { markDirectory, markEntry } from '../trust/plain-files.ts'
-import { StepFailed } from '../errors/operation-error.ts'
 
 export interface OpenDirectory {
   readonly fd: number

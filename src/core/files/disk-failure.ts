@@ -1,6 +1,6 @@
-import { diskTrouble, troubleText } from './disk-trouble.ts'
 import { errnoOf } from '../errors/errors.ts'
 import { StepFailed } from '../errors/operation-error.ts'
+import { diskTrouble, troubleText } from './disk-trouble.ts'
 
 /**
  * A step that failed with the system's error.

@@ -1,5 +1,4 @@
 /** Which bits fsGroup sets, and when nothing has to be done (P31, P32): pure. */
-import type { Ownership } from '../plan/plan.ts'
 
 const PERMISSIONS = 0o7777
 const SETGID = 0o2000
@@ -27,4 +26,14 @@ export function isSkipped(root: OwnedEntry, { gid, policy, readOnly }: Ownership
 
 function directoryBits(readOnly: boolean): number {
   return SETGID | (readOnly ? 0o550 : 0o770)
+}
+
+/** fsGroup, as the kubelet gives a volume to a group (P31, P32). */
+export interface Ownership {
+  readonly gid: number
+  readonly policy: 'Always' | 'OnRootMismatch'
+  /** Its files are only to be read: fewer bits are set. */
+  readonly readOnly: boolean
+  /** The volume counts as set up all the same where the walk ends early (P34). */
+  readonly ignoreErrors: boolean
 }

@@ -1,10 +1,10 @@
 /** What the API and the runtime call the pod and the container that a process is of. */
 import { namedUids } from '../desired/pods.ts'
+import { onceFor } from '../lang/once-for.ts'
 import type { Pod } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
-import type { PodProcess } from '../processes/pod-cgroups.ts'
-import { onceFor } from '../lang/once-for.ts'
 import type { PodRef } from '../plan/plan.ts'
+import type { PodProcess } from '../processes/pod-cgroups.ts'
 
 export interface ContainerName {
   readonly pod: PodRef

@@ -2,11 +2,12 @@
  * One look at all that may use the content of a directory under another name (S12), for as many directories as are asked
  * about right after it: processes, mounts and overlays of every namespace, loop devices, swap files, NFS exports.
  */
-import type { OtherNamespace } from '../host/host.ts'
-import { type Location, locate } from '../mountinfo/location.ts'
-import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
+
 import { undeletedPath } from '../mountinfo/deleted.ts'
+import { type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import type { OtherNamespace } from '../processes/mount-namespaces.ts'
+import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { followLinks, inodeAt, type View } from './follow-links.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'

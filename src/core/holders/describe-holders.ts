@@ -1,7 +1,7 @@
 /** Holders in one line, for an operation that failed on them. */
 import { firstFew } from '../lang/first-few.ts'
-import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
+import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import type { NameOf } from './container-names.ts'
 import type { Holders } from './find-holders.ts'
 import type { Holder } from './process-files.ts'

@@ -1,6 +1,7 @@
 /** Who has something open on a file system that was unmounted lazily, and so is in no mount table (S20, S21). */
-import { isHiddenInit, processIds, processName } from '../processes/mount-namespaces.ts'
+
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { isHiddenInit, processIds, processName } from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { namespaceOf } from '../trust/kernel.ts'
 import type { BlockQuestion } from './mapped-blocks.ts'

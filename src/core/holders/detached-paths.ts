@@ -4,8 +4,8 @@
  */
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { deviceNumberFrom } from '../block/device-use.ts'
-import { hasEnded, taskIds } from '../processes/mount-namespaces.ts'
 import { errnoOf } from '../errors/errors.ts'
+import { hasEnded, taskIds } from '../processes/mount-namespaces.ts'
 import { kernelText, mountIdBehind, mountIdIn } from '../trust/kernel.ts'
 
 /**

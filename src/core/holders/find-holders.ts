@@ -3,8 +3,8 @@
  * loop devices, and other mount namespaces that still have it. Nothing below the places themselves is touched, so that a
  * dead server cannot hold this up.
  */
-import type { OtherNamespace } from '../host/host.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { swapFiles } from './kernel-files.ts'

@@ -1,9 +1,9 @@
 /** Who holds some paths and devices of this node, just now. Reads /proc and sysfs, opens nothing, and touches no mount. */
 import { openersOf } from '../block/device-openers.ts'
-import { locate } from '../mountinfo/location.ts'
-import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { errorMessage } from '../errors/errors.ts'
+import { locate } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { type Content, contentHolders } from './content-holders.ts'
 import { lookForUsers } from './content-look.ts'

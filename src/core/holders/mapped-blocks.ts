@@ -40,3 +40,9 @@ function numberAt(link: string): string | undefined {
     return undefined
   }
 }
+
+export interface Mapper {
+  readonly pid: number
+  readonly process: string
+  readonly path: string
+}

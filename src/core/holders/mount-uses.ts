@@ -4,13 +4,13 @@
  * own table, an apply and an explanation of every namespace's.
  */
 import { posix } from 'node:path'
-import { type Location, locate, locationIn, pathThrough } from '../mountinfo/location.ts'
-import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
-import { placeOf } from '../mountinfo/linked-mounts.ts'
-import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { isWithin } from '../files/path-within.ts'
 import { onceFor } from '../lang/once-for.ts'
 import { PathIndex } from '../lang/path-index.ts'
-import { isWithin } from '../files/path-within.ts'
+import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
+import { placeOf } from '../mountinfo/linked-mounts.ts'
+import { type Location, locate, locationIn, pathThrough } from '../mountinfo/location.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { type Layer, overlayLayers } from './overlay-layers.ts'
 import { PlaceIndex } from './place-index.ts'
 

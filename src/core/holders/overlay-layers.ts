@@ -6,8 +6,8 @@
  * backslash before a colon, a comma or itself, that newer kernels ask for in some options alone. So both readings count.
  */
 import { posix } from 'node:path'
-import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { onceFor } from '../lang/once-for.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 
 export interface Layer {
   readonly mount: MountInfo

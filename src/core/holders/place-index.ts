@@ -1,5 +1,5 @@
-import type { Location } from '../mountinfo/location.ts'
 import { PathIndex } from '../lang/path-index.ts'
+import type { Location } from '../mountinfo/location.ts'
 
 /** Values by where they lie: in which file system, at which path inside it. */
 export class PlaceIndex<T> {

@@ -1,11 +1,11 @@
 /** Where holders are looked for: paths of our own mount namespace, and what lies there in every other one. */
 import { posix } from 'node:path'
-import { type Location, locate } from '../mountinfo/location.ts'
+import { isWithin } from '../files/path-within.ts'
 import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
 import { ownPathOf } from '../mountinfo/linked-mounts.ts'
+import { type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
-import { isWithin } from '../files/path-within.ts'
 
 /** Directories and mount points, with all that is mounted below them. Nothing of them is touched. */
 export class Places {

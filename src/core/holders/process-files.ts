@@ -1,10 +1,10 @@
 /** Which processes have a working directory, a root or an open file in some places: by readlink alone (a stat could hang). */
 import { readdirSync, readlinkSync } from 'node:fs'
-import type { OtherNamespace } from '../host/host.ts'
-import { hasEnded, processIds, processName, taskIds } from '../processes/mount-namespaces.ts'
 import { errnoOf } from '../errors/errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
+import type { OtherNamespace } from '../processes/mount-namespaces.ts'
+import { hasEnded, processIds, processName, taskIds } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import { kernelBytes, kernelText, namespaceOf } from '../trust/kernel.ts'
 import type { Places } from './places.ts'

@@ -6,12 +6,12 @@
  * table shows was detached lazily, or is another world's, and only its inode tells what it is: a child asks for that.
  */
 import { readdirSync, readlinkSync } from 'node:fs'
-import { cannotHang } from '../mountinfo/file-systems.ts'
-import type { OtherNamespace } from '../host/host.ts'
-import { containingMount, type Location, locate } from '../mountinfo/location.ts'
-import { processIds, taskIds } from '../processes/mount-namespaces.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
+import { cannotHang } from '../mountinfo/file-systems.ts'
+import { containingMount, type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import type { OtherNamespace } from '../processes/mount-namespaces.ts'
+import { processIds, taskIds } from '../processes/mount-namespaces.ts'
 import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
 import type { StrayDescriptor, StrayInode } from './map-messages.ts'
 import { type MapReader, readMaps } from './mapped-files.ts'

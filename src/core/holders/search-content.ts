@@ -1,8 +1,8 @@
 /** Is something in a directory of which only an inode, or the end of a path, is known. By descriptors, as it is deleted (S12). */
 import { fstatSync, lstatSync, type Stats } from 'node:fs'
+import { errnoOf } from '../errors/errors.ts'
 import { Descent } from '../files/descent.ts'
 import { entryPath, openBelow } from '../files/descriptors.ts'
-import { errnoOf } from '../errors/errors.ts'
 
 export interface Wanted {
   /** By device, as stat(2) has it, and inode: "64768:17"; ":17" where the device is not known. What it is called. */

@@ -1,6 +1,7 @@
 /** Which processes volctl cannot see at all: nobody is ruled out as a holder where there may be some. */
-import { processIds } from '../processes/mount-namespaces.ts'
+
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { processIds } from '../processes/mount-namespaces.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
 const CAP_SYS_PTRACE = 1n << 19n

@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto'
 import { chmodSync, closeSync, fchmodSync, fchownSync, fsyncSync, lstatSync, mkdirSync } from 'node:fs'
 import { type PayloadFile, parentsOf } from '../desired/payload-entries.ts'
 import { errnoOf } from '../errors/errors.ts'
-import { createNew, openOwnDirectory, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
 import { entryPath, type OpenDirectory, openBelow, readNames } from '../files/descriptors.ts'
+import { createNew, openOwnDirectory, openPlain, readToLimit, writeAll } from '../trust/plain-files.ts'
 
 export type Files = ReadonlyMap<string, PayloadFile<Buffer>>
 

@@ -1,33 +1,26 @@
 /** The kernel and the disk, as apply uses them: the port of everything that changes them. */
 
+import type { BlockTree } from '../block/block-tree.ts'
+import type { Opener } from '../block/device-openers.ts'
+import type { DeviceUse } from '../block/device-use.ts'
+import type { HiddenFileSystem } from '../block/hidden-file-systems.ts'
+import type { Undo } from '../errors/undo.ts'
+import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
+import type { DeleteContentOptions, Deleted } from '../files/delete-content.ts'
 import type { Content } from '../holders/content-holders.ts'
 import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
 import type { DetachedFiles, DetachedSearch } from '../holders/detached-files.ts'
 import type { HolderSearch, Holders } from '../holders/find-holders.ts'
-import type { BlockQuestion } from '../holders/mapped-blocks.ts'
+import type { BlockQuestion, Mapper } from '../holders/mapped-blocks.ts'
 import type { MapReader } from '../holders/mapped-files.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import type { CommandResult } from '../trust/programs.ts'
-import type { AtomicContent } from './write-atomically.ts'
-import type { BlockTree } from '../block/block-tree.ts'
-import type { Undo } from '../apply/operation/undo.ts'
-import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
-import type { DeleteContentOptions, Deleted } from '../files/delete-content.ts'
-import type { Opener } from '../block/device-openers.ts'
-import type { DeviceUse } from '../block/device-use.ts'
-import type { HiddenFileSystem } from '../apply/disks/hidden-file-systems.ts'
-import type { Mapper } from '../apply/disks/mapped-devices.ts'
 import type { Apart } from './ownership-apart.ts'
+import type { AtomicContent } from './write-atomically.ts'
 
 /** plain: many paths a call, for file systems that cannot hang; careful: `-i -c -n`, never touches the file system. */
 export type UmountHow = 'plain' | 'careful' | 'force' | 'lazy'
-
-/** Another mount namespace, seen through one of its processes. */
-export interface OtherNamespace {
-  readonly pid: number
-  readonly process: string
-  readonly table: MountTable
-}
 
 export interface FoundFile {
   readonly type: 'file' | 'dir' | 'link' | 'other'

@@ -11,18 +11,6 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
-import { errnoOf } from '../errors/errors.ts'
-import { contentHolders } from '../holders/content-holders.ts'
-import { lookForUsers } from '../holders/content-look.ts'
-import { detachedFiles, processesWithBlocks } from '../holders/detached-files.ts'
-import { findHolders } from '../holders/find-holders.ts'
-import { podUidsOfCgroup } from '../processes/pod-cgroups.ts'
-import { kernelTextIfAny } from '../trust/kernel.ts'
-import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
-import { commandPath, runCommand } from '../trust/programs.ts'
-import { writeAtomically } from './write-atomically.ts'
-import { changeOwnership } from '../files/change-ownership.ts'
-import { deleteContent } from '../files/delete-content.ts'
 import { openersOf } from '../block/device-openers.ts'
 import {
   fileSystemLives,
@@ -34,12 +22,24 @@ import {
   readDiskSequence,
   readLoops,
 } from '../block/device-use.ts'
-import { hiddenFileSystems } from '../apply/disks/hidden-file-systems.ts'
-import type { FoundFile, Host, UmountHow } from './host.ts'
-import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
-import { changeOwnershipApart } from './ownership-apart.ts'
+import { hiddenFileSystems } from '../block/hidden-file-systems.ts'
 import { SysfsBlockTree } from '../block/sysfs-block-tree.ts'
+import { errnoOf } from '../errors/errors.ts'
+import { changeOwnership } from '../files/change-ownership.ts'
+import { deleteContent } from '../files/delete-content.ts'
 import { writeStateFile } from '../files/write-state-file.ts'
+import { contentHolders } from '../holders/content-holders.ts'
+import { lookForUsers } from '../holders/content-look.ts'
+import { detachedFiles, processesWithBlocks } from '../holders/detached-files.ts'
+import { findHolders } from '../holders/find-holders.ts'
+import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
+import { podUidsOfCgroup } from '../processes/pod-cgroups.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
+import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
+import { commandPath, runCommand } from '../trust/programs.ts'
+import type { FoundFile, Host, UmountHow } from './host.ts'
+import { changeOwnershipApart } from './ownership-apart.ts'
+import { writeAtomically } from './write-atomically.ts'
 
 /**
  * plain: none of -i -c -n -l -f, so that umount(8) opens the path and does not read the mount table once a path.

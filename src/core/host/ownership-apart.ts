@@ -1,9 +1,10 @@
 /** The walk of change-ownership.ts in a child of this process, which is killed at its deadline, or left behind. */
+
+import { StepFailed } from '../errors/operation-error.ts'
+import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
 import type { Shape } from '../json/shape.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import { runCommand } from '../trust/programs.ts'
-import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
-import { StepFailed } from '../errors/operation-error.ts'
 import { type WalkRequest, walkDone, walkFailed, walkProgress } from './walker-messages.ts'
 
 export interface Apart {

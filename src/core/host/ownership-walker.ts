@@ -3,8 +3,9 @@
  * it, or leave it behind. It takes one request on its standard input, and says on its standard output how far it is, and
  * last how it ended (walker-messages.ts).
  */
-import { requestOfParent } from '../processes/parent-request.ts'
+
 import { changeOwnership } from '../files/change-ownership.ts'
+import { requestOfParent } from '../processes/parent-request.ts'
 import { failureOf, type WalkRequest, walkRequest } from './walker-messages.ts'
 
 const SAY_EVERY_MS = 1000

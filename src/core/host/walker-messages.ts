@@ -1,8 +1,8 @@
 /** What a process and its ownership walker say to each other: JSON, a line each, read by shape. */
 import { posix } from 'node:path'
-import type { Ownership } from '../plan/plan.ts'
-import { count, flag, list, object, oneOf, path, type Shape, ShapeError, text } from '../json/shape.ts'
 import type { OwnershipChange } from '../files/change-ownership.ts'
+import type { Ownership } from '../files/ownership-bits.ts'
+import { count, flag, list, object, oneOf, path, type Shape, ShapeError, text } from '../json/shape.ts'
 
 export interface WalkRequest {
   /** PID of who asks: the walk ends with it. */

@@ -18,13 +18,13 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
-import { isGeneration } from '../names/volume-names.ts'
-import { takeBack, type Undo } from '../apply/operation/undo.ts'
+import { StepFailed } from '../errors/operation-error.ts'
+import { takeBackAll, type Undo } from '../errors/undo.ts'
 import { changeOwnership } from '../files/change-ownership.ts'
 import { deleteContent } from '../files/delete-content.ts'
 import { entryPath, type OpenDirectory, openDirectory, readNames } from '../files/descriptors.ts'
 import { diskFailure } from '../files/disk-failure.ts'
-import { StepFailed } from '../errors/operation-error.ts'
+import { isGeneration } from '../names/volume-names.ts'
 import {
   type Files,
   generationName,
@@ -65,7 +65,7 @@ export async function writeAtomically(path: string, content: AtomicContent): Pro
     await new AtomicWriter(path, directory, content, undos).run()
     return undos
   } catch (error) {
-    throw await takeBack(undos, asStepFailed(path, error))
+    throw await takeBackAll(undos, asStepFailed(path, error))
   } finally {
     if (directory !== undefined) closeSync(directory.fd)
   }

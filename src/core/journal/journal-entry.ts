@@ -1,7 +1,8 @@
 /** The lines of a journal, as far as they are read: what other versions add is left out. */
+
+import { count, flag, integer, list, object, oneOf, optional, type Shape, text } from '../json/shape.ts'
 import type { Outcome, OutcomeState } from '../plan/events.ts'
 import { OPERATION_KINDS, type PodRef, type Step } from '../plan/plan.ts'
-import { count, flag, integer, list, object, oneOf, optional, type Shape, text } from '../json/shape.ts'
 
 interface Line {
   /** RFC 3339. */

@@ -1,7 +1,8 @@
 /** From the lines of a journal to the applies that they tell of, oldest first. Pure. */
-import type { OutcomeState } from '../plan/events.ts'
-import { ownValue } from '../lang/own-value.ts'
+
 import { ShapeError } from '../json/shape.ts'
+import { ownValue } from '../lang/own-value.ts'
+import type { OutcomeState } from '../plan/events.ts'
 import { type BeginLine, type EndLine, type Intent, type JournalOutcome, LINES } from './journal-entry.ts'
 import type { Line } from './read-lines.ts'
 

@@ -3,13 +3,13 @@
  * written is not read (S33). It is read line by line, and no more of it is held than was asked for (S34).
  */
 import { closeSync } from 'node:fs'
-import { JOURNAL_FILE, KEPT_FILES } from './write-journal.ts'
-import { troubleText } from '../files/disk-trouble.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
+import { troubleText } from '../files/disk-trouble.ts'
 import { NotTrusted, openKept, openTrustedDirectory, requireOneName, TRUST_HINT } from '../trust/files.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { EVERYTHING, type JournalPart, type PastApplies, pastApplies, TooMuch, type Wanted } from './past-applies.ts'
 import { readLines } from './read-lines.ts'
+import { JOURNAL_FILE, KEPT_FILES } from './write-journal.ts'
 
 /** The operations of a batch stand in one line: 5000 with 1500 characters each. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024

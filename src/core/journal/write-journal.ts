@@ -5,13 +5,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, lstatSync, readSync, renameSync } from 'node:fs'
-import { troubleText } from '../files/disk-trouble.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
-import type { Insecure } from '../model/snapshot.ts'
+import { troubleText } from '../files/disk-trouble.ts'
 import { syncDirectory } from '../files/replace-file.ts'
+import type { Insecure } from '../model/snapshot.ts'
+import type { Invoker } from '../processes/invoker.ts'
 import { appendKept, makeTrustedDirectory, NotTrusted, nameIn, TRUST_HINT } from '../trust/files.ts'
 import { writeThrough } from '../trust/plain-files.ts'
-import type { Invoker } from '../processes/invoker.ts'
 import { LAZY_FILE, type LazyRecord, rememberLazy } from './lazy-memory.ts'
 
 export const JOURNAL_FILE = 'journal.jsonl'

@@ -1,5 +1,5 @@
-import type { NodeSnapshot } from './snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { NodeSnapshot } from './snapshot.ts'
 
 /**
  * One look at a node: what every plan is computed from. Live or from a file, it is the same value

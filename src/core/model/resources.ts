@@ -1,4 +1,6 @@
 /** The resources volctl reads: their paths, and what is relied on of their objects. */
+
+import type { Shape } from '../json/shape.ts'
 import {
   attachmentShape,
   claimShape,
@@ -23,7 +25,6 @@ import type {
   Secret,
   VolumeAttachment,
 } from './objects.ts'
-import type { Shape } from '../json/shape.ts'
 
 export interface ResourcePath {
   /** Plural name, as in `api.errors`. */

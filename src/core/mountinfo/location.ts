@@ -1,8 +1,8 @@
 /** Where a path really lies: in which file system, at which path inside it. The same in every mount namespace. */
 import { posix } from 'node:path'
+import { isWithin } from '../files/path-within.ts'
 import { ownPathOf } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
-import { isWithin } from '../files/path-within.ts'
 
 export interface Location {
   /** "major:minor" */

@@ -1,7 +1,7 @@
 /** What names a Fibre Channel volume on disk: the name of its global directory, and udev's links (P79, P80, P82). Pure. */
 import type { SharedSources } from '../model/objects.ts'
+import type { VolumeMode } from './volume-names.ts'
 import { uniqueVolumeName } from './volume-names.ts'
-import type { VolumeMode } from '../plan/plan.ts'
 
 export const FC_PLUGIN = 'kubernetes.io/fc'
 

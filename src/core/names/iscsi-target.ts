@@ -1,7 +1,8 @@
 /** An iSCSI volume as a pod or a PersistentVolume has it, and the names that follow from it (P72-P74). Pure. */
-import { isDirectoryOf, isIfaceName, parseIscsiJson } from './iscsi-disk.ts'
+
 import type { SharedSources } from '../model/objects.ts'
-import type { VolumeMode } from '../plan/plan.ts'
+import { isDirectoryOf, isIfaceName, parseIscsiJson } from './iscsi-disk.ts'
+import type { VolumeMode } from './volume-names.ts'
 
 /** One LUN, as it is to be logged in to. */
 export interface IscsiTarget {

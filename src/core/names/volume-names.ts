@@ -61,3 +61,5 @@ export function isGeneration(name: string): boolean {
 export function csiGlobalDir(driver: string, handle: string): string {
   return `plugins/kubernetes.io/csi/${driver}/${sha256Hex(handle)}`
 }
+
+export type VolumeMode = 'Filesystem' | 'Block'

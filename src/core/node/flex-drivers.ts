@@ -1,8 +1,8 @@
 /** The drivers of flexVolumes that are installed on this node, where its kubelet looks for them (P85). */
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
-import { compareText } from '../lang/compare-text.ts'
 import { errnoOf } from '../errors/errors.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type { FlexDriver } from '../model/snapshot.ts'
 import { unescapeQualifiedName } from '../names/volume-names.ts'
 import { checkTrusted, NotTrusted } from '../trust/files.ts'

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
 import { kernelTextIfAny } from '../trust/kernel.ts'
-import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
 import { obeyedTextIfAny } from '../trust/obeyed-text.ts'
+import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
 
 /** Who this host is: what the kubelet writes into its Node object, read anew (S1). */
 export interface HostIdentity {

@@ -6,11 +6,11 @@
  */
 
 import { isTerminalPhase, isTerminating, protectedUids } from '../desired/pods.ts'
-import { desiredStateOfPods } from '../populator/populate.ts'
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import { errorMessage } from '../errors/errors.ts'
-import type { ApiSnapshot, HostPath } from '../model/snapshot.ts'
 import { parseStatLine, STAT_ARGUMENTS } from '../files/path-type.ts'
+import type { ApiSnapshot, HostPath } from '../model/snapshot.ts'
+import { desiredStateOfPods } from '../populator/populate.ts'
 import { runCommand } from '../trust/programs.ts'
 
 const DEADLINE_MS = 2000

@@ -5,9 +5,9 @@
  * of what was detached, and neither does a file that cannot be read. That is said, for every volume may be one then.
  */
 import { closeSync } from 'node:fs'
-import { LAZY_FILE, type LazyRecord } from '../journal/lazy-memory.ts'
-import { troubleText } from '../files/disk-trouble.ts'
 import { errnoOf } from '../errors/errors.ts'
+import { troubleText } from '../files/disk-trouble.ts'
+import { LAZY_FILE, type LazyRecord } from '../journal/lazy-memory.ts'
 import type { LazilyDetached, LazyMemoryDefect } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { openKept, openTrustedDirectory, requireOneName } from '../trust/files.ts'

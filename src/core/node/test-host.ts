@@ -1,12 +1,12 @@
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
+import { sameDirectory } from '../files/same-directory.ts'
 import type { KubeletSnapshot, Selinux } from '../model/snapshot.ts'
+import { isInInitialPidNamespace, isInUserNamespace } from '../processes/standing.ts'
 import { type Environment, environment } from '../trust/environment.ts'
 import { readTrustedText } from '../trust/files.ts'
 import { namespaceOf } from '../trust/kernel.ts'
 import { KNOWN_ROOT_DIRS } from './kubelet/find-kubelet.ts'
 import type { KubeletCandidate } from './kubelet/kubelet-candidate.ts'
-import { sameDirectory } from '../files/same-directory.ts'
-import { isInInitialPidNamespace, isInUserNamespace } from '../processes/standing.ts'
 
 /** The environment variable that names a file describing a fake host: for tests only (S34). */
 export const TEST_HOST_VARIABLE = 'VOLCTL_TEST_HOST'

@@ -1,4 +1,20 @@
 /** The parts of a saved plan that `apply FILE` reads. The types see to it that no field of an operation is forgotten. */
+
+import type { Ownership } from '../files/ownership-bits.ts'
+import {
+  code,
+  count,
+  flag,
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  path,
+  record,
+  type Shape,
+  text,
+} from '../json/shape.ts'
 import {
   type Basis,
   type Blocked,
@@ -7,7 +23,6 @@ import {
   type IdentityContradiction,
   OPERATION_KINDS,
   type Operation,
-  type Ownership,
   type PlanOptions,
   type PodRef,
   type ReviewedPlan,
@@ -15,7 +30,6 @@ import {
   type StepOp,
   type VolumeRef,
 } from '../plan/plan.ts'
-import { code, count, flag, integer, list, object, oneOf, optional, path, record, type Shape, text } from '../json/shape.ts'
 
 const kind = oneOf(...OPERATION_KINDS)
 

@@ -1,6 +1,7 @@
 /** A saved plan, read with suspicion: it may be damaged, of another version, edited, or somebody else's. */
-import { troubleText } from '../files/disk-trouble.ts'
+
 import { errnoOf, VolctlError } from '../errors/errors.ts'
+import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { ShapeError } from '../json/shape.ts'
 import { readSource, TooSlow, Unreadable } from '../snapshot/read-source.ts'

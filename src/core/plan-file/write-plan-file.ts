@@ -1,7 +1,7 @@
-import { troubleText } from '../files/disk-trouble.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
-import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { troubleText } from '../files/disk-trouble.ts'
 import { replaceFile } from '../files/replace-file.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { JsonLimitError, requireBoundedJson } from '../trust/parse-json.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
 

@@ -1,9 +1,9 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
+import { isPlainPath } from '../files/path-name.ts'
 import { append } from '../lang/append.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex } from '../names/volume-names.ts'
-import { isPlainPath } from '../files/path-name.ts'
 import type { BlockCode, ProblemCode, Reason, WaitingCode } from './catalogue.ts'
 import type {
   ExpectedMount,

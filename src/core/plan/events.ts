@@ -1,7 +1,7 @@
 /** What apply says while it runs and in the end: data, drawn by views. */
 import type { ExitStatus } from '../errors/exit-status.ts'
-import type { Operation, OperationKind, Plan, PodRef, Step } from './plan.ts'
 import type { Difference } from './differences.ts'
+import type { Operation, OperationKind, Plan, PodRef, Step } from './plan.ts'
 
 export type OutcomeState = 'done' | 'failed' | 'blocked' | 'refused' | 'skipped' | 'interrupted'
 

@@ -3,7 +3,9 @@
  * Fields are stable once released; new ones may come.
  */
 
+import type { Ownership } from '../files/ownership-bits.ts'
 import type { Insecure } from '../model/snapshot.ts'
+import type { VolumeMode } from '../names/volume-names.ts'
 
 export const OPERATION_KINDS = [
   'UnmountVolume',
@@ -33,8 +35,6 @@ export const OPERATION_GROUPS = {
   detach: ['DetachVolume'],
   orphans: ['RemoveOrphanPodDir'],
 } as const satisfies Record<string, readonly OperationKind[]>
-
-export type VolumeMode = 'Filesystem' | 'Block'
 
 export interface PodRef {
   readonly namespace?: string
@@ -137,16 +137,6 @@ export interface Step {
   readonly ownership?: Ownership
   /** NodeStageVolume, NodePublishVolume, write: SELinux label of the files (C68); absent: none. */
   readonly label?: string
-}
-
-/** fsGroup, as the kubelet gives a volume to a group (P31, P32). */
-export interface Ownership {
-  readonly gid: number
-  readonly policy: 'Always' | 'OnRootMismatch'
-  /** Its files are only to be read: fewer bits are set. */
-  readonly readOnly: boolean
-  /** The volume counts as set up all the same where the walk ends early (P34). */
-  readonly ignoreErrors: boolean
 }
 
 export interface Blocked {
@@ -301,7 +291,15 @@ export interface Plan {
   /** false: something that may matter could not be known; `problems` says what. */
   readonly complete: boolean
   /** Set when a safety rule refuses the plan as a whole (exit status 4); its operations are blocked. */
-  readonly refused?: { readonly rule: string; readonly code: string; readonly message: string; readonly hint?: string }
+  readonly refused?: Refusal
+}
+
+/** Why the pass as a whole is not to be carried out. */
+export interface Refusal {
+  readonly rule: string
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
 }
 
 /** What apply needs of the plan that was reviewed: of what is carried out, only the choice. */

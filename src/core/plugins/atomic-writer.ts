@@ -6,9 +6,8 @@
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { isGeneration } from '../names/volume-names.ts'
-import type { Step } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
+import type { Step } from '../plan/plan.ts'
 import { contentDifference } from './content-difference.ts'
 import { volumeObstacle } from './content-obstacle.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir } from './empty-dir-steps.ts'
@@ -16,7 +15,7 @@ import { filledEvidence } from './evidence.ts'
 import { inlineFacts } from './facts.ts'
 import { podVolumeDir, wrappedName } from './paths.ts'
 import { PER_POD } from './per-pod.ts'
-import type { SetUp, VolumePlugin } from './plugin.ts'
+import type { SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
 import { tmpfsOptions } from './tmpfs-options.ts'
 
 export interface AtomicKind {
@@ -47,7 +46,7 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
 }
 
 /** P22, P46. A tmpfs that is there already is filled as it is, as the kubelet does. */
-function setUp(context: PlanContext, volume: VolumeToMount, medium: AtomicKind['medium']): SetUp {
+function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind['medium']): SetUp {
   const { inputs } = context
   const path = podVolumeDir(volume)
   const inner: InnerEmptyDir = {
@@ -66,7 +65,7 @@ function setUp(context: PlanContext, volume: VolumeToMount, medium: AtomicKind['
 }
 
 /** S23: content that containers may have seen is changed only when that is asked for, marker or not. */
-function unasked({ inputs, options }: PlanContext, volume: VolumeToMount): Obstacle | undefined {
+function unasked({ inputs, options }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   if (options.remount || !inputs.tree.has(`${podVolumeDir(volume)}/..data`)) return undefined
   return contentDifference(inputs, volume) === undefined ? undefined : notAsked('--remount')
 }

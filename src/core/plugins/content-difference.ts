@@ -1,8 +1,9 @@
 /** Is what a configMap, secret, downwardAPI or projected volume shows what the API says (O28, R807). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { baseName } from '../actual/tree.ts'
-import { type ExpectedContent, type ExpectedFile, expectedContent } from '../desired/atomic-content.ts'
+import { type ExpectedContent, expectedContent } from '../desired/atomic-content.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { ExpectedFile } from '../desired/payload-entries.ts'
 import { isGeneration } from '../names/volume-names.ts'
 import { podVolumeDir } from './paths.ts'
 

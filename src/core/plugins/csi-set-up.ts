@@ -1,25 +1,25 @@
 /** How a CSI volume is brought up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
 
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { registeredDriver, stages } from '../actual/csi-drivers.ts'
+import { stagedShownBy } from '../actual/staged-on-device.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { baseName, parentOf } from '../actual/tree.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
+import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from '../desired/csi-volume.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { ownValue } from '../lang/own-value.ts'
 import type { CsiDriver } from '../model/objects.ts'
 import { csiGlobalDir } from '../names/volume-names.ts'
-import { ownValue } from '../lang/own-value.ts'
-import type { Step } from '../plan/plan.ts'
-import { type PlanContext, registeredDriver, stages } from '../reconcile/context/context.ts'
 import type { Obstacle } from '../plan/draft.ts'
-import { labelOf } from '../reconcile/mount-volumes/selinux.ts'
-import { stagedShownBy } from '../reconcile/identity/staged-devices.ts'
+import type { Step } from '../plan/plan.ts'
 import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
-import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from '../desired/csi-volume.ts'
 import { mapSteps } from './map-steps.ts'
 import { ownershipOf } from './ownership.ts'
-import type { SetUp } from './plugin.ts'
+import type { SetUp, SetUpContext } from './plugin.ts'
 
-export function csiSetUp(context: PlanContext, volume: VolumeToMount, first: boolean): SetUp {
-  const object = driverObject(context, volume)
+export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: boolean): SetUp {
+  const object = driverObject(context.inputs, volume)
   if ('code' in object) return { steps: stepsOf(context, volume, first, undefined), blocked: object }
   const steps = stepsOf(context, volume, first, object.driver)
   const blocked =
@@ -33,20 +33,20 @@ export function csiSetUp(context: PlanContext, volume: VolumeToMount, first: boo
   }
 }
 
-function stepsOf(context: PlanContext, volume: VolumeToMount, first: boolean, driver: CsiDriver | undefined): Step[] {
+function stepsOf(context: SetUpContext, volume: VolumeToMount, first: boolean, driver: CsiDriver | undefined): Step[] {
   return volume.mode === 'Block'
     ? blockSteps(context, volume, first)
     : [...stageSteps(context, volume, first), ...publishSteps(context, volume), ...groupSteps(context, volume, driver)]
 }
 
 /** The CSIDriver of a volume; undefined where there is none, or it is not known. */
-export function csiDriverOf(context: PlanContext, volume: VolumeToMount): CsiDriver | undefined {
-  const found = driverObject(context, volume)
+export function csiDriverOf(inputs: ActualInputs, volume: VolumeToMount): CsiDriver | undefined {
+  const found = driverObject(inputs, volume)
   return 'code' in found ? undefined : found.driver
 }
 
 /** Undefined in it: the API showed that there is none (C105). */
-function driverObject({ inputs }: PlanContext, volume: VolumeToMount): { driver: CsiDriver | undefined } | Obstacle {
+function driverObject(inputs: ActualInputs, volume: VolumeToMount): { driver: CsiDriver | undefined } | Obstacle {
   const { api } = inputs.snapshot
   const name = volume.driver ?? ''
   const found = api === undefined ? undefined : apiLookup(api).csiDriver(name)
@@ -78,14 +78,14 @@ function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined)
  * S17: a target that is mounted without its state file gets a new one only where its device is shown to be the volume's,
  * by the hash in the name of the directory that it is staged in. An inline volume's handle is made of the target's own path.
  */
-function unconfirmedMount(context: PlanContext, volume: VolumeToMount): Obstacle | undefined {
+function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   const { inputs, options } = context
   const { mode, driver, handle, specName } = volume
   const shown = isEphemeral(volume) ? undefined : inputs.top(csiTarget(volume))
   if (shown === undefined || driver === undefined || handle === undefined) return undefined
   if (readStateFile(inputs.tree.get(csiPublishStateFile(volume)))?.data !== undefined) return undefined
   // Nothing in the place of a raw volume's staging is made of its handle (O22).
-  const directories = mode === 'Block' ? [] : stagedShownBy(context, shown).map(({ dir }) => dir)
+  const directories = mode === 'Block' ? [] : stagedShownBy(context.staged, shown).map(({ dir }) => dir)
   if (directories.includes(csiGlobalDir(driver, handle))) return undefined
   if (directories.length === 0 && ownValue(options.handles, specName) === handle) return undefined
   return {
@@ -96,7 +96,7 @@ function unconfirmedMount(context: PlanContext, volume: VolumeToMount): Obstacle
 }
 
 /** S14: the record of another volume under this name, such as a PersistentVolume that was made anew, is not written over. */
-function otherVolumeObstacle({ inputs }: PlanContext, volume: VolumeToMount): Obstacle | undefined {
+function otherVolumeObstacle({ inputs }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   const path = csiPublishStateFile(volume)
   const data = readStateFile(inputs.tree.get(path))?.data
   if (data === undefined || (data.driverName === volume.driver && data.volumeHandle === volume.handle)) return undefined
@@ -111,7 +111,7 @@ function otherVolumeObstacle({ inputs }: PlanContext, volume: VolumeToMount): Ob
 const NOTES = new Set(['image-meta.json'])
 
 /** S22: what lies below a staging path without a mount would be hidden. */
-function stagingObstacle({ inputs }: PlanContext, volume: VolumeToMount, first: boolean): Obstacle | undefined {
+function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first: boolean): Obstacle | undefined {
   const path = csiStagingPath(volume)
   if (!first || path === undefined || inputs.mountsWithin(path).length > 0) return undefined
   const data = inputs.tree
@@ -126,23 +126,23 @@ function stagingObstacle({ inputs }: PlanContext, volume: VolumeToMount, first: 
 }
 
 /** A driver without staging gets the empty directory all the same (C50). */
-function stageSteps(context: PlanContext, volume: VolumeToMount, first: boolean): Step[] {
+function stageSteps(context: SetUpContext, volume: VolumeToMount, first: boolean): Step[] {
   const directory = csiStagingDir(volume)
   if (!first || directory === undefined) return []
   const dir = context.inputs.absolute(directory)
   const mkdir: Step = { op: 'mkdir', target: `${dir}/globalmount` }
-  if (!stages(registeredDriver(context, volume.driver ?? ''))) return [mkdir]
+  if (!stages(registeredDriver(context.inputs, volume.driver ?? ''))) return [mkdir]
   return [
     mkdir,
-    { op: 'write', target: `${dir}/${VOLUME_DATA}`, ...labelled(context, volume) },
-    { op: 'NodeStageVolume', target: `${dir}/globalmount`, ...labelled(context, volume) },
+    { op: 'write', target: `${dir}/${VOLUME_DATA}`, ...labelled(context) },
+    { op: 'NodeStageVolume', target: `${dir}/globalmount`, ...labelled(context) },
   ]
 }
 
 /** Target and its directory are as the kubelet leaves them: the driver makes the target itself (C53). */
-export function publishSteps(context: PlanContext, volume: VolumeToMount): Step[] {
+export function publishSteps(context: SetUpContext, volume: VolumeToMount): Step[] {
   const { inputs } = context
-  const label = labelled(context, volume)
+  const label = labelled(context)
   const stateFile = inputs.absolute(csiPublishStateFile(volume))
   return [
     { op: 'mkdir', target: parentOf(stateFile) },
@@ -151,30 +151,29 @@ export function publishSteps(context: PlanContext, volume: VolumeToMount): Step[
   ]
 }
 
-function labelled(context: PlanContext, volume: VolumeToMount): Pick<Step, 'label'> {
-  const label = labelOf(context, volume)
+function labelled({ label }: SetUpContext): Pick<Step, 'label'> {
   return label === '' ? {} : { label }
 }
 
 /** Not where the driver gives the volume to the group itself (C62). */
 export function groupSteps(
-  context: PlanContext,
+  context: SetUpContext,
   volume: VolumeToMount,
   driver: CsiDriver | undefined,
 ): readonly Step[] {
   const delegated =
-    registeredDriver(context, volume.driver ?? '')?.capabilities?.includes('VOLUME_MOUNT_GROUP') ?? false
+    registeredDriver(context.inputs, volume.driver ?? '')?.capabilities?.includes('VOLUME_MOUNT_GROUP') ?? false
   const target = context.inputs.absolute(csiTarget(volume))
   return delegated || !kubeletSetsGroup(volume, driver) ? [] : ownershipOf(volume, target)
 }
 
 /** C134. The driver publishes a device, and the kubelet's own map of it is like any other plugin's (C74). */
-function blockSteps(context: PlanContext, volume: VolumeToMount, first: boolean): Step[] {
+function blockSteps(context: SetUpContext, volume: VolumeToMount, first: boolean): Step[] {
   const { inputs } = context
   const staging = inputs.absolute(csiStagingPath(volume) ?? '')
   const target = inputs.absolute(csiTarget(volume))
   const stage: Step[] =
-    first && stages(registeredDriver(context, volume.driver ?? ''))
+    first && stages(registeredDriver(context.inputs, volume.driver ?? ''))
       ? [
           { op: 'mkdir', target: staging },
           { op: 'NodeStageVolume', target: staging },

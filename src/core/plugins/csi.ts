@@ -3,7 +3,8 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
-import type { Attachability, VolumeToMount } from '../desired/desired-state.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { Attachability } from '../desired/volume-spec.ts'
 import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle } from '../names/volume-names.ts'
 import {
   csiMapFile,
@@ -47,7 +48,7 @@ export const csi: VolumePlugin = {
   mountsOver: ({ mode }) => mode === 'Filesystem',
   evidence: (inputs, volume) =>
     volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume),
-  takesLabel: (context, volume) => csiDriverOf(context, volume)?.spec.seLinuxMount === true,
+  takesLabel: (inputs, volume) => csiDriverOf(inputs, volume)?.spec.seLinuxMount === true,
   setUp: csiSetUp,
 }
 

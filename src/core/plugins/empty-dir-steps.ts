@@ -1,9 +1,9 @@
 /** How an emptyDir is made, by itself or inside a volume that is built on one (P22, P36, P37). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import type { Step } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Obstacle } from '../plan/draft.ts'
+import type { Step } from '../plan/plan.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
+import type { SetUpContext } from './plugin.ts'
 
 /** Anybody may write into an emptyDir; who may reach it the pod's directory decides (P37). */
 const MODE = '0777'
@@ -20,7 +20,7 @@ export interface InnerEmptyDir {
  * of an earlier time goes first, and a mount that is there already stays: what is killed in between is begun again.
  */
 export function emptyDirSteps(
-  { inputs }: PlanContext,
+  { inputs }: SetUpContext,
   volume: VolumeToMount,
   { mount, marker }: InnerEmptyDir,
   content: readonly Step[],
@@ -41,7 +41,7 @@ export function emptyDirSteps(
 
 /** Something else is mounted on the directory: nothing is mounted over it, and nothing in it is touched. */
 export function foreignMount(
-  { inputs }: PlanContext,
+  { inputs }: SetUpContext,
   volume: VolumeToMount,
   { mount }: Pick<InnerEmptyDir, 'mount'>,
 ): Obstacle | undefined {

@@ -3,7 +3,6 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { parseQuantity } from '../desired/quantity.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir, inTheWay } from './empty-dir-steps.ts'
 import { directoryEvidence, fsTypeEvidence, notMounted } from './evidence.ts'
@@ -13,7 +12,7 @@ import { type Medium, mediumOf } from './medium.ts'
 import { ownershipOf } from './ownership.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
 import { PER_POD } from './per-pod.ts'
-import type { MountEvidence, SetUp, VolumePlugin } from './plugin.ts'
+import type { MountEvidence, SetUp, SetUpContext, VolumePlugin } from './plugin.ts'
 import { tmpfsOptions } from './tmpfs-options.ts'
 
 const NAME = 'kubernetes.io/empty-dir'
@@ -48,7 +47,7 @@ function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
     : notMounted('its ready marker is missing')
 }
 
-function setUp(context: PlanContext, volume: VolumeToMount): SetUp {
+function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
   const medium = mediumOf(volume)
   const target = context.inputs.absolute(podVolumeDir(volume))
   if (medium.kind === 'unknown') {
@@ -67,7 +66,7 @@ function setUp(context: PlanContext, volume: VolumeToMount): SetUp {
 }
 
 function mountOf(
-  context: PlanContext,
+  context: SetUpContext,
   volume: VolumeToMount,
   medium: Exclude<Medium, { kind: 'unknown' }>,
 ): InnerEmptyDir['mount'] | Obstacle {
@@ -88,7 +87,7 @@ function pagesFit(inputs: ActualInputs, volume: VolumeToMount, medium: Medium): 
 }
 
 /** Never mounted over: containers may have pages of it. */
-function otherPages({ inputs }: PlanContext, volume: VolumeToMount, medium: Medium): Obstacle | undefined {
+function otherPages({ inputs }: SetUpContext, volume: VolumeToMount, medium: Medium): Obstacle | undefined {
   return pagesFit(inputs, volume, medium)
     ? undefined
     : inTheWay(inputs.absolute(podVolumeDir(volume)), 'a hugetlbfs with pages of another size')

@@ -1,5 +1,6 @@
 /** Unique names, by the two rules that there are (R019, P6). */
-import type { Attachability } from '../desired/desired-state.ts'
+
+import type { Attachability } from '../desired/volume-spec.ts'
 import type { PodVolumeSource, SharedSources } from '../model/objects.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../names/volume-names.ts'
 import type { SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'

@@ -1,8 +1,8 @@
 /** fc: a Fibre Channel LUN that the host's adapters see (P79-P82). */
 
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
-import { FC_PLUGIN, fcDirectory, fcDiskOf } from '../names/fc-disk.ts'
 import type { SharedSources } from '../model/objects.ts'
+import { FC_PLUGIN, fcDirectory, fcDiskOf } from '../names/fc-disk.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
 import { lunPlugin } from './lun-steps.ts'
 import type { SpecFacts, SpecFailure } from './plugin.ts'

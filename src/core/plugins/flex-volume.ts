@@ -3,16 +3,15 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
-import type { Step } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Obstacle } from '../plan/draft.ts'
-import { flexProgram } from './flex-program.ts'
+import type { Step } from '../plan/plan.ts'
 import { mountEvidence } from './evidence.ts'
 import { perPodFacts, sharedNameFacts, sharedSources, specNameOf } from './facts.ts'
 import { flexSourceOf, isFlexReadOnly } from './flex-options.ts'
+import { flexProgram } from './flex-program.ts'
 import { ownershipOf } from './ownership.ts'
 import { podVolumeDir } from './paths.ts'
-import type { VolumePlugin } from './plugin.ts'
+import type { SetUpContext, VolumePlugin } from './plugin.ts'
 
 export const flexVolume: VolumePlugin = {
   name: 'flexVolume',
@@ -50,7 +49,7 @@ export const flexVolume: VolumePlugin = {
 }
 
 /** The device is the driver's work only where it attaches (P87, P88). */
-function flexSteps({ inputs }: PlanContext, volume: VolumeToMount, detail: string, first: boolean): Step[] {
+function flexSteps({ inputs }: SetUpContext, volume: VolumeToMount, detail: string, first: boolean): Step[] {
   const target = inputs.absolute(podVolumeDir(volume))
   const global = globalPathOf(volume)
   const withDevice = volume.attachability === 'attachable' && first && inputs.top(global) === undefined

@@ -1,9 +1,9 @@
 /** iscsi: a LUN that the node logs in to (P72-P78). */
 
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
+import type { SharedSources } from '../model/objects.ts'
 import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
 import { iscsiDirectory, iscsiTargetOf } from '../names/iscsi-target.ts'
-import type { SharedSources } from '../model/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
 import { lunPlugin } from './lun-steps.ts'

@@ -4,16 +4,14 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { labelOption } from '../desired/selinux-label.ts'
 import { isReadOnlyFor } from '../desired/shared-sources.ts'
-import type { Step } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Obstacle } from '../plan/draft.ts'
-import { labelOf } from '../reconcile/mount-volumes/selinux.ts'
+import type { Step } from '../plan/plan.ts'
 import { linkEvidence, mountEvidence } from './evidence.ts'
 import { mapEvidence, mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions } from './mount-options.ts'
 import { ownershipOf } from './ownership.ts'
 import { podPathOf, podVolumeDir } from './paths.ts'
-import type { MountEvidence, SpecFailure, VolumePlugin } from './plugin.ts'
+import type { MountEvidence, SetUpContext, SpecFailure, VolumePlugin } from './plugin.ts'
 
 export interface Lun {
   /** The global directory, of the mount or of the maps, relative to the root directory. */
@@ -78,13 +76,13 @@ function lunEvidence(inputs: ActualInputs, volume: VolumeToMount, global: string
  *
  * @param first whether the global mount is part of it
  */
-function lunSteps(context: PlanContext, volume: VolumeToMount, lun: Lun, first: boolean): Step[] {
+function lunSteps(context: SetUpContext, volume: VolumeToMount, lun: Lun, first: boolean): Step[] {
   const { inputs } = context
   const global = inputs.absolute(lun.global)
   if (volume.mode === 'Filesystem') {
     const ro = isReadOnlyFor(volume, lun.readOnly) ? ['ro'] : []
     return [
-      ...(first ? deviceSteps(volume, lun, global, [...ro, ...labelOption(labelOf(context, volume))]) : []),
+      ...(first ? deviceSteps(volume, lun, global, [...ro, ...labelOption(context.label)]) : []),
       ...podSteps(inputs, volume, global, ro),
     ]
   }

@@ -5,12 +5,13 @@
  * carries steps out. How volumes come down is shared by families (`TeardownFamily`), since most plugins do the same.
  */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { ApiLookup } from '../desired/api-lookup.ts'
-import type { VolumeSpec, VolumeToMount } from '../desired/desired-state.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { VolumeSpec } from '../desired/volume-spec.ts'
 import type { Node, PersistentVolume, PodVolumeSource } from '../model/objects.ts'
-import type { ExpectedMount, Step } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Obstacle } from '../plan/draft.ts'
+import type { ExpectedMount, PlanOptions, Step } from '../plan/plan.ts'
 import type { TeardownFamily } from './teardown-family.ts'
 
 /** A pod's inline volume, or a PersistentVolume that is translated to CSI where it was in-tree (P5). */
@@ -38,6 +39,15 @@ export type MountEvidence =
   /** Nothing is to be mounted for this plugin (O33). */
   | { readonly state: 'satisfied' }
   | { readonly state: 'notMounted'; readonly why: string }
+
+/** What bringing up a volume is decided by. */
+export interface SetUpContext {
+  readonly inputs: ActualInputs
+  readonly options: PlanOptions
+  readonly staged: readonly StagedVolume[]
+  /** SELinux label that the volume is mounted with; empty: none. */
+  readonly label: string
+}
 
 /** How a volume is brought up, or why it cannot be. */
 export interface SetUp {
@@ -67,7 +77,7 @@ export interface VolumePlugin {
   /** A PersistentVolume of it that has mount options is not mounted (P14); of the others, inline ones never have any. */
   readonly refusesMountOptions?: true
   /** Is this volume mounted with a label where the node has SELinux (R010); absent: no volume of it is. */
-  takesLabel?(context: PlanContext, volume: VolumeToMount): boolean
+  takesLabel?(inputs: ActualInputs, volume: VolumeToMount): boolean
   /** Relative path of what a pod's volume is mounted on, or of the pod's link to the device (R021). */
   podPath(volume: VolumeToMount): string
   /** Relative path of the node's own mount or map of the volume, shared by pods (R022); undefined: it has none. */
@@ -77,5 +87,5 @@ export interface VolumePlugin {
   /** Is a wanted volume there, judged by evidence (O1, R805). */
   evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence
   /** @param first whether this operation carries what is shared by all pods of the volume (staging, device mount) */
-  setUp(context: PlanContext, volume: VolumeToMount, first: boolean): SetUp
+  setUp(context: SetUpContext, volume: VolumeToMount, first: boolean): SetUp
 }

@@ -1,13 +1,13 @@
 /** Options of the tmpfs of an emptyDir in memory, and of those that secrets and the like are written into (P38, P39). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { parseQuantity } from '../desired/quantity.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
+import type { SetUpContext } from './plugin.ts'
 import { podMemoryLimit } from './pod-memory-limit.ts'
 
 /** The first kernel whose tmpfs can be kept out of swap. */
 const NOSWAP_SINCE = [6, 4] as const
 
-export function tmpfsOptions({ inputs }: PlanContext, { pod, source }: VolumeToMount): readonly string[] {
+export function tmpfsOptions({ inputs }: SetUpContext, { pod, source }: VolumeToMount): readonly string[] {
   const { api, kernelVersion, userNamespace = false } = inputs.snapshot
   const size = tmpfsSize(
     parseQuantity(api?.node?.status?.allocatable?.memory) ?? 0n,

@@ -1,13 +1,15 @@
 /** What the attach/detach controller wants attached to a node, by its own rules, which differ from the kubelet's (R706-R709). */
+
+import { apiLookup } from '../desired/api-lookup.ts'
+import type { UnresolvedVolume } from '../desired/desired-state.ts'
+import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
+import { mayBeNamed, mayBeOne } from '../desired/may-be.ts'
+import { isControllerTerminated, onDiskUid } from '../desired/pods.ts'
+import type { VolumeSpec } from '../desired/volume-spec.ts'
 import { append } from '../lang/append.ts'
 import type { Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
-import { apiLookup } from '../desired/api-lookup.ts'
-import type { UnresolvedVolume, VolumeSpec } from '../desired/desired-state.ts'
-import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
-import { mayBeNamed, mayBeOne } from '../desired/may-be.ts'
-import { isControllerTerminated, onDiskUid } from '../desired/pods.ts'
 import { CONTROLLER_RULES, knownSpec, resolveVolume } from './resolve-volume.ts'
 
 export interface ControllerWanted {

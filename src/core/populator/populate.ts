@@ -1,9 +1,10 @@
 /** The populator: which volumes the given pods need. */
-import type { Pod } from '../model/objects.ts'
-import type { ApiSnapshot } from '../model/snapshot.ts'
+
 import { apiLookup } from '../desired/api-lookup.ts'
 import type { DesiredState, UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
 import { onDiskUid, usedVolumeNames } from '../desired/pods.ts'
+import type { Pod } from '../model/objects.ts'
+import type { ApiSnapshot } from '../model/snapshot.ts'
 import { KUBELET_RULES, resolveVolume } from './resolve-volume.ts'
 
 /**

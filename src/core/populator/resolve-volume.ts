@@ -1,12 +1,19 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
-import type { PersistentVolume, Pod, PodVolumeSource } from '../model/objects.ts'
-import type { VolumeMode } from '../plan/plan.ts'
-import type { SpecContext } from '../plugins/plugin.ts'
+
 import { translateInlineVolume, translatePersistentVolume } from '../desired/csi-translation/translate.ts'
-import type { VolumeSpec } from '../desired/desired-state.ts'
 import { judgeSource } from '../desired/may-be.ts'
 import { podNamespace, type VolumeUse } from '../desired/pods.ts'
-import { type BoundClaim, claimReferenceOf, type ResolveRules, resolveClaim, type Unresolved } from '../desired/resolve-claim.ts'
+import {
+  type BoundClaim,
+  claimReferenceOf,
+  type ResolveRules,
+  resolveClaim,
+  type Unresolved,
+} from '../desired/resolve-claim.ts'
+import type { VolumeSpec } from '../desired/volume-spec.ts'
+import type { PersistentVolume, Pod, PodVolumeSource } from '../model/objects.ts'
+import type { VolumeMode } from '../names/volume-names.ts'
+import type { SpecContext } from '../plugins/plugin.ts'
 import { pluginOfInline, pluginOfPersistentVolume } from './volume-plugins.ts'
 
 export const KUBELET_RULES: ResolveRules = { ephemeralFirst: false, checkDeletion: true, checkMode: true }

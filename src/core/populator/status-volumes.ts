@@ -1,11 +1,11 @@
 /** PersistentVolumes of plugins that have no VolumeAttachment: who has them stands in the status of Nodes alone (iscsi, fc, flexVolume). */
 import { apiLookup } from '../desired/api-lookup.ts'
 import { type DeviceSource, deviceSourceOf, isDeviceOf } from '../desired/device-source.ts'
-import { pluginOfPersistentVolume } from './volume-plugins.ts'
+import { onceFor } from '../lang/once-for.ts'
 import type { PersistentVolume } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { pluginOfPersistentVolume } from './volume-plugins.ts'
 
 export interface StatusVolume {
   /** As the Node has it. */

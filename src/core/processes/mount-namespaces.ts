@@ -1,11 +1,10 @@
 /** Mount namespaces other than ours, each read once through one of its processes. */
 import { readdirSync, readlinkSync } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
+import { type Location, pathThrough } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { kernelBytes, kernelText, namespaceOf } from '../trust/kernel.ts'
-import type { OtherNamespace } from '../host/host.ts'
-import { type Location, pathThrough } from '../mountinfo/location.ts'
 
 /**
  * @param everyThread a thread may have a namespace of its own; nodes have ten times as many as processes, so that they are
@@ -97,4 +96,11 @@ function isMountPoint(location: Location, table: MountTable): boolean {
     const path = pathThrough(mount, location)
     return path !== undefined && table.at(path).some((upper) => upper.parentId === mount.id)
   })
+}
+
+/** Another mount namespace, seen through one of its processes. */
+export interface OtherNamespace {
+  readonly pid: number
+  readonly process: string
+  readonly table: MountTable
 }

@@ -2,13 +2,13 @@
 import { podVolumes } from '../actual/pod-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
 import type { NodeState } from '../model/node-state.ts'
+import { Findings, type Left } from '../plan/draft.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context/context.ts'
-import { Findings, type Left } from '../plan/draft.ts'
+import { leftUnread, unreadParts } from './context/unread.ts'
 import { decideNode } from './plan-node.ts'
 import type { PodClass } from './pods/pod-classes.ts'
-import { leftUnread, unreadParts } from './context/unread.ts'
 import { isLiving } from './pods/volume-users.ts'
 
 /** As the phases leave things, and so for pods and operations. */

@@ -5,32 +5,33 @@
  * orphans. Unmounts come first, so that a volume is free before anyone else gets it; device unmounts come after every
  * mount is decided, so that none is undone that a pod is about to need (R403, R833).
  */
-import type { ApiSnapshot, Insecure } from '../model/snapshot.ts'
+
 import type { NodeState } from '../model/node-state.ts'
+import type { ApiSnapshot, Insecure } from '../model/snapshot.ts'
+import { Findings, finishOperations } from '../plan/draft.ts'
 import type { Operation, OperationKind, Plan, PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { withBasis } from './basis.ts'
 import type { PlanContext } from './context/context.ts'
+import { filterOperations } from './context/filter-operations.ts'
+import { blockBehindLinks } from './context/unread.ts'
+import { machineOf, refuseWrongMachine, reportAccepted } from './identity/refuse-identity.ts'
+import { knowsOtherNodes } from './identity/volume-facts.ts'
+import { mountOrAttachVolumes } from './mount-volumes/mount-volumes.ts'
 import { CoveredMounts } from './obstacles/covered.ts'
 import { blockDeadDrivers } from './obstacles/dead-drivers.ts'
-import { detachVolumes } from './unmount-detach-devices/detach-volumes.ts'
-import { Findings, finishOperations } from '../plan/draft.ts'
-import { filterOperations } from './context/filter-operations.ts'
-import { refuseInsecureApi, refuseOutage } from './pods/guards.ts'
 import { blockLazilyDetached } from './obstacles/lazily-detached.ts'
-import { mountOrAttachVolumes } from './mount-volumes/mount-volumes.ts'
+import { reportUnmatchedNames } from './obstacles/unmatched-names.ts'
 import { makeContext } from './plan-context.ts'
+import { refuseInsecureApi, refuseOutage } from './pods/guards.ts'
 import { podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
 import { missingPodsDirectory } from './pods/pods-directory.ts'
-import { machineOf, refuseWrongMachine, reportAccepted } from './identity/refuse-identity.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { reportProblems } from './report/report-problems.ts'
+import { detachVolumes } from './unmount-detach-devices/detach-volumes.ts'
 import { unmapDevices, unmapVolumes } from './unmount-detach-devices/unmap-block.ts'
-import { reportUnmatchedNames } from './obstacles/unmatched-names.ts'
 import { unmountDevices } from './unmount-detach-devices/unmount-devices.ts'
 import { unmountOtherDevices } from './unmount-detach-devices/unmount-other-devices.ts'
 import { unmountVolumes } from './unmount-volumes/unmount-volumes.ts'
-import { blockBehindLinks } from './context/unread.ts'
-import { knowsOtherNodes } from './identity/volume-facts.ts'
 
 /**
  * Plans one reconcile pass over one node. Same state and options in, same bytes out.

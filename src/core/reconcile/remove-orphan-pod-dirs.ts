@@ -4,13 +4,13 @@
  */
 import { isWithinAny, parentOf } from '../actual/tree.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
-import type { Step } from '../plan/plan.ts'
-import { contentObstacle } from './obstacles/content-users.ts'
-import { type PlanContext, waitToSettle } from './context/context.ts'
 import type { Draft, Findings } from '../plan/draft.ts'
-import type { PodClass } from './pods/pod-classes.ts'
+import type { Step } from '../plan/plan.ts'
+import { type PlanContext, waitToSettle } from './context/context.ts'
 import { gone, podTimes } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
+import { contentObstacle } from './obstacles/content-users.ts'
+import type { PodClass } from './pods/pod-classes.ts'
 
 export function removeOrphanPodDirs(context: PlanContext, findings: Findings): void {
   let removable = 0

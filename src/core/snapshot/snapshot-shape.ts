@@ -2,19 +2,7 @@
  * The shape of a snapshot that the planner relies on without looking: where something of it is missing or of another kind,
  * a pass would stop in the middle, or take what it cannot see for absent. What else is in it stays, unlooked at.
  */
-import {
-  attachmentShape,
-  claimShape,
-  configMapShape,
-  csiDriverShape,
-  csiNodeShape,
-  leaseShape,
-  nodeShape,
-  podShape,
-  secretDigestShape,
-  volumeShape,
-} from '../model/object-shapes.ts'
-import type { ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
+
 import { plainPath } from '../files/path-within.ts'
 import {
   anything,
@@ -31,6 +19,19 @@ import {
   text,
   unneeded,
 } from '../json/shape.ts'
+import {
+  attachmentShape,
+  claimShape,
+  configMapShape,
+  csiDriverShape,
+  csiNodeShape,
+  leaseShape,
+  nodeShape,
+  podShape,
+  secretDigestShape,
+  volumeShape,
+} from '../model/object-shapes.ts'
+import type { ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
 
 /** An empty one tells no more than none. */
 const filled: Shape<string> = (value, at) => (value === '' ? fail(at, 'there', undefined) : text(value, at))

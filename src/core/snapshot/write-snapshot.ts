@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
-import { troubleText } from '../files/disk-trouble.ts'
 import { VolctlError } from '../errors/errors.ts'
-import type { NodeSnapshot } from '../model/snapshot.ts'
+import { troubleText } from '../files/disk-trouble.ts'
 import { replaceFile } from '../files/replace-file.ts'
+import type { NodeSnapshot } from '../model/snapshot.ts'
 
 /** A snapshot as one JSON document. */
 export function snapshotText(snapshot: NodeSnapshot): string {

@@ -1,6 +1,7 @@
 /** What an apply says, line by line. */
-import type { ApplyEvent, ApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
+
 import { formatDuration } from '../lang/duration.ts'
+import type { ApplyEvent, ApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
 import { OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
 import { groupedNotes } from './grouped-notes.ts'
 import type { Palette } from './palette.ts'

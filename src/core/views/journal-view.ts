@@ -1,6 +1,7 @@
 /** Past applies on a screen: a line for each, and one for each of its operations. */
-import { formatDuration } from '../lang/duration.ts'
+
 import type { PastApplies, PastApply, PastOperation } from '../journal/past-applies.ts'
+import { formatDuration } from '../lang/duration.ts'
 import { subject } from './apply-lines.ts'
 import type { Palette } from './palette.ts'
 import { terminalSafe } from './terminal-safe.ts'

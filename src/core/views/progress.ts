@@ -1,5 +1,5 @@
-import type { ApplyEvent } from '../plan/events.ts'
 import { formatDuration } from '../lang/duration.ts'
+import type { ApplyEvent } from '../plan/events.ts'
 import { isEnd, subject } from './apply-lines.ts'
 
 const REDRAW_MS = 200

@@ -1,17 +1,12 @@
 /** Requests to a driver's node service, field by field (C52, C55-C62, C100; upstream's tables, C 11.4 and 11.5). */
 import { describe, expect, it } from 'vitest'
-import {
-  type CsiFacts,
-  expandRequest,
-  publishRequest,
-  stageRequest,
-} from '../../../src/core/apply/csi/csi-requests.ts'
+import { type CsiFacts, expandRequest, publishRequest, stageRequest } from '../../../src/core/apply/csi/csi-requests.ts'
 import { publishState, stageState } from '../../../src/core/apply/csi/csi-state-file.ts'
+import { allowsLifecycle, kubeletSetsGroup, secretOf } from '../../../src/core/desired/csi-volume.ts'
 import type { VolumeToMount } from '../../../src/core/desired/desired-state.ts'
 import { goJson } from '../../../src/core/json/go-json.ts'
 import type { CsiDriver, PersistentVolume, Pod, PodVolumeSource } from '../../../src/core/model/objects.ts'
 import { csiUniqueName } from '../../../src/core/names/volume-names.ts'
-import { allowsLifecycle, kubeletSetsGroup, secretOf } from '../../../src/core/desired/csi-volume.ts'
 
 const UID = '11111111-2222-3333-4444-555555555555'
 const DRIVER = 'hostpath.csi.k8s.io'

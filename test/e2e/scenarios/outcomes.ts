@@ -1,6 +1,7 @@
 /** What an apply said of its operations, from its events. */
-import type { ApplyEvent } from '../../../src/core/plan/events.ts'
+
 import { BLOCK_CODES, OUTCOME_CODES, PROBLEM_CODES } from '../../../src/core/plan/catalogue.ts'
+import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Run } from '../../helpers/scene/volctl.ts'
 
 const ENDS: readonly string[] = ['done', 'failed', 'refused', 'skipped', 'blocked', 'interrupted']

@@ -1,10 +1,10 @@
 /** The disk below the kubelet's root fails a volume's n-th change, for every n, while pods come and go. */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
 import { OUTCOME_CODES } from '../../../src/core/plan/catalogue.ts'
+import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { type CsiDriver, startCsiDriver } from '../../helpers/csi-driver/start.ts'
 import { addVolume, claim, DRIVER, handleOf, OTHER, POD } from '../../helpers/csi-scene.ts'

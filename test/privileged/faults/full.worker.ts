@@ -1,10 +1,10 @@
 /** File systems that are full or read-only for real: the kubelet's root, the journal's, and that of files volctl writes. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { ApplyEvent } from '../../../src/core/plan/events.ts'
-import { JOURNAL_FILE, openJournal } from '../../../src/core/journal/write-journal.ts'
 import { takeLock } from '../../../src/core/apply/lock.ts'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { readJournal } from '../../../src/core/journal/read-journal.ts'
+import { JOURNAL_FILE, openJournal } from '../../../src/core/journal/write-journal.ts'
+import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import { writePlanFile } from '../../../src/core/plan-file/write-plan-file.ts'
 import { writeSnapshot } from '../../../src/core/snapshot/write-snapshot.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'

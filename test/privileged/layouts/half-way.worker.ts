@@ -1,9 +1,9 @@
 /** Set-up that fails half-way, on real mounts, below a root directory of the layout that the test asks for. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import type { Host } from '../../../src/core/host/host.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'

@@ -1,6 +1,8 @@
 /** A gRPC code as the answer to a call that changes something, again and again, then once, then no more. */
+
+import type { VolumeMode } from '../../../src/core/names/volume-names.ts'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'
-import type { PlanOptions, VolumeMode } from '../../../src/core/plan/plan.ts'
+import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {
   addVolume,

@@ -1,9 +1,9 @@
 /** What goes wrong while a CSI volume is set up, with the real test driver: the state it ends in, and what the next apply makes of it. */
 import { spawn } from 'node:child_process'
-import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import type { CsiNode } from '../../../src/core/apply/operation/ports.ts'
 import { loopDevices } from '../../../src/core/block/block-devices.ts'
-import type { VolumeMode } from '../../../src/core/plan/plan.ts'
+import { linuxHost } from '../../../src/core/host/linux-host.ts'
+import type { VolumeMode } from '../../../src/core/names/volume-names.ts'
 import { unmountBelow } from '../../helpers/csi-driver/mounts.ts'
 import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {

@@ -1,9 +1,9 @@
 /** local volumes, set up with real directories, devices and mounts. */
 import { spawnSync } from 'node:child_process'
 import { lstatSync, mkdirSync, readFileSync, readlinkSync, statfsSync, statSync, writeFileSync } from 'node:fs'
-import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import type { PersistentVolume } from '../../../src/core/model/objects.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'

@@ -1,7 +1,7 @@
 /** nfs, set up against a stand-in for mount(8) that lies in its place, in this namespace alone. */
 import { chmodSync, copyFileSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { commandPath } from '../../../src/core/trust/programs.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'

@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { type ChangeOwnershipOptions, changeOwnership } from '../../../src/core/files/change-ownership.ts'
+import type { Ownership } from '../../../src/core/files/ownership-bits.ts'
 import { containingMount } from '../../../src/core/mountinfo/location.ts'
-import type { Ownership } from '../../../src/core/plan/plan.ts'
 import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { makeDir, readMounts } from '../workers/real-node.ts'

@@ -1,8 +1,8 @@
 /** Processes that are called kubelet and are not root's, or not of this node: what volctl does beside them, and without. */
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
-import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
+import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 import { execKubeconfig } from './kubeconfigs.ts'

@@ -1,7 +1,7 @@
 /** A node for trials: an API server, a runtime and two CSI drivers that are real, and a kubelet that is down. */
 import { mkdirSync, writeFileSync } from 'node:fs'
-import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import { attachmentName, csiUniqueName } from '../../../src/core/names/volume-names.ts'
+import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { startCriServer } from '../../helpers/cri-server/start.ts'

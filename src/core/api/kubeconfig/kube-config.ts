@@ -13,8 +13,9 @@ import { callerPath } from '../../trust/caller.ts'
 import { addDoubt, type Doubt } from '../../trust/doubts.ts'
 import { type Environment, environment } from '../../trust/environment.ts'
 import { NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
+import type { CredentialKind, KubeCredentials } from '../transport/connection.ts'
 import { mergeKubeConfigs, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
-import { type CredentialKind, credentialsFrom, type KubeCredentials } from './kube-credentials.ts'
+import { credentialsFrom } from './kube-credentials.ts'
 
 export const ADMIN_FILES = [
   '/etc/kubernetes/admin.conf',

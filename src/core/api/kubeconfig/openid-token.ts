@@ -4,9 +4,9 @@
  */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { parseJson } from '../../trust/parse-json.ts'
+import { createTransport, type HttpRequest } from '../transport/transport.ts'
 import { dataOrFile } from './credential-files.ts'
 import type { Fields } from './normalize-kube-config.ts'
-import { createTransport, type HttpRequest } from '../transport/transport.ts'
 
 const DEADLINE_MS = 30_000
 /** Such answers are a few KiB. */

@@ -1,6 +1,6 @@
 import type { Agent } from 'node:https'
+import type { ConnectionOptions } from '../transport/connection.ts'
 import { endProxied } from '../transport/ending-agent.ts'
-import type { ConnectionOptions } from './kube-credentials.ts'
 import type { Fields } from './normalize-kube-config.ts'
 
 /**

@@ -13,8 +13,8 @@ import { createSecureContext, getCACertificates, rootCertificates } from 'node:t
 import { type Budget, collect } from '../../trust/bytes.ts'
 import { proxyEnvironment } from '../../trust/environment.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
+import type { ConnectionOptions } from './connection.ts'
 import { EndingAgent, EndingPlainAgent, endingWith } from './ending-agent.ts'
-import type { ConnectionOptions } from '../kubeconfig/kube-credentials.ts'
 
 export interface Answer {
   readonly status: number

@@ -1,17 +1,17 @@
 /** Nothing is taken away that is in use under another name (S12, S13): asked before an operation begins, and before content goes. */
 import { posix } from 'node:path'
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import { staying } from '../../holders/content-holders.ts'
 import { describeHolders } from '../../holders/describe-holders.ts'
 import type { Holders, NamespaceHolder } from '../../holders/find-holders.ts'
 import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../../holders/mount-uses.ts'
+import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import { podOfProcess } from '../../processes/pod-cgroups.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { allowedFsTypes } from '../../plugins/teardown-family.ts'
+import { podOfProcess } from '../../processes/pod-cgroups.ts'
 import { expectedIds } from '../operation/expected-mounts.ts'
-import { type Location, locate } from '../../mountinfo/location.ts'
-import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**

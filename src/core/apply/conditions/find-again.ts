@@ -1,8 +1,8 @@
 /** Finding the operations of a plan again in a plan made just now: what no longer holds is refused, one by one (S26). */
 import { VolctlError } from '../../errors/errors.ts'
-import type { Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
-import { type Difference, differencesOf, differencesText } from '../../plan/differences.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
+import { type Difference, differencesOf, differencesText } from '../../plan/differences.ts'
+import type { Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
 
 export interface FoundAgain {
   /** As the fresh plan has it: this is what is carried out. */

@@ -1,8 +1,9 @@
 /** Are the files still those that the operation was decided on (S26). */
-import type { FileIdentity, Operation } from '../../plan/plan.ts'
-import { fileText } from '../../plan/differences.ts'
-import type { FoundFile, Host } from '../../host/host.ts'
+
 import { OperationRefused } from '../../errors/operation-error.ts'
+import type { FoundFile, Host } from '../../host/host.ts'
+import { fileText } from '../../plan/differences.ts'
+import type { FileIdentity, Operation } from '../../plan/plan.ts'
 
 /**
  * A file that is gone already is fine: removing is idempotent. Another one under its name was not decided on. To be

@@ -1,6 +1,7 @@
 /** Programs that an operation cannot do without: it is not begun where one is missing. */
-import type { Operation, StepOp } from '../../plan/plan.ts'
+
 import type { Host } from '../../host/host.ts'
+import type { Operation, StepOp } from '../../plan/plan.ts'
 
 const NEEDED: Readonly<Partial<Record<StepOp, readonly string[]>>> = {
   iscsiLogin: ['iscsiadm', 'tee'],

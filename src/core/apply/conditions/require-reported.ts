@@ -1,9 +1,9 @@
 /** What the Node must say right before a volume that is attached is brought up (S22). */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errorMessage } from '../../errors/errors.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
 import type { Node } from '../../model/objects.ts'
 import { withDeadline } from '../../processes/deadline.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**

@@ -1,8 +1,8 @@
 /** What must still hold right before a volume is brought up (S22, S26). */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
-import type { Operation } from '../../plan/plan.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
+import type { Operation } from '../../plan/plan.ts'
 import type { ApplyContext, Witness } from '../operation/ports.ts'
 
 /**

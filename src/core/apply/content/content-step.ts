@@ -1,13 +1,13 @@
 /** Deleting a volume's content: where it lies, who is inside, then the walk (S12, S13). */
 import { errnoOf } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { Deleted } from '../../files/delete-content.ts'
+import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
+import { containingMount } from '../../mountinfo/location.ts'
 import type { Step } from '../../plan/plan.ts'
 import { requireContentUnused } from '../conditions/content-users.ts'
-import type { Deleted } from '../../files/delete-content.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
-import { containingMount } from '../../mountinfo/location.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 export async function deleteContentStep(step: Step, run: StepContext): Promise<Deleted> {

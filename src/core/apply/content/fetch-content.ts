@@ -6,8 +6,8 @@ import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod, podLabel, podNamespace } from '../../desired/pods.ts'
 import { needsNode } from '../../desired/resource-field.ts'
 import { errorMessage } from '../../errors/errors.ts'
-import type { Pod, PodVolumeSource, ProjectedSource } from '../../model/objects.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
+import type { Pod, PodVolumeSource, ProjectedSource } from '../../model/objects.ts'
 import type { Cluster } from '../operation/ports.ts'
 
 type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>

@@ -1,10 +1,11 @@
 /** The empty file that says that an emptyDir is set up (P21). */
 import { posix } from 'node:path'
-import type { Step } from '../../plan/plan.ts'
+import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { Step } from '../../plan/plan.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
-import { takeBack, type Undo } from '../operation/undo.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { takeBack } from '../operation/undo.ts'
 
 export async function writeMarker(step: Step, run: StepContext): Promise<readonly Undo[]> {
   const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(step.target) }, run)

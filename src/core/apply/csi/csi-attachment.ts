@@ -1,13 +1,14 @@
 /** S22 and S30 in the very second in which a CSI volume is staged or published. */
+
+import { allowsSeveralNodes } from '../../desired/access-modes.ts'
+import { AttachedElsewhere } from '../../desired/attached-elsewhere.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName } from '../../names/volume-names.ts'
-import { AttachedElsewhere } from '../../desired/attached-elsewhere.ts'
-import { allowsSeveralNodes } from '../../reconcile/identity/volume-facts.ts'
 import { withDeadline } from '../../processes/deadline.ts'
+import { refused, requireNodeInService, requireReported } from '../conditions/require-reported.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { type WantedCsi, wantedCsi } from './csi-wanted.ts'
-import { refused, requireNodeInService, requireReported } from '../conditions/require-reported.ts'
 
 /**
  * The volume is attached here, in use by the node's own word, and nowhere else against its access mode.

@@ -1,15 +1,15 @@
 /** Calls that bring a CSI volume up: the driver and what it can do, and how a failure is to be taken (C2, C3, C7, C119, C120). */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
 import { GrpcError } from '../../grpc/grpc-error.ts'
 import type { GrpcCode } from '../../grpc/grpc-status.ts'
 import type { Step } from '../../plan/plan.ts'
-import { untilNotPending } from './csi-step.ts'
-import { grpcStatusOf, outcomeCodeOf } from './driver-errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import type { CsiNode } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'
+import { untilNotPending } from './csi-step.ts'
 import { wantedCsi } from './csi-wanted.ts'
+import { grpcStatusOf, outcomeCodeOf } from './driver-errors.ts'
 
 /**
  * The driver, asked once in an operation what it can do (C7).

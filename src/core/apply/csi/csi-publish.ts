@@ -1,19 +1,20 @@
 /** NodePublishVolume, and the proof that something is there (C53-C55). */
+
+import { isEphemeral } from '../../desired/csi-volume.ts'
 import { errnoOf } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
 import type { Step } from '../../plan/plan.ts'
 import { csiPublishStateFile } from '../../plugins/csi-paths.ts'
-import { isEphemeral } from '../../desired/csi-volume.ts'
-import { untilNotPending } from './csi-step.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import { removeDirectory, removeStep } from '../mounts/remove.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { requireAttached } from './csi-attachment.ts'
 import { callNode, factsOf, openDriver } from './csi-call.ts'
 import { publishRequest } from './csi-requests.ts'
 import { readSecret, requestTokens } from './csi-secrets.ts'
+import { untilNotPending } from './csi-step.ts'
 import { wantedCsi } from './csi-wanted.ts'
-import type { Undo } from '../operation/undo.ts'
 
 export async function nodePublishVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
   const { volume } = wantedCsi(run)

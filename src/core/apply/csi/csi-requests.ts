@@ -1,11 +1,11 @@
 /** The requests of NodeStageVolume, NodePublishVolume and NodeExpandVolume, every field from where the rules say. */
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../csi/csi-node-client.ts'
+import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../desired/csi-volume.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { podNamespace } from '../../desired/pods.ts'
 import { labelOption } from '../../desired/selinux-label.ts'
 import type { CsiDriver } from '../../model/objects.ts'
 import { csiStagingPath, csiTarget } from '../../plugins/csi-paths.ts'
-import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../desired/csi-volume.ts'
 
 type Texts = Readonly<Record<string, string>>
 

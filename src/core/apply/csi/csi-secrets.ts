@@ -1,11 +1,11 @@
 /** Secrets and tokens, read right before the call that takes them and kept nowhere (C58, C60). */
 
+import { type SecretUse, secretOf } from '../../desired/csi-volume.ts'
 import { podNamespace } from '../../desired/pods.ts'
 import { errorMessage } from '../../errors/errors.ts'
-import { goJson } from '../../json/go-json.ts'
-import { type SecretUse, secretOf } from '../../desired/csi-volume.ts'
-import { withDeadline } from '../../processes/deadline.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
+import { goJson } from '../../json/go-json.ts'
+import { withDeadline } from '../../processes/deadline.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'
 import { wantedCsi } from './csi-wanted.ts'

@@ -1,12 +1,13 @@
 /** NodeStageVolume (C49, C52). */
-import type { Step } from '../../plan/plan.ts'
+
 import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
+import type { Step } from '../../plan/plan.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { requireAttached } from './csi-attachment.ts'
 import { callNode, factsOf, openDriver } from './csi-call.ts'
 import { stageRequest } from './csi-requests.ts'
 import { readSecret } from './csi-secrets.ts'
-import type { Undo } from '../operation/undo.ts'
 
 /** What is staged stays so, whatever becomes of the publication: the next attempt, or the end of the last pod, finds it (C54). */
 export async function nodeStageVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {

@@ -1,20 +1,21 @@
 /** vol_data.json as the kubelet writes it, before the driver is called (C12-C15). */
 import { posix } from 'node:path'
 import { readStateFile } from '../../actual/state-file.ts'
+import { isEphemeral } from '../../desired/csi-volume.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errnoOf } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
 import { goJson } from '../../json/go-json.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import type { Step } from '../../plan/plan.ts'
 import { csiPublishStateFile, csiStagingPath, csiTarget } from '../../plugins/csi-paths.ts'
-import { isEphemeral } from '../../desired/csi-volume.ts'
-import { diskFailure } from '../../files/disk-failure.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import { wantedCsi } from './csi-wanted.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
-import { takeBack, type Undo } from '../operation/undo.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { takeBack } from '../operation/undo.ts'
+import { wantedCsi } from './csi-wanted.ts'
 
 /** The three kinds of the file, by what a kubelet needs each for (C13). */
 export function publishState(volume: VolumeToMount, nodeName: string, label = ''): Readonly<Record<string, string>> {

@@ -1,16 +1,16 @@
 /** The driver's call, and a look at what it left (S16, R441, R832, O23, C119, C125). */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
 import { pause, withDeadline } from '../../processes/deadline.ts'
-import { grpcStatusOf, hintFor, outcomeCodeOf } from './driver-errors.ts'
-import { describeMount, expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import { holdersOfMounts } from '../mounts/holders-on.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import type { CsiNode } from '../operation/ports.ts'
 import { removeDirectory } from '../mounts/remove.ts'
-import type { StepContext } from '../operation/step-context.ts'
 import { umountLayer } from '../mounts/umount-step.ts'
+import { describeMount, expectedIds, isExpected } from '../operation/expected-mounts.ts'
+import type { CsiNode } from '../operation/ports.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { grpcStatusOf, hintFor, outcomeCodeOf } from './driver-errors.ts'
 
 const RETRY_MS = [500, 1000, 2000]
 

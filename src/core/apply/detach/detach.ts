@@ -3,6 +3,7 @@
  * The node itself is the proof that nothing uses the volume.
  */
 import { VolctlError } from '../../errors/errors.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { pause, withDeadline } from '../../processes/deadline.ts'
@@ -10,9 +11,8 @@ import { heldBy, loopsOfOthers, requireDevicesUnused } from '../disks/detach-dev
 import { BETWEEN_MS, Patience } from '../disks/disk-users.ts'
 import { findDevice, isDeviceUnknown } from '../disks/find-volume-device.ts'
 import { requireNothingHidden } from '../disks/hidden-file-systems.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
-import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/preconditions.ts'
 import { requireNotSetUpElsewhere } from '../disks/set-up-elsewhere.ts'
+import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/preconditions.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 const POLL_MS = 500

@@ -1,19 +1,20 @@
 /** S21's look at the machine: nothing and nobody has the volume's disk, whatever is on it, or its directory. */
-import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
+
+import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
+import type { Host } from '../../host/host.ts'
+import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
 import type { Operation } from '../../plan/plan.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import type { VolumeRecord } from '../operation/volume-record.ts'
 import { userOfDirectories } from './directory-users.ts'
 import { type DiskUsers, lookAtDisks } from './disk-users.ts'
 import { userOfFileSystems } from './file-system-users.ts'
 import { requireNothingUnexplained } from './find-volume-device.ts'
-import type { Host } from '../../host/host.ts'
 import { nodeBehind } from './loops-on-disks.ts'
 import { nodesOwn } from './node-stack.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
-import type { StepContext } from '../operation/step-context.ts'
 import { devicesOf, isSame } from './volume-devices.ts'
-import type { VolumeRecord } from '../operation/volume-record.ts'
-import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
 
 /**
  * Looks once, at what is around as it was read last.

@@ -1,31 +1,26 @@
 /** Who uses a disk: a mount, a map, a loop, a holder or an opener of it, and of whatever is on it (S9, S21, S25). */
+
+import type { BlockNode, BlockTree, IscsiLun } from '../../block/block-tree.ts'
+import type { Opener } from '../../block/device-openers.ts'
+import { SOMEBODY } from '../../block/device-use.ts'
+import type { OnDisk } from '../../block/whole-disk.ts'
 import { errorMessage } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import type { BlockNode, BlockTree, IscsiLun } from '../../block/block-tree.ts'
 import { pause } from '../../processes/deadline.ts'
-import type { Opener } from '../../block/device-openers.ts'
-import { SOMEBODY } from '../../block/device-use.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import type { DiskUser } from './disk-user.ts'
 import { type LoopQuestion, loopsOn } from './loops-on-disks.ts'
 import { mappersOf } from './mapped-devices.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import type { OnDisk } from '../../block/whole-disk.ts'
 
 /** It has every path of a map open, to test it, and lets go by itself. */
 const PATH_CHECKER = 'multipathd'
 const TRIES = 3
 const MOST_TRIES = 10
 export const BETWEEN_MS = 250
-
-export interface DiskUser {
-  /** The disk, or the address of the LUN, that was asked about: the user may be one of its partition or its map. */
-  readonly disk: string
-  /** In words. */
-  readonly who: string
-}
 
 export interface DiskUsers {
   readonly lasting: readonly DiskUser[]

@@ -1,8 +1,9 @@
 /** The device that a step is about, or the directory in its stead (P66). */
-import type { Step } from '../../plan/plan.ts'
+
 import { StepFailed } from '../../errors/operation-error.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { Step } from '../../plan/plan.ts'
 import { lookAtPath, resolvePath } from '../operation/look-at-path.ts'
+import type { StepContext } from '../operation/step-context.ts'
 
 export interface FoundDevice {
   /** A device node, links resolved. */

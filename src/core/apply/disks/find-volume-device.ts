@@ -1,11 +1,12 @@
 /** The device of a volume of which nothing is mounted or mapped here any more: named by a person, or looked for (S21). */
+
+import { OperationRefused } from '../../errors/operation-error.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { withDeadline } from '../../processes/deadline.ts'
-import { nodesOwn } from './node-stack.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { nodesOwn } from './node-stack.ts'
 import { unexplainedDevice } from './unexplained-devices.ts'
 
 /** What --device says of a volume that has none on this node. */

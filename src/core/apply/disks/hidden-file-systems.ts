@@ -2,36 +2,13 @@
  * File systems that live and that no mount table shows: detached lazily by somebody, with a file still open (S20, S21).
  * Whose they are nothing tells any more, so that they may be any volume's whose device is not known.
  */
-import type { MountTable } from '../../mountinfo/mount-table.ts'
-import { kernelTextIfAny, listIfAny } from '../../trust/kernel.ts'
-import { pause } from '../../processes/deadline.ts'
-import { nodesOwn } from './node-stack.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
-import type { StepContext } from '../operation/step-context.ts'
+
+import type { HiddenFileSystem } from '../../block/hidden-file-systems.ts'
 import { wholeDisk } from '../../block/whole-disk.ts'
-
-export interface HiddenFileSystem {
-  /** The block device's name in sysfs: "sdb1", "dm-3". */
-  readonly device: string
-  /** "major:minor" */
-  readonly dev: string
-  readonly fsType: string
-}
-
-/** Those that sysfs lists by the name of their device. (Of btrfs and bcachefs it gives an id, and of others nothing.) */
-const LISTED = ['ext4', 'xfs', 'f2fs']
-
-/** @param tables of every mount namespace that there is */
-export function hiddenFileSystems(tables: readonly MountTable[], sys = '/sys'): readonly HiddenFileSystem[] {
-  return LISTED.flatMap((fsType) =>
-    listIfAny(`${sys}/fs/${fsType}`).flatMap((device) => {
-      // Beside the devices lie directories of the file system as such ("features", "stats").
-      const dev = kernelTextIfAny(`${sys}/class/block/${device}/dev`)
-      const isShown = dev === undefined || tables.some((table) => table.ofDevice(dev).length > 0)
-      return isShown ? [] : [{ device, dev, fsType }]
-    }),
-  )
-}
+import { OperationRefused } from '../../errors/operation-error.ts'
+import { pause } from '../../processes/deadline.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { nodesOwn } from './node-stack.ts'
 
 /** A file system that is being unmounted just now has left the table, and is not hidden for long. */
 const TRIES = 10

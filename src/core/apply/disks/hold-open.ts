@@ -1,11 +1,12 @@
 /** A loop device on the pod's map file: it keeps the device open, so that none can take its place unseen (P98-P100). */
+
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { Step } from '../../plan/plan.ts'
-import { isReleased } from './loop-step.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import { command, wordsOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import type { Undo } from '../operation/undo.ts'
+import { isReleased } from './loop-step.ts'
 
 export async function holdOpen({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
   if (loopOn(target, run) !== undefined) return []

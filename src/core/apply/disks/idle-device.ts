@@ -1,12 +1,13 @@
 /** Is a device free to be mounted: nothing but this volume may have it (S22, S30). */
+
+import { StepFailed } from '../../errors/operation-error.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
 import { escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { backingOf } from './loops-on-disks.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { FoundDevice } from './find-device.ts'
+import { backingOf } from './loops-on-disks.ts'
 
 /**
  * Pods of this node may still have the volume while its global mount is gone (O31): another mount of the same file

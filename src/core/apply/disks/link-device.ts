@@ -1,12 +1,13 @@
 /** The pod's link to its device (P98, P99, P106). */
 import { posix } from 'node:path'
-import type { Step } from '../../plan/plan.ts'
-import { diskFailure } from '../../files/disk-failure.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import { findDevice, sourceOf } from './find-device.ts'
+import type { Undo } from '../../errors/undo.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
+import type { Step } from '../../plan/plan.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
-import { takeBack, type Undo } from '../operation/undo.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { takeBack } from '../operation/undo.ts'
+import { findDevice, sourceOf } from './find-device.ts'
 
 /** A link that leads elsewhere is replaced, as by the kubelet; anything else in its place stays (S13). */
 export async function linkDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {

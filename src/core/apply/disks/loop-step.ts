@@ -1,10 +1,11 @@
 /** Releasing the loop device that a kubelet put on a block volume's map (C19, C84). */
+
+import { StepFailed } from '../../errors/operation-error.ts'
+import { isWithin } from '../../files/path-within.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
-import { isWithin } from '../../files/path-within.ts'
 import type { Step } from '../../plan/plan.ts'
 import { pause } from '../../processes/deadline.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 export async function releaseLoop(step: Step, run: StepContext): Promise<void> {

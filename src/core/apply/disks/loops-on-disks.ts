@@ -1,14 +1,14 @@
 /** Loop devices on a disk: a user of it, however its backing file is called here (S21, S25). */
 import { posix } from 'node:path'
-import { undeletedPath } from '../../mountinfo/deleted.ts'
-import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { deviceNumberFrom } from '../../block/device-use.ts'
-import type { DiskUser } from './disk-users.ts'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
-import type { Host } from '../../host/host.ts'
-import { containingMount } from '../../mountinfo/location.ts'
-import type { StepContext } from '../operation/step-context.ts'
 import type { OnDisk } from '../../block/whole-disk.ts'
+import type { Host } from '../../host/host.ts'
+import { undeletedPath } from '../../mountinfo/deleted.ts'
+import { cannotHang } from '../../mountinfo/file-systems.ts'
+import { containingMount } from '../../mountinfo/location.ts'
+import type { MountTable } from '../../mountinfo/mount-table.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import type { DiskUser } from './disk-user.ts'
 
 /** The file system of the backing file is asked, which may be dead. */
 const ANSWER_MS = 5000

@@ -1,15 +1,17 @@
 /** A device, bind-mounted on the pod's file in the volume's global map directory (P98, P99). */
-import type { Step } from '../../plan/plan.ts'
-import { diskFailure } from '../../files/disk-failure.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
+
 import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
+import { cannotHang } from '../../mountinfo/file-systems.ts'
+import type { Step } from '../../plan/plan.ts'
+import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { takeBack } from '../operation/undo.ts'
 import { type FoundDevice, findDevice, sourceOf } from './find-device.ts'
 import { heldBy } from './idle-device.ts'
-import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
-import { oneAtATime } from '../operation/one-at-a-time.ts'
-import { takeBack, type Undo } from '../operation/undo.ts'
 
 /** Of a map file, which the device then hides. */
 const MODE = 0o750

@@ -1,14 +1,10 @@
 /** Processes that have a device mapped into their memory, without a descriptor of it that would tell (S21). */
+
+import type { BlockNode } from '../../block/block-tree.ts'
+import type { Mapper } from '../../holders/mapped-blocks.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { ownCommand } from '../../processes/own-child.ts'
-import type { BlockNode } from '../../block/block-tree.ts'
 import type { StepContext } from '../operation/step-context.ts'
-
-export interface Mapper {
-  readonly pid: number
-  readonly process: string
-  readonly path: string
-}
 
 /** Nobody looks longer than this; what cannot be seen by then is not (it needs a process that hangs). */
 const DEADLINE_MS = 3000

@@ -1,11 +1,12 @@
 /** The SCSI disks behind what an operation, and those before it on the same volume, had mounted or mapped (P81). */
+
+import type { BlockTree } from '../../block/block-tree.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { Host } from '../../host/host.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { FC_PLUGIN } from '../../names/fc-disk.ts'
 import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { BlockTree } from '../../block/block-tree.ts'
 import { expectedIds, isExpected } from '../operation/expected-mounts.ts'
-import type { Host } from '../../host/host.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**

@@ -2,11 +2,13 @@
  * What is the node's own: the file systems of its system directories and of fstab, and the devices that the former are
  * on. They are nobody's volume, whatever lies on them (O36).
  */
-import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import { isWithin } from '../../files/path-within.ts'
-import { namesBehind } from './disk-users.ts'
-import type { Host, OtherNamespace } from '../../host/host.ts'
+
 import { nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+import { isWithin } from '../../files/path-within.ts'
+import type { Host } from '../../host/host.ts'
+import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
+import { namesBehind } from './disk-users.ts'
 
 export interface NodesOwn {
   /** "major:minor" of file systems: a directory of one may be a volume, the whole of it is none. */

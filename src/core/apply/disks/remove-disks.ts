@@ -1,11 +1,11 @@
 /** Flushing and removing SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
 
-import type { CommandResult } from '../../trust/programs.ts'
-import { usersOfDisks } from './disk-users.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
+import type { CommandResult } from '../../trust/programs.ts'
 import { isStillThere, type SeenDisk } from '../operation/seen-disks.ts'
 import { command, wordsOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { usersOfDisks } from './disk-users.ts'
 
 const HINT = 'End that use; then plan again: the directory is kept, and tells what is left to do.'
 

@@ -2,21 +2,23 @@
  * Nobody may use a device that an unmap or an unstage takes away, beside what the operation itself is about: a process
  * that reads or writes it by its device file, a mount of another of its partitions, something made of it (S21, S24).
  */
+
+import type { BlockNode } from '../../block/block-tree.ts'
+import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
 import { protectedUids } from '../../desired/pods.ts'
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import { FC_PLUGIN } from '../../names/fc-disk.ts'
 import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
 import type { Operation } from '../../plan/plan.ts'
-import type { BlockNode } from '../../block/block-tree.ts'
-import { heldBy } from './detach-devices.ts'
-import { type DiskQuestion, type DiskUser, usersOf } from './disk-users.ts'
 import { expectedIds } from '../operation/expected-mounts.ts'
-import { nodesOwn } from './node-stack.ts'
-import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import type { Witness } from '../operation/ports.ts'
 import { unfinished } from '../operation/preconditions.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { heldBy } from './detach-devices.ts'
+import type { DiskUser } from './disk-user.ts'
+import { type DiskQuestion, usersOf } from './disk-users.ts'
+import { nodesOwn } from './node-stack.ts'
 import { devicesOf } from './volume-devices.ts'
-import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
 
 /** @throws OperationRefused HeldBy, UsersUnknown */
 export async function requireDeviceUnused(run: StepContext, witness: Witness): Promise<void> {

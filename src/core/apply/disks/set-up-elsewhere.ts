@@ -2,20 +2,21 @@
  * The volume under another path (S8, S21, S24): a mount anywhere, in any namespace, whose path is that of this volume below
  * some root directory. The volume's device need not be known for this.
  */
+
+import { withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
+import { isWithin } from '../../files/path-within.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
+import type { Host } from '../../host/host.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
 import { parseCsiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
-import { isWithin } from '../../files/path-within.ts'
-import type { VolumeRef } from '../../plan/plan.ts'
 import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
+import type { VolumeRef } from '../../plan/plan.ts'
 import { describeMount, expectedIds } from '../operation/expected-mounts.ts'
-import type { Host } from '../../host/host.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { isSame } from './volume-devices.ts'
-import { withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 
 type Matches = (shape: VolumeShape) => ShapeMatch
 

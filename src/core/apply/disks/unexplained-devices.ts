@@ -2,18 +2,19 @@
  * Block devices in use here that nothing explains: any of them may be a volume's whose device is not known (S21).
  * Explained are the root file system's stack, what fstab names, image files, and the volumes of this node.
  */
+
+import type { BlockNode } from '../../block/block-tree.ts'
+import { withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import { errorMessage } from '../../errors/errors.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
+import { isWithin } from '../../files/path-within.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { isWithin } from '../../files/path-within.ts'
-import type { BlockNode } from '../../block/block-tree.ts'
-import { mountsOf, namesBehind } from './disk-users.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { fstabPlaces, fstabSources, isKubelets, nodesOwn } from './node-stack.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+import { mountsOf, namesBehind } from './disk-users.ts'
+import { fstabPlaces, fstabSources, isKubelets, nodesOwn } from './node-stack.ts'
 
 export interface UnexplainedDevice {
   /** As the kernel calls it: sdb1. */

@@ -1,7 +1,7 @@
 /** What of a volume is to be judged before it is taken away: whole disks, file systems without one, directories (S21, O36). */
 import type { Host } from '../../host/host.ts'
-import type { NodesOwn } from './node-stack.ts'
 import type { SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
+import type { NodesOwn } from './node-stack.ts'
 
 export interface VolumeDevices {
   /** "major:minor" of block devices. */

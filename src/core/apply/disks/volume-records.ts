@@ -1,12 +1,13 @@
 /** What one apply learns of each volume, for the detach that comes after (S21). */
+
+import { nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+import type { Host } from '../../host/host.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { ExpectedMount, Operation, Plan } from '../../plan/plan.ts'
-import { namesBehind } from './disk-users.ts'
-import type { Host } from '../../host/host.ts'
-import { keeperOf } from './node-stack.ts'
 import { type SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
-import { nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+import { namesBehind } from './disk-users.ts'
+import { keeperOf } from './node-stack.ts'
 
 type Layer = ExpectedMount['layers'][number]
 

@@ -2,9 +2,9 @@
 import { type ClaimStatusPatch, failedPatch, finishedPatch, inProgressPatch } from '../../desired/claim-status-patch.ts'
 import { type NodeExpansion, nodeExpansionWanted } from '../../desired/expansion.ts'
 import { errorMessage } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
 import type { PersistentVolumeClaim } from '../../model/objects.ts'
 import { withDeadline } from '../../processes/deadline.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import type { Cluster } from '../operation/ports.ts'
 import type { StepContext } from '../operation/step-context.ts'
 

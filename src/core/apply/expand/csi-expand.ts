@@ -1,9 +1,15 @@
 /** NodeExpandVolume of a CSI driver (C96-C102, R455-R461). */
 import { parseQuantity } from '../../desired/quantity.ts'
 import { errorMessage } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
 import { GrpcError } from '../../grpc/grpc-error.ts'
 import type { Step } from '../../plan/plan.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { requireAttached } from '../csi/csi-attachment.ts'
+import { callNode, factsOf, openDriver } from '../csi/csi-call.ts'
+import { expandRequest } from '../csi/csi-requests.ts'
+import { readSecret } from '../csi/csi-secrets.ts'
+import { wantedCsi } from '../csi/csi-wanted.ts'
+import { resolvePath } from '../operation/look-at-path.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import {
   type ClaimGrowth,
@@ -13,12 +19,6 @@ import {
   NOTHING_ASKED,
   tellGrown,
 } from './claim-growth.ts'
-import { requireAttached } from '../csi/csi-attachment.ts'
-import { callNode, factsOf, openDriver } from '../csi/csi-call.ts'
-import { expandRequest } from '../csi/csi-requests.ts'
-import { readSecret } from '../csi/csi-secrets.ts'
-import { wantedCsi } from '../csi/csi-wanted.ts'
-import { resolvePath } from '../operation/look-at-path.ts'
 
 /** Without these no further try makes sense (C101). */
 const INFEASIBLE = new Set(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND'])

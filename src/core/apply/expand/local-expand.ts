@@ -1,13 +1,14 @@
 /** A local volume's file system grows with its device (P71, P131, R462). */
-import type { Step } from '../../plan/plan.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
+
 import { StepFailed } from '../../errors/operation-error.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import { claimGrowth, type FinalFailure, growAndTell, NOTHING_ASKED } from './claim-growth.ts'
+import type { Step } from '../../plan/plan.ts'
 import { type FoundDevice, lookAtSource } from '../disks/find-device.ts'
 import { isOfDevice } from '../disks/mount-device.ts'
 import { fileSystemOn } from '../disks/probe-device.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import { command, wordsOf } from '../operation/step-command.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { claimGrowth, type FinalFailure, growAndTell, NOTHING_ASKED } from './claim-growth.ts'
 
 /** Program and arguments that give a mounted file system all of its device; with nothing to grow they do nothing. */
 const GROWERS: Readonly<Record<string, (device: string, path: string) => readonly [string, ...string[]]>> = {

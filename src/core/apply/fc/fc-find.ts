@@ -1,13 +1,14 @@
 /** fcFind: finds the disks of a Fibre Channel LUN among those that the adapters see (P80). */
+
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
 import { FC_PLUGIN, type FcDisk, fcDiskOf } from '../../names/fc-disk.ts'
 import type { Step } from '../../plan/plan.ts'
-import { isOf, linkedDisks } from './fc-step.ts'
-import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
-import type { StepContext } from '../operation/step-context.ts'
 import { deviceOf, mapOver } from '../disks/lun-device.ts'
 import { scanHost } from '../disks/scan-host.ts'
-import type { Undo } from '../operation/undo.ts'
+import type { StepContext } from '../operation/step-context.ts'
 import { waitUntil } from '../operation/wait-until.ts'
+import { isOf, linkedDisks } from './fc-step.ts'
 
 /**
  * By udev's links under their whole names, and by the kernel's own word. Where no multipath map is found, every SCSI host

@@ -1,11 +1,11 @@
 /** Releasing a Fibre Channel LUN: the SCSI disks of what was mounted or mapped (P81, P84, S25). */
 import { posix } from 'node:path'
+import { StepFailed } from '../../errors/operation-error.ts'
 import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../../names/fc-disk.ts'
 import type { Step } from '../../plan/plan.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
 import { disksBehind, mountedDisks } from '../disks/mounted-disks.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import { removeDisks } from '../disks/remove-disks.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
 import { seeDisks } from '../operation/seen-disks.ts'
 import type { StepContext } from '../operation/step-context.ts'
 

@@ -1,6 +1,7 @@
 /** What a flexVolume driver answers: one JSON object and nothing else (P87). */
-import type { CommandResult } from '../../trust/programs.ts'
+
 import { StepFailed } from '../../errors/operation-error.ts'
+import type { CommandResult } from '../../trust/programs.ts'
 import { wordsOf } from '../operation/step-command.ts'
 
 export interface FlexAnswer {

@@ -1,15 +1,16 @@
 /** flexMountDevice: the global mount of a volume whose driver attaches (P87, P88). */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
 import type { Step } from '../../plan/plan.ts'
 import { flexDeviceOptions } from '../../plugins/flex-options.ts'
-import { isNotSupported, requireSuccess } from './flex-answer.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import type { StepContext } from '../operation/step-context.ts'
-import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } from './flex-init.ts'
-import { undoByDriver } from './flex-undo.ts'
 import { mountDevice } from '../disks/mount-device.ts'
 import { requireFree } from '../mounts/mount-step.ts'
-import { takeBack, type Undo } from '../operation/undo.ts'
+import type { StepContext } from '../operation/step-context.ts'
+import { takeBack } from '../operation/undo.ts'
+import { isNotSupported, requireSuccess } from './flex-answer.ts'
+import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } from './flex-init.ts'
+import { undoByDriver } from './flex-undo.ts'
 
 /**
  * `waitforattach` gives the device, `mountdevice` mounts it; what the driver does not support volctl does, but for a

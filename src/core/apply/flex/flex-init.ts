@@ -1,15 +1,11 @@
 /** What a flexVolume driver says of itself (P85). */
+
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { CommandResult } from '../../trust/programs.ts'
-import { requireSuccess } from './flex-answer.ts'
-import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import { command } from '../operation/step-command.ts'
-import type { StepContext } from '../operation/step-context.ts'
-
-export interface FlexCapabilities {
-  readonly attach: boolean
-  readonly fsGroup: boolean
-}
+import type { FlexCapabilities, StepContext } from '../operation/step-context.ts'
+import { requireSuccess } from './flex-answer.ts'
 
 /** For a driver that could not do what it was asked. */
 export const FLEX_HINT = "Look at the driver's log; then plan again."

@@ -1,14 +1,15 @@
 /** flexMount: a pod's flexVolume, by its driver (P87, P88). */
 import { errnoOf } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
 import type { Step } from '../../plan/plan.ts'
 import { flexMountOptions } from '../../plugins/flex-options.ts'
-import { isNotSupported, requireSuccess } from './flex-answer.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { mountStep, requireFree } from '../mounts/mount-step.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { takeBack } from '../operation/undo.ts'
+import { isNotSupported, requireSuccess } from './flex-answer.ts'
 import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } from './flex-init.ts'
 import { undoByDriver } from './flex-undo.ts'
-import { mountStep, requireFree } from '../mounts/mount-step.ts'
-import { takeBack, type Undo } from '../operation/undo.ts'
 
 /**
  * `mount DIR JSON`, or a bind of the global mount where the driver does not support it. Truth is the mount table: a

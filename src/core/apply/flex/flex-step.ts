@@ -1,11 +1,12 @@
 /** A flexVolume driver's call, and a look at what it left (P87, P88). */
+
+import { StepFailed } from '../../errors/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { layersAt, undoWhatTheDriverLeft } from '../csi/csi-step.ts'
-import { isNotSupported, requireSuccess } from './flex-answer.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { umountLayer } from '../mounts/umount-step.ts'
 import { command } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { umountLayer } from '../mounts/umount-step.ts'
+import { isNotSupported, requireSuccess } from './flex-answer.ts'
 
 /**
  * `unmount DIR` for a pod's volume, where its directory is there; `unmountdevice DIR` for the global mount, where it is

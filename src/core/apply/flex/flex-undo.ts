@@ -1,9 +1,10 @@
 /** Takes back what a flexVolume driver has just mounted, by the driver itself. */
+
+import type { Undo } from '../../errors/undo.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
 import type { Step } from '../../plan/plan.ts'
-import { callFlexDriver } from './flex-step.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import type { Undo } from '../operation/undo.ts'
+import { callFlexDriver } from './flex-step.ts'
 
 /**
  * To be made right after the call: every layer that is seen there by now is the driver's, since none was there before.

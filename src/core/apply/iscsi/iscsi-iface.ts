@@ -1,11 +1,13 @@
 /** The interface that an iSCSI volume is logged in to through (P74). */
-import type { IscsiTarget } from '../../names/iscsi-target.ts'
-import { deleteIface } from './iscsi-step.ts'
+
 import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
+import type { IscsiTarget } from '../../names/iscsi-target.ts'
 import { wordsOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { takeBack } from '../operation/undo.ts'
+import { deleteIface } from './iscsi-step.ts'
 import { iscsiadm, SESSION_EXISTS } from './iscsiadm.ts'
-import { takeBack, type Undo } from '../operation/undo.ts'
 
 /**
  * Is the interface there; where the volume has an initiator's name of its own, it is cloned under the volume's name.

@@ -1,16 +1,18 @@
 /** iscsiLogin: brings an iSCSI LUN's device to this node (P74). */
-import { type IscsiTarget, isIscsiLink } from '../../names/iscsi-target.ts'
-import type { Step } from '../../plan/plan.ts'
+
 import type { IscsiSession } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
+import { type IscsiTarget, isIscsiLink } from '../../names/iscsi-target.ts'
+import type { Step } from '../../plan/plan.ts'
+import { deviceOf, mapOver } from '../disks/lun-device.ts'
+import { scanHost } from '../disks/scan-host.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { takeBack } from '../operation/undo.ts'
+import { waitUntil } from '../operation/wait-until.ts'
 import { prepareIface } from './iscsi-iface.ts'
 import { reachPortal, sessionsOf } from './iscsi-portal.ts'
 import { wantedTarget } from './iscsi-record.ts'
-import { deviceOf, mapOver } from '../disks/lun-device.ts'
-import { scanHost } from '../disks/scan-host.ts'
-import { takeBack, type Undo } from '../operation/undo.ts'
-import { waitUntil } from '../operation/wait-until.ts'
 
 /** Portals that did not answer are asked once more where another one did. */
 const ROUNDS = 2

@@ -1,12 +1,13 @@
 /** A session of an iSCSI target through one portal (P74). */
-import type { IscsiTarget } from '../../names/iscsi-target.ts'
+
 import type { IscsiSession } from '../../block/block-tree.ts'
-import { endSessions } from './iscsi-step.ts'
-import { isThrough, lookAtIscsi, withPort } from './iscsi-volume.ts'
+import type { Undo } from '../../errors/undo.ts'
+import type { IscsiTarget } from '../../names/iscsi-target.ts'
 import { wordsOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { endSessions } from './iscsi-step.ts'
+import { isThrough, lookAtIscsi, withPort } from './iscsi-volume.ts'
 import { iscsiadm, SESSION_EXISTS } from './iscsiadm.ts'
-import type { Undo } from '../operation/undo.ts'
 
 export type Reached =
   | { readonly session: string; readonly undo?: Undo }

@@ -1,12 +1,12 @@
 /** iscsi.json, which tells a tear-down what there is to log out of (P72, P73, R837). */
 import { posix } from 'node:path'
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
 import { type IscsiTarget, iscsiDirectory, iscsiRecordOf, iscsiTargetOf } from '../../names/iscsi-target.ts'
 import type { Step } from '../../plan/plan.ts'
-import { diskFailure } from '../../files/disk-failure.ts'
-import { isThrough } from './iscsi-volume.ts'
-import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import type { Undo } from '../operation/undo.ts'
+import { isThrough } from './iscsi-volume.ts'
 
 /**
  * The target as the pod wants it by now.

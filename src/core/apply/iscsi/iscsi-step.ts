@@ -1,13 +1,13 @@
 /** Releasing an iSCSI LUN: its SCSI devices, then its sessions, as far as nobody else needs them (P76, P78, P84, P160, S25). */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
 import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../names/iscsi-disk.ts'
 import type { Step } from '../../plan/plan.ts'
-import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from './iscsi-volume.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import { askWitness, wantedSources } from '../operation/preconditions.ts'
 import { removeDisks, requireDisksUnused } from '../disks/remove-disks.ts'
+import { askWitness, wantedSources } from '../operation/preconditions.ts'
 import { command, wordsOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from './iscsi-volume.ts'
 
 /** iscsiadm's "no such session" and "no records found": it is done already (P76). */
 const DONE_ALREADY = new Set([0, 2, 21])

@@ -1,11 +1,11 @@
 /** Which LUN a global directory is of, its sessions, and who else needs them: the look before anything is released (P76, S25). */
 import { posix } from 'node:path'
-import { type IscsiDisk, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../../names/iscsi-disk.ts'
 import type { IscsiLun, IscsiSession } from '../../block/block-tree.ts'
-import { usersOfDisks } from '../disks/disk-users.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
-import { mountedDisks } from '../disks/mounted-disks.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
+import { type IscsiDisk, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../../names/iscsi-disk.ts'
+import { usersOfDisks } from '../disks/disk-users.ts'
+import { mountedDisks } from '../disks/mounted-disks.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
 import { type SeenDisk, seeDisks } from '../operation/seen-disks.ts'
 import type { StepContext } from '../operation/step-context.ts'
 

@@ -1,11 +1,12 @@
 /** The type of a hostPath, and the directory or file that it may ask for (P58). */
+
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
 import type { Step } from '../../plan/plan.ts'
 import { judgeHostPath } from '../../plugins/host-path-type.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { lookAtPath } from '../operation/look-at-path.ts'
 import { command, wordsOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { lookAtPath } from '../operation/look-at-path.ts'
-import type { Undo } from '../operation/undo.ts'
 
 /**
  * Looks again, and makes what is missing: the path is the host's own, and what it lies on may not answer, so that

@@ -1,16 +1,17 @@
 /** One mount(8), and the proof that it is there (P124, P125; S22, S27). */
 import { VolctlError } from '../../errors/errors.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import type { Undo } from '../../errors/undo.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
+import { cannotHang } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import { command, wordsOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { takeBack } from '../operation/undo.ts'
 import { requireCopiesGone } from './umounted-copies.ts'
-import { takeBack, type Undo } from '../operation/undo.ts'
 
 /** What a bind mount has of its source, and loses in a remount that does not name it again. */
 const KEPT_FLAGS = new Set(['ro', 'nodev', 'noexec', 'nosuid', 'noatime', 'nodiratime'])

@@ -1,7 +1,8 @@
 /** A last look into a directory that is about to be removed: all or nothing (R601-R615, O13). */
+
+import { OperationRefused } from '../../errors/operation-error.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /** @throws OperationRefused naming what the plan does not know */

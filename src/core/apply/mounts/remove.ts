@@ -1,12 +1,12 @@
 /** rmdir and unlink of single names: idempotent, never through a mount, never of data (S12, S14, R036, R837). */
 import { posix } from 'node:path'
 import { errnoOf } from '../../errors/errors.ts'
-import { describeProcess } from '../../holders/describe-holders.ts'
-import type { Step } from '../../plan/plan.ts'
-import { STATE_FILES } from '../../names/state-files.ts'
-import { diskFailure } from '../../files/disk-failure.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
+import { describeProcess } from '../../holders/describe-holders.ts'
+import { STATE_FILES } from '../../names/state-files.ts'
+import type { Step } from '../../plan/plan.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 export function removeStep(step: Step, run: StepContext): void {

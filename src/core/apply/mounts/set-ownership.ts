@@ -1,15 +1,16 @@
 /** fsGroup: the volume and all that is in it is given to a group of the pod (P31, P32, P34). */
 import { errorMessage } from '../../errors/errors.ts'
-import { placeOf } from '../../mountinfo/linked-mounts.ts'
-import { ownCommand } from '../../processes/own-child.ts'
-import type { Ownership, Step } from '../../plan/plan.ts'
-import type { OwnershipChange } from '../../files/change-ownership.ts'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
-import { containingMount } from '../../mountinfo/location.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import type { Undo } from '../../errors/undo.ts'
+import type { OwnershipChange } from '../../files/change-ownership.ts'
+import type { Ownership } from '../../files/ownership-bits.ts'
+import { cannotHang } from '../../mountinfo/file-systems.ts'
+import { placeOf } from '../../mountinfo/linked-mounts.ts'
+import { containingMount } from '../../mountinfo/location.ts'
+import type { Step } from '../../plan/plan.ts'
+import { ownCommand } from '../../processes/own-child.ts'
 import { progressReport } from '../operation/progress-report.ts'
-import type { Undo } from '../operation/undo.ts'
+import type { StepContext } from '../operation/step-context.ts'
 
 /** Of --timeout; with the rest the mount is taken back. */
 const WALK_SHARE = 0.9

@@ -1,17 +1,18 @@
 /** One umount of one path, and the proof that a layer is gone (S18, S19, S20, R832). */
+
+import { StepFailed } from '../../errors/operation-error.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
+import type { UmountHow } from '../../host/host.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
+import { cannotHang } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
 import type { Step } from '../../plan/plan.ts'
-import type { CommandResult } from '../../trust/programs.ts'
 import { pause } from '../../processes/deadline.ts'
+import type { CommandResult } from '../../trust/programs.ts'
 import { describeMount, expectedIds, isExpected } from '../operation/expected-mounts.ts'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
-import { heldBy, holdersOfMounts, holdersOn } from './holders-on.ts'
-import type { UmountHow } from '../../host/host.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { heldBy, holdersOfMounts, holdersOn } from './holders-on.ts'
 import { requireCopiesGone } from './umounted-copies.ts'
 
 const AFTER_FORCE_MS = 500

@@ -1,7 +1,8 @@
 /** After an umount: its copies are gone with the mount, or it is said that one stays (O35). */
+
+import { StepFailed } from '../../errors/operation-error.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**

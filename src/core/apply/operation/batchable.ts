@@ -1,5 +1,5 @@
-import type { Operation } from '../../plan/plan.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
+import type { Operation } from '../../plan/plan.ts'
 
 const BATCH_STEPS = new Set(['umount', 'unlink', 'rmdir'])
 

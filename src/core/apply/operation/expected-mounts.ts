@@ -1,7 +1,8 @@
 /** Are the mounts still those that the operation was decided on (S18, S26, S27). */
+
+import { OperationRefused } from '../../errors/operation-error.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Operation } from '../../plan/plan.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const HINT = 'Plan again, and look at what has changed.'

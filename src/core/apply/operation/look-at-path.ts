@@ -2,8 +2,9 @@
  * What a path is that somebody else made: a local volume's, a hostPath's. Links are followed, as the kubelet does, and a
  * child asks with a deadline, since whatever file system it lies on may not answer (P154).
  */
-import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../files/path-type.ts'
+
 import { StepFailed } from '../../errors/operation-error.ts'
+import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../files/path-type.ts'
 import { command, wordsOf } from './step-command.ts'
 import type { StepContext } from './step-context.ts'
 

@@ -1,10 +1,10 @@
 /** Directories that the kubelet would make (P37, P62). */
 import { posix } from 'node:path'
 import { errnoOf } from '../../errors/errors.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
+import type { Step } from '../../plan/plan.ts'
 import type { StepContext } from './step-context.ts'
-import type { Undo } from './undo.ts'
 
 /** Of what is missing above the directory itself. */
 const PARENT_MODE = 0o750

@@ -6,6 +6,8 @@ import type { ClaimStatusPatch } from '../../desired/claim-status-patch.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { DeviceSource } from '../../desired/device-source.ts'
 import type { NameOf } from '../../holders/container-names.ts'
+import type { Host } from '../../host/host.ts'
+import type { NodeState } from '../../model/node-state.ts'
 import type {
   ClusterTrustBundle,
   ConfigMap,
@@ -18,9 +20,7 @@ import type {
 } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
-import type { NodeState } from '../../model/node-state.ts'
 import type { Plan } from '../../plan/plan.ts'
-import type { Host } from '../../host/host.ts'
 
 /** Who is in the API and who lives, just now (S3, S9). */
 export interface Witness {

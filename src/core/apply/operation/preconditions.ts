@@ -1,14 +1,15 @@
 /** What must still hold right before an operation (S26): the kubelet's state, the pod's, the volume's, the mounts'. */
-import { append } from '../../lang/append.ts'
+
 import { type DeviceSource, isDeviceOf } from '../../desired/device-source.ts'
 import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { errorMessage } from '../../errors/errors.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
+import { append } from '../../lang/append.ts'
+import { onceFor } from '../../lang/once-for.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
-import { onceFor } from '../../lang/once-for.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import { withDeadline } from '../../processes/deadline.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import type { ApplyContext, Witness } from './ports.ts'
 
 /** Does a kubelet own the node: it runs, or may come back (S11). */

@@ -1,15 +1,15 @@
 /** Second users of what a device operation takes away (S24, C85). */
 import { posix } from 'node:path'
+import { OperationRefused } from '../../errors/operation-error.ts'
+import { isWithin } from '../../files/path-within.ts'
 import type { NameOf } from '../../holders/container-names.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
+import type { Host } from '../../host/host.ts'
 import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
-import { isWithin } from '../../files/path-within.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount, expectedIds } from './expected-mounts.ts'
-import type { Host } from '../../host/host.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /**

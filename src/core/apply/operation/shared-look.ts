@@ -1,9 +1,9 @@
 /** The look at who uses content, shared by deletions that begin within a moment: an apply may have thousands (S12, S26). */
 import type { ContentLook } from '../../holders/content-look.ts'
-import { ownCommand } from '../../processes/own-child.ts'
-import type { Plan } from '../../plan/plan.ts'
 import type { Host } from '../../host/host.ts'
 import { locate } from '../../mountinfo/location.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { ownCommand } from '../../processes/own-child.ts'
 import type { ApplyContext } from './ports.ts'
 
 /** Nobody looks longer at what processes have mapped, on a machine that is busy, too. */

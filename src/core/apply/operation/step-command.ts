@@ -1,6 +1,7 @@
 /** A program that a step runs, and what it said. */
-import type { CommandResult } from '../../trust/programs.ts'
+
 import { StepFailed } from '../../errors/operation-error.ts'
+import type { CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from './step-context.ts'
 
 /** @throws StepFailed TimedOut where it did not end, CommandFailed where it said too much */

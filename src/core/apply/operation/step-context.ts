@@ -1,9 +1,8 @@
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { ContentLook } from '../../holders/content-look.ts'
-import type { Operation, Plan } from '../../plan/plan.ts'
-import type { FlexCapabilities } from '../flex/flex-init.ts'
 import type { Host } from '../../host/host.ts'
 import type { Journal } from '../../journal/write-journal.ts'
+import type { Operation, Plan } from '../../plan/plan.ts'
 import type { ApplyContext, CsiNode } from './ports.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { VolumeRecord } from './volume-record.ts'
@@ -41,4 +40,9 @@ export interface StepContext {
   readonly record: VolumeRecord
   /** What an operation that brings a volume up has found out so far. */
   readonly bringUp: BringUp
+}
+
+export interface FlexCapabilities {
+  readonly attach: boolean
+  readonly fsGroup: boolean
 }

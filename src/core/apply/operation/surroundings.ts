@@ -1,9 +1,10 @@
 /** One reading of what is around an operation or batch; anything that changed a mount makes the next question read anew. */
 import { posix } from 'node:path'
+import type { Host } from '../../host/host.ts'
 import { compareText } from '../../lang/compare-text.ts'
-import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import type { Host, OtherNamespace } from '../../host/host.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
+import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
 import { mountedOnElsewhere } from '../../processes/mount-namespaces.ts'
 import type { ApplyContext } from './ports.ts'
 

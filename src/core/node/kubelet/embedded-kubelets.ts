@@ -1,8 +1,8 @@
 /** Kubelets inside other programs: their flags are not on a command line of their own (N14, N22). */
 import { load } from 'js-yaml'
+import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 import type { CandidateSource } from './kubelet-candidate.ts'
 import { parseKubeletFlags } from './kubelet-flags.ts'
-import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 import { splitWords } from './systemd-unit.ts'
 
 type Origin = Pick<CandidateSource, 'source' | 'pid' | 'process' | 'unit'>

@@ -2,12 +2,12 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../../errors/errors.ts'
+import { sameDirectory } from '../../files/same-directory.ts'
+import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 import { canonicalNodeName } from './canonical-node-name.ts'
 import { k0sKubelet, microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
 import { type CandidateSource, candidateFrom, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
 import { isKubeletByFlags } from './kubelet-shape.ts'
-import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
-import { sameDirectory } from '../../files/same-directory.ts'
 import { isEnabled, readServiceUnit, type ServiceUnit, serviceUnitsNaming, splitWords } from './systemd-unit.ts'
 
 /** Units that start a kubelet, by distribution. */

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
+import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../processes/pod-cgroups.ts'
 import { addDoubt } from '../../trust/doubts.ts'
 import { kernelText } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-shape.ts'
-import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../processes/pod-cgroups.ts'
 
 /** What one pass over /proc says: which pods have a process, and which of root's may be a kubelet or a runtime (S32). */
 export interface ProcessScan extends Disposable {

@@ -1,6 +1,6 @@
 /** What the kubelet's atomic writer left in a volume: links, `..data`, and a directory for each generation (P25). */
 import { baseName } from '../../actual/tree.ts'
-import type { ExpectedFile } from '../../desired/atomic-content.ts'
+import type { ExpectedFile } from '../../desired/payload-entries.ts'
 import { isGeneration } from '../../names/volume-names.ts'
 import { digestFile } from './read-small-file.ts'
 import { type Draft, readTarget } from './tree-entry.ts'

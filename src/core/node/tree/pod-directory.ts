@@ -1,6 +1,6 @@
 /** One pod's directory (N4): what is read at once, and what only if the pod does not live. */
 import { baseName } from '../../actual/tree.ts'
-import type { ExpectedFile } from '../../desired/atomic-content.ts'
+import type { ExpectedFile } from '../../desired/payload-entries.ts'
 import { ownValue } from '../../lang/own-value.ts'
 import { readAtomicVolume, readShownGeneration } from './atomic-volume.ts'
 import type { Draft } from './tree-entry.ts'

@@ -7,11 +7,11 @@
  */
 import { closeSync, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { errnoOf, errorMessage } from '../../errors/errors.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { mountAround, type PlaceLink } from '../../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
-import { isWithin } from '../../files/path-within.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from '../../names/structure.ts'
 import { walkTo } from '../../trust/walk.ts'
 

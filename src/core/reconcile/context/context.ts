@@ -1,11 +1,11 @@
 /** What every phase of the pass reads. Made once per plan; nothing in it changes afterwards. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import type { BlockVolume, StagedVolume } from '../../actual/devices.ts'
-import type { DesiredState } from '../../desired/desired-state.ts'
-import type { CsiSocket } from '../../model/snapshot.ts'
-import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
+import type { BlockVolume } from '../../actual/block-volume.ts'
+import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import type { ApiObjects } from '../../desired/api-objects.ts'
+import type { DesiredState } from '../../desired/desired-state.ts'
 import type { Wait } from '../../plan/draft.ts'
+import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
 import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
 import type { StaticSources } from '../pods/static-sources.ts'
 import type { VolumeUsers } from '../pods/volume-users.ts'
@@ -49,16 +49,6 @@ export interface PlanContext {
 /** How a pod is named: with its own name where the API or the runtime tells it. */
 export function podRefOf({ classes }: PlanContext, uid: string): PodRef {
   return classes.of(uid)?.ref ?? { uid }
-}
-
-/** The socket of a driver that answered just now, if there is one (R045, C26). */
-export function registeredDriver({ inputs }: PlanContext, driver: string): CsiSocket | undefined {
-  return (inputs.snapshot.csiSockets ?? []).find((socket) => socket.driver === driver && socket.registered)
-}
-
-/** Does the driver stage; true where its capabilities are not known (skipping an unstage leaks, R806). */
-export function stages(socket: CsiSocket | undefined): boolean {
-  return socket?.capabilities === undefined || socket.capabilities.includes('STAGE_UNSTAGE_VOLUME')
 }
 
 /**

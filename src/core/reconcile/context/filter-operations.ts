@@ -1,7 +1,8 @@
 /** --only, --skip, --pod, --volume, --max: what depends on something left out is left out too, and counted (contract). */
+
+import type { Draft } from '../../plan/draft.ts'
 import type { PlanOptions, VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import type { Draft } from '../../plan/draft.ts'
 
 /** @returns the drafts that stay, in order, and how many were left out */
 export function filterOperations(drafts: readonly Draft[], options: PlanOptions): { kept: Draft[]; filtered: number } {

@@ -1,9 +1,9 @@
 /** Steps and obstacles of unmounting what is stacked on one path (S18, S19, S20, R819, P120). */
 import { withoutCopies } from '../../mountinfo/copies.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from './context.ts'
-import type { Obstacle } from '../../plan/draft.ts'
 
 /**
  * One umount a layer, newest first: copies below a root directory that is bound over itself go with theirs (O35). A flag

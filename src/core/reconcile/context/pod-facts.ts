@@ -1,11 +1,11 @@
 /** Facts about one pod that several phases state. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import type { PodVolume } from '../../actual/pod-volumes.ts'
+import type { PodVolume } from '../../actual/pod-volume.ts'
 import type { Pod } from '../../model/objects.ts'
-import { podNameAndUid } from '../../plan/pod-name.ts'
-import type { PlanContext } from './context.ts'
 import type { Findings } from '../../plan/draft.ts'
+import { podNameAndUid } from '../../plan/pod-name.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
+import type { PlanContext } from './context.ts'
 import { leftUnread, unreadWithin } from './unread.ts'
 
 /** When anything of this pod last changed, in seconds of this host's clock: on disk, and where it has ended, in the API. */

@@ -2,13 +2,13 @@
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { parentOf, type Tree } from '../../actual/tree.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
-import type { TreeEntry } from '../../model/snapshot.ts'
-import { onceFor } from '../../lang/once-for.ts'
 import { isWithin } from '../../files/path-within.ts'
+import { onceFor } from '../../lang/once-for.ts'
+import type { TreeEntry } from '../../model/snapshot.ts'
 import { isExpectedDirectory, mayBeLink } from '../../names/structure.ts'
-import type { PlanContext } from './context.ts'
 import type { Draft, Left, Obstacle } from '../../plan/draft.ts'
 import { isLiving } from '../pods/volume-users.ts'
+import type { PlanContext } from './context.ts'
 
 const ERRNO = /^E[A-Z0-9]+$/
 

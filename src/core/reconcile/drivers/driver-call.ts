@@ -1,11 +1,13 @@
 /** Can a CSI driver be called, and what may be done when it cannot (S14, S16, O10). */
+
+import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { StateFile } from '../../actual/state-file.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { attachmentName } from '../../names/volume-names.ts'
-import type { Problem } from '../../plan/plan.ts'
-import { type PlanContext, registeredDriver } from '../context/context.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
-import { whyNoDriver } from '../report/report-drivers.ts'
+import type { Problem } from '../../plan/plan.ts'
+import type { PlanContext } from '../context/context.ts'
+import { whyNoDriver } from './why-no-driver.ts'
 
 export type DriverCall =
   /** The driver answers: it undoes the volume first. */
@@ -26,7 +28,7 @@ export function driverCall(
   stateFile: StateFile | undefined,
   mounted: boolean,
 ): DriverCall {
-  if (registeredDriver(context, identity.driver) !== undefined) return { kind: 'call' }
+  if (registeredDriver(context.inputs, identity.driver) !== undefined) return { kind: 'call' }
   if (context.options.driverGone.includes(identity.driver)) return { kind: 'gone' }
   if (!mounted && stateFile !== undefined && olderThanBoot(context, stateFile) && nothingLeftOf(context, identity)) {
     return { kind: 'absentSinceBoot' }

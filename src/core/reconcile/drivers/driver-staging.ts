@@ -3,14 +3,16 @@
  * writes down beside it what it needs to undo that. Such a driver is asked to unstage like any other (R442, R452);
  * whatever is not known to be its doing is somebody else's, and blocks (S18, O12).
  */
+
+import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import { baseName, parentOf } from '../../actual/tree.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { ExpectedMount } from '../../plan/plan.ts'
-import { type PlanContext, registeredDriver, stages } from '../context/context.ts'
 import { type Draft, expectedMount, type Obstacle } from '../../plan/draft.ts'
-import type { DriverCall } from './driver-call.ts'
+import type { ExpectedMount } from '../../plan/plan.ts'
+import type { PlanContext } from '../context/context.ts'
 import { layerObstacle } from '../context/layers.ts'
+import type { DriverCall } from './driver-call.ts'
 
 export interface DriverStaging {
   readonly mounts: readonly MountInfo[]
@@ -67,7 +69,7 @@ export function driverStaging(context: PlanContext, found: Found): DriverStaging
 /** Nothing is taken for the doing of a driver that will not be asked to unstage. */
 function handleToUnstage(context: PlanContext, { identity, call }: Found): string | undefined {
   if (identity === undefined || call === undefined || call.kind === 'gone' || call.kind === 'absentSinceBoot') return
-  return stages(registeredDriver(context, identity.driver)) ? identity.handle : undefined
+  return stages(registeredDriver(context.inputs, identity.driver)) ? identity.handle : undefined
 }
 
 /** The same device and root as a mount of a pod that this plan takes away. */

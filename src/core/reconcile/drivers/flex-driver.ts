@@ -1,9 +1,9 @@
 /** Can the driver of a flexVolume be called, and what may be done when it cannot (P13, P85-P88, S16). */
 
-import { isInTree } from '../../plugins/registry.ts'
-import type { PlanContext } from '../context/context.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import { flexProgram } from '../../plugins/flex-program.ts'
+import { isInTree } from '../../plugins/registry.ts'
+import type { PlanContext } from '../context/context.ts'
 
 export type FlexCall =
   | { readonly kind: 'call'; readonly executable: string }

@@ -4,7 +4,7 @@ import { volumesInStatus } from '../../desired/node-status.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName, csiUniqueName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { CsiIdentity } from './csi-identity.ts'
+import type { CsiIdentity } from './identified.ts'
 
 /** By the PV, an inline spec, a state file, or a name in the node's status with the same hash. */
 export function identifyAttachment(context: PlanContext, attachment: VolumeAttachment): CsiIdentity | undefined {

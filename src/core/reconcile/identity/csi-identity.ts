@@ -4,25 +4,20 @@
  * A state file says it; without one, a name alone never does: a PersistentVolume may have been made anew, and an inline
  * volume may bear a PV's name. The staging directory's name is the hash of the handle: that confirms.
  */
-import type { BlockVolume, StagedVolume } from '../../actual/devices.ts'
-import type { PodVolume } from '../../actual/pod-volumes.ts'
+
+import type { BlockVolume } from '../../actual/block-volume.ts'
+import type { PodVolume } from '../../actual/pod-volume.ts'
+import { stagedShownBy } from '../../actual/staged-on-device.ts'
+import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { readStateFile } from '../../actual/state-file.ts'
+import { isWithin } from '../../files/path-within.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { csiGlobalDir, csiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
-import { isWithin } from '../../files/path-within.ts'
-import type { PlanContext } from '../context/context.ts'
 import type { Obstacle } from '../../plan/draft.ts'
+import type { PlanContext } from '../context/context.ts'
 import { givenForBlock, givenForFileSystem, givenWithHash } from './given-handle.ts'
+import type { CsiIdentity, Identified } from './identified.ts'
 import { knownHandleOf } from './known-handles.ts'
-import { stagedShownBy } from './staged-devices.ts'
-
-export interface CsiIdentity {
-  readonly driver: string
-  readonly handle: string
-  readonly from: string
-}
-
-export type Identified = { readonly identity: CsiIdentity } | { readonly unconfirmed: string; readonly hint: string }
 
 /** S17: nothing is undone under a name that may be another volume's. */
 export function identityObstacle(identified: Identified | undefined): Obstacle | undefined {
@@ -51,7 +46,7 @@ function mountOf({ layers, subPaths }: PodVolume): MountInfo | undefined {
 }
 
 function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo, lost: string): Identified {
-  const identities = stagedShownBy(context, shown).map((staged) => identifyStaged(context, staged))
+  const identities = stagedShownBy(context.staged, shown).map((staged) => identifyStaged(context, staged))
   const found = identities.flatMap((each) => ('identity' in each ? [each.identity] : []))
   const [first] = found
   if (first !== undefined && found.length === identities.length && found.every((each) => sameVolume(each, first))) {

@@ -4,13 +4,14 @@
  * That stands in for the confirmation, never for the device check: where the target is mounted, it must show what is
  * staged under that handle, and not what is staged under another.
  */
-import type { StagedVolume } from '../../actual/devices.ts'
+
+import { stagedShownBy } from '../../actual/staged-on-device.ts'
+import type { StagedVolume } from '../../actual/staged-volumes.ts'
+import { ownValue } from '../../lang/own-value.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { sha256Hex, unescapeQualifiedName } from '../../names/volume-names.ts'
-import { ownValue } from '../../lang/own-value.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { Identified } from './csi-identity.ts'
-import { stagedShownBy } from './staged-devices.ts'
+import type { Identified } from './identified.ts'
 
 /** @param shown a mount of the volume, where there is one */
 export function givenForFileSystem(
@@ -23,7 +24,7 @@ export function givenForFileSystem(
   const own = stagedUnder(context, handle)
   const named = driverByName(context, name, handle)
   if (shown !== undefined) {
-    const same = stagedShownBy(context, shown)
+    const same = stagedShownBy(context.staged, shown)
     const confirmed = own.find((staged) => same.includes(staged))
     if (confirmed !== undefined) return identityOf(name, handle, driverOf(confirmed))
     const other = own.find((staged) => staged.layers.length > 0 && (named ?? driverOf(staged)) === driverOf(staged))

@@ -4,9 +4,9 @@ import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { canonicalNodeName } from '../../node/kubelet/canonical-node-name.ts'
 import { parseKubeletFlags } from '../../node/kubelet/kubelet-flags.ts'
 import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
-import type { IdentityContradiction, PlanInputs, PlanOptions } from '../../plan/plan.ts'
+import { otherName } from '../../node/other-name.ts'
 import type { Findings } from '../../plan/draft.ts'
-import type { Refusal } from '../pods/guards.ts'
+import type { IdentityContradiction, PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
 import { compareBootIds, compareIds, ID_WORDS, isSameText, type Says } from './machine-ids.ts'
 
 /**
@@ -127,16 +127,6 @@ function refuseOtherName({ snapshot }: ActualInputs): Refusal | undefined {
 
 function firstLabel(name: string): string {
   return canonicalNodeName(name).split('.')[0] ?? ''
-}
-
-/** @param own what the kubelet of this host calls itself */
-export function otherName(nodeName: string, own: string): Refusal & { readonly hint: string } {
-  return {
-    rule: 'S1',
-    code: 'OtherNode',
-    message: `the kubelet of this host is node ${own}, not ${nodeName}`,
-    hint: `Leave --node out, or give --node ${own}.`,
-  }
 }
 
 /** Said in the plan; the journal has the option. */

@@ -3,10 +3,11 @@
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { VolumeMode, VolumeRef } from '../../plan/plan.ts'
+import type { VolumeMode } from '../../names/volume-names.ts'
+import type { VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { CsiIdentity } from './csi-identity.ts'
+import type { CsiIdentity } from './identified.ts'
 
 export function describeCsiVolume(
   context: PlanContext,
@@ -60,22 +61,6 @@ export function describePersistentVolume(
     persistentVolume: volume.metadata.name,
     ...(accessModes === undefined ? {} : { accessModes }),
   }
-}
-
-/** May several nodes write or read the volume at once (R740); unknown modes: no. */
-export function allowsSeveralNodes(volume: PersistentVolume | undefined): boolean {
-  return volume?.spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany') ?? false
-}
-
-/** For messages: the modes by which the volume is judged. */
-export function accessModesText(volume: PersistentVolume | undefined): string {
-  return volume?.spec.accessModes?.join(', ') || 'not known'
-}
-
-/** May only one pod have the volume; beside another mode the kubelet takes no notice of it (R430). */
-export function isForOnePod(volume: PersistentVolume | undefined): boolean {
-  const modes = volume?.spec.accessModes ?? []
-  return modes.length === 1 && modes[0] === 'ReadWriteOncePod'
 }
 
 /** Are the attachments of other nodes known: the list was read whole, not object by object (S30). */

@@ -1,18 +1,21 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
+
+import { registeredDriver } from '../../actual/csi-drivers.ts'
+import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { matchesNode } from '../../desired/node-affinity.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../names/volume-names.ts'
+import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
+import { podName } from '../../plan/pod-name.ts'
 import { flexVolume } from '../../plugins/flex-volume.ts'
 import { mountOptionsObstacle } from '../../plugins/mount-options.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
-import { podName } from '../../plan/pod-name.ts'
-import { type PlanContext, podRefOf, registeredDriver, waitForKubelet } from '../context/context.ts'
-import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
-import { whyNotManaged } from '../pods/kubelet-mode.ts'
+import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
+import { whyNoDriver } from '../drivers/why-no-driver.ts'
+import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { notMigrated } from '../obstacles/migration.ts'
 import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolume } from '../obstacles/other-nodes.ts'
-import { whyNoDriver } from '../report/report-drivers.ts'
-import { accessModesText, allowsSeveralNodes, isForOnePod, knowsOtherNodes } from '../identity/volume-facts.ts'
+import { whyNotManaged } from '../pods/kubelet-mode.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   // What another node has comes first: neither this kubelet nor this pass can get it (Multi-Attach).
@@ -196,7 +199,7 @@ function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMoun
 
 function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   if (volume.plugin !== CSI_PLUGIN || volume.driver === undefined) return undefined
-  if (registeredDriver(context, volume.driver) !== undefined) return undefined
+  if (registeredDriver(context.inputs, volume.driver) !== undefined) return undefined
   return {
     code: 'DriverNotRegistered',
     message: whyNoDriver(context, volume.driver),

@@ -1,20 +1,22 @@
 /** Step 2 of the pass: what living pods want and do not have (R410, S22; O3, O21, O26, O31). */
+
+import { isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
-import type { Step, VolumeRef } from '../../plan/plan.ts'
+import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
+import type { Step } from '../../plan/plan.ts'
 import { notMounted } from '../../plugins/evidence.ts'
 import type { SetUp } from '../../plugins/plugin.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
-import { isStaged } from './csi-staged.ts'
-import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
-import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
 import { isNamed } from '../context/filter-operations.ts'
+import { unreadObstacle } from '../context/unread.ts'
+import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
+import { isStaged } from './csi-staged.ts'
 import { mountObstacle, mountWait, reportMultiAttach } from './mount-conditions.ts'
 import { refreshVolume } from './refresh-volumes.ts'
-import { labelObstacle, reportLabel } from './selinux.ts'
-import { unreadObstacle } from '../context/unread.ts'
-import { describeCsiVolume, describePersistentVolume, isForOnePod } from '../identity/volume-facts.ts'
+import { labelObstacle, reportLabel, setUpContext } from './selinux.ts'
+import { describeWanted, leaveWanted } from './wanted.ts'
 
 export function mountOrAttachVolumes(context: PlanContext, findings: Findings): void {
   const staging = new Map<string, Draft>()
@@ -90,7 +92,9 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     steps,
     expects = [],
     blocked: missing,
-  }: SetUp = device === undefined ? plugin.setUp(context, volume, withStage) : { steps: [], blocked: device }
+  }: SetUp = device === undefined
+    ? plugin.setUp(setUpContext(context, volume), volume, withStage)
+    : { steps: [], blocked: device }
   const predecessors = earlier.filter((draft) => !MOUNTS.has(draft.kind))
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
   const blocked =
@@ -129,17 +133,6 @@ function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
   }
 }
 
-/** A volume that a pod wants and that is as it should be. */
-export function leaveWanted(context: PlanContext, findings: Findings, volume: VolumeToMount, why: string): void {
-  findings.leave(() => ({
-    path: context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
-    rule: 'R805',
-    why,
-    pod: volume.podUid,
-    volume: volume.uniqueName,
-  }))
-}
-
 const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])
 
 /** R418d, R829: on a volume that two pods may not share; where driver and handle are lost, by its directory's name. */
@@ -169,32 +162,6 @@ function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {
  */
 function mountPointsOf(steps: readonly Step[]): string[] {
   return steps.flatMap(({ op, target }) => (op === 'mount' || op === 'NodePublishVolume' ? [target] : []))
-}
-
-export function describeWanted(context: PlanContext, volume: VolumeToMount): VolumeRef {
-  const [podVolumeName] = volume.podVolumeNames
-  if (volume.driver === undefined || volume.handle === undefined) {
-    return {
-      name: volume.specName,
-      ...(podVolumeName === undefined ? {} : { podVolumeName }),
-      uniqueName: volume.uniqueName,
-      plugin: volume.plugin,
-      mode: volume.mode,
-      ...describePersistentVolume(volume.persistentVolume),
-    }
-  }
-  return describeCsiVolume(context, {
-    name: volume.specName,
-    mode: volume.mode,
-    identity: {
-      driver: volume.driver,
-      handle: volume.handle,
-      from:
-        volume.persistentVolume === undefined ? 'the pod' : `PersistentVolume ${volume.persistentVolume.metadata.name}`,
-    },
-    uniqueName: volume.uniqueName,
-    podVolumeName,
-  })
 }
 
 /** O21: the driver would say that it is mounted; only a restart of the containers, or a remount, helps. */

@@ -2,6 +2,7 @@
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { nodeExpansionWanted } from '../../desired/expansion.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import { expectedMount, type Findings, notAsked, type Obstacle } from '../../plan/draft.ts'
 import type { ExpectedMount, Step } from '../../plan/plan.ts'
 import { contentDifference, halfDone } from '../../plugins/content-difference.ts'
 import { volumeObstacle } from '../../plugins/content-obstacle.ts'
@@ -9,11 +10,11 @@ import { csiTarget } from '../../plugins/csi-paths.ts'
 import { csiDriverOf, groupSteps, publishSteps } from '../../plugins/csi-set-up.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
-import { expectedMount, type Findings, notAsked, type Obstacle } from '../../plan/draft.ts'
 import { isNamed } from '../context/filter-operations.ts'
-import { elsewhereWait, mountWait } from './mount-conditions.ts'
-import { describeWanted, leaveWanted } from './mount-volumes.ts'
 import { unreadWithin } from '../context/unread.ts'
+import { elsewhereWait, mountWait } from './mount-conditions.ts'
+import { setUpContext } from './selinux.ts'
+import { describeWanted, leaveWanted } from './wanted.ts'
 
 /** Adds a RemountVolume or ExpandVolume for a volume that is mounted, where a difference is shown. */
 export function refreshVolume(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
@@ -29,16 +30,17 @@ function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
   if (!options.remount || !named || volume.plugin !== CSI_PLUGIN) return false
   const pod = podRefOf(context, volume.podUid)
   if (!isNamed({ pod, volume: describeWanted(context, volume) }, options)) return false
-  return csiDriverOf(context, volume)?.spec.requiresRepublish === true
+  return csiDriverOf(context.inputs, volume)?.spec.requiresRepublish === true
 }
 
 function republish(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const target = csiTarget(volume)
+  const setUp = setUpContext(context, volume)
   refresh(context, findings, volume, {
     kind: 'RemountVolume',
     reason: 'RepublishAsked',
     message: `CSI driver ${volume.driver} is asked to publish ${volume.specName} again, as it wants from time to time`,
-    steps: [...publishSteps(context, volume), ...groupSteps(context, volume, csiDriverOf(context, volume))],
+    steps: [...publishSteps(setUp, volume), ...groupSteps(setUp, volume, csiDriverOf(context.inputs, volume))],
     rule: 'C70',
     asked: true,
     flag: '--remount',

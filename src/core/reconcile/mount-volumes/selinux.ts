@@ -2,18 +2,25 @@
 import { readStateFile, type VolumeData } from '../../actual/state-file.ts'
 import type { DesiredState, VolumeToMount } from '../../desired/desired-state.ts'
 import { type WantedLabel, wantedLabel } from '../../desired/selinux-label.ts'
-import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import { onceFor } from '../../lang/once-for.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import type { Findings, Obstacle } from '../../plan/draft.ts'
 import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../../plugins/csi-paths.ts'
 import { mountOptions } from '../../plugins/mount-options.ts'
+import type { SetUpContext } from '../../plugins/plugin.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { Findings, Obstacle } from '../../plan/draft.ts'
 
 /** Empty: it is mounted without one, or it cannot be told with which, and `labelObstacle` says so. */
-export function labelOf(context: PlanContext, volume: VolumeToMount): string {
+function labelOf(context: PlanContext, volume: VolumeToMount): string {
   const wanted = wantedOf(context, volume)
   return 'label' in wanted ? wanted.label : ''
+}
+
+/** What a plugin decides by how it brings this volume up. */
+export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUpContext {
+  const { inputs, options, staged } = context
+  return { inputs, options, staged, label: labelOf(context, volume) }
 }
 
 /** Why the volume cannot be mounted with its label. */
@@ -85,7 +92,7 @@ function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
   const gates = snapshot.kubelet?.config?.featureGates as Readonly<Record<string, unknown>> | null | undefined
   return wantedLabel(volume, {
     selinux: snapshot.selinux,
-    takesLabel: pluginNamed(volume.plugin).takesLabel?.(context, volume) ?? false,
+    takesLabel: pluginNamed(volume.plugin).takesLabel?.(context.inputs, volume) ?? false,
     everyAccessMode: gates?.SELinuxMount === true,
   })
 }

@@ -1,14 +1,14 @@
 /** S12: what this namespace's own table and loop devices show of a directory whose content, or whose memory, is to go. */
 import { posix } from 'node:path'
-import { type Location, locate } from '../../mountinfo/location.ts'
-import { firstFew } from '../../lang/first-few.ts'
 import { type ContentPlace, describeUse, layersByText, mountsOf, placeIn, withTop } from '../../holders/mount-uses.ts'
 import { PlaceIndex } from '../../holders/place-index.ts'
-import type { BlockDevice } from '../../model/snapshot.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { firstFew } from '../../lang/first-few.ts'
 import { onceFor } from '../../lang/once-for.ts'
-import type { PlanContext } from '../context/context.ts'
+import type { BlockDevice } from '../../model/snapshot.ts'
+import { type Location, locate } from '../../mountinfo/location.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Obstacle } from '../../plan/draft.ts'
+import type { PlanContext } from '../context/context.ts'
 
 export interface Going {
   /** Absolute. */

@@ -1,8 +1,8 @@
 import { Covers } from '../../mountinfo/covers.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
-import type { ExpectedMount } from '../../plan/plan.ts'
 import type { Draft, Obstacle } from '../../plan/draft.ts'
+import type { ExpectedMount } from '../../plan/plan.ts'
 
 /** Nothing is done to a mount that another lies over: what its path leads to is something else (S18). */
 export class CoveredMounts {

@@ -3,8 +3,8 @@ import { readStateFile } from '../../actual/state-file.ts'
 import { parentOf } from '../../actual/tree.ts'
 import { append } from '../../lang/append.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { PlanContext } from '../context/context.ts'
 import type { Draft } from '../../plan/draft.ts'
+import type { PlanContext } from '../context/context.ts'
 
 export function blockDeadDrivers(context: PlanContext, drafts: readonly Draft[], gonePods: number): void {
   if (context.options.acceptOutage === gonePods || (context.inputs.snapshot.deadMounts ?? []).length < 2) return

@@ -1,16 +1,17 @@
 /** What stands in the way of undoing a device, whatever its kind (S4, S26, S30). */
+
+import { allowsSeveralNodes } from '../../desired/access-modes.ts'
+import type { Handle } from '../../desired/attached-elsewhere.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import { type DeviceKind, mayBeOne } from '../../desired/may-be.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
-import type { Handle } from '../../desired/api-objects.ts'
-import type { PlanContext } from '../context/context.ts'
 import type { Draft, Obstacle } from '../../plan/draft.ts'
-import { foreignHint } from '../pods/known-pods.ts'
-import { nodesWith } from './other-nodes.ts'
-import { missingPodsDirectory } from '../pods/pods-directory.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
 import { statusVolumesAt } from '../../populator/status-volumes.ts'
+import type { PlanContext } from '../context/context.ts'
 import { unknownLinks } from '../context/unread.ts'
-import { allowsSeveralNodes } from '../identity/volume-facts.ts'
+import { foreignHint } from '../pods/known-pods.ts'
+import { missingPodsDirectory } from '../pods/pods-directory.ts'
+import { nodesWith } from './other-nodes.ts'
 
 /**
  * S4: a volume of an existing pod that could not be resolved may be any of the staged ones that it could be; so may one

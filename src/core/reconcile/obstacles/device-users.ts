@@ -1,9 +1,9 @@
 /** Does a living pod need the device behind a global directory of iSCSI, FC or a flexVolume driver (S5, R815, R817)? */
 import { baseName } from '../../actual/tree.ts'
-import type { VolumeSpec } from '../../desired/desired-state.ts'
 import { deviceSourceOf, isDeviceOf } from '../../desired/device-source.ts'
-import { escapeQualifiedName } from '../../names/volume-names.ts'
+import type { VolumeSpec } from '../../desired/volume-spec.ts'
 import { onceFor } from '../../lang/once-for.ts'
+import { escapeQualifiedName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
 import { isLiving } from '../pods/volume-users.ts'
 

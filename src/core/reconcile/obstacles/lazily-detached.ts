@@ -1,10 +1,10 @@
 /** S20: nothing is done to a volume whose file system was detached lazily, until its superblock is gone. */
 import { baseName } from '../../actual/tree.ts'
-import type { LazyMemoryDefect } from '../../model/snapshot.ts'
 import { isWithin } from '../../files/path-within.ts'
+import type { LazyMemoryDefect } from '../../model/snapshot.ts'
+import type { Draft, Findings } from '../../plan/draft.ts'
 import type { OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { Draft, Findings } from '../../plan/draft.ts'
 
 export function blockLazilyDetached({ inputs: { snapshot } }: PlanContext, findings: Findings): void {
   if (snapshot.lazyMemory !== undefined) blockWithoutMemory(snapshot.lazyMemory, findings)

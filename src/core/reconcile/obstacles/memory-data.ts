@@ -1,11 +1,12 @@
 /** Data in memory: a tmpfs ends with its last mount, which may be a sub-path's (S13). */
-import type { SubPaths } from '../../actual/pod-volumes.ts'
+
+import type { SubPaths } from '../../actual/pod-volume.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { isGeneration } from '../../names/volume-names.ts'
+import type { Obstacle } from '../../plan/draft.ts'
 import { readyMarker, wrappedName } from '../../plugins/paths.ts'
 import { allowedFsTypes } from '../../plugins/teardown-family.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { Obstacle } from '../../plan/draft.ts'
 
 /** What is in a mount cannot be counted without entering it. */
 export const UNCOUNTED = { files: 0, bytes: 0, counted: false } as const

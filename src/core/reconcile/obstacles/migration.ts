@@ -1,8 +1,9 @@
 /** In-tree disks that this kubelet mounts by itself, since it is too old to leave them to CSI drivers (R150). */
+
+import type { ApiObjects } from '../../desired/api-objects.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { InTreeSources } from '../../model/objects.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
-import type { ApiObjects } from '../../desired/api-objects.ts'
 import { kubeletVersion, TESTED_MINORS } from './kubelet-version.ts'
 
 /** By source; CSINode lists the plugins that its kubelet migrates. */

@@ -1,7 +1,7 @@
 /** Mounts that mount propagation has copied into each other until there are thousands. */
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { PlanContext } from '../context/context.ts'
 import type { Findings } from '../../plan/draft.ts'
+import type { PlanContext } from '../context/context.ts'
 
 /** No volume is mounted so often below one pod: each of its containers has a few sub-paths at most. */
 const MANY = 1000

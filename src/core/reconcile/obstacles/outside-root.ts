@@ -3,11 +3,11 @@
  * before it was moved, by a second kubelet, below a link. Nothing here decides on them, so that they are in use.
  */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { isWithin } from '../../files/path-within.ts'
 import { append } from '../../lang/append.ts'
+import { onceFor } from '../../lang/once-for.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { escapeQualifiedName, sha256Hex } from '../../names/volume-names.ts'
-import { onceFor } from '../../lang/once-for.ts'
-import { isWithin } from '../../files/path-within.ts'
 import { type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 

@@ -1,13 +1,19 @@
 /** Attachable volumes that are mounted or mapped on this node, whoever has them: what must be attached here (O7, S30). */
 import { globalMounts } from '../../actual/global-mounts.ts'
+import type { Handle } from '../../desired/attached-elsewhere.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
-import { CSI_PLUGIN, csiUniqueName, inlineCsiHandle, unescapeQualifiedName, uniqueVolumeName } from '../../names/volume-names.ts'
+import {
+  CSI_PLUGIN,
+  csiUniqueName,
+  inlineCsiHandle,
+  unescapeQualifiedName,
+  uniqueVolumeName,
+} from '../../names/volume-names.ts'
 import { flexVolume } from '../../plugins/flex-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
-import type { Handle } from '../../desired/api-objects.ts'
-import type { PlanContext } from '../context/context.ts'
 import { statusVolumes, statusVolumesAt } from '../../populator/status-volumes.ts'
+import type { PlanContext } from '../context/context.ts'
 
 export interface PresentVolume {
   readonly uniqueName: string

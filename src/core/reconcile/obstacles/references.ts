@@ -1,7 +1,7 @@
 /** Who else shows the file system of a staged mount: the references of R031, R032 and S24. */
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { PlanContext } from '../context/context.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
+import type { PlanContext } from '../context/context.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { isLiving } from '../pods/volume-users.ts'
 

@@ -1,9 +1,9 @@
 /** A name that --pod or --volume gives and nothing bears: a slip of the pen looks like a node that is in order. */
 import { baseName } from '../../actual/tree.ts'
 import { namedUids } from '../../desired/pods.ts'
+import type { Findings } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { Findings } from '../../plan/draft.ts'
 import { namesOf } from '../context/filter-operations.ts'
 import { knownPods } from '../pods/known-pods.ts'
 

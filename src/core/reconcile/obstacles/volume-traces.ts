@@ -3,12 +3,13 @@
  * directory that its handle makes, and by the name of its PersistentVolume, under which a volume whose records are lost
  * is still mounted (S21, O5, O7, O22). The name may belong to another volume by now (S17): then this errs on the safe side.
  */
+
+import type { BlockVolume } from '../../actual/block-volume.ts'
 import { type CsiTrace, csiTraces } from '../../actual/csi-traces.ts'
-import type { BlockVolume } from '../../actual/devices.ts'
 import type { StateFile } from '../../actual/state-file.ts'
 import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { CsiIdentity } from '../identity/csi-identity.ts'
+import type { CsiIdentity } from '../identity/identified.ts'
 import { isLiving } from '../pods/volume-users.ts'
 
 /** One thing on disk or in the mount table, relative to the root directory. */

@@ -1,10 +1,8 @@
 /** Guards that refuse a plan as a whole (S29), or its apply (S34); of S1 see refuse-identity.ts. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import type { Plan, PlanInputs, PlanOptions } from '../../plan/plan.ts'
+import type { PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 import type { Witnesses } from './witnesses.ts'
-
-export type Refusal = NonNullable<Plan['refused']>
 
 const CLOCK_MARGIN_SECONDS = 600
 

@@ -3,9 +3,9 @@
  * process table knows. Everything destructive rests on this page (S3, S9, S10).
  */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import { compareText } from '../../lang/compare-text.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
+import { compareText } from '../../lang/compare-text.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { knownPods } from './known-pods.ts'

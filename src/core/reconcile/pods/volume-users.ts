@@ -1,12 +1,12 @@
 /** Which pods that must not be disturbed use a volume: because they want it, or because the disk says they have it. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
 import { type CsiTrace, csiTraces } from '../../actual/csi-traces.ts'
-import type { BlockMapping, BlockVolume } from '../../actual/devices.ts'
 import { baseName } from '../../actual/tree.ts'
-import { append } from '../../lang/append.ts'
-import type { DesiredState } from '../../desired/desired-state.ts'
-import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import type { ApiObjects } from '../../desired/api-objects.ts'
+import type { DesiredState } from '../../desired/desired-state.ts'
+import { append } from '../../lang/append.ts'
+import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 import { mayRunUnlisted, type UnknownVolume, untoldVolumes } from './untold-volumes.ts'
 

@@ -2,15 +2,16 @@
  * What is mounted here while the control plane believes otherwise: it may be attached elsewhere tomorrow, or is already, or the
  * disk may go from under the mount (O7, S30). The mount table alone shows nothing wrong.
  */
+
+import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
-import { attachmentName } from '../../names/volume-names.ts'
 import { isPlainWord } from '../../lang/plain-word.ts'
-import type { PlanContext } from '../context/context.ts'
+import { attachmentName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
-import { whyNotManaged } from '../pods/kubelet-mode.ts'
+import type { PlanContext } from '../context/context.ts'
 import { describeNodes, freeHint, nodesWith } from '../obstacles/other-nodes.ts'
 import { type PresentVolume, presentVolumes } from '../obstacles/present-volumes.ts'
-import { accessModesText, allowsSeveralNodes, isForOnePod } from '../identity/volume-facts.ts'
+import { whyNotManaged } from '../pods/kubelet-mode.ts'
 
 export function reportAttachments(context: PlanContext, findings: Findings): void {
   const { api } = context.inputs.snapshot

@@ -1,28 +1,12 @@
 /** CSI drivers' sockets of which something is wrong, each with a diagnosis of its own (C24-C29). */
 import type { CsiSocket } from '../../model/snapshot.ts'
-import type { PlanContext } from '../context/context.ts'
 import type { Findings } from '../../plan/draft.ts'
+import type { PlanContext } from '../context/context.ts'
+import { isSilent } from '../drivers/why-no-driver.ts'
 
 export function reportDrivers({ inputs }: PlanContext, findings: Findings): void {
   const sockets = inputs.snapshot.csiSockets ?? []
   for (const socket of sockets) reportSocket(socket, sockets, findings)
-}
-
-/**
- * Why no driver of this name can be called: what each of its sockets said, and which sockets said nothing at all, since
- * one of these may be the driver's.
- */
-export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
-  const sockets = inputs.snapshot.csiSockets
-  if (sockets === undefined) return `CSI driver ${driver}: the sockets were not looked at`
-  const said = sockets.filter((socket) => socket.driver === driver)
-  if (said.length > 0) {
-    const each = said.map(({ endpoint, path, error }) => `${endpoint ?? path}${error ? `: ${error}` : ''}`)
-    return `CSI driver ${driver} does not answer on ${each.join('; ')}`
-  }
-  const silent = sockets.filter(isSilent).map(({ path }) => path)
-  const maybe = silent.length === 0 ? '' : `; nobody answers behind ${silent.join(', ')}`
-  return `CSI driver ${driver} is not registered here${maybe}`
 }
 
 function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings: Findings): void {
@@ -75,9 +59,4 @@ function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings
     { path },
     "Look at the registrar container of the driver's node pod.",
   )
-}
-
-/** One that answers that it does not know the question is somebody else's, such as a DRA plugin's. */
-function isSilent({ driver, error = '' }: CsiSocket): boolean {
-  return driver === undefined && !error.includes('UNIMPLEMENTED')
 }

@@ -1,11 +1,11 @@
 /** What this node's kubelet is, and was told, that makes it act otherwise than the one that the rules describe. */
 import { volumesInStatus } from '../../desired/node-status.ts'
+import type { Findings } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { Findings } from '../../plan/draft.ts'
-import { whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
 import { isTested, kubeletVersion, TESTED_MINORS } from '../obstacles/kubelet-version.ts'
 import { notMigrated } from '../obstacles/migration.ts'
+import { whyNotManaged, whyTerminatedKept } from '../pods/kubelet-mode.ts'
 
 export function reportKubelet(context: PlanContext, findings: Findings): void {
   reportVersion(context, findings)

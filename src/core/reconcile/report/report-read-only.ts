@@ -4,14 +4,14 @@
  */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { allContainers } from '../../desired/pods.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { isPlainWord } from '../../lang/plain-word.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { Findings } from '../../plan/draft.ts'
+import { podName } from '../../plan/pod-name.ts'
 import { flexSourceOf } from '../../plugins/flex-options.ts'
 import { mountOptions } from '../../plugins/mount-options.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
-import { podName } from '../../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
-import type { Findings } from '../../plan/draft.ts'
 
 /** They are never anything else. */
 const READ_ONLY_TYPES: ReadonlySet<string> = new Set(['iso9660', 'squashfs', 'erofs', 'cramfs', 'romfs'])

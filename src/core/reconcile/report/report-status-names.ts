@@ -4,17 +4,17 @@
  */
 import { globalMounts } from '../../actual/global-mounts.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
-import { controllerWantedVolumes } from '../../populator/controller-wanted.ts'
 import { mayBeNamed } from '../../desired/may-be.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
 import { attachmentName, parseCsiUniqueName } from '../../names/volume-names.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
-import type { PlanContext } from '../context/context.ts'
 import type { Findings } from '../../plan/draft.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import { controllerWantedVolumes } from '../../populator/controller-wanted.ts'
+import type { PlanContext } from '../context/context.ts'
 import { migratesAll } from '../obstacles/migration.ts'
-import { podListIsComplete } from '../pods/pod-classes.ts'
 import { attachableName } from '../obstacles/present-volumes.ts'
 import { VolumeTraces } from '../obstacles/volume-traces.ts'
+import { podListIsComplete } from '../pods/pod-classes.ts'
 
 export function reportStatusNames(context: PlanContext, findings: Findings): void {
   const { api, nodeName, tree } = context.inputs.snapshot

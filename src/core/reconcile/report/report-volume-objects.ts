@@ -1,12 +1,14 @@
 /** Mounted volumes whose claim, PersistentVolume or driver is on its way out: they work until the next thing happens to them. */
+
+import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { ObjectMeta } from '../../model/objects.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
-import { namespacedName, podName } from '../../plan/pod-name.ts'
-import { type PlanContext, podRefOf, registeredDriver } from '../context/context.ts'
 import type { Findings } from '../../plan/draft.ts'
-import { whyNoDriver } from './report-drivers.ts'
+import { namespacedName, podName } from '../../plan/pod-name.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import { type PlanContext, podRefOf } from '../context/context.ts'
+import { whyNoDriver } from '../drivers/why-no-driver.ts'
 
 export function reportVolumeObjects(context: PlanContext, findings: Findings): void {
   const { desired, classes, inputs } = context
@@ -72,7 +74,11 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
         about,
         "Bring the driver's node pod back: see whether its DaemonSet runs on this node.",
       )
-    } else if (registeredDriver(context, driver) !== undefined && listed !== undefined && !listed.includes(driver)) {
+    } else if (
+      registeredDriver(context.inputs, driver) !== undefined &&
+      listed !== undefined &&
+      !listed.includes(driver)
+    ) {
       findings.problem(
         'warning',
         'DriverNotInCsiNode',

@@ -4,25 +4,26 @@
  * The node itself is the proof that nothing uses the volume; with a kubelet that runs, detaching is the controller's
  * work and is only shown. What only the machine can tell (superblocks, holders, open devices) is checked at apply.
  */
-import { compareText } from '../../lang/compare-text.ts'
+
 import { isListedWhole } from '../../desired/api-lookup.ts'
-import { type ControllerWanted, controllerWantedVolumes } from '../../populator/controller-wanted.ts'
 import { podLabel } from '../../desired/pods.ts'
-import type { VolumeAttachment } from '../../model/objects.ts'
-import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
+import { compareText } from '../../lang/compare-text.ts'
 import { ownValue } from '../../lang/own-value.ts'
-import type { VolumeMode } from '../../plan/plan.ts'
-import { identifyAttachment } from '../identity/attachment-identity.ts'
-import { type PlanContext, waitForKubelet } from '../context/context.ts'
-import type { CsiIdentity } from '../identity/csi-identity.ts'
-import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from '../obstacles/device-obstacles.ts'
+import type { VolumeAttachment } from '../../model/objects.ts'
+import type { VolumeMode } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Draft, Findings, Obstacle, Wait } from '../../plan/draft.ts'
-import { whyNotManaged } from '../pods/kubelet-mode.ts'
-import { elsewhereObstacle } from '../obstacles/outside-root.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
+import { type ControllerWanted, controllerWantedVolumes } from '../../populator/controller-wanted.ts'
+import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { unreadTraces } from '../context/unread.ts'
+import { identifyAttachment } from '../identity/attachment-identity.ts'
+import type { CsiIdentity } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
+import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from '../obstacles/device-obstacles.ts'
+import { elsewhereObstacle } from '../obstacles/outside-root.ts'
 import { type VolumeTrace, VolumeTraces } from '../obstacles/volume-traces.ts'
+import { whyNotManaged } from '../pods/kubelet-mode.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
 
 /** What every attachment is compared with. */
 interface NodeFacts {

@@ -1,21 +1,25 @@
 /** Raw block volumes: the pod's part, then the device's (R451, R452, C84-C86; O8, O22). */
-import { type BlockMapping, type BlockVolume, SHARED_DIRECTORIES } from '../../actual/devices.ts'
+
+import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
+import { SHARED_DIRECTORIES } from '../../actual/block-volumes.ts'
+import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import { deviceSourceOf, isDeviceOf } from '../../desired/device-source.ts'
 import { csiUniqueName } from '../../names/volume-names.ts'
-import type { Step, VolumeRef } from '../../plan/plan.ts'
-import { type PlanContext, registeredDriver, stages, waitForKubelet } from '../context/context.ts'
-import { type CsiIdentity, type Identified, identifyBlock, identityObstacle } from '../identity/csi-identity.ts'
-import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
+import type { Step, VolumeRef } from '../../plan/plan.ts'
+import { type PlanContext, waitForKubelet } from '../context/context.ts'
+import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
+import { gone } from '../context/pod-facts.ts'
+import { unreadWithin } from '../context/unread.ts'
 import { driverCall } from '../drivers/driver-call.ts'
 import { driverStaging } from '../drivers/driver-staging.ts'
-import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
+import { identifyBlock, identityObstacle } from '../identity/csi-identity.ts'
+import type { CsiIdentity, Identified } from '../identity/identified.ts'
+import { describeCsiVolume } from '../identity/volume-facts.ts'
+import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
-import { gone } from '../context/pod-facts.ts'
 import { referencesTo } from '../obstacles/references.ts'
 import { globalUniqueName, releaseSteps } from './unmount-other-devices.ts'
-import { unreadWithin } from '../context/unread.ts'
-import { describeCsiVolume } from '../identity/volume-facts.ts'
 
 /** Step 1 for block volumes: what pods that are gone have mapped. */
 export function unmapVolumes(context: PlanContext, findings: Findings): void {
@@ -204,7 +208,7 @@ function csiSteps(
 ): Step[] {
   const { inputs } = context
   const steps: Step[] = []
-  const socket = identity === undefined ? undefined : registeredDriver(context, identity.driver)
+  const socket = identity === undefined ? undefined : registeredDriver(context.inputs, identity.driver)
   const remove = (op: 'rmdir' | 'unlink', path: string): void => {
     if (inputs.tree.has(path)) steps.push({ op, target: inputs.absolute(path) })
   }

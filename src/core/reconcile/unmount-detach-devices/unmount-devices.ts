@@ -2,23 +2,26 @@
  * Step 3 of the pass: staged file systems that no pod of this node needs any more (R415, R442, C80; O8, O9).
  * The kubelet forgets them once no pod directory leads to them (R517); volctl finds them by their own directories.
  */
-import type { StagedVolume } from '../../actual/devices.ts'
+
+import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
+import type { StagedVolume } from '../../actual/staged-volumes.ts'
+import { onceFor } from '../../lang/once-for.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { CSI_PLUGIN, csiGlobalDir, csiUniqueName } from '../../names/volume-names.ts'
-import { onceFor } from '../../lang/once-for.ts'
-import type { Step } from '../../plan/plan.ts'
 import type { SoughtVolume } from '../../names/volume-shapes.ts'
-import { type PlanContext, registeredDriver, stages, waitForKubelet } from '../context/context.ts'
-import { type CsiIdentity, identifyStaged, identityObstacle } from '../identity/csi-identity.ts'
-import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
+import type { Step } from '../../plan/plan.ts'
+import { type PlanContext, waitForKubelet } from '../context/context.ts'
+import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
+import { unreadWithin } from '../context/unread.ts'
 import { driverCall, reportDriverGone } from '../drivers/driver-call.ts'
 import { driverStaging } from '../drivers/driver-staging.ts'
-import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
+import { identifyStaged, identityObstacle } from '../identity/csi-identity.ts'
+import type { CsiIdentity } from '../identity/identified.ts'
+import { describeCsiVolume } from '../identity/volume-facts.ts'
+import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
 import { referencesTo } from '../obstacles/references.ts'
-import { unreadWithin } from '../context/unread.ts'
-import { describeCsiVolume } from '../identity/volume-facts.ts'
 
 export function unmountDevices(context: PlanContext, findings: Findings): void {
   for (const staged of context.staged) unmountDevice(context, findings, staged)
@@ -136,7 +139,7 @@ function noStagingObstacle(
   identity: CsiIdentity | undefined,
   target: string,
 ): Obstacle | undefined {
-  if (identity === undefined || stages(registeredDriver(context, identity.driver))) return undefined
+  if (identity === undefined || stages(registeredDriver(context.inputs, identity.driver))) return undefined
   return {
     code: 'ForeignMount',
     message: `CSI driver ${identity.driver} does not stage volumes, so that what is mounted on ${target} is not known to be its own`,
@@ -209,7 +212,7 @@ function stepsOf(
   const { inputs } = context
   const target = inputs.absolute(staged.target)
   const steps: Step[] = []
-  const socket = identity === undefined ? undefined : registeredDriver(context, identity.driver)
+  const socket = identity === undefined ? undefined : registeredDriver(context.inputs, identity.driver)
   const byDriver = call !== 'gone' && call !== 'absentSinceBoot' && stages(socket)
   if (byDriver) steps.push({ op: 'NodeUnstageVolume', target })
   else {

@@ -3,16 +3,16 @@ import { type GlobalMount, globalMounts, LOCAL_PLUGIN } from '../../actual/globa
 import { FC_PLUGIN, fcUniqueName, parseFcDirectory } from '../../names/fc-disk.ts'
 import { ISCSI_PLUGIN, iscsiUniqueName, parseIscsiDirectory } from '../../names/iscsi-disk.ts'
 import { uniqueVolumeName } from '../../names/volume-names.ts'
+import { type Draft, expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
-import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
-import { isDeviceWanted } from '../obstacles/device-users.ts'
-import { type Draft, expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
+import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
 import { reportDriverGone } from '../drivers/driver-call.ts'
 import { type FlexCall, flexCall } from '../drivers/flex-driver.ts'
-import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
-import { referencesTo } from '../obstacles/references.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
+import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
+import { isDeviceWanted } from '../obstacles/device-users.ts'
+import { referencesTo } from '../obstacles/references.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
   for (const global of globalMounts(context.inputs)) {

@@ -1,9 +1,10 @@
 /** Undoing the sub-path mounts of one volume name (R446, P140; O16, O17, O18). */
-import type { SubPathLeaf, SubPaths } from '../../actual/pod-volumes.ts'
+
+import type { SubPathLeaf, SubPaths } from '../../actual/pod-volume.ts'
 import { parentOf } from '../../actual/tree.ts'
+import { expectedMount, type Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
-import { expectedMount, type Obstacle } from '../../plan/draft.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
 
 export interface SubPathWork {

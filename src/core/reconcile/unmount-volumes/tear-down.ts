@@ -1,16 +1,17 @@
 /** The operation of a volume whose directory the kubelet empties: emptyDir, and what it wraps (R437; S12). */
-import type { PodVolume } from '../../actual/pod-volumes.ts'
+
+import type { PodVolume } from '../../actual/pod-volume.ts'
 import { parentOf } from '../../actual/tree.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { uniquePodVolumeName } from '../../names/volume-names.ts'
+import { expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
 import type { Operation, Step, VolumeRef } from '../../plan/plan.ts'
 import { allowedFsTypes, type TeardownFamily } from '../../plugins/teardown-family.ts'
-import { contentObstacle } from '../obstacles/content-users.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
-import { expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
 import { gone, leaveEmpty, podTimes } from '../context/pod-facts.ts'
+import { contentObstacle } from '../obstacles/content-users.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
 import { subPathWork } from './sub-path-steps.ts'
 
 /** The volume's directory, or an entry below it, that may hold more than was seen. */

@@ -1,16 +1,18 @@
 /** A CSI file system volume of a pod that is gone: the driver first, then what it left (R441, C76, S14, S16, O5, O6). */
-import type { PodVolume } from '../../actual/pod-volumes.ts'
+
+import type { PodVolume } from '../../actual/pod-volume.ts'
 import { csiUniqueName, uniquePodVolumeName } from '../../names/volume-names.ts'
+import { expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
 import type { OperationKind, Step } from '../../plan/plan.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
-import { type CsiIdentity, identifyPodVolume, identityObstacle } from '../identity/csi-identity.ts'
-import { expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
-import { driverCall, reportDriverGone } from '../drivers/driver-call.ts'
 import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
 import { gone, leaveEmpty, podTimes } from '../context/pod-facts.ts'
-import { subPathWork } from './sub-path-steps.ts'
+import { driverCall, reportDriverGone } from '../drivers/driver-call.ts'
+import { identifyPodVolume, identityObstacle } from '../identity/csi-identity.ts'
+import type { CsiIdentity } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
+import { subPathWork } from './sub-path-steps.ts'
 
 export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const { inputs } = context

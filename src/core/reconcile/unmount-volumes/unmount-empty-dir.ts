@@ -1,9 +1,10 @@
 /** emptyDir and the volumes built on it: the only ones whose data a teardown deletes (R437, P42; S12, S13, O13, O14). */
-import type { PodVolume } from '../../actual/pod-volumes.ts'
+
+import type { PodVolume } from '../../actual/pod-volume.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { PlanContext } from '../context/context.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
+import type { PlanContext } from '../context/context.ts'
 import { layersBelowDead } from '../context/layers.ts'
 import { memoryBehind, memoryObstacle, UNCOUNTED } from '../obstacles/memory-data.ts'
 import type { PodClass } from '../pods/pod-classes.ts'

@@ -1,17 +1,18 @@
 /** NFS, local, iSCSI, FC and flexVolume at the pod's side: unmount, by its driver where it has one, and remove when empty (R035, R514, P88). */
-import type { PodVolume } from '../../actual/pod-volumes.ts'
+
+import type { PodVolume } from '../../actual/pod-volume.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../../names/volume-names.ts'
+import { expectedMount, type Findings } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
-import { expectedMount, type Findings } from '../../plan/draft.ts'
+import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
+import { gone, leaveEmpty, podTimes } from '../context/pod-facts.ts'
 import { reportDriverGone } from '../drivers/driver-call.ts'
 import { flexCall, isFlexPlugin } from '../drivers/flex-driver.ts'
-import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
-import { gone, leaveEmpty, podTimes } from '../context/pod-facts.ts'
-import { subPathWork } from './sub-path-steps.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
+import { subPathWork } from './sub-path-steps.ts'
 
 export function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const { inputs } = context

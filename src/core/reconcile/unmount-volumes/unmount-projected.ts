@@ -1,11 +1,12 @@
 /** secret, configMap, downwardAPI, projected: content that the kubelet's own atomic writer made (P22; S13, O13). */
-import type { PodVolume } from '../../actual/pod-volumes.ts'
+
+import type { PodVolume } from '../../actual/pod-volume.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
+import type { Findings, Obstacle } from '../../plan/draft.ts'
 import { madeByAtomicWriter } from '../../plugins/atomic-writer.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { Findings, Obstacle } from '../../plan/draft.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
 import { leaveEmpty } from '../context/pod-facts.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
 import { countOf, notReadWhole, tearDown } from './tear-down.ts'
 
 /** The kubelet's own files go; anybody else's stop it. */

@@ -3,14 +3,16 @@
  *
  * One operation a volume and pod, sub-paths first. Whatever is in doubt blocks the operation and is named.
  */
-import { type PodVolume, podSubPaths, podVolumes, type SubPaths } from '../../actual/pod-volumes.ts'
+
+import type { PodVolume, SubPaths } from '../../actual/pod-volume.ts'
+import { podSubPaths, podVolumes } from '../../actual/pod-volumes.ts'
+import type { Findings } from '../../plan/draft.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { waitToSettle } from '../context/context.ts'
-import type { Findings } from '../../plan/draft.ts'
+import { gone, podTimes } from '../context/pod-facts.ts'
 import { memoryBehind, memoryObstacle, UNCOUNTED } from '../obstacles/memory-data.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { gone, podTimes } from '../context/pod-facts.ts'
 import { subPathWork } from './sub-path-steps.ts'
 import { unmountCsiVolume } from './unmount-csi-volume.ts'
 import { unmountEmptyDir } from './unmount-empty-dir.ts'

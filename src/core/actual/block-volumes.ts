@@ -3,110 +3,12 @@
  * The kubelet never looks there after a restart (R517, C82, O8); volctl does.
  */
 import { compareText } from '../lang/compare-text.ts'
-import type { TreeEntry } from '../model/snapshot.ts'
-import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
+import type { BlockVolume, PodLinks } from './block-volume.ts'
 import { exists, foreignMounts, mapDirectoryOnly, mapFileOf, mappingOf, uidsBelow } from './map-files.ts'
 import { sessionBlockVolumes } from './session-blocks.ts'
-import { readStateFile, type StateFile } from './state-file.ts'
-import { baseName, parentOf } from './tree.ts'
-
-/** One staging directory of a CSI file system volume: plugins/kubernetes.io/csi/DRIVER/HASH (C10), or pv/NAME (C11). */
-export interface StagedVolume {
-  /** Relative. */
-  readonly dir: string
-  /** Relative: `globalmount` in it. */
-  readonly target: string
-  /** Name of the parent directory; `pv` in the layout before 1.24 (C11). */
-  readonly driverDir: string
-  /** Name of the directory: hex SHA-256 of the handle, or the PV's name in the old layout. */
-  readonly key: string
-  readonly layers: readonly MountInfo[]
-  /** Mounts below the directory that are not on the target. */
-  readonly foreign: readonly MountInfo[]
-  readonly stateFile: StateFile | undefined
-  readonly hasTarget: boolean
-  /** Anything else in the directory, unmounted. */
-  readonly content: readonly TreeEntry[]
-}
-
-/** Every staging directory, by the tree and by the mount table, sorted by path. */
-export function stagedVolumes(inputs: ActualInputs): StagedVolume[] {
-  const base = 'plugins/kubernetes.io/csi'
-  const dirs = new Set<string>()
-  for (const driver of inputs.tree.childDirs(base)) {
-    if (driver === 'volumeDevices') continue
-    for (const key of inputs.tree.childDirs(`${base}/${driver}`)) dirs.add(`${base}/${driver}/${key}`)
-  }
-  for (const mount of inputs.pluginMounts()) {
-    const parts = inputs.relative(inputs.plain(mount.mountPoint)).split('/')
-    if (parts.slice(0, 3).join('/') !== base || parts[3] === 'volumeDevices' || parts.length < 6) continue
-    dirs.add(parts.slice(0, 5).join('/'))
-  }
-  return [...dirs].toSorted(compareText).map((dir) => {
-    const target = `${dir}/globalmount`
-    const onDir = inputs.absolute(dir)
-    const below = inputs.mountsWithin(dir).filter((mount) => inputs.plain(mount.mountPoint) !== onDir)
-    const onTarget = (mount: MountInfo): boolean => inputs.plain(mount.mountPoint) === inputs.absolute(target)
-    const stateFile = readStateFile(inputs.tree.get(`${dir}/vol_data.json`))
-    const layers = below.filter(onTarget)
-    return {
-      dir,
-      target,
-      driverDir: baseName(parentOf(dir)),
-      key: baseName(dir),
-      layers,
-      foreign: below.filter((mount) => !onTarget(mount)),
-      stateFile,
-      hasTarget: inputs.tree.has(target) || layers.length > 0,
-      content: inputs.tree
-        .descendants(dir)
-        .filter((entry) => entry.path !== target && entry.path !== stateFile?.path)
-        .filter((entry) => layers.length === 0 || !entry.path.startsWith(`${target}/`)),
-    }
-  })
-}
-
-/** One pod's part of a block volume (C10, P98). */
-export interface BlockMapping {
-  readonly podUid: string
-  /** Relative: pods/UID/volumeDevices/PLUGIN/NAME, where it exists. */
-  readonly symlink: string | undefined
-  /** Relative: the file under the global map directory with the device bind-mounted on it. */
-  readonly mapFile: string | undefined
-  readonly mapLayers: readonly MountInfo[]
-  /** Relative: what the driver published; CSI only. */
-  readonly publishPath: string | undefined
-  readonly publishLayers: readonly MountInfo[]
-  /** Loop devices that hold the map file open (C19). */
-  readonly loops: readonly string[]
-}
-
-/** A raw block volume on this node: the map directory and all that belongs to it. */
-export interface BlockVolume {
-  readonly plugin: string
-  /** The spec name. */
-  readonly name: string
-  /** Relative: plugins/kubernetes.io/csi/volumeDevices/NAME for CSI, the map directory itself for others. */
-  readonly dir: string
-  /** Relative: where the map files are. */
-  readonly mapDir: string
-  readonly stateFile: StateFile | undefined
-  /** Relative; CSI only. */
-  readonly stagingPath: string | undefined
-  readonly publishDir: string | undefined
-  readonly mappings: readonly BlockMapping[]
-  /** Mounts below the other directories that belong to no mapping. */
-  readonly foreign: readonly MountInfo[]
-  /** Files below the other directories that the kubelet does not make. */
-  readonly unexpected: readonly TreeEntry[]
-  /** Mounts and files in the staging path, which is the driver's; CSI only. */
-  readonly staging?: {
-    readonly path: string
-    readonly mounts: readonly MountInfo[]
-    readonly files: readonly TreeEntry[]
-  }
-}
+import { readStateFile } from './state-file.ts'
+import { baseName } from './tree.ts'
 
 const CSI_BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
 
@@ -130,8 +32,6 @@ export function blockVolumes(inputs: ActualInputs): BlockVolume[] {
   }
   return [...volumes, ...sessionBlockVolumes(inputs, links)]
 }
-
-export type PodLinks = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /** "plugin/name" to pod UID to the symlink's path. */
 function podSymlinks(inputs: ActualInputs): PodLinks {

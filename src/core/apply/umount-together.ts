@@ -1,12 +1,12 @@
 /** Umounts of many operations in few calls of umount(8): two calls at a time, looking around between them. */
-import { VolctlError } from '../../errors/errors.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { Operation, Step } from '../../plan/plan.ts'
-import type { CommandResult } from '../../trust/programs.ts'
-import type { ApplyRun } from '../apply-run.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
-import { requireUnused } from '../operation/preconditions.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { StepFailed } from '../errors/operation-error.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { Operation, Step } from '../plan/plan.ts'
+import type { CommandResult } from '../trust/programs.ts'
+import type { ApplyRun } from './apply-run.ts'
+import { requireUnused } from './operation/preconditions.ts'
+import type { StepContext } from './operation/step-context.ts'
 
 const PATHS_PER_CALL = 2500
 const LANES = 2

@@ -1,0 +1,47 @@
+/** A raw block volume, as its maps on this node show it. */
+import type { TreeEntry } from '../model/snapshot.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import type { StateFile } from './state-file.ts'
+
+/** One pod's part of a block volume (C10, P98). */
+export interface BlockMapping {
+  readonly podUid: string
+  /** Relative: pods/UID/volumeDevices/PLUGIN/NAME, where it exists. */
+  readonly symlink: string | undefined
+  /** Relative: the file under the global map directory with the device bind-mounted on it. */
+  readonly mapFile: string | undefined
+  readonly mapLayers: readonly MountInfo[]
+  /** Relative: what the driver published; CSI only. */
+  readonly publishPath: string | undefined
+  readonly publishLayers: readonly MountInfo[]
+  /** Loop devices that hold the map file open (C19). */
+  readonly loops: readonly string[]
+}
+
+/** A raw block volume on this node: the map directory and all that belongs to it. */
+export interface BlockVolume {
+  readonly plugin: string
+  /** The spec name. */
+  readonly name: string
+  /** Relative: plugins/kubernetes.io/csi/volumeDevices/NAME for CSI, the map directory itself for others. */
+  readonly dir: string
+  /** Relative: where the map files are. */
+  readonly mapDir: string
+  readonly stateFile: StateFile | undefined
+  /** Relative; CSI only. */
+  readonly stagingPath: string | undefined
+  readonly publishDir: string | undefined
+  readonly mappings: readonly BlockMapping[]
+  /** Mounts below the other directories that belong to no mapping. */
+  readonly foreign: readonly MountInfo[]
+  /** Files below the other directories that the kubelet does not make. */
+  readonly unexpected: readonly TreeEntry[]
+  /** Mounts and files in the staging path, which is the driver's; CSI only. */
+  readonly staging?: {
+    readonly path: string
+    readonly mounts: readonly MountInfo[]
+    readonly files: readonly TreeEntry[]
+  }
+}
+
+export type PodLinks = ReadonlyMap<string, ReadonlyMap<string, string>>

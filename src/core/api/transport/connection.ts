@@ -1,0 +1,36 @@
+/** How an API server is reached, and as whom. */
+import type { Agent as HttpAgent } from 'node:https'
+import type { Insecure } from '../../model/snapshot.ts'
+
+/** Where a credential came from; the word stands in `api.credential` unless it is a node's identity. */
+export type CredentialKind = 'kubeconfig' | 'admin' | 'kubelet' | 'in-cluster'
+
+/** What node:https needs to connect and to prove who asks. */
+export interface ConnectionOptions {
+  readonly ca?: Buffer
+  readonly cert?: Buffer | string
+  readonly key?: Buffer | string
+  readonly servername?: string
+  readonly rejectUnauthorized?: boolean
+  readonly auth?: string
+  readonly headers: Readonly<Record<string, string | string[]>>
+  /** Only where the kubeconfig names a proxy: it knows how to pass through. */
+  readonly agent?: HttpAgent
+  /** False: the kubeconfig asks for plain answers. */
+  readonly compression: boolean
+}
+
+/** A credential for one API server. Holds no secret before `load`. */
+export interface KubeCredentials {
+  /** File, files or "in-cluster", for messages. */
+  readonly source: string
+  readonly kind: CredentialKind
+  readonly context: string
+  readonly server: string
+  /** Why anybody between could answer in the server's place (S34); absent: nobody can. */
+  readonly insecure?: Insecure
+  /** Reads files and runs plugins anew: certificates rotate, tokens expire (N42, N43, N44). */
+  load(signal?: AbortSignal): Promise<ConnectionOptions>
+  /** Looks whether the files that it names can be read. @throws VolctlError CredentialUnsafe, CredentialUnreadable */
+  checkFiles(): void
+}

@@ -1,0 +1,44 @@
+/** A volume that a pod of this node wants: how it is named, and why it is left as it is. */
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import type { Findings } from '../../plan/draft.ts'
+import type { VolumeRef } from '../../plan/plan.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import type { PlanContext } from '../context/context.ts'
+import { describeCsiVolume, describePersistentVolume } from '../identity/volume-facts.ts'
+
+/** A volume that a pod wants and that is as it should be. */
+export function leaveWanted(context: PlanContext, findings: Findings, volume: VolumeToMount, why: string): void {
+  findings.leave(() => ({
+    path: context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
+    rule: 'R805',
+    why,
+    pod: volume.podUid,
+    volume: volume.uniqueName,
+  }))
+}
+
+export function describeWanted(context: PlanContext, volume: VolumeToMount): VolumeRef {
+  const [podVolumeName] = volume.podVolumeNames
+  if (volume.driver === undefined || volume.handle === undefined) {
+    return {
+      name: volume.specName,
+      ...(podVolumeName === undefined ? {} : { podVolumeName }),
+      uniqueName: volume.uniqueName,
+      plugin: volume.plugin,
+      mode: volume.mode,
+      ...describePersistentVolume(volume.persistentVolume),
+    }
+  }
+  return describeCsiVolume(context, {
+    name: volume.specName,
+    mode: volume.mode,
+    identity: {
+      driver: volume.driver,
+      handle: volume.handle,
+      from:
+        volume.persistentVolume === undefined ? 'the pod' : `PersistentVolume ${volume.persistentVolume.metadata.name}`,
+    },
+    uniqueName: volume.uniqueName,
+    podVolumeName,
+  })
+}
