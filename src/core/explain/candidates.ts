@@ -6,7 +6,7 @@ import type { SubjectKind } from './explanation.ts'
 import type { NodeVolume } from './node-volume.ts'
 import type { NodeVolumes } from './node-volumes.ts'
 
-/** What was found; devices and paths are found by their shape and are no candidates (path-subject.ts). */
+/** What was found; devices and paths are found by their shape and are no candidates (path-target.ts). */
 export type Target =
   | { readonly kind: 'Pod'; readonly uid: string }
   | {
