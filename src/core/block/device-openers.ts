@@ -10,7 +10,7 @@ import { containingMount } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { hasEnded, isHiddenInit, processIds, processName, taskIds } from '../processes/mount-namespaces.ts'
-import { kernelTextIfAny, mountIdIn } from '../trust/kernel.ts'
+import { kernelTextIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
 import { anyDeviceNumberOf } from './device-use.ts'
 
 export interface Opener {
@@ -52,8 +52,6 @@ function devicesOf(task: string, devs: ReadonlySet<string>, tables: ReadonlyMap<
     return dev === undefined || !devs.has(dev) || isPlaceAlone(`${task}/fdinfo/${name}`) ? [] : dev
   })
 }
-
-const O_PATH = 0o10000000
 
 /** A descriptor that marks the place of the device file, and has nothing open (O_PATH). */
 function isPlaceAlone(fdinfo: string): boolean {

@@ -4,6 +4,7 @@ import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
 import { kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { openDeviceAlone } from '../trust/plain-files.ts'
+import { swapAreas } from './swap-areas.ts'
 
 export interface DeviceUse {
   /** False: no such block device (any more); nothing on it can be in use. */
@@ -48,8 +49,7 @@ function openExclusively(uevent: string): string | undefined {
 }
 
 function isSwap(name: string): boolean {
-  const areas = kernelTextIfAny('/proc/swaps')?.split('\n').slice(1) ?? []
-  return areas.some((line) => line.split(/\s+/)[0] === `/dev/${name}`)
+  return swapAreas().some((area) => area.name === `/dev/${name}`)
 }
 
 /** Of a partition the disk's, one directory up. */

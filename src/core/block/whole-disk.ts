@@ -23,6 +23,9 @@ export interface Reach {
   readonly throughLvm: boolean
 }
 
+/** Down to every disk, whoever else is on it. */
+export const EVERYTHING: Reach = { own: new Set(), throughLvm: true }
+
 /**
  * @param devices "major:minor"; one of which sysfs knows nothing is kept under its number, for mounts may still have it
  * @returns each once; the volume's own first

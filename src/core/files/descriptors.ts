@@ -1,7 +1,7 @@
 /** Directories held by descriptors, and paths that go through them (openat(2) in Node's words). */
 import { closeSync, fstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { StepFailed } from '../errors/operation-error.ts'
-import { kernelText } from '../trust/kernel.ts'
+import { kernelText, mountIdIn } from '../trust/kernel.ts'
 import { markDirectory, markEntry } from '../trust/plain-files.ts'
 
 export interface OpenDirectory {
@@ -86,8 +86,7 @@ function identityOf(fd: number): string {
 }
 
 function mountIdOf(fd: number): number {
-  const match = /^mnt_id:\s*(\d+)$/m.exec(kernelText(`/proc/self/fdinfo/${fd}`))
-  if (match?.[1] === undefined)
-    throw new StepFailed('ForeignMount', `the kernel does not tell the mount of descriptor ${fd}`)
-  return Number(match[1])
+  const id = mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`))
+  if (id === undefined) throw new StepFailed('ForeignMount', `the kernel does not show the mount of descriptor ${fd}`)
+  return id
 }

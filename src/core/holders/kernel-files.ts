@@ -1,5 +1,6 @@
 /** Files that the kernel itself uses, and directories that it hands out: loop devices, swap areas, NFS exports (S12). */
 import { readLoops } from '../block/device-use.ts'
+import { swapAreas } from '../block/swap-areas.ts'
 import { decodeOctal } from '../mountinfo/decode-octal.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import { readPlain } from '../trust/plain-files.ts'
@@ -46,11 +47,8 @@ export function loopInodes(text: string): Map<string, NonNullable<LoopFile['file
 }
 
 /** Of files alone, as the kernel names them: from the top of the namespace that they were opened in. */
-export function swapFiles(text = kernelTextIfAny('/proc/swaps') ?? ''): string[] {
-  return text.split('\n').flatMap((line) => {
-    const [name = '', type] = line.split(/[ \t]+/)
-    return type === 'file' && name.startsWith('/') ? [decodeOctal(Buffer.from(name, 'utf8'))] : []
-  })
+export function swapFiles(text?: string): string[] {
+  return swapAreas(text).flatMap(({ name, type }) => (type === 'file' ? [name] : []))
 }
 
 export interface Export {

@@ -12,7 +12,7 @@ import { containingMount, type Location, locate } from '../mountinfo/location.ts
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { processIds, taskIds } from '../processes/mount-namespaces.ts'
-import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
+import { kernelTextIfAny, mountIdIn, namespaceOf } from '../trust/kernel.ts'
 import type { StrayDescriptor, StrayInode } from './map-messages.ts'
 import { type MapReader, readMaps } from './mapped-files.ts'
 import { placeIn } from './mount-uses.ts'
@@ -215,7 +215,7 @@ class Taking implements Found {
   #descriptor({ pid, directory, table }: Task, name: string, path: string): void {
     const info = kernelTextIfAny(`${directory}/fdinfo/${name}`) ?? ''
     const held: Held = { pid, what: 'file', path }
-    const mountId = numberIn(info, 'mnt_id')
+    const mountId = mountIdIn(info)
     if (mountId === undefined) {
       this.#locate(locate(table, undeletedPath(path)), held)
       return
@@ -234,7 +234,7 @@ class Taking implements Found {
 
   /** Only its inode tells what it is: asked where its mount is of a file system in question, or in no table. */
   #nameless({ pid, directory }: Task, name: string): void {
-    const mountId = numberIn(kernelTextIfAny(`${directory}/fdinfo/${name}`) ?? '', 'mnt_id')
+    const mountId = mountIdIn(kernelTextIfAny(`${directory}/fdinfo/${name}`) ?? '')
     const mounts = mountId === undefined ? [] : this.#mountsOf(mountId)
     if (mounts.length > 0 && !mounts.some(({ dev }) => this.#search.devices.includes(dev))) return
     this.#descriptors.push({ pid, link: `${directory}/fd/${name}` })
@@ -247,11 +247,6 @@ class Taking implements Found {
   #locate(place: Location | undefined, held: Held): void {
     if (place !== undefined) this.located.push([place, held])
   }
-}
-
-function numberIn(info: string, field: string): number | undefined {
-  const text = new RegExp(`^${field}:\\s*(\\d+)$`, 'm').exec(info)?.[1]
-  return text === undefined ? undefined : Number(text)
 }
 
 /** A process or thread that has ended is no more in any. */

@@ -53,8 +53,7 @@ export function mountIdOf(directory: string): number | undefined {
   let fd: number | undefined
   try {
     fd = openSync(directory, 'r')
-    const id = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1]
-    return id === undefined ? undefined : Number(id)
+    return mountIdIn(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))
   } catch {
     return undefined
   } finally {
@@ -62,7 +61,8 @@ export function mountIdOf(directory: string): number | undefined {
   }
 }
 
-const O_PATH = 0o10000000
+/** Not among Node's constants: marks a place, and opens nothing that is there: no FIFO waits, no device acts. */
+export const O_PATH = 0o10000000
 
 /**
  * The mount that a link of /proc leads to, which need be in no table any more: its place is marked, and nothing of it

@@ -14,8 +14,8 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs'
+import { O_PATH } from './kernel.ts'
 
-const O_PATH = 0o10000000
 const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants
 
 /** More than was allowed. */

@@ -3,11 +3,9 @@
  * path and its use later are two things, and between them whoever may write to one of its directories may swap the rest.
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
-import { kernelText } from './kernel.ts'
+import { kernelText, O_PATH } from './kernel.ts'
 import { isShared, trustedOwners, whoElseWrites } from './owners.ts'
 
-/** Not among Node's constants: marks a place, and opens nothing that is there: no FIFO waits, no device acts. */
-const O_PATH = 0o10000000
 const MARK = O_PATH | constants.O_NOFOLLOW
 const MAX_LINKS = 40
 

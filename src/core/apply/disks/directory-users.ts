@@ -1,7 +1,7 @@
 /** Who uses a directory of a file system that is the node's own, where that directory is the volume (O36). */
 import { posix } from 'node:path'
 import { isWithin } from '../../files/path-within.ts'
-import { describeHolders, describeProcess } from '../../holders/describe-holders.ts'
+import { describeHolders } from '../../holders/describe-holders.ts'
 import { LayerIndex, layersByText } from '../../holders/mount-uses.ts'
 import { overlayLayers } from '../../holders/overlay-layers.ts'
 import { onceFor } from '../../lang/once-for.ts'
@@ -9,10 +9,10 @@ import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import { locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
-import { ownCommand } from '../../processes/own-child.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
+import { mapReaderOf } from '../operation/map-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
+import { firstMount } from './first-mount.ts'
 
 type Directory = Pick<SeenLayer, 'dev' | 'root'>
 
@@ -33,15 +33,8 @@ export async function userOfDirectories(
   return undefined
 }
 
-function mountOf(directory: Directory, { around, context }: StepContext): string | undefined {
-  const here = showing(around.table, directory)
-  if (here !== undefined) return describeMount(here)
-  for (const { table, process, pid } of around.others) {
-    const mount = showing(table, directory)
-    if (mount === undefined) continue
-    return `${describeMount(mount)}, in the namespace of ${describeProcess({ process, pid }, context.nameOf)}`
-  }
-  return undefined
+function mountOf(directory: Directory, run: StepContext): string | undefined {
+  return firstMount(run, (table) => showing(table, directory))
 }
 
 function showing(table: MountTable, { dev, root }: Directory): MountInfo | undefined {
@@ -53,8 +46,7 @@ async function holderOf(directory: Directory, run: StepContext): Promise<string 
   const { around, host, context, plan } = run
   const path = pathOf(directory, around.table)
   if (path === undefined) return `perhaps somebody: ${directory.root} of file system ${directory.dev} is not to be seen`
-  const command = context.mapReader ?? ownCommand('map-reader')
-  const maps = { command, deadlineMs: DEADLINE_MS }
+  const maps = mapReaderOf(context, DEADLINE_MS)
   const look = await host.lookForUsers({ table: around.table, devices: [directory.dev], maps })
   const holders = await host.contentHolders(look, { path, rootDir: plan.rootDir })
   const who = describeHolders(holders, context.nameOf)
@@ -94,17 +86,11 @@ const layersAsIn = onceFor((ours: MountTable) =>
 )
 
 /** In words, the first that is still mounted. */
-function overlayOf({ around, record, context }: StepContext): string | undefined {
-  const shown = (table: MountTable): MountInfo | undefined =>
-    [...record.overlays].flatMap((dev) => table.ofDevice(dev)).find(({ fsType }) => fsType === 'overlay')
-  const here = shown(around.table)
-  if (here !== undefined) return `a layer of the ${describeMount(here)} is in its directory`
-  for (const { table, process, pid } of around.others) {
-    const there = shown(table)
-    if (there === undefined) continue
-    return `a layer of the ${describeMount(there)}, in the namespace of ${describeProcess({ process, pid }, context.nameOf)}, is in its directory`
-  }
-  return undefined
+function overlayOf(run: StepContext): string | undefined {
+  const overlay = firstMount(run, (table) =>
+    [...run.record.overlays].flatMap((dev) => table.ofDevice(dev)).find(({ fsType }) => fsType === 'overlay'),
+  )
+  return overlay === undefined ? undefined : `a layer of the ${overlay} is in its directory`
 }
 
 /** Where this namespace shows it. */

@@ -4,10 +4,10 @@
  */
 import { describeProcess } from '../../holders/describe-holders.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import { ownCommand } from '../../processes/own-child.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
+import { mapReaderOf } from '../operation/map-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
+import { firstMount } from './first-mount.ts'
 
 /** Of these one file system, by number, may be several directories of a server, which the source tells apart. */
 const OF_SERVERS = new Set(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph'])
@@ -29,15 +29,8 @@ export async function userOfFileSystems(layers: readonly SeenLayer[], run: StepC
   return left.length === 0 ? undefined : detachedUser(left, run)
 }
 
-function mountOf(layer: SeenLayer, { around, context }: StepContext): string | undefined {
-  const here = around.table.ofDevice(layer.dev).find((mount) => isOf(layer, mount))
-  if (here !== undefined) return describeMount(here)
-  for (const { table, process, pid } of around.others) {
-    const mount = table.ofDevice(layer.dev).find((each) => isOf(layer, each))
-    if (mount === undefined) continue
-    return `${describeMount(mount)}, in the namespace of ${describeProcess({ process, pid }, context.nameOf)}`
-  }
-  return undefined
+function mountOf(layer: SeenLayer, run: StepContext): string | undefined {
+  return firstMount(run, (table) => table.ofDevice(layer.dev).find((mount) => isOf(layer, mount)))
 }
 
 /** The volume, or a directory of it. */
@@ -58,12 +51,11 @@ function isGone({ dev, fsType }: SeenLayer, { host }: StepContext): boolean {
 }
 
 async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Promise<string | undefined> {
-  const command = run.context.mapReader ?? ownCommand('map-reader')
   const devices = [...new Set(layers.map(({ dev }) => dev))]
   const { users, unread } = await run.waiting.spend((ms) =>
     run.host.detachedFiles(
       { devices, tables: tablesOf(run), maps: devices.filter((dev) => !isShown(dev, run)) },
-      { command, deadlineMs: Math.min(ms, DEADLINE_MS) },
+      mapReaderOf(run.context, Math.min(ms, DEADLINE_MS)),
     ),
   )
   const [user] = users

@@ -3,7 +3,7 @@
 import type { BlockNode } from '../../block/block-tree.ts'
 import type { Mapper } from '../../holders/mapped-blocks.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
-import { ownCommand } from '../../processes/own-child.ts'
+import { mapReaderOf } from '../operation/map-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /** Nobody looks longer than this; what cannot be seen by then is not (it needs a process that hangs). */
@@ -21,8 +21,7 @@ export async function mappersOf(nodes: readonly BlockNode[], run: StepContext): 
     names: nodes.map(({ name }) => name),
     on: [...new Set(tables.flatMap(numbersIn))],
   }
-  const command = context.mapReader ?? ownCommand('map-reader')
-  return waiting.spend((ms) => host.mappedBlocks(question, { command, deadlineMs: Math.min(ms, DEADLINE_MS) }))
+  return waiting.spend((ms) => host.mappedBlocks(question, mapReaderOf(context, Math.min(ms, DEADLINE_MS))))
 }
 
 function numbersIn(table: MountTable): string[] {

@@ -3,9 +3,10 @@
  * on. They are nobody's volume, whatever lies on them (O36).
  */
 
-import { nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import { isWithin } from '../../files/path-within.ts'
 import type { Host } from '../../host/host.ts'
+import { decodeOctal } from '../../mountinfo/decode-octal.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
 import { namesBehind } from './disk-users.ts'
@@ -50,8 +51,7 @@ export function nodesOwn(
     const numbers = namesBehind(mount, blockTree).flatMap((name) => blockTree.node(name)?.dev ?? [])
     for (const dev of [mount.dev, ...numbers]) {
       if (dev.startsWith('0:')) continue
-      const reach = { own: new Set<string>(), throughLvm: true }
-      for (const { name } of withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, reach)) devices.add(name)
+      for (const { name } of withWhatItIsMadeOf(nodeOf(dev, blockTree), blockTree, EVERYTHING)) devices.add(name)
     }
   }
   return { fileSystems: new Set([...system, ...kept].map(({ dev }) => dev)), devices }
@@ -66,9 +66,7 @@ function aboveOf(path: string): string[] {
 export function fstabPlaces(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const place = line.trim().startsWith('#') ? undefined : line.trim().split(/\s+/)[1]
-    return place?.startsWith('/')
-      ? place.replaceAll(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
-      : []
+    return place?.startsWith('/') ? [decodeOctal(Buffer.from(place, 'utf8'))] : []
   })
 }
 

@@ -3,7 +3,7 @@
  * some root directory. The volume's device need not be known for this.
  */
 
-import { withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
@@ -108,10 +108,8 @@ function disksOf(dev: string, { blockTree }: Host): Set<string> | undefined {
   const name = dev.startsWith('0:') ? undefined : blockTree.nameOf(dev)
   const node = name === undefined ? undefined : blockTree.node(name)
   if (node === undefined) return undefined
-  return new Set(withWhatItIsMadeOf(node, blockTree, REACH).map((each) => each.name))
+  return new Set(withWhatItIsMadeOf(node, blockTree, EVERYTHING).map((each) => each.name))
 }
-
-const REACH = { own: new Set<string>(), throughLvm: true }
 
 function heldBy({ operation }: StepContext, who: string): OperationRefused {
   return new OperationRefused('HeldBy', `volume ${operation.volume?.name ?? ''} is set up elsewhere too: ${who}`, {

@@ -4,7 +4,7 @@
  */
 
 import type { BlockNode } from '../../block/block-tree.ts'
-import { withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
@@ -23,7 +23,6 @@ export interface UnexplainedDevice {
   readonly use: string
 }
 
-const EVERYTHING = { own: new Set<string>(), throughLvm: true }
 /** Memory, and what was made here of a file, or of a device that is asked itself: nobody attaches these. */
 const NO_DISKS = /^(?:zram|ram|loop)\d+$/
 

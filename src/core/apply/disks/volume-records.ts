@@ -1,6 +1,6 @@
 /** What one apply learns of each volume, for the detach that comes after (S21). */
 
-import { nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
+import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import type { Host } from '../../host/host.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
@@ -10,8 +10,6 @@ import { namesBehind } from './disk-users.ts'
 import { keeperOf } from './node-stack.ts'
 
 type Layer = ExpectedMount['layers'][number]
-
-const EVERYTHING = { own: new Set<string>(), throughLvm: true }
 
 export class VolumeRecords {
   readonly #plan: Plan

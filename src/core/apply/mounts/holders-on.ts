@@ -2,8 +2,8 @@
 import { describeHolders } from '../../holders/describe-holders.ts'
 import type { Holders } from '../../holders/find-holders.ts'
 import type { MapReader } from '../../holders/mapped-files.ts'
-import { ownCommand } from '../../processes/own-child.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
+import { mapReaderOf } from '../operation/map-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /** Named one by one. */
@@ -14,8 +14,7 @@ const DEADLINE_MS = 5000
 
 /** Everybody. @param path a mount point, or a directory */
 export function holdersOn(path: string, run: StepContext): Promise<Holders> {
-  const command = run.context.mapReader ?? ownCommand('map-reader')
-  return search(path, run, { command, deadlineMs: DEADLINE_MS })
+  return search(path, run, mapReaderOf(run.context, DEADLINE_MS))
 }
 
 /** Whoever is shown first: thousands of mounts may be busy, and to read what processes have mapped takes a child each time. */

@@ -3,7 +3,7 @@ import type { ContentLook } from '../../holders/content-look.ts'
 import type { Host } from '../../host/host.ts'
 import { locate } from '../../mountinfo/location.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { ownCommand } from '../../processes/own-child.ts'
+import { mapReaderOf } from './map-reader-of.ts'
 import type { ApplyContext } from './ports.ts'
 
 /** Nobody looks longer at what processes have mapped, on a machine that is busy, too. */
@@ -48,7 +48,6 @@ export class SharedLook {
     const table = this.#context.readMounts()
     const emptied = this.#plan.operations.flatMap(({ steps }) => steps.filter(({ op }) => op === 'deleteContent'))
     const devices = new Set(emptied.flatMap(({ target }) => locate(table, target)?.dev ?? []))
-    const command = this.#context.mapReader ?? ownCommand('map-reader')
-    return this.#host.lookForUsers({ table, devices: [...devices], maps: { command, deadlineMs: MAPS_MS } })
+    return this.#host.lookForUsers({ table, devices: [...devices], maps: mapReaderOf(this.#context, MAPS_MS) })
   }
 }
