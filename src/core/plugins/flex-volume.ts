@@ -20,6 +20,15 @@ export const flexVolume: VolumePlugin = {
   refreshes: false,
   reconstructs: false,
   tearDown: 'mount',
+  device: {
+    base: 'plugins/kubernetes.io/flexvolume',
+    // VENDOR/DRIVER/mounts/NAME, or DRIVER/mounts/NAME for a driver without a vendor (P85, P86).
+    ownerOf: (parts) =>
+      parts.at(-2) === 'mounts' && (parts.length === 3 || parts.length === 4)
+        ? parts.slice(0, -2).join('/')
+        : undefined,
+    depths: [3, 4],
+  },
   refusesMountOptions: true,
   /**
    * Whether a flex driver attaches only the driver could say, and with it goes the name (P7). A name that the Node lists

@@ -25,6 +25,13 @@ export const localVolume: VolumePlugin = {
   // Of a directory source it fails (P70, O32), and volctl cannot tell that from a device.
   reconstructs: false,
   tearDown: 'mount',
+  device: {
+    base: 'plugins/kubernetes.io/local-volume',
+    ownerOf: ([mounts, ...rest]) => (mounts === 'mounts' && rest.length === 1 ? NAME : undefined),
+    // It has no session and no state, and the kubelet makes it anew.
+    depths: [],
+    maps: { base: 'plugins/kubernetes.io~local-volume/volumeDevices', depth: 1, namedAfter: 'volume' },
+  },
   facts: (spec) =>
     'persistentVolume' in spec && spec.persistentVolume.spec.local != null
       ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable')

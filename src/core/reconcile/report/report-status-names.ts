@@ -2,10 +2,11 @@
  * Names in node.status that nothing on this node bears: no pod, no directory, no mount, no attachment. The controller keeps the
  * volume here for them, or takes it for mounted, and no operation of a node can change that (R330, R725, R731).
  */
-import { globalMounts } from '../../actual/global-mounts.ts'
+
 import { apiLookup } from '../../desired/api-lookup.ts'
 import { mayBeNamed } from '../../desired/may-be.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
+import { globalMounts } from '../../devices/global-mounts.ts'
 import { attachmentName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
