@@ -6,6 +6,7 @@
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { baseName } from '../actual/tree.ts'
+import { isWithin } from '../files/path-within.ts'
 import { compareText } from '../lang/compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
@@ -74,6 +75,14 @@ function ownerOf(path: string): Owner | undefined {
 function directories({ tree }: ActualInputs): string[] {
   return PLUGINS.flatMap(({ device }) =>
     (device?.depths ?? []).flatMap((depth) => directoriesBelow(tree, device?.base ?? '', depth)),
+  )
+}
+
+/** Is this the directory of a plugin's global directories, or below it as deep as any of them lies. */
+export function mayBeGlobal(path: string): boolean {
+  return PLUGINS.some(
+    ({ device }) =>
+      device !== undefined && isWithin(path, device.base) && path.slice(device.base.length).split('/').length <= 5,
   )
 }
 

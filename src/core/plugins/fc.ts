@@ -13,6 +13,7 @@ const BASE = `plugins/${FC_PLUGIN}`
 
 export const fc = lunPlugin({
   name: FC_PLUGIN,
+  source: 'fc',
   about: {
     tearDown: 'unmounted, its disks flushed and removed where nothing else uses them',
     setUp: 'found among the disks, checked and mounted, never formatted; raw block is mapped',
@@ -21,6 +22,8 @@ export const fc = lunPlugin({
     const source = sharedSources(spec).fc
     return source == null ? undefined : fcFacts(source)
   },
+  sourceText: ({ fc: source }) =>
+    source == null ? undefined : `Fibre Channel ${[...(source.targetWWNs ?? []), ...(source.wwids ?? [])].join(', ')}`,
   device: {
     base: BASE,
     ownerOf: (parts) => (parts.length === 1 && parts[0] !== 'volumeDevices' ? FC_PLUGIN : undefined),

@@ -15,6 +15,7 @@ import type { SetUpContext, VolumePlugin } from './plugin.ts'
 
 export const flexVolume: VolumePlugin = {
   name: 'flexVolume',
+  source: 'flexVolume',
   about: { tearDown: "by the driver's program", setUp: "by the driver's program" },
   block: false,
   refreshes: false,
@@ -44,6 +45,7 @@ export const flexVolume: VolumePlugin = {
     if (listed) return sharedNameFacts(driver, name, 'attachable')
     return { ...perPodFacts(driver, name, context), attachability: 'unknown' }
   },
+  sourceText: ({ flexVolume: source }) => (source == null ? undefined : `flexVolume driver ${source.driver}`),
   podPath: podVolumeDir,
   globalPath: globalPathOf,
   mountsOver: () => true,

@@ -14,6 +14,7 @@ const BASE = `plugins/${ISCSI_PLUGIN}`
 
 export const iscsi = lunPlugin({
   name: ISCSI_PLUGIN,
+  source: 'iscsi',
   about: {
     tearDown: 'unmounted, its disks removed and its session ended where nothing else uses them',
     setUp: 'logged in to, checked and mounted, never formatted; raw block is mapped',
@@ -22,6 +23,8 @@ export const iscsi = lunPlugin({
     const source = sharedSources(spec).iscsi
     return source == null ? undefined : sharedNameFacts(ISCSI_PLUGIN, iscsiName(source), 'attachable')
   },
+  sourceText: ({ iscsi: source }) =>
+    source == null ? undefined : `iSCSI ${source.iqn} LUN ${source.lun ?? 0} at ${source.targetPortal}`,
   device: {
     base: BASE,
     ownerOf: ([iface, ...rest]) => (rest.length === 1 && iface?.startsWith('iface-') ? ISCSI_PLUGIN : undefined),

@@ -16,6 +16,7 @@ const NAME = 'kubernetes.io/local-volume'
 
 export const localVolume: VolumePlugin = {
   name: NAME,
+  source: 'local',
   about: {
     tearDown: 'unmounted, the global mount of a device as well; raw block is unmapped',
     setUp: 'a directory is bound; a device is checked and mounted, never formatted; raw block is mapped',
@@ -36,6 +37,7 @@ export const localVolume: VolumePlugin = {
     'persistentVolume' in spec && spec.persistentVolume.spec.local != null
       ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable')
       : undefined,
+  sourceText: ({ local }) => (local == null ? undefined : `local ${local.path}`),
   podPath: podPathOf,
   globalPath,
   mountsOver: ({ mode }) => mode === 'Filesystem',

@@ -26,7 +26,9 @@ export interface Lun {
 export interface LunKind {
   readonly name: string
   readonly about: VolumePlugin['about']
+  readonly source: NonNullable<VolumePlugin['source']>
   readonly facts: VolumePlugin['facts']
+  readonly sourceText: NonNullable<VolumePlugin['sourceText']>
   readonly device: PluginDevice
   /** What the volume's source names, or why it names nothing. */
   lunOf(volume: VolumeToMount): Lun | SpecFailure
@@ -35,20 +37,17 @@ export interface LunKind {
 }
 
 /** The plugin of LUNs of one kind. */
-export function lunPlugin({ name, about, facts, device, lunOf, obstacle = () => undefined }: LunKind): VolumePlugin {
+export function lunPlugin({ lunOf, obstacle = () => undefined, ...kind }: LunKind): VolumePlugin {
   const globalPath = (volume: VolumeToMount): string | undefined => {
     const lun = lunOf(volume)
     return 'error' in lun ? undefined : lun.global
   }
   return {
-    name,
-    about,
-    facts,
+    ...kind,
     block: true,
     refreshes: false,
     reconstructs: true,
     tearDown: 'mount',
-    device,
     podPath: podPathOf,
     globalPath,
     mountsOver: ({ mode }) => mode === 'Filesystem',

@@ -24,6 +24,8 @@ export interface SpecContext {
   readonly node: Node | null
 }
 
+export type VolumeSourceField = Exclude<keyof PodVolumeSource | keyof PersistentVolume['spec'], 'name'>
+
 export type SpecFacts = Pick<
   VolumeSpec,
   'plugin' | 'uniqueName' | 'attachability' | 'deviceMountable' | 'driver' | 'handle'
@@ -95,6 +97,8 @@ export interface PluginDevice {
 export interface VolumePlugin {
   /** e.g. kubernetes.io/nfs; a flexVolume's own is its driver's, and this only says what it is. */
   readonly name: string
+  /** The field of a pod's volume, or of a PersistentVolume's spec, that says that it is this plugin's; absent: none does. */
+  readonly source?: VolumeSourceField
   /** What volctl does with it, a line each, for the manual. */
   readonly about: { readonly tearDown: string; readonly setUp: string }
   /**
@@ -102,6 +106,8 @@ export interface VolumePlugin {
    * the source decides (P4, P6, P7); undefined: it is not this plugin's.
    */
   facts(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure | undefined
+  /** What a PersistentVolume of it is, in words without a secret; undefined: it is not this plugin's. */
+  sourceText?(spec: PersistentVolume['spec']): string | undefined
   /** May a container have it as a device (volumeMode Block). */
   readonly block: boolean
   /** Is content written anew when the API's changes (P7, remount). */
