@@ -112,7 +112,10 @@ export const CONTROLLER: Table = {
         'R709: ephemeral wins where both are set',
       ),
       'unbound, wrong claimRef': by('populator/controller-wanted', 'T109: $name is unresolved ($cause)'),
-      'not owned': by('populator/controller-wanted', 'T109: an ephemeral claim that the pod does not own is unresolved'),
+      'not owned': by(
+        'populator/controller-wanted',
+        'T109: an ephemeral claim that the pod does not own is unresolved',
+      ),
     },
   },
   [`${NODE}/cache/actual_state_of_world_test.go`]: {

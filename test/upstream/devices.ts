@@ -55,7 +55,10 @@ export const DEVICES: Table = {
       ),
     },
     TestGetSELinuxMountContext: {
-      'quotes trimmed, none': by('reconcile/mount-volumes/selinux', 'a global mount with $there (R808, TestGetSELinuxMountContext)'),
+      'quotes trimmed, none': by(
+        'reconcile/mount-volumes/selinux',
+        'a global mount with $there (R808, TestGetSELinuxMountContext)',
+      ),
       'no SELinux: none': by('reconcile/mount-volumes/selinux', 'none without SELinux'),
     },
     TestGetFileType: { 'each type, and none': by('plugins/host-path-type', 'lines of stat(1)') },

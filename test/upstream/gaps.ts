@@ -89,7 +89,10 @@ export const GAPS: Table = {
       ),
     },
     T144: {
-      'a label wanted, none on record': by('reconcile/mount-volumes/selinux', 'so does one of which no label is on record (T144)'),
+      'a label wanted, none on record': by(
+        'reconcile/mount-volumes/selinux',
+        'so does one of which no label is on record (T144)',
+      ),
     },
     T145: {
       'a claim that no container uses': byAll(

@@ -116,7 +116,11 @@ export const STAGING: Table = {
     TestClientNodeSupportsNodeExpand: {
       'listed, not listed': byAll(
         CAPABILITIES,
-        by('apply/expand/csi-expand', 'pending: called, and finished', 'pending, and the driver has no part in it: failed'),
+        by(
+          'apply/expand/csi-expand',
+          'pending: called, and finished',
+          'pending, and the driver has no part in it: failed',
+        ),
       ),
     },
     TestClientNodeSupportsVolumeStats: { 'listed, not listed': CAPABILITIES },

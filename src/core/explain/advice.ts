@@ -2,7 +2,7 @@
 import { isPlainWord } from '../lang/plain-word.ts'
 import { BLOCK_CODES, PROBLEM_CODES, REASONS, WAITING_CODES } from '../plan/catalogue.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
-import { isNamed } from '../reconcile/context/filter-operations.ts'
+import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import type { Concern } from './concerns.ts'
 import type { Advice } from './explanation.ts'
 
@@ -49,8 +49,10 @@ function distinct(advice: readonly Advice[]): Advice[] {
 /** The narrowest scope that has all of them and nothing else. */
 function commandFor(wanted: readonly Operation[], { operations }: Plan, options: PlanOptions): string {
   const guards = flagsText(options)
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const only = scopes(wanted).find((scope) => {
-    const chosen = operations.filter((operation) => operation.blocked === undefined && isNamed(operation, scope))
+    const named = namedAmong(operations, scope, ({ after }) => after.flatMap((id) => byId.get(id) ?? []))
+    const chosen = operations.filter((operation) => operation.blocked === undefined && named.has(operation))
     return chosen.length === wanted.length && wanted.every((each) => chosen.includes(each))
   })
   if (guards === undefined)

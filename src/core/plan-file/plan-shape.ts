@@ -133,6 +133,7 @@ const options = object<PlanOptions>({
   only: optional(list(kind)),
   skip: optional(list(kind)),
   pods: optional(list(text)),
+  namespaces: optional(list(text)),
   volumes: optional(list(text)),
   max: optional(count),
   volctlVersion: text,

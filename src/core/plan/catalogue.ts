@@ -151,7 +151,8 @@ export const PROBLEM_CODES = {
   DriverNotKnown: 'a CSI driver answers, and no registration tells the kubelet of it',
   IdentityAccepted: "an id of the Node object is not this host's, and was accepted with --accept-identity",
   InsecureApi: 'anybody between could have answered in the place of the API server; apply wants --accept-insecure-api',
-  NothingNamed: '--pod, --volume or --foreign-pod gives a name that nothing on this node bears',
+  NothingNamed: '--pod, --namespace, --volume or --foreign-pod gives a name that nothing on this node has',
+  AmbiguousName: '--pod gives a name that pods of several namespaces have, or the beginning of several UIDs',
   NotBelieved: 'a process or a file may be of somebody else than root, and was passed over',
   DriverEndpointOutside: "a CSI driver listens outside the kubelet's root directory",
 } as const

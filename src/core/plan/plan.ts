@@ -333,8 +333,9 @@ export interface PlanOptions {
   readonly lazy: readonly string[]
   readonly only?: readonly OperationKind[]
   readonly skip?: readonly OperationKind[]
-  /** namespace/name or UID. */
+  /** UID or its unique beginning, namespace/name, name; a plan's context has UIDs in their place. */
   readonly pods?: readonly string[]
+  readonly namespaces?: readonly string[]
   readonly volumes?: readonly string[]
   readonly max?: number
   readonly volctlVersion: string

@@ -13,6 +13,7 @@ import type { Findings } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { desiredStateOfPods } from '../populator/populate.ts'
 import type { DiskRecord, OnDisk, PlanContext } from './context/context.ts'
+import { namedPods } from './pods/named-pods.ts'
 import { classifyPods } from './pods/pod-classes.ts'
 import { judgeStaticSources } from './pods/static-sources.ts'
 import { findVolumeUsers } from './pods/volume-users.ts'
@@ -41,7 +42,7 @@ export function makeContext(state: NodeState, options: PlanOptions, findings: Fi
   return {
     inputs,
     objects,
-    options,
+    options: options.pods === undefined ? options : { ...options, pods: namedPods(options, classes).pods },
     classes,
     witnesses,
     statics,

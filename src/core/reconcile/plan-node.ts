@@ -69,7 +69,7 @@ export function decideNode(
   const machine = machineOf(inputs, options)
   reportAccepted(machine, findings)
   const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
-  const { kept, filtered } = filterOperations(findings.operations, options)
+  const { kept, filtered } = filterOperations(findings.operations, context.options)
   const operations = finishOperations(kept)
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
