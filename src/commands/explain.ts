@@ -75,7 +75,7 @@ export default class Explain extends VolctlCommand {
   static override flags = {
     output: outputFlag(),
     snapshot: snapshotFlag('Explain'),
-    verbose: verboseFlag('Say on standard error what was read and how long it took.'),
+    verbose: verboseFlag('Say on standard error what was read, how long it took, and each decision with its rule.'),
     ...apiFlags,
     ...nodeFlags,
     ...whatIf,
@@ -89,6 +89,7 @@ export default class Explain extends VolctlCommand {
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
     const explained = explain(state, options, typedPath(args.what))
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
+    for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
     const { isTTY, columns } = process.stdout
     await this.answer(answer, flags.output as OutputFormat, (wide, paint) =>
       renderExplanation(answer, paint, wide, isTTY === true ? columns : undefined),

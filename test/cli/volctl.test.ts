@@ -35,14 +35,17 @@ describe('exit status of plan', () => {
     expect(result.stdout).not.toBe('')
   })
 
-  it('4 where a safety rule refuses: the plan is printed, and the rule is named', async () => {
+  it('4 where a safety rule refuses: the plan is printed; -o json and -v name the rule', async () => {
     const snapshot = JSON.parse(readFileSync(healthy, 'utf8'))
     snapshot.machineID = 'another'
     snapshot.systemUUID = 'another'
-    const result = await volctl(['plan', '--snapshot', file('other-machine.json', JSON.stringify(snapshot))])
+    const path = file('other-machine.json', JSON.stringify(snapshot))
+    const result = await volctl(['plan', '--snapshot', path])
     expect(result.status).toBe(4)
     expect(result.stdout).toContain('NOT shown to be the machine of this Node object')
-    expect(result.stderr).toMatch(/^volctl: refused by S1: .+\n( {8}.+\n)?$/)
+    expect(result.stderr).toMatch(/^volctl: refused: .+\n( {8}.+\n)?$/)
+    expect(JSON.parse((await volctl(['plan', '--snapshot', path, '-o', 'json'])).stderr)).toMatchObject({ rule: 'S1' })
+    expect((await volctl(['plan', '--snapshot', path, '-v'])).stderr).toMatch(/^rule: S1$/m)
   })
 })
 

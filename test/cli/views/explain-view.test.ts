@@ -22,7 +22,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
 
     Verdict: 2 operations should be done (UnmountVolume, DetachVolume), and are
              blocked: CSI driver disk.test is not registered here
-             (DriverNotRegistered, R441)
+             (DriverNotRegistered)
 
     What it is:
       PersistentVolume  pv-1, of no phase (API)
@@ -34,7 +34,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
 
     Pod:
       00000000-0000-4000-8000-000000000009
-        Gone: it is not in the API, and nothing of it runs (R220)
+        Gone: it is not in the API, and nothing of it runs
 
     Volume pv-1:
       Plugin       kubernetes.io/csi, driver disk.test
@@ -52,8 +52,8 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     volctl would:
       1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1
          blocked, DriverNotRegistered: CSI driver disk.test is not registered here
-         PodGone (R441): pod 00000000-0000-4000-8000-000000000009 is not in the API
-         and nothing of it runs; volume pv-1 is mounted
+         PodGone: pod 00000000-0000-4000-8000-000000000009 is not in the API and
+         nothing of it runs; volume pv-1 is mounted
          in /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1:
          - NodeUnpublishVolume mount
          - unlink vol_data.json
@@ -61,8 +61,8 @@ it('a volume of a pod that is gone, on 80 columns', () =>
       2  DetachVolume volume pv-1, after 1
          blocked, PredecessorBlocked: UnmountVolume of pv-1 of pod
          00000000-0000-4000-8000-000000000009 is blocked (DriverNotRegistered)
-         NotWanted (S21): no pod of this node wants kubernetes.io/csi/disk.test^pv-1
-         once the operations before are done; the controller waits for
+         NotWanted: no pod of this node wants kubernetes.io/csi/disk.test^pv-1 once
+         the operations before are done; the controller waits for
          node.status.volumesInUse, which a kubelet that is down does not renew
          the kubelet would leave it to the controller, which waits for the next node
          status
@@ -80,6 +80,8 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     What to do:
       - DriverNotRegistered: Bring the driver's node pod back; if it is gone for
         good, give --driver-gone disk.test.
+
+    Rules: R441, R220, S21 (to read one: volctl explain R441)
     "
   `))
 
@@ -95,7 +97,7 @@ it('a pod that lives, on 80 columns', () => {
     "Pod default/web on node node-1, as of 2026-11-21T12:00:00Z
 
     Verdict: nothing to do, because it is in the API and meant to run, and its 2
-             volumes are as they should be (S5)
+             volumes are as they should be
 
     What it is:
       Pod        default/web (API)
@@ -105,8 +107,8 @@ it('a pod that lives, on 80 columns', () => {
 
     Pod:
       default/web (00000000-0000-4000-8000-000000000002)
-        Desired: it is in the API and meant to run: it keeps what it has (S5);
-        Running; runs: sandbox ready, container c running, processes in its cgroup
+        Desired: it is in the API and meant to run: it keeps what it has; Running;
+        runs: sandbox ready, container c running, processes in its cgroup
 
       VOLUME  PLUGIN     DESIRED  ACTUAL     VERDICT
       cache   empty-dir  wanted   on disk    nothing
@@ -114,6 +116,8 @@ it('a pod that lives, on 80 columns', () => {
 
     Held by:
       a snapshot cannot tell who holds it: run volctl explain on the node
+
+    Rules: S5, R805 (to read one: volctl explain S5)
     "
   `)
 })

@@ -214,7 +214,7 @@ describe.skipIf(noMounts !== undefined)(
         `${server} as kubernetes-admin`,
         'is stopped and stays so (kubelet.service is masked)',
         '2 of 3 gone',
-        'Not judged: S21: ',
+        'Not judged: holders, ',
         '1 file, 17 B',
         '.example.com',
         'ReadWriteOnce',

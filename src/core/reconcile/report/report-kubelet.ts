@@ -58,7 +58,7 @@ function reportNotManaged({ inputs, desired, staged }: PlanContext, findings: Fi
   findings.problem(
     matters ? 'warning' : 'info',
     'NotManaged',
-    `the attach/detach controller does not attach and detach volumes for this node: ${why} (N9); volctl neither detaches here nor counts on an attachment`,
+    `the attach/detach controller does not attach and detach volumes for this node: ${why}; volctl neither detaches here nor counts on an attachment`,
     {},
     "CSI volumes need the controller: set enableControllerAttachDetach: true in the kubelet's configuration, and start it. What other plugins attach this kubelet attaches by itself.",
   )
