@@ -29,7 +29,7 @@ export function deviceObstacle(
 ): Obstacle | undefined {
   const unknown =
     unresolvedObstacle(context.desired.unresolved, { plugin, driver: identity?.driver }) ??
-    untoldObstacle(context, identity?.driver) ??
+    unidentifiedObstacle(context, identity?.driver) ??
     unseenPods(context) ??
     unknownLinks(context.inputs)[0]?.obstacle
   if (unknown !== undefined) return unknown
@@ -62,7 +62,7 @@ function namesElsewhere(context: PlanContext, plugin: string, directory: string 
  * S9, S21: a pod that must not be disturbed has a volume that nothing tells, or may be there without being seen.
  * @param driver of a CSI volume; undefined for other plugins
  */
-function untoldObstacle({ users, inputs }: PlanContext, driver: string | undefined): Obstacle | undefined {
+function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | undefined): Obstacle | undefined {
   if (inputs.snapshot.processes === undefined) {
     return {
       code: 'MayBeInUse',
@@ -70,12 +70,12 @@ function untoldObstacle({ users, inputs }: PlanContext, driver: string | undefin
       hint: 'Read it as root; then plan again.',
     }
   }
-  const untold = users.unknown.find(({ of }) => {
+  const unidentified = users.unidentified.find(({ of }) => {
     if (of === 'any') return true
     return driver !== undefined && (of === 'csi' || of.driver === driver)
   })
-  if (untold === undefined) return undefined
-  const { pod, what } = untold
+  if (unidentified === undefined) return undefined
+  const { pod, what } = unidentified
   if (pod.why?.code === 'UnknownPodProcess') {
     return {
       code: 'UnknownPodProcess',
