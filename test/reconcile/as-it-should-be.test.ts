@@ -280,7 +280,7 @@ const ROWS: readonly Row[] = [
     },
     said: ['warning DriverMissing'],
     ask: 'pv/pv-hp1',
-    words: 'CSI driver hostpath.csi.k8s.io is not registered here',
+    words: 'CSI driver hostpath.csi.k8s.io is not registered on this node',
   },
   {
     name: 'CSINode does not list its driver',

@@ -76,11 +76,11 @@ describe('a socket of which something is wrong', () => {
 
 describe('a volume whose driver cannot be called says why, to be mounted and to be unmounted', () => {
   it.each<[string, CsiSocket[], string]>([
-    ['no socket', [], `CSI driver ${DRIVER} is not registered here`],
+    ['no socket', [], `CSI driver ${DRIVER} is not registered on this node`],
     [
       'nobody behind a socket',
       [silent],
-      `CSI driver ${DRIVER} is not registered here; nobody answers behind ${REGISTRATION}`,
+      `CSI driver ${DRIVER} is not registered on this node; no answer on ${REGISTRATION}`,
     ],
     [
       'registered but dead',
