@@ -742,7 +742,7 @@ describe('S21 detach', () => {
     const made = plan(attached(), { devices: { 'pv-1': '/dev/sdb', 'pv-2': 'none' } })
     expect(made.operations[0]?.volume?.givenDevice).toBe('/dev/sdb')
     expect(made.problems).toMatchObject([
-      { code: 'NothingNamed', message: '--device pv-2: no volume on this node is called so' },
+      { code: 'NothingNamed', message: '--device pv-2 matches no volume on this node' },
     ])
   })
   it('one that is being deleted already is waited for', () => {

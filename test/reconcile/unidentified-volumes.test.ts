@@ -47,7 +47,7 @@ describe('a pod that still runs uses the PersistentVolume of the name that is le
   })
 })
 
-describe('a volume that cannot be told may be any', () => {
+describe('a volume that could not be identified may be any', () => {
   /** Another volume that nobody wants, and one of another driver. */
   const others = (built: NodeBuilder): NodeBuilder => {
     built.drivers.push('other.test')
