@@ -38,7 +38,7 @@ describe.skipIf(noMounts !== undefined)('attachments that are not as they should
       problems: ['error MountedButNotAttached'],
     })
     expect(verdict).toBe('problem MountedButNotAttached')
-    expect(words).toContain('there is no VolumeAttachment csi-')
+    expect(words).toContain('(VolumeAttachment csi-')
     expect(lastLine).not.toBe(AS_IT_SHOULD_BE)
   })
 

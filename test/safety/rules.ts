@@ -156,7 +156,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S9: the pods of a kubelet in a container use no volume of this node',
     ),
     ...shown(
-      'reconcile/unknown-volumes',
+      'reconcile/unidentified-volumes',
       'a process alone, of a pod that nothing here knows',
       'a pod of a kubelet nested in a pod or a container',
     ),

@@ -21,7 +21,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     "PersistentVolume pv-1 on node node-1, as of 2026-11-21T12:00:00Z
 
     Verdict: 2 operations should be done (UnmountVolume, DetachVolume), and are
-             blocked: CSI driver disk.test is not registered here
+             blocked: CSI driver disk.test is not registered on this node
              (DriverNotRegistered)
 
     What it is:
@@ -51,7 +51,8 @@ it('a volume of a pod that is gone, on 80 columns', () =>
 
     volctl would:
       1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1
-         blocked, DriverNotRegistered: CSI driver disk.test is not registered here
+         blocked, DriverNotRegistered: CSI driver disk.test is not registered on
+         this node
          PodGone: pod 00000000-0000-4000-8000-000000000009 is not in the API and
          nothing of it runs; volume pv-1 is mounted
          in /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1:
@@ -71,15 +72,15 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     Problems:
       OrphanDirKept
         warning: /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009 is kept:
-        UnmountVolume of pv-1 is blocked (CSI driver disk.test is not registered
-        here)
+        UnmountVolume of pv-1 is blocked (CSI driver disk.test is not registered on
+        this node)
 
     Held by:
       a snapshot cannot tell who holds it: run volctl explain on the node
 
     What to do:
-      - DriverNotRegistered: Bring the driver's node pod back; if it is gone for
-        good, give --driver-gone disk.test.
+      - DriverNotRegistered: Bring the driver's node pod back; if the driver is gone
+        for good, give --driver-gone disk.test.
 
     Rules: R441, R220, S21 (to read one: volctl explain R441)
     "

@@ -16,7 +16,7 @@ const built = () =>
 const unmatched = (options: Partial<PlanOptions>) =>
   plan(built(), options)
     .problems.filter(({ code }) => code === 'NothingNamed')
-    .map(({ message, severity }) => [severity, message.split(':')[0]])
+    .map(({ message, severity }) => [severity, message.split(' matches')[0]])
 
 describe('a name that --pod or --volume gives', () => {
   it.each<[string, Partial<PlanOptions>]>([

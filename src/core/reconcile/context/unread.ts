@@ -61,7 +61,7 @@ export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | und
 
 /**
  * S21: where volumes leave what tells that they are set up, and it could not be read, any volume may be. Of pods that live
- * see `untoldVolumes`.
+ * see `unidentifiedVolumes`.
  */
 export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undefined {
   if (unreadEntries(inputs).length === 0) return undefined
