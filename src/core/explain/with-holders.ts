@@ -18,7 +18,8 @@ const FAILING: ReadonlySet<StepOp> = new Set([
   'losetup -d',
   'flexUnmount',
   'flexUnmountDevice',
-  'deleteScsiDevices',
+  'removeFcDisks',
+  'removeIscsiDisks',
   'iscsiLogout',
   'deleteVolumeAttachment',
 ])

@@ -1,9 +1,11 @@
 /** The parts of a saved plan that `apply FILE` reads. The types see to it that no field of an operation is forgotten. */
 
 import type { Ownership } from '../files/ownership-bits.ts'
+import { shownField } from '../json/parse-document.ts'
 import {
   code,
   count,
+  fail,
   flag,
   integer,
   list,
@@ -13,6 +15,7 @@ import {
   path,
   record,
   type Shape,
+  ShapeError,
   text,
 } from '../json/shape.ts'
 import {
@@ -26,7 +29,9 @@ import {
   type PlanOptions,
   type PodRef,
   type ReviewedPlan,
+  STEP_FIELDS,
   type Step,
+  type StepFields,
   type StepOp,
   type VolumeRef,
 } from '../plan/plan.ts'
@@ -54,9 +59,17 @@ const volume = object<VolumeRef>({
   givenDevice: optional(text),
 })
 
-const step = object<Step>({
-  // It is compared with the fresh step, never carried out.
-  op: text as Shape<StepOp>,
+/** Earlier builds had other ops, and what nobody knows is not compared with a fresh step. */
+const op: Shape<StepOp> = (value, at) => {
+  if (typeof value === 'string' && Object.hasOwn(STEP_FIELDS, value)) return value as StepOp
+  if (typeof value !== 'string') return fail(at, 'text', value)
+  throw new ShapeError(
+    `${at} is ${shownField(value)}, which this volctl does not know: another build of volctl made the plan`,
+  )
+}
+
+const fieldsOfStep = object<{ readonly op: StepOp; readonly target: string } & Partial<StepFields>>({
+  op,
   target: text,
   detail: optional(text),
   source: optional(text),
@@ -68,6 +81,15 @@ const step = object<Step>({
   ),
   label: optional(text),
 })
+
+/** Of the fields of steps those alone that its op has. */
+const step: Shape<Step> = (value, at) => {
+  const { op, target, ...fields } = fieldsOfStep(value, at)
+  const has: readonly string[] = STEP_FIELDS[op]
+  const odd = Object.keys(fields).find((field) => !has.includes(field))
+  if (odd !== undefined) throw new ShapeError(`${at}.${odd} is given, and a step ${op} has none`)
+  return { op, target, ...fields } as Step
+}
 
 const blocked = object<Blocked>({ code, message: text, hint: optional(text) })
 

@@ -24,7 +24,7 @@ const GROWERS: Readonly<Record<string, (device: string, path: string) => readonl
  * @returns what was left as it is, and why
  * @throws StepFailed ForeignMount, ExpandFailed, PathUnusable; VolctlError CommandMissing
  */
-export async function expandLocalVolume({ target }: Step, run: StepContext): Promise<string | undefined> {
+export async function growFileSystem({ target }: Step, run: StepContext): Promise<string | undefined> {
   const wanted = await claimGrowth(run)
   if (wanted === undefined) return NOTHING_ASKED
   const grow = await grower(target, run.bringUp.wanted?.persistentVolume?.spec.local?.path ?? '', run)

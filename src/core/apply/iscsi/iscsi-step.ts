@@ -13,7 +13,7 @@ import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from 
 const DONE_ALREADY = new Set([0, 2, 21])
 
 /** @returns what stays, and why; undefined: nothing */
-export async function deleteIscsiDevices(step: Step, run: StepContext): Promise<string | undefined> {
+export async function removeIscsiDisks(step: Step, run: StepContext): Promise<string | undefined> {
   const disk = readIscsiDisk(step.target, run)
   if (disk === undefined) return undefined
   const volume = await lookAtIscsi(disk, step.target, run)
