@@ -41,7 +41,7 @@ const STEPS = {
   write: (step, run) => writerOf(step)(step, run),
 } satisfies Partial<Record<Step['op'], BringUpStep>>
 
-/** What the driver itself does for the group, the kubelet leaves alone (C62, P88). */
+/** Does the driver itself apply fsGroup; then the kubelet does not (C62, P88). */
 function driverSeesToGroup({ bringUp: { csi, flex } }: StepContext): boolean {
   return flex?.fsGroup === false || csi?.capabilities.includes('VOLUME_MOUNT_GROUP') === true
 }
@@ -62,7 +62,7 @@ function writerOf({ target }: Step): BringUpStep {
 
 /**
  * @param op the step's
- * @returns how to take it back, oldest first
+ * @returns how to undo the step, oldest part first
  */
 export async function bringUpStep(op: keyof typeof STEPS, step: Step, run: StepContext): Promise<readonly Undo[]> {
   const carryOut: BringUpStep = STEPS[op]

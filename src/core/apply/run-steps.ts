@@ -16,17 +16,17 @@ import { deleteIscsiDevices, logOutOfIscsi } from './iscsi/iscsi-step.ts'
 import { removeStep } from './mounts/remove.ts'
 import { umountLayer } from './mounts/umount-step.ts'
 import type { StepContext } from './operation/step-context.ts'
-import { takeBack } from './operation/undo.ts'
+import { takeBack } from './operation/take-back.ts'
 
 export interface StepsDone {
   readonly deleted: Deleted
-  /** What someone else still has to do. */
+  /** What another component (the controller, the attacher) still has to do. */
   readonly waiting: string | undefined
-  /** What was left as it is on purpose, and why. */
+  /** What was deliberately left as it is, and why. */
   readonly stays: readonly string[]
 }
 
-/** Where a step of an operation that brings a volume up fails, what the ones before it made is taken back. */
+/** If a step that brings a volume up fails, what the steps before it made is taken back. */
 export async function runSteps(
   steps: readonly Step[],
   run: StepContext,
@@ -94,7 +94,7 @@ async function runStep(step: Step, run: StepContext, done: Progress): Promise<vo
     case 'NodeStageVolume':
     case 'NodePublishVolume': {
       const undos = await bringUpStep(step.op, step, run)
-      // The driver has it now: what the steps before made belongs to it, and goes only with it (C54, C66).
+      // The driver has the volume now and needs what the steps before made: only its own undo removes that (C54, C66).
       done.undos.length = 0
       done.undos.push(...undos)
       break
