@@ -2,8 +2,8 @@ import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { findAgain, requireSameNode } from './conditions/find-again.ts'
 
 /**
- * What a saved plan comes to now, as a person must see it before saying yes (S31): the node as it is, and of the saved
- * operations those that still hold; the others stand there blocked, with what has changed.
+ * What a saved plan would do now, to be shown before the confirmation (S31): the node as it is now, and the saved
+ * operations. Those that no longer match are blocked, with what has changed.
  *
  * @throws VolctlError OtherNode, PlanTooOld
  */
