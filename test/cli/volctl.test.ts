@@ -41,7 +41,7 @@ describe('exit status of plan', () => {
     snapshot.systemUUID = 'another'
     const result = await volctl(['plan', '--snapshot', file('other-machine.json', JSON.stringify(snapshot))])
     expect(result.status).toBe(4)
-    expect(result.stdout).toContain('NOT shown to be the machine of this Node object')
+    expect(result.stdout).toContain('NOT proven to be the machine of this Node object')
     expect(result.stderr).toMatch(/^volctl: refused by S1: .+\n( {8}.+\n)?$/)
   })
 })
@@ -53,7 +53,7 @@ describe('explain', () => {
     { args: ['pvc/pg/pvc-a', '-o', 'wide', '--orphans'], status: 0 },
     { args: ['/var/lib/kubelet/pods'], status: 0 },
     { args: ['pg/sc-x'], status: 1, says: 'Did you mean pg/sc-a?' },
-    { args: ['cm'], status: 1, says: 'Ask for one of them: volctl explain volume/pg/' },
+    { args: ['cm'], status: 1, says: 'Name one of them: volctl explain volume/pg/' },
     { args: ['/srv/nothing'], status: 1, says: 'nothing is mounted on it' },
     { args: [], status: 1, says: 'WHAT is missing' },
     { args: ['pg/sc-a', 'pg/sc-b'], status: 1, says: 'Unexpected argument: pg/sc-b' },

@@ -24,7 +24,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
              blocked: CSI driver disk.test is not registered here
              (DriverNotRegistered, R441)
 
-    What it is:
+    Identity:
       PersistentVolume  pv-1, of no phase (API)
       Claim             default/claim-pv-1 (API)
       Access modes      ReadWriteOnce (API)
@@ -97,7 +97,7 @@ it('a pod that lives, on 80 columns', () => {
     Verdict: nothing to do, because it is in the API and meant to run, and its 2
              volumes are as they should be (S5)
 
-    What it is:
+    Identity:
       Pod        default/web (API)
       UID        00000000-0000-4000-8000-000000000002 (API)
       Created    2026-11-21T10:00:00Z (API)
@@ -106,7 +106,7 @@ it('a pod that lives, on 80 columns', () => {
     Pod:
       default/web (00000000-0000-4000-8000-000000000002)
         Desired: it is in the API and meant to run: it keeps what it has (S5);
-        Running; runs: sandbox ready, container c running, processes in its cgroup
+        Running; still running: sandbox ready, container c running, processes in its cgroup
 
       VOLUME  PLUGIN     DESIRED  ACTUAL     VERDICT
       cache   empty-dir  wanted   on disk    nothing
@@ -165,7 +165,7 @@ describe('holders', () => {
   it('nobody, as far as can be seen', () => {
     const nobody = { ...held, processes: [], namespaces: [], loops: [], kernel: [] }
     expect(shown({ ...nobody, notes: [] })).toBe('  nobody')
-    expect(shown(nobody)).toMatch(/^ {2}nobody that can be seen\n {2}not root: /)
+    expect(shown(nobody)).toMatch(/^ {2}nobody, as far as visible\n {2}not root: /)
   })
 })
 
