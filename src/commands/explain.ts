@@ -39,12 +39,12 @@ const {
 } = planFlags
 
 export default class Explain extends VolctlCommand {
-  static override summary = 'Say all that is known about one pod, claim, volume, attachment, mount, path or device.'
+  static override summary = 'Explain one pod, claim, volume, attachment, mount, path or device: its state, and why.'
   static override description =
-    'Reads the node and the API as plan does, and answers for one thing: what it is and where that was learned, who ' +
-    'wants it, what there is of it, why it is in its state, what volctl would do and by which rule, who holds it, and ' +
-    'what to do. Nothing is changed, on the node or in the cluster. Without root the answer is the same, but for what ' +
-    'only root may read; from a snapshot it is the same but for who holds it.'
+    'Reads the node and the API server as plan does and explains one thing: what it is and where that is recorded, ' +
+    'which pods want it, what of it is on this node, why it is in its state, what volctl would do, what holds it open, ' +
+    'and what to do next. Changes nothing, on the node or in the cluster. Without root, the answer lacks what only root ' +
+    'can read; from a snapshot, it lacks what holds the thing open.'
   static override usage = 'explain WHAT [FLAGS]'
   static override args = {
     what: Args.string({
@@ -53,22 +53,22 @@ export default class Explain extends VolctlCommand {
       ignoreStdin: true,
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
-        '/dev/NAME or MAJOR:MINOR. Before a name that several things have: pod/, pvc/, pv/, va/, volume/, device/, path/.',
+        '/dev/NAME or MAJOR:MINOR. If several things have the name, prefix it: pod/, pvc/, pv/, va/, volume/, device/, path/.',
     }),
   }
   static override examples = [
-    { description: 'Why does this pod hang in Terminating:', command: '<%= config.bin %> explain shop/web-0' },
+    { description: 'Why a pod hangs in Terminating:', command: '<%= config.bin %> explain shop/web-0' },
     {
-      description: 'What is this orphaned directory, and who holds it:',
+      description: 'What an orphaned directory belongs to, and what holds it open:',
       command: '<%= config.bin %> explain /var/lib/kubelet/pods/c2d7ef9e-7d5c-4d0e-9c1f-2f6f3c0e5f0d',
     },
     { description: 'A claim, or the volume behind it:', command: '<%= config.bin %> explain pvc/shop/data' },
     {
-      description: 'Why is it still attached, by a snapshot of the node:',
+      description: 'Why a volume is still attached, from a snapshot of the node:',
       command: '<%= config.bin %> explain pv/pvc-123 --snapshot node.json',
     },
     {
-      description: 'What would be done if its data may go:',
+      description: 'What apply --orphans would do about a pod:',
       command: '<%= config.bin %> explain shop/web-0 --orphans',
     },
   ]

@@ -42,7 +42,7 @@ describe('exit status of plan', () => {
     const path = file('other-machine.json', JSON.stringify(snapshot))
     const result = await volctl(['plan', '--snapshot', path])
     expect(result.status).toBe(4)
-    expect(result.stdout).toContain('NOT shown to be the machine of this Node object')
+    expect(result.stdout).toContain('NOT proven to be the machine of this Node object')
     expect(result.stderr).toMatch(/^volctl: refused: .+\n( {8}.+\n)?$/)
     expect(JSON.parse((await volctl(['plan', '--snapshot', path, '-o', 'json'])).stderr)).toMatchObject({ rule: 'S1' })
     expect((await volctl(['plan', '--snapshot', path, '-v'])).stderr).toMatch(/^rule: S1$/m)
@@ -56,7 +56,7 @@ describe('explain', () => {
     { args: ['pvc/pg/pvc-a', '-o', 'wide', '--orphans'], status: 0 },
     { args: ['/var/lib/kubelet/pods'], status: 0 },
     { args: ['pg/sc-x'], status: 1, says: 'Did you mean pg/sc-a?' },
-    { args: ['cm'], status: 1, says: 'Ask for one of them: volctl explain volume/pg/' },
+    { args: ['cm'], status: 1, says: 'Name one of them: volctl explain volume/pg/' },
     { args: ['/srv/nothing'], status: 1, says: 'nothing is mounted on it' },
     { args: [], status: 1, says: 'WHAT is missing' },
     { args: ['pg/sc-a', 'pg/sc-b'], status: 1, says: 'Unexpected argument: pg/sc-b' },

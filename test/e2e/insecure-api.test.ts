@@ -3,7 +3,7 @@ import { noMounts } from '../helpers/namespace.ts'
 import { runScenario } from './run-scenario.ts'
 import type { InsecureApiReport } from './scenarios/insecure-api.ts'
 
-const HEADER = /^API: .* \(certificate not verified: anybody between could answer\)$/m
+const HEADER = /^API: .* \(certificate not verified: anyone on the network path could answer\)$/m
 
 describe.skipIf(noMounts !== undefined)('S34: an API server that the kubeconfig does not verify', () => {
   let report: InsecureApiReport

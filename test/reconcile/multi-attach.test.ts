@@ -107,7 +107,7 @@ describe('of CSI', () => {
     many.inUse.push(`kubernetes.io/csi/${DRIVER}^pv-1`)
     many.published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
     expect(verdict(many, `va/${name}`)).toMatchObject({ state: 'nothing' })
-    expect(verdict(many, `va/${name}`).message).toContain('it is to node node-2')
+    expect(verdict(many, `va/${name}`).message).toContain('the attachment is of node node-2')
   })
 
   it('not where its access mode allows several nodes', () => {

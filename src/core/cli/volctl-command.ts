@@ -23,7 +23,7 @@ export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfa
     options: formats,
     default: 'table',
     helpValue: formats.join('|'),
-    summary: `Form of the answer: ${formats.join(', ')}. Only json and yaml are stable.`,
+    summary: `Output format: ${formats.join(', ')}. Only json and yaml are stable.`,
     noCacheDefault: false,
   })
 }
@@ -40,7 +40,7 @@ export function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
 export abstract class VolctlCommand extends Command {
   static override baseFlags = {
     'no-color': Flags.boolean({ summary: 'Print without colour (also: NO_COLOR). Colour is used on a terminal only.' }),
-    verbose: verboseFlag('Say on standard error what was read and how long it took.'),
+    verbose: verboseFlag('Print on standard error what was read and how long that took.'),
   }
 
   protected readonly output = standardOutput()

@@ -55,20 +55,19 @@ function commandFor(wanted: readonly Operation[], { operations }: Plan, options:
     const chosen = operations.filter((operation) => operation.blocked === undefined && named.has(operation))
     return chosen.length === wanted.length && wanted.every((each) => chosen.includes(each))
   })
-  if (guards === undefined)
-    return 'volctl apply, with the flags that were given here, carries it out: look at volctl plan first.'
+  if (guards === undefined) return 'volctl apply with the flags given here carries this out; review volctl plan first.'
   if (only === undefined) {
     const [pod, ...others] = new Set(wanted.flatMap((each) => each.pod?.uid ?? []))
     const own = pod === undefined || others.length > 0 || !isPlainWord(pod) ? '' : ` --pod ${pod}`
     return own === ''
-      ? `volctl apply${guards} carries it out, with the rest of the plan: look at volctl plan${guards} first.`
-      : `volctl apply${guards}${own} carries out what is the pod's own, volctl apply${guards} all, with the rest of the plan: look at volctl plan${guards} first.`
+      ? `volctl apply${guards} carries this out, with the rest of the plan; review volctl plan${guards} first.`
+      : `volctl apply${guards}${own} carries out the pod's own part, volctl apply${guards} all, with the rest of the plan; review volctl plan${guards} first.`
   }
   const flags = [
     ...only.pods.map((pod) => ` --pod ${pod}`),
     ...only.volumes.map((volume) => ` --volume ${volume}`),
   ].join('')
-  return `volctl apply${guards}${flags} carries out just this; volctl plan${guards}${flags} shows it.`
+  return `volctl plan${guards}${flags} shows just this, volctl apply${guards}${flags} carries it out.`
 }
 
 interface NamedScope {

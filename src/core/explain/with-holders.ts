@@ -74,12 +74,12 @@ function adviceOnHolders({ operations, volumes }: Explanation, holders: HoldersV
   const devices = new Set(runnable.map(({ kind }) => kind)).intersection(DEVICES)
   return [
     ...(busy.length > 0 && steps.some(({ op }) => FAILING.has(op))
-      ? [heldBy(`End what holds it, or volctl apply fails there: ${firstFew(busy, MOST).join(', ')}.`)]
+      ? [heldBy(`Stop what still holds this open, or volctl apply fails: ${firstFew(busy, MOST).join(', ')}.`)]
       : []),
     ...(namespaces.length > 0 && devices.size > 0
       ? [
           heldBy(
-            `${[...devices].join(' and ')} ${devices.size === 1 ? 'is' : 'are'} refused while another mount namespace still has it mounted: end ${firstFew(namespaces.map(holderText), MOST).join(', ')}, or unmount it there (nsenter -t PID -m).`,
+            `volctl refuses ${[...devices].join(' and ')} while the volume is mounted in another mount namespace: stop ${firstFew(namespaces.map(holderText), MOST).join(', ')}, or unmount the volume there (nsenter -t PID -m).`,
           ),
         ]
       : []),

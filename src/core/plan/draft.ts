@@ -57,6 +57,8 @@ export interface Left {
   readonly pod?: string | undefined
   /** Unique name, where it is known. */
   readonly volume?: string | undefined
+  /** Of a volume that a pod wants and that is as it should be: the end of `why`, to follow who wants it. */
+  readonly satisfied?: string
   /** It is left because something is not known that a person can make known (S3). */
   readonly obstacle?: Obstacle
 }

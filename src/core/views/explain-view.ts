@@ -24,7 +24,7 @@ export function renderExplanation(answer: Explanation, paint: Palette, wide: boo
     wrapped('Verdict: ', verdictText(verdict), width, colourOf(verdict, paint)),
     refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
     factsText(answer.identity, paint, width),
-    places.length === 0 ? '' : `\n${paint.bold('There:')}\n${placesText(places, paint, width)}`,
+    places.length === 0 ? '' : `\n${paint.bold('Paths:')}\n${placesText(places, paint, width)}`,
     podsText(answer.pods, paint, width),
     few ? '' : volumesTable(volumes, paint),
     ...(few ? volumes : []).map((volume) => volumeBlock(volume, said, paint, width)),
@@ -36,7 +36,7 @@ export function renderExplanation(answer: Explanation, paint: Palette, wide: boo
     adviceText(answer.advice, wide, paint, width),
     complete
       ? ''
-      : `\n${wrapped('', 'Not complete: something that may matter could not be known; see the problems.', width, paint.warn)}`,
+      : `\n${wrapped('', 'Not complete: something that may matter could not be read; see the problems.', width, paint.warn)}`,
     rulesText(answer, wide, paint, width),
   ].join('')
 }
@@ -54,7 +54,7 @@ function rulesText(answer: Explanation, wide: boolean, paint: Palette, width: Wi
 function factsText(facts: readonly Fact[], paint: Palette, width: Width): string {
   const labels = Math.max(0, ...facts.map(({ label }) => label.length)) + 2
   const lines = facts.map(({ label, value, from }) => wrapped(`  ${label.padEnd(labels)}`, `${value} (${from})`, width))
-  return `\n${paint.bold('What it is:')}\n${lines.join('')}`
+  return `\n${paint.bold('Identity:')}\n${lines.join('')}`
 }
 
 function podsText(pods: readonly PodView[], paint: Palette, width: Width): string {
@@ -63,7 +63,7 @@ function podsText(pods: readonly PodView[], paint: Palette, width: Width): strin
     const details = [
       ...(phase === undefined ? [] : [phase]),
       ...(deletedAt === undefined ? [] : [`deleted at ${deletedAt}`]),
-      ...(signsOfLife.length === 0 ? [] : [`runs: ${signsOfLife.join(', ')}`]),
+      ...(signsOfLife.length === 0 ? [] : [`signs of life: ${signsOfLife.join(', ')}`]),
     ]
     const uid = pod.name === undefined ? '' : ` (${pod.uid})`
     return [
@@ -122,7 +122,9 @@ function holdersText(
     ...kernel.map((text) => wrapped('  ', text, width)),
   ]
   const nobody =
-    known && lines.length === 0 ? [wrapped('  ', notes.length === 0 ? 'nobody' : 'nobody that can be seen', width)] : []
+    known && lines.length === 0
+      ? [wrapped('  ', notes.length === 0 ? 'nobody' : 'nobody, as far as visible', width)]
+      : []
   const unseen = notes.map((note) => wrapped('  ', note, width, paint.warn))
   return `\n${paint.bold('Held by:')}\n${[...lines, ...nobody, ...unseen].join('')}`
 }

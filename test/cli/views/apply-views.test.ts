@@ -99,8 +99,8 @@ describe('the end says what was done, what was not, and what is left', () => {
     ).toMatchInlineSnapshot(`
       "
       Apply: 1 interrupted.
-      Interrupted: what was not started stays as it was.
-      What is left was not read: run volctl plan.
+      Interrupted: operations that were not started changed nothing.
+      The node was not read again: volctl plan shows what is left to do.
       "
     `))
 })
