@@ -57,7 +57,7 @@ describe('explain', () => {
     { args: ['/var/lib/kubelet/pods'], status: 0 },
     { args: ['pg/sc-x'], status: 1, says: 'Did you mean pg/sc-a?' },
     { args: ['cm'], status: 1, says: 'Name one of them: volctl explain volume/pg/' },
-    { args: ['/srv/nothing'], status: 1, says: 'nothing is mounted on it' },
+    { args: ['/srv/nothing'], status: 1, says: 'neither a mount point nor part of a volume' },
     { args: [], status: 1, says: 'WHAT is missing' },
     { args: ['pg/sc-a', 'pg/sc-b'], status: 1, says: 'Unexpected argument: pg/sc-b' },
     { args: ['pg/sc-a', '--pod', 'pg/sc-a'], status: 1, says: 'unknown flag: --pod' },

@@ -42,7 +42,7 @@ describe('an orphaned pod', () => {
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone', rule: 'R441' })
     expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     expect(answer.advice.map(({ text }) => text)).toEqual([
-      'volctl plan --volume pv-1 shows just this, volctl apply --volume pv-1 carries it out.',
+      `volctl plan --pod ${GONE} shows just this, volctl apply --pod ${GONE} carries it out.`,
       `The pod's directory is left: volctl plan --orphans --pod ${GONE} shows what would be deleted.`,
     ])
   })
@@ -72,7 +72,7 @@ describe('an orphaned pod', () => {
   })
 
   it('from a snapshot nobody can say who holds it', () => {
-    expect(answer.holders).toMatchObject({ known: false, notes: [expect.stringContaining('a snapshot cannot tell')] })
+    expect(answer.holders).toMatchObject({ known: false, notes: [expect.stringContaining('not part of a snapshot')] })
   })
 
   it('the same volume answers to every name it has', () => {
