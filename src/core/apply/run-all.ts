@@ -1,4 +1,5 @@
 /** The loop: starts what may run, waits for any of it to end, and stops starting when told to (S11, signals). */
+import type { FailureCode } from '../codes/codes.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import type { ApplyContext } from './operation/ports.ts'
@@ -69,7 +70,7 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
   settleWaiting(run)
 }
 
-function whyDropped(run: ApplyRun, because: string, code: string): string {
+function whyDropped(run: ApplyRun, because: string, code: FailureCode): string {
   if (code === 'StillAtWork') return `not begun: a call on ${because} was given up and may still be at work`
   const before = run.outcomes.get(because)
   if (before === undefined) return `not begun: operation ${because} has to come first and is not in the plan`

@@ -1,13 +1,12 @@
 /** Finding the operations of a plan again in a plan made just now: what no longer holds is refused, one by one (S26). */
 import { VolctlError } from '../../errors/errors.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import { type Difference, differencesOf, differencesText } from '../../plan/differences.ts'
-import type { Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
+import type { Blocked, Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
 
 export interface FoundAgain {
   /** As the fresh plan has it: this is what is carried out. */
   readonly operation: Operation
-  readonly refused?: OperationRefused
+  readonly refused?: Blocked
   /** Why it counts as changed. */
   readonly differences?: readonly Difference[]
 }
@@ -54,23 +53,28 @@ export function findAgain(plan: Pick<ReviewedPlan, 'operations'>, fresh: Plan): 
   })
 }
 
-function noLongerPlanned({ pod, volume }: Operation, fresh: Plan): OperationRefused {
+function noLongerPlanned({ pod, volume }: Operation, fresh: Plan): Blocked {
   const waiting = fresh.waiting.find(
     (each) =>
       (pod !== undefined && each.pod?.uid === pod.uid) ||
       (volume?.uniqueName !== undefined && each.volume?.uniqueName === volume.uniqueName),
   )
   const why = waiting === undefined ? 'it is done already, or its reason is gone' : waiting.message
-  return new OperationRefused('NoLongerPlanned', `a fresh look does not plan it any more: ${why}`, {
+  return {
+    code: 'NoLongerPlanned',
+    message: `a fresh look does not plan it any more: ${why}`,
     hint: 'Plan again, and look at what has changed.',
-  })
+  }
 }
 
-function blockedNow({ code, message, hint }: NonNullable<Operation['blocked']>): OperationRefused {
-  return new OperationRefused(code, `blocked now: ${message}`, hint === undefined ? {} : { hint })
+function blockedNow(blocked: Blocked): Blocked {
+  return { ...blocked, message: `blocked now: ${blocked.message}` }
 }
 
-function changed(differences: readonly Difference[]): OperationRefused {
-  const message = `it is not what the plan was made on any more: ${differencesText(differences)}`
-  return new OperationRefused('Changed', message, { hint: 'Plan again, and look at what has changed.' })
+function changed(differences: readonly Difference[]): Blocked {
+  return {
+    code: 'Changed',
+    message: `it is not what the plan was made on any more: ${differencesText(differences)}`,
+    hint: 'Plan again, and look at what has changed.',
+  }
 }

@@ -3,6 +3,7 @@
  * process table knows. Everything destructive rests on this page (S3, S9, S10).
  */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import type { ProblemCode } from '../../codes/codes.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { compareText } from '../../lang/compare-text.ts'
@@ -26,8 +27,8 @@ export interface PodClass {
   /** The API's object; for a static pod its mirror. */
   readonly pod: Pod | undefined
   readonly alive: boolean
-  /** Why a pod is Frozen, as a problem code, with words. */
-  readonly why?: { readonly code: string; readonly message: string }
+  /** Why a pod is Frozen, in words. */
+  readonly why?: { readonly code: ProblemCode; readonly message: string }
 }
 
 export interface PodClasses {
@@ -85,7 +86,11 @@ export function classifyPods(
     }
     const alive = witnesses.isAlive(uid)
     const base = { uid, ref, pod, alive }
-    const frozen = (code: string, message: string): PodClass => ({ ...base, class: 'Frozen', why: { code, message } })
+    const frozen = (code: ProblemCode, message: string): PodClass => ({
+      ...base,
+      class: 'Frozen',
+      why: { code, message },
+    })
 
     const unseen = sectionUnseen(inputs)
     if (pod !== undefined) {
