@@ -81,6 +81,33 @@ describe('explain', () => {
     expect(JSON.parse(stderr)).toMatchObject({ code: 'NotFound', hint: 'Did you mean pg/sc-a?' })
   })
 
+  describe('a code', () => {
+    // With --verbose every look at the node, and at a kubeconfig, is a line on standard error.
+    const nowhere = ['-v', '--kubeconfig', '/nonexistent', '--root-dir', '/nonexistent']
+    const bare = { env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent' }, extendEnv: false }
+
+    it('is explained without a kubeconfig or a look at a node', async () => {
+      const run = await volctl(['explain', 'DriverNotRegistered', ...nowhere], bare)
+      expect(run).toMatchObject({ status: 0, stderr: '' })
+      expect(run.stdout).toMatch(
+        /^DriverNotRegistered\n\nMeaning: +The CSI driver does not answer .+\nAppears in: +blocked: /,
+      )
+    })
+
+    it.each([
+      { format: 'json', says: '"kind": "Code",\n  "code": "PodGone",' },
+      { format: 'yaml', says: 'kind: Code\ncode: PodGone\n' },
+    ])('as $format', async ({ format, says }) => {
+      const run = await volctl(['explain', 'PodGone', '-o', format, ...nowhere], bare)
+      expect(run).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(says) })
+    })
+
+    it('in another case is a name like any other', async () => {
+      const run = await volctl(['explain', 'podgone', '--snapshot', broken], bare)
+      expect(run).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('is called "podgone"') })
+    })
+  })
+
   it('lines are whole in a pipe, and 80 columns wide on a terminal of 80, paths aside', async () => {
     const args = ['explain', 'pg/sc-a', '--snapshot', broken]
     const piped = (await volctl(args)).stdout

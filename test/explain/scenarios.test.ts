@@ -186,7 +186,7 @@ describe('a driver that is not registered', () => {
     expect(answer.verdict).toMatchObject({ state: 'blocked', code: 'DriverNotRegistered' })
     expect(codes(answer)).toContain('DriverNotRegistered')
     expect(answer.advice.find(({ code }) => code === 'DriverNotRegistered')?.meaning).toBe(
-      'the CSI driver does not answer',
+      'the CSI driver does not answer on this node',
     )
   })
 

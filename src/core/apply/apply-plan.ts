@@ -11,7 +11,7 @@ import { OperationRefused } from '../errors/operation-error.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { type Journal, type JournalEntry, openJournal, spokenJournal } from '../journal/write-journal.ts'
 import { type ApplyEvent, type ApplyResult, note, operationEvent } from '../plan/events.ts'
-import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
+import type { Operation, Plan, Refusal, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
 import { invoker } from '../processes/invoker.ts'
 import { ApplyRun } from './apply-run.ts'
@@ -129,8 +129,9 @@ async function conclude(
   const interrupted = context.signal?.aborted === true || context.abandon?.aborted === true
   if (apply.stop !== undefined && !apply.changedSomething && !interrupted) {
     if (!(apply.stop instanceof OperationRefused)) throw apply.stop
-    const { code, message, hint } = apply.stop
-    const refused = { rule: 'S11', code, message, ...(hint === undefined ? {} : { hint }) }
+    // Nothing else refuses an apply as a whole once it has begun.
+    const { message, hint } = apply.stop
+    const refused: Refusal = { rule: 'S11', code: 'KubeletCameBack', message, ...(hint === undefined ? {} : { hint }) }
     return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
   }
   const exit = exitStatusOf(outcomes, interrupted)

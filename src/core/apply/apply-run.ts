@@ -1,6 +1,7 @@
 /** The state of one apply: outcomes, events, and whether new operations may still start. */
 
-import { VolctlError } from '../errors/errors.ts'
+import type { FailureCode } from '../codes/codes.ts'
+import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { OperationRefused, StepFailed } from '../errors/operation-error.ts'
 import { diskTrouble } from '../files/disk-trouble.ts'
 import type { Host } from '../host/host.ts'
@@ -244,12 +245,8 @@ function subjectOf({ pod, volume }: Operation): object {
   return { pod, volume: volume?.name }
 }
 
-function explain(error: unknown): { code: string; message: string; hint: string | undefined } {
+function explain(error: unknown): { code: FailureCode; message: string; hint: string | undefined } {
   if (error instanceof VolctlError) return { code: error.code, message: error.message, hint: error.hint }
-  const { code, message } = error as { code?: unknown; message?: unknown }
-  return {
-    code: typeof code === 'string' ? code : 'Failed',
-    message: String(message ?? error),
-    hint: diskTrouble(error)?.hint,
-  }
+  const { message } = error as { message?: unknown }
+  return { code: errnoOf(error) ?? 'Failed', message: String(message ?? error), hint: diskTrouble(error)?.hint }
 }

@@ -11,8 +11,7 @@ export function planToReview(saved: ReviewedPlan, fresh: Plan): Plan {
   requireSameNode(saved, fresh)
   const operations = findAgain(saved, fresh).map(({ operation, refused }): Operation => {
     if (refused === undefined || operation.blocked !== undefined) return operation
-    const { code, message, hint } = refused
-    return { ...operation, blocked: { code, message, ...(hint === undefined ? {} : { hint }) } }
+    return { ...operation, blocked: refused }
   })
   const kinds: Partial<Record<Operation['kind'], number>> = {}
   for (const { kind } of operations) kinds[kind] = (kinds[kind] ?? 0) + 1

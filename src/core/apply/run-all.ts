@@ -1,4 +1,5 @@
 /** The loop of an apply: starts operations that may run, waits until one of them ends, and stops starting new ones once a kubelet is back (S11) or a signal came. */
+import type { FailureCode } from '../codes/codes.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import type { ApplyContext } from './operation/ports.ts'
@@ -72,7 +73,7 @@ export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<vo
   settleWaiting(apply)
 }
 
-function whyDropped(apply: ApplyRun, because: string, code: string): string {
+function whyDropped(apply: ApplyRun, because: string, code: FailureCode): string {
   if (code === 'StillAtWork') return `not started: a call on ${because} was given up and may still be running`
   const before = apply.outcomes.get(because)
   if (before === undefined) return `not started: operation ${because} must come first and is not part of this apply`

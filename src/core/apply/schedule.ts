@@ -2,6 +2,7 @@
  * Which operation may run now: predecessors first, never two at once on one volume or one pod's directory (C119).
  * Pure bookkeeping; nothing here knows what an operation does.
  */
+import type { FailureCode } from '../codes/codes.ts'
 import { FC_PLUGIN } from '../names/fc-disk.ts'
 import { ISCSI_PLUGIN, parseIscsiDirectory } from '../names/iscsi-disk.ts'
 import type { OutcomeState } from '../plan/events.ts'
@@ -9,14 +10,14 @@ import type { Operation } from '../plan/plan.ts'
 
 export interface Verdict {
   readonly state: OutcomeState
-  readonly code?: string
+  readonly code?: FailureCode
 }
 
 /** Why an operation will never run. */
 export interface Dropped {
   readonly operation: Operation
   readonly because: string
-  readonly code: string
+  readonly code: FailureCode
 }
 
 /** Names of what only one operation at a time may work on. */
@@ -152,7 +153,7 @@ export class Schedule {
     return operation.after.every((id) => this.#settled.get(id)?.state === 'done')
   }
 
-  #reasonToDrop(operation: Operation): { because: string; code: string } | undefined {
+  #reasonToDrop(operation: Operation): { because: string; code: FailureCode } | undefined {
     for (const id of operation.after) {
       if (!this.#known.has(id)) return { because: id, code: 'PredecessorMissing' }
       const verdict = this.#settled.get(id)

@@ -1,11 +1,12 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
+import type { ProblemCode, WaitingCode } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex } from '../names/volume-names.ts'
-import type { BlockCode, ProblemCode, Reason, WaitingCode } from './catalogue.ts'
 import type {
+  Blocked,
   ExpectedMount,
   Operation,
   OperationKind,
@@ -17,12 +18,11 @@ import type {
   Waiting,
 } from './plan.ts'
 
-export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'reason' | 'steps' | 'paths'> {
-  readonly reason: Reason
+export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'steps' | 'paths'> {
   readonly steps: readonly Step[]
   readonly paths: readonly string[]
   readonly after: Draft[]
-  readonly blocked?: { readonly code: BlockCode; readonly message: string; readonly hint?: string }
+  readonly blocked?: Blocked
   /** Ids of the mounts that this operation takes away. */
   readonly removes: ReadonlySet<number>
 }

@@ -178,7 +178,7 @@ it('wide: every path, decision and meaning', () => {
   const text = renderExplanation(answerOf(orphan(), 'pv-1'), PLAIN, true)
   expect(text).toContain(`    - NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
   expect(text).toContain('\nDecisions:\n')
-  expect(text).toContain('DriverNotRegistered (the CSI driver does not answer): ')
+  expect(text).toContain('DriverNotRegistered (the CSI driver does not answer on this node): ')
 })
 
 it('in a pipe no line is broken, and the colours change no letter', async () => {

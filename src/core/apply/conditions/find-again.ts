@@ -1,13 +1,12 @@
 /** Finds the operations of a plan in a plan that was made just now: each one that no longer matches is refused (S26). */
 import { VolctlError } from '../../errors/errors.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import { type Difference, differencesOf, differencesText } from '../../plan/differences.ts'
-import type { Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
+import type { Blocked, Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
 
 export interface FoundAgain {
   /** The fresh plan's operation: this is what is carried out. */
   readonly operation: Operation
-  readonly refused?: OperationRefused
+  readonly refused?: Blocked
   /** What has changed in it. */
   readonly differences?: readonly Difference[]
 }
@@ -54,23 +53,28 @@ export function findAgain(plan: Pick<ReviewedPlan, 'operations'>, fresh: Plan): 
   })
 }
 
-function noLongerPlanned({ pod, volume }: Operation, fresh: Plan): OperationRefused {
+function noLongerPlanned({ pod, volume }: Operation, fresh: Plan): Blocked {
   const waiting = fresh.waiting.find(
     (each) =>
       (pod !== undefined && each.pod?.uid === pod.uid) ||
       (volume?.uniqueName !== undefined && each.volume?.uniqueName === volume.uniqueName),
   )
   const why = waiting === undefined ? 'it was done already, or there is no more reason for it' : waiting.message
-  return new OperationRefused('NoLongerPlanned', `no longer needed by a plan made now: ${why}`, {
+  return {
+    code: 'NoLongerPlanned',
+    message: `no longer needed by a plan made now: ${why}`,
     hint: 'Plan again, and look at what has changed.',
-  })
+  }
 }
 
-function blockedNow({ code, message, hint }: NonNullable<Operation['blocked']>): OperationRefused {
-  return new OperationRefused(code, `blocked now: ${message}`, hint === undefined ? {} : { hint })
+function blockedNow(blocked: Blocked): Blocked {
+  return { ...blocked, message: `blocked now: ${blocked.message}` }
 }
 
-function changed(differences: readonly Difference[]): OperationRefused {
-  const message = `changed since the plan was made: ${differencesText(differences)}`
-  return new OperationRefused('Changed', message, { hint: 'Plan again, and look at what has changed.' })
+function changed(differences: readonly Difference[]): Blocked {
+  return {
+    code: 'Changed',
+    message: `changed since the plan was made: ${differencesText(differences)}`,
+    hint: 'Plan again, and look at what has changed.',
+  }
 }

@@ -1,4 +1,5 @@
 /** What the Node must report right before an attached volume is brought up (S22). */
+import type { OutcomeCode } from '../../codes/codes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
@@ -42,6 +43,6 @@ export function requireReported(node: Node | undefined, { uniqueName }: VolumeTo
     throw refused('NotReportedInUse', `${uniqueName} is no longer in node.status.volumesInUse`)
 }
 
-export function refused(code: string, message: string, cause?: unknown): OperationRefused {
+export function refused(code: OutcomeCode, message: string, cause?: unknown): OperationRefused {
   return new OperationRefused(code, message, { cause, hint: 'Plan again.' })
 }
