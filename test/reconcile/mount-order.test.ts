@@ -1,4 +1,4 @@
-/** Which of several pods mounts a volume first, and what a mount comes after (S22, S30, R418d, R829). */
+/** Which of several pods mounts a volume first, and what a mount comes after (S22, S30, R418, R829). */
 import { describe, expect, it } from 'vitest'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'

@@ -49,7 +49,7 @@ const WAITING_FOR = {
 function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMount, turns: Turns): void {
   const { inputs } = context
   if (isMirrorPod(volume.pod) && !context.statics.isRead(volume.pod)) {
-    leaveWanted(context, findings, volume, 'its pod is a mirror pod whose manifest was not read on this node (S10)')
+    leaveWanted(context, findings, volume, 'its pod is a mirror pod whose manifest was not read on this node')
     return
   }
   const plugin = pluginNamed(volume.plugin)
@@ -134,7 +134,7 @@ function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
 
 const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])
 
-/** R418d, R829: on a volume that two pods may not share; where driver and handle are lost, by its directory's name. */
+/** R418, R829: on a volume that two pods may not share; where driver and handle are lost, by its directory's name. */
 function operationsOn(findings: Findings, { plugin, uniqueName, specName }: VolumeToMount): readonly Draft[] {
   const unnamed = findings.operations.filter(
     ({ volume }) => volume?.uniqueName === undefined && volume?.plugin === plugin && volume.name === specName,
