@@ -104,7 +104,7 @@ describe('explain', () => {
 
     it('in another case is a name like any other', async () => {
       const run = await volctl(['explain', 'podgone', '--snapshot', broken], bare)
-      expect(run).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('is called "podgone"') })
+      expect(run).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('"podgone" was not found') })
     })
   })
 

@@ -31,6 +31,7 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
   return {
     ...PER_POD,
     name,
+    source,
     about: {
       tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}what the kubelet wrote is removed, a file of anybody else stops it`,
       setUp: `${content}, written atomically; written anew with --remount where it differs from the API`,

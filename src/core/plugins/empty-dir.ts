@@ -20,6 +20,7 @@ const NAME = 'kubernetes.io/empty-dir'
 export const emptyDir: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'emptyDir',
   about: {
     tearDown: 'unmounted where it is in memory; its data is counted, and deleted with --orphans alone',
     setUp: 'directory, tmpfs or hugetlbfs, with the sizes and the group that the pod asks for',

@@ -15,11 +15,21 @@ import type { SetUpContext, VolumePlugin } from './plugin.ts'
 
 export const flexVolume: VolumePlugin = {
   name: 'flexVolume',
+  source: 'flexVolume',
   about: { tearDown: "by the driver's program", setUp: "by the driver's program" },
   block: false,
   refreshes: false,
   reconstructs: false,
   tearDown: 'mount',
+  device: {
+    base: 'plugins/kubernetes.io/flexvolume',
+    // VENDOR/DRIVER/mounts/NAME, or DRIVER/mounts/NAME for a driver without a vendor (P85, P86).
+    ownerOf: (parts) =>
+      parts.at(-2) === 'mounts' && (parts.length === 3 || parts.length === 4)
+        ? parts.slice(0, -2).join('/')
+        : undefined,
+    depths: [3, 4],
+  },
   refusesMountOptions: true,
   /**
    * Whether a flex driver attaches only the driver could say, and with it goes the name (P7). A name that the Node lists
@@ -35,6 +45,7 @@ export const flexVolume: VolumePlugin = {
     if (listed) return sharedNameFacts(driver, name, 'attachable')
     return { ...perPodFacts(driver, name, context), attachability: 'unknown' }
   },
+  sourceText: ({ flexVolume: source }) => (source == null ? undefined : `flexVolume driver ${source.driver}`),
   podPath: podVolumeDir,
   globalPath: globalPathOf,
   mountsOver: () => true,

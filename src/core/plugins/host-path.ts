@@ -15,6 +15,7 @@ const NAME = 'kubernetes.io/host-path'
 export const hostPath: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'hostPath',
   about: {
     tearDown: 'nothing is mounted; sub-path mounts of it are unmounted',
     setUp: 'its type is checked as the kubelet does, and it is made where its type says so',
@@ -24,6 +25,7 @@ export const hostPath: VolumePlugin = {
   refusesMountOptions: true,
   facts: (spec, context) =>
     sharedSources(spec).hostPath == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
+  sourceText: ({ hostPath: source }) => (source == null ? undefined : `hostPath ${source.path}`),
   mountsOver: () => false,
   evidence,
   setUp: ({ inputs }, volume) => setUp(inputs, volume),

@@ -16,6 +16,7 @@ const NAME = 'kubernetes.io/local-volume'
 
 export const localVolume: VolumePlugin = {
   name: NAME,
+  source: 'local',
   about: {
     tearDown: 'unmounted, the global mount of a device as well; raw block is unmapped',
     setUp: 'a directory is bound; a device is checked and mounted, never formatted; raw block is mapped',
@@ -25,10 +26,18 @@ export const localVolume: VolumePlugin = {
   // Of a directory source it fails (P70, O32), and volctl cannot tell that from a device.
   reconstructs: false,
   tearDown: 'mount',
+  device: {
+    base: 'plugins/kubernetes.io/local-volume',
+    ownerOf: ([mounts, ...rest]) => (mounts === 'mounts' && rest.length === 1 ? NAME : undefined),
+    // It has no session and no state, and the kubelet makes it anew.
+    depths: [],
+    maps: { base: 'plugins/kubernetes.io~local-volume/volumeDevices', depth: 1, namedAfter: 'volume' },
+  },
   facts: (spec) =>
     'persistentVolume' in spec && spec.persistentVolume.spec.local != null
       ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable')
       : undefined,
+  sourceText: ({ local }) => (local == null ? undefined : `local ${local.path}`),
   podPath: podPathOf,
   globalPath,
   mountsOver: ({ mode }) => mode === 'Filesystem',

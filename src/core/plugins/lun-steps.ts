@@ -11,7 +11,7 @@ import { mapEvidence, mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions } from './mount-options.ts'
 import { ownershipOf } from './ownership.ts'
 import { podPathOf, podVolumeDir } from './paths.ts'
-import type { MountEvidence, SetUpContext, SpecFailure, VolumePlugin } from './plugin.ts'
+import type { MountEvidence, PluginDevice, SetUpContext, SpecFailure, VolumePlugin } from './plugin.ts'
 
 export interface Lun {
   /** The global directory, of the mount or of the maps, relative to the root directory. */
@@ -26,7 +26,10 @@ export interface Lun {
 export interface LunKind {
   readonly name: string
   readonly about: VolumePlugin['about']
+  readonly source: NonNullable<VolumePlugin['source']>
   readonly facts: VolumePlugin['facts']
+  readonly sourceText: NonNullable<VolumePlugin['sourceText']>
+  readonly device: PluginDevice
   /** What the volume's source names, or why it names nothing. */
   lunOf(volume: VolumeToMount): Lun | SpecFailure
   /** What else keeps it from being brought up. */
@@ -34,15 +37,13 @@ export interface LunKind {
 }
 
 /** The plugin of LUNs of one kind. */
-export function lunPlugin({ name, about, facts, lunOf, obstacle = () => undefined }: LunKind): VolumePlugin {
+export function lunPlugin({ lunOf, obstacle = () => undefined, ...kind }: LunKind): VolumePlugin {
   const globalPath = (volume: VolumeToMount): string | undefined => {
     const lun = lunOf(volume)
     return 'error' in lun ? undefined : lun.global
   }
   return {
-    name,
-    about,
-    facts,
+    ...kind,
     block: true,
     refreshes: false,
     reconstructs: true,

@@ -15,11 +15,13 @@ const NAME = 'kubernetes.io/nfs'
 export const nfs: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'nfs',
   about: { tearDown: 'unmounted, a dead server notwithstanding', setUp: 'mounted with its options' },
   reconstructs: true,
   tearDown: 'mount',
   facts: (spec, context) =>
     sharedSources(spec).nfs == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
+  sourceText: ({ nfs: source }) => (source == null ? undefined : `NFS ${source.server}:${source.path}`),
   mountsOver: () => true,
   evidence: mountEvidence,
   setUp: (context, volume) => ({ steps: setUpSteps(volume, context.inputs.absolute(podVolumeDir(volume))) }),

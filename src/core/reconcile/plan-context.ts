@@ -1,10 +1,10 @@
 /** From a node's state to what the phases of a pass read: classes, desired state, what is staged, who uses it. */
 import { ActualInputs } from '../actual/actual-inputs.ts'
-import { blockVolumes } from '../actual/block-volumes.ts'
 import { stagedVolumes } from '../actual/staged-volumes.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import { ApiObjects } from '../desired/api-objects.ts'
+import { blockVolumes } from '../devices/block-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'

@@ -1,7 +1,7 @@
 /** Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30). */
-import { globalMounts } from '../../actual/global-mounts.ts'
 import type { Handle } from '../../desired/attached-elsewhere.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { globalMounts } from '../../devices/global-mounts.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import {
   CSI_PLUGIN,

@@ -1,9 +1,10 @@
 /** Raw block volumes: the pod's part, then the device's (R451, R452, C84-C86; O8, O22). */
 
 import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
-import { SHARED_DIRECTORIES } from '../../actual/block-volumes.ts'
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
-import { deviceSourceOf, isDeviceOf } from '../../desired/device-source.ts'
+import { SHARED_DIRECTORIES } from '../../devices/block-volumes.ts'
+import { globalUniqueName } from '../../devices/global-mounts.ts'
+import { isDeviceOf } from '../../devices/whose-device.ts'
 import { csiUniqueName } from '../../names/volume-names.ts'
 import { expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
@@ -19,7 +20,7 @@ import { describeCsiVolume } from '../identity/volume-facts.ts'
 import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
 import { referencesTo } from '../obstacles/references.ts'
-import { globalUniqueName, releaseSteps } from './unmount-other-devices.ts'
+import { releaseSteps } from './unmount-other-devices.ts'
 
 /** Step 1 for block volumes: what pods that are gone have mapped. */
 export function unmapVolumes(context: PlanContext, findings: Findings): void {
@@ -236,7 +237,7 @@ function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | u
   const wanted = context.desired.volumes.find(
     (volume) =>
       volume.plugin === block.plugin &&
-      (volume.specName === block.name || isDeviceOf(deviceSourceOf(volume), block.plugin, block.name)),
+      (volume.specName === block.name || isDeviceOf(volume, block.plugin, block.name)),
   )
   return wanted === undefined ? undefined : `pod ${wanted.podUid} wants it`
 }
@@ -265,7 +266,7 @@ function refOf(
 ): VolumeRef {
   const identity = identified !== undefined && 'identity' in identified ? identified.identity : undefined
   if (block.plugin !== 'kubernetes.io/csi') {
-    const uniqueName = globalUniqueName(block.plugin, block.dir, block.name)
+    const uniqueName = globalUniqueName(block.plugin, block.dir)
     return { name: block.name, uniqueName, plugin: block.plugin, mode: 'Block' }
   }
   return describeCsiVolume(context, {
