@@ -29,7 +29,7 @@ export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: 
   return layers.filter(({ dev }) => ending.has(dev))
 }
 
-/** What an atomic writer wrote is no emptyDir's, whatever has become of its volume's directory (P25). */
+/** What an atomic writer wrote is no emptyDir's, whatever has become of its volume's directory (P28). */
 function isOfGeneration(root: string): boolean {
   return isGeneration(root.split('/')[1] ?? '')
 }
