@@ -43,7 +43,7 @@ describe('the first pod that can carries the stage', () => {
   })
 })
 
-describe('ReadWriteOncePod (R430 step 5, R829)', () => {
+describe('ReadWriteOncePod (R430, R829)', () => {
   const exclusive = (): NodeBuilder => shared(['ReadWriteOncePod'])
 
   it('of two pods that want it one mounts it, and the other waits', () => {
