@@ -71,7 +71,7 @@ const document = (given: object = {}): Record<string, unknown> => ({
 
 describe('reading a saved plan', () => {
   it('what was written is read, with its options', () => {
-    const plan = aPlan({ operations: [FULL], refused: { rule: 'S1', code: 'X', message: 'm', hint: 'h' } })
+    const plan = aPlan({ operations: [FULL], refused: { rule: 'S1', code: 'WrongMachine', message: 'm', hint: 'h' } })
     const read = parsePlanFile(Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x')
     expect(read.operations).toEqual(plan.operations)
     expect(read).toMatchObject({ node: plan.node, bootID: plan.bootID, refused: plan.refused, options: OPTIONS })

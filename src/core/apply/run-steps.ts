@@ -4,18 +4,18 @@ import type { Undo } from '../errors/undo.ts'
 import type { Deleted } from '../files/delete-content.ts'
 import type { Step } from '../plan/plan.ts'
 import type { StepContext } from './operation/step-context.ts'
-import { takeBack } from './operation/undo.ts'
+import { takeBack } from './operation/take-back.ts'
 import { carryOut } from './step-table.ts'
 
 export interface StepsDone {
   readonly deleted: Deleted
-  /** What someone else still has to do. */
+  /** What another component (the controller, the attacher) still has to do. */
   readonly waiting: string | undefined
-  /** What was left as it is on purpose, and why. */
+  /** What was deliberately left as it is, and why. */
   readonly stays: readonly string[]
 }
 
-/** Where a step of an operation that brings a volume up fails, what the ones before it made is taken back. */
+/** If a step that brings a volume up fails, what the steps before it made is taken back. */
 export async function runSteps(
   steps: readonly Step[],
   run: StepContext,

@@ -125,7 +125,7 @@ function takesOver<Of extends Step>(
   return async (step, run) => ({ undos: await work(step, run), takesOver: true })
 }
 
-/** What the driver itself does for the group, the kubelet leaves alone (C62, P88). */
+/** Does the driver itself apply fsGroup; then the kubelet does not (C62, P88). */
 function driverSeesToGroup({ bringUp: { csi, flex } }: StepContext): boolean {
   return flex?.fsGroup === false || csi?.capabilities.includes('VOLUME_MOUNT_GROUP') === true
 }

@@ -35,6 +35,7 @@ export interface BeginLine extends Line {
   readonly tookOverFrom?: { readonly pid: number; readonly user: string; readonly since: string }
 }
 
+/** Reasons and codes are words: a journal may be of another version of volctl. */
 export interface Intent {
   readonly id: string
   readonly kind: Outcome['kind']

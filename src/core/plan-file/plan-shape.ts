@@ -1,5 +1,6 @@
 /** The parts of a saved plan that `apply FILE` reads. The types see to it that no field of an operation is forgotten. */
 
+import { codesIn } from '../codes/codes.ts'
 import type { Ownership } from '../files/ownership-bits.ts'
 import { shownField } from '../json/parse-document.ts'
 import {
@@ -91,7 +92,7 @@ const step: Shape<Step> = (value, at) => {
   return { op, target, ...fields } as Step
 }
 
-const blocked = object<Blocked>({ code, message: text, hint: optional(text) })
+const blocked = object<Blocked>({ code: code(codesIn('blocked')), message: text, hint: optional(text) })
 
 const expects = object<ExpectedMount>({
   path,
@@ -118,7 +119,7 @@ const basis = object<Basis>({
 const operation = object<Operation>({
   id: text,
   kind,
-  reason: code,
+  reason: code(codesIn('reason')),
   message: text,
   pod: optional(pod),
   volume: optional(volume),
@@ -155,6 +156,7 @@ const options = object<PlanOptions>({
   only: optional(list(kind)),
   skip: optional(list(kind)),
   pods: optional(list(text)),
+  namespaces: optional(list(text)),
   volumes: optional(list(text)),
   max: optional(count),
   volctlVersion: text,
@@ -193,7 +195,12 @@ export const savedPlan = object<SavedPlan>({
   }),
   operations: list(operation),
   refused: optional(
-    object<NonNullable<ReviewedPlan['refused']>>({ rule: text, code, message: text, hint: optional(text) }),
+    object<NonNullable<ReviewedPlan['refused']>>({
+      rule: text,
+      code: code(codesIn('refusal')),
+      message: text,
+      hint: optional(text),
+    }),
   ),
   options,
 })

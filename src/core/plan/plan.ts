@@ -3,6 +3,7 @@
  * Fields are stable once released; new ones may come.
  */
 
+import type { BlockCode, ProblemCode, Reason, RefusalCode, WaitingCode } from '../codes/codes.ts'
 import type { Ownership } from '../files/ownership-bits.ts'
 import type { Insecure } from '../model/snapshot.ts'
 import type { VolumeMode } from '../names/volume-names.ts'
@@ -174,7 +175,7 @@ export type StepOf<Op extends StepOp> = {
 export type Step = { readonly [Op in StepOp]: StepOf<Op> }[StepOp]
 
 export interface Blocked {
-  readonly code: string
+  readonly code: BlockCode
   readonly message: string
   readonly hint?: string
 }
@@ -215,8 +216,7 @@ export interface Operation {
   /** Stable for the same state. */
   readonly id: string
   readonly kind: OperationKind
-  /** A code of the catalogue. */
-  readonly reason: string
+  readonly reason: Reason
   readonly message: string
   readonly pod?: PodRef
   readonly volume?: VolumeRef
@@ -241,7 +241,7 @@ export interface Operation {
 /** Desired, and someone else has to act first. */
 export interface Waiting {
   readonly kind: OperationKind
-  readonly code: string
+  readonly code: WaitingCode
   readonly message: string
   readonly hint?: string
   readonly pod?: PodRef
@@ -253,7 +253,7 @@ export type Severity = 'error' | 'warning' | 'info'
 
 export interface Problem {
   readonly severity: Severity
-  readonly code: string
+  readonly code: ProblemCode
   readonly message: string
   readonly hint?: string
   /** `driver`: it concerns all volumes of that CSI driver. */
@@ -331,7 +331,7 @@ export interface Plan {
 /** Why the pass as a whole is not to be carried out. */
 export interface Refusal {
   readonly rule: string
-  readonly code: string
+  readonly code: RefusalCode
   readonly message: string
   readonly hint?: string
 }
@@ -367,8 +367,9 @@ export interface PlanOptions {
   readonly lazy: readonly string[]
   readonly only?: readonly OperationKind[]
   readonly skip?: readonly OperationKind[]
-  /** namespace/name or UID. */
+  /** UID or its unique beginning, namespace/name, name; a plan's context has UIDs in their place. */
   readonly pods?: readonly string[]
+  readonly namespaces?: readonly string[]
   readonly volumes?: readonly string[]
   readonly max?: number
   readonly volctlVersion: string

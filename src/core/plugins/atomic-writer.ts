@@ -1,6 +1,6 @@
 /**
  * What configMap, secret, downwardAPI and projected volumes have in common: the kubelet's atomic writer fills a directory
- * or a tmpfs, an inner emptyDir called wrapped_NAME (P22, section 2.5 of the plugin rules).
+ * or a tmpfs, an inner emptyDir called wrapped_NAME (P22, P28).
  */
 
 import type { VolumeToMount } from '../desired/desired-state.ts'
@@ -72,7 +72,7 @@ function unasked({ inputs, options }: SetUpContext, volume: VolumeToMount): Obst
 }
 
 /**
- * Is this entry of a projected volume one that the kubelet's atomic writer makes (section 2.5 of the plugin rules)?
+ * Is this entry of a projected volume one that the kubelet's atomic writer makes (P26, P28)?
  * Generations with what is in them, `..data`, links through it, and directories for nested mounts (P26).
  * @param name path relative to the volume's directory
  */

@@ -9,9 +9,9 @@ import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
-import { type FoundDevice, findDevice, sourceOf } from './find-device.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { heldBy } from './idle-device.ts'
+import { type FoundDevice, findDevice, sourceOf } from './source-device.ts'
 
 /** Of a map file, which the device then hides. */
 const MODE = 0o750

@@ -11,10 +11,10 @@ import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
-import { type FoundDevice, lookAtSource, sourceOf } from './find-device.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { requireIdle } from './idle-device.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
+import { type FoundDevice, lookAtSource, sourceOf } from './source-device.ts'
 
 const DEFAULT_TYPE = 'ext4'
 
