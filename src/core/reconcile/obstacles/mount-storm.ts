@@ -1,4 +1,5 @@
 /** Mounts that mount propagation has copied into each other until there are thousands. */
+import { defined } from '../../lang/defined.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -25,7 +26,7 @@ function reportStorm(mounts: readonly MountInfo[], findings: Findings, pod?: str
       'error',
       'MountStorm',
       `${copies.length} mounts of one directory (${fsType} ${source}) lie at and below ${mountPoint}: mount propagation copies them into each other`,
-      { ...(pod === undefined ? {} : { pod }), path: mountPoint },
+      { ...defined({ pod }), path: mountPoint },
       `End what mounts it into itself (a container with mountPropagation: Bidirectional, most often); then umount -R ${mountPoint}.`,
     )
   }
