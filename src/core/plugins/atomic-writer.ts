@@ -4,6 +4,7 @@
  */
 
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { isGeneration } from '../names/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
@@ -60,8 +61,10 @@ function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind[
     foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot.api) ?? unasked(context, volume)
   return {
     steps: emptyDirSteps(context, volume, inner, [content]),
-    ...(layers.length === 0 ? {} : { expects: [expectedMount(inputs.absolute(path), layers)] }),
-    ...(blocked === undefined ? {} : { blocked }),
+    ...defined({
+      expects: layers.length === 0 ? undefined : [expectedMount(inputs.absolute(path), layers)],
+      blocked,
+    }),
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { defined } from '../lang/defined.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
@@ -81,8 +82,7 @@ function deviceSteps({ snapshot }: ActualInputs, volume: VolumeToMount, target: 
       op: 'flexMountDevice',
       target,
       detail,
-      ...(attached?.devicePath ? { source: attached.devicePath } : {}),
-      ...(fsType ? { fsType } : {}),
+      ...defined({ source: attached?.devicePath || undefined, fsType: fsType || undefined }),
       options: [isFlexReadOnly(volume) ? 'ro' : 'rw'],
     },
   ]

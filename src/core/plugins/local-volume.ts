@@ -1,7 +1,9 @@
 /** local: a directory, or a device that has a global mount, of this node (P66-P71, P83). */
+
 import { posix } from 'node:path'
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { defined } from '../lang/defined.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { mountEvidence } from './evidence.ts'
@@ -51,7 +53,7 @@ export const localVolume: VolumePlugin = {
         ? // By text alone, as the kubelet does: `/dev/./sdb` is /dev/sdb (P83).
           mapSteps(inputs, volume, globalPath(volume), posix.normalize(path))
         : fileSystemSteps(inputs, volume, path, first)
-    return { steps, ...(blocked === undefined ? {} : { blocked }) }
+    return { steps, ...defined({ blocked }) }
   },
 }
 
@@ -86,8 +88,7 @@ function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: stri
       target: inputs.absolute(globalPath(volume)),
       detail: 'unless it is a directory',
       source: path,
-      ...(fsType === '' ? {} : { fsType }),
-      ...(options.length === 0 ? {} : { options }),
+      ...defined({ fsType: fsType || undefined, options: options.length === 0 ? undefined : options }),
     },
     { op: 'mkdir', target, mode: '0750' },
     { op: 'mount', target, options: bindOptions(volume, readOnly) },

@@ -4,6 +4,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { labelOption } from '../desired/selinux-label.ts'
 import { isReadOnlyFor } from '../desired/shared-sources.ts'
+import { defined } from '../lang/defined.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { linkEvidence, mountEvidence } from './evidence.ts'
@@ -60,7 +61,7 @@ export function lunPlugin({ lunOf, obstacle = () => undefined, ...kind }: LunKin
         return { steps: [], blocked: { code: 'InvalidSource', message: lun.error, hint } }
       }
       const blocked = obstacle(volume)
-      return { steps: lunSteps(context, volume, lun, first), ...(blocked === undefined ? {} : { blocked }) }
+      return { steps: lunSteps(context, volume, lun, first), ...defined({ blocked }) }
     },
   }
 }
@@ -96,7 +97,11 @@ function deviceSteps(volume: VolumeToMount, { fsType, find }: Lun, target: strin
   return [
     { op: 'mkdir', target, mode: '0750' },
     ...find(target),
-    { op: 'mountDevice', target, ...(fsType ? { fsType } : {}), ...(options.length === 0 ? {} : { options }) },
+    {
+      op: 'mountDevice',
+      target,
+      ...defined({ fsType: fsType || undefined, options: options.length === 0 ? undefined : options }),
+    },
   ]
 }
 
