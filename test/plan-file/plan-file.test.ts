@@ -176,6 +176,18 @@ describe('reading a saved plan', () => {
       message: 'operations[0].blocked.code is not a code',
     },
     {
+      name: 'a code that no operation is blocked with',
+      given: operation({ blocked: { code: 'Usage', message: '' } }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].blocked.code is not a code',
+    },
+    {
+      name: 'a reason that is not in the catalogue',
+      given: operation({ reason: 'NoSuchReason' }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].reason is not a code',
+    },
+    {
       name: 'an inode that is text',
       given: operation({ basis: { files: [{ path: '/x', dev: 1, ino: '2' }] } }),
       code: 'PlanFileDamaged',

@@ -1,5 +1,7 @@
 /** What a process and its ownership walker say to each other: JSON, a line each, read by shape. */
+
 import { posix } from 'node:path'
+import type { OutcomeCode } from '../codes/codes.ts'
 import type { OwnershipChange } from '../files/change-ownership.ts'
 import type { Ownership } from '../files/ownership-bits.ts'
 import { count, flag, list, object, oneOf, path, type Shape, ShapeError, text } from '../json/shape.ts'
@@ -18,7 +20,7 @@ export interface WalkFailure {
   readonly hint: string
 }
 
-const FAILURES = ['OwnershipFailed', 'Swapped', 'ForeignMount'] as const
+const FAILURES = ['OwnershipFailed', 'Swapped', 'ForeignMount'] as const satisfies readonly OutcomeCode[]
 /** The highest group id: the one above means "leave it". */
 const MAX_GID = 2 ** 32 - 2
 

@@ -1,4 +1,5 @@
 /** fsGroup: the volume and all that is in it is given to a group of the pod (P31, P32, P34). */
+import type { FailureCode, OutcomeCode } from '../../codes/codes.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -15,7 +16,7 @@ import type { StepContext } from '../operation/step-context.ts'
 /** Of --timeout; with the rest the mount is taken back. */
 const WALK_SHARE = 0.9
 /** Whoever ignores errors of the walk cannot ignore these (P34). */
-const OVER = new Set(['Interrupted', 'TimedOut'])
+const OVER: ReadonlySet<FailureCode> = new Set<OutcomeCode>(['Interrupted', 'TimedOut'])
 
 /**
  * There is no way back: who had what before is not kept, and the kubelet does not keep it either. What is changed is
