@@ -1,7 +1,7 @@
 /**
  * Global mounts of plugins other than CSI, found by the directory tree and by the mount table (R022, P67, P72, P79, P86).
  *
- * A directory with nothing mounted on it counts too: it is what a tear-down leaves that was ended half-way (R837).
+ * A directory with nothing mounted on it counts, too: an interrupted tear-down leaves one (R837).
  */
 import { compareText } from '../lang/compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
@@ -22,9 +22,9 @@ export interface GlobalMount {
   readonly path: string
   /** Oldest first; empty: nothing is mounted. */
   readonly layers: readonly MountInfo[]
-  /** Mounts below the directory: not the kubelet's. */
+  /** Mounts below the directory, which the kubelet did not make. */
   readonly foreign: readonly MountInfo[]
-  /** What lies in the unmounted directory. */
+  /** Entries in the unmounted directory. */
   readonly content: readonly TreeEntry[]
 }
 
@@ -59,7 +59,7 @@ interface Owner {
   readonly flex: boolean
 }
 
-/** By the shape of the path alone: a mount anywhere else below these directories is nobody's that we know. */
+/** By the form of the path alone: any other mount below these directories is foreign. */
 function ownerOf(path: string): Owner | undefined {
   const [top, vendor, plugin, ...rest] = path.split('/')
   if (top !== 'plugins' || vendor !== 'kubernetes.io') return undefined
@@ -74,7 +74,7 @@ function ownerOf(path: string): Owner | undefined {
   return undefined
 }
 
-/** A local volume's directory alone means nothing: it has no session and no state, and the kubelet makes it anew. */
+/** Without those of local volumes: such a directory has no session and no state, and the kubelet creates it again. */
 function directories({ tree }: ActualInputs): string[] {
   const base = 'plugins/kubernetes.io'
   const below = (path: string): string[] => tree.childDirs(path).map((name) => `${path}/${name}`)

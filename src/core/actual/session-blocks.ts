@@ -1,6 +1,6 @@
 /**
  * Raw block volumes of iSCSI and FC (P79, P83, P84, P104). Their map directories are named after the device, the pods'
- * links after the volume: which belong together is told by evidence, not by name.
+ * links after the volume: evidence shows which belong together, not the names.
  */
 import { compareText } from '../lang/compare-text.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
@@ -19,8 +19,8 @@ interface Link {
 }
 
 /**
- * Every map directory with the links that lead to its device, then the links to which none was found: such a link is
- * all that is left of a mapping, or nobody can say of which; it goes by itself.
+ * Every map directory with the links that lead to its device, then the links without a map directory: such a link is all that is
+ * left of a map, or it is not known of which. It is removed by itself.
  */
 export function sessionBlockVolumes(inputs: ActualInputs, links: PodLinks): BlockVolume[] {
   return [
@@ -42,11 +42,11 @@ function volumesOf(
   directoriesBelow: (base: string) => string[],
 ): BlockVolume[] {
   const base = `plugins/${plugin}/volumeDevices`
-  const left = new Set(linksOf(links, plugin))
+  const unclaimed = new Set(linksOf(links, plugin))
   const mapped = directoriesBelow(base)
     .toSorted(compareText)
-    .map((dir) => mapDirectory(inputs, plugin, dir, left))
-  const orphans = [...Map.groupBy(left, ({ name }) => name)]
+    .map((dir) => mapDirectory(inputs, plugin, dir, unclaimed))
+  const orphans = [...Map.groupBy(unclaimed, ({ name }) => name)]
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([name, own]) => linkOnly(inputs, plugin, `${base}/${name}`, name, own))
   return [...mapped, ...orphans]
@@ -61,8 +61,8 @@ function linksOf(links: PodLinks, plugin: string): Link[] {
   )
 }
 
-/** @param left links that no map directory has claimed yet */
-function mapDirectory(inputs: ActualInputs, plugin: string, dir: string, left: Set<Link>): BlockVolume {
+/** @param unclaimed links that no map directory has claimed yet */
+function mapDirectory(inputs: ActualInputs, plugin: string, dir: string, unclaimed: Set<Link>): BlockVolume {
   const record = `${dir}/iscsi.json`
   const volumeName = volumeNameIn(inputs, record)
   const isRecord = (path: string): boolean => plugin === ISCSI_PLUGIN && path === record
@@ -73,8 +73,8 @@ function mapDirectory(inputs: ActualInputs, plugin: string, dir: string, left: S
     ...mapDirectoryOnly(plugin, dir, baseName(dir)),
     mappings: uids.toSorted(compareText).map((podUid) => {
       const bound = inputs.top(`${dir}/${podUid}`)
-      const link = [...left].find((each) => each.podUid === podUid && leadsTo(inputs, each, bound, volumeName))
-      if (link !== undefined) left.delete(link)
+      const link = [...unclaimed].find((each) => each.podUid === podUid && leadsTo(inputs, each, bound, volumeName))
+      if (link !== undefined) unclaimed.delete(link)
       return mappingOf(inputs, dir, podUid, link?.path)
     }),
     foreign: foreignMounts(inputs, [dir], known),
@@ -87,7 +87,7 @@ function mapDirectory(inputs: ActualInputs, plugin: string, dir: string, left: S
   }
 }
 
-/** P104: the link's target is the device that is bound on the map file; else the record names the volume (P73). */
+/** P104: the link's target is the device bound on the map file; without one, the record names the volume (P73). */
 function leadsTo(
   inputs: ActualInputs,
   link: Link,

@@ -1,8 +1,9 @@
 /**
- * Whose device is it: iSCSI, FC and flexVolume sources compared with the names of global directories (R815, P93-P96).
+ * Which volume a device belongs to: iSCSI, FC and flexVolume sources compared with the names of global directories (R815,
+ * P93-P96).
  *
- * By exact names of target and LUN, of WWN and LUN, of WWID, of the volume; where two ways of writing one volume exist,
- * either counts, so that a volume that somebody wants is never taken for another.
+ * By exact names of target and LUN, of WWN and LUN, of WWID, of the volume. If one volume can be written in two ways, either
+ * counts, so that a wanted volume is never taken for another one.
  */
 
 import type { SharedSources } from '../model/objects.ts'
@@ -11,7 +12,7 @@ import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
 import { sharedSourcesOf } from './shared-sources.ts'
 import type { VolumeSpec } from './volume-spec.ts'
 
-/** A volume that somebody wants, as far as devices go. */
+/** What identifies the device of a wanted volume. */
 export interface DeviceSource {
   readonly plugin: string
   readonly specName: string
@@ -38,12 +39,12 @@ export function isDeviceOf(source: DeviceSource, plugin: string, name: string): 
   return source.specName === name
 }
 
-/** Whatever the portal: one LUN behind two portals is one disk. */
+/** With any portal: one LUN behind two portals is one disk. */
 function endsWithLun(name: string, { iqn, lun }: NonNullable<DeviceSource['iscsi']>): boolean {
   return name.endsWith(`-${iqn}-lun-${lun}`)
 }
 
-/** One WWN or WWID in common is enough: a PV may list them in another order, or others beside (P96). */
+/** One WWN or WWID in common is enough: a PersistentVolume may list them in another order, or with others (P96). */
 function isFcOf({ targetWWNs = [], lun, wwids = [] }: NonNullable<DeviceSource['fc']>, name: string): boolean {
   const disk = parseFcDirectory(name)
   const escaped = wwids.map((wwid) => wwid.replaceAll(' ', '_'))

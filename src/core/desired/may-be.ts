@@ -1,8 +1,8 @@
 /**
- * Which volumes that have a device on this node a volume that could not be resolved may be (S4).
+ * A volume that could not be resolved may be one that has a device on this node: which (S4)?
  *
- * What is known of it is its source at most: a source that is readable says of which plugins and drivers the volume can
- * be, and of which it never is. What nobody can read may be any.
+ * At most its source is known. A readable source shows which plugins and drivers the volume can belong to. A volume without a
+ * readable source may be any.
  */
 
 import type { PersistentVolume, PodVolumeSource } from '../model/objects.ts'
@@ -12,25 +12,25 @@ import { CSI_PLUGIN, parseCsiUniqueName } from '../names/volume-names.ts'
 import type { VolumeSpec } from './volume-spec.ts'
 
 export type MayBe =
-  /** None: it has no device, or is bound to nothing. */
+  /** No volume on this node: this one has no device, or its claim is not bound. */
   | { readonly of: 'none' }
-  /** Exactly this one, which can't be used as the pod asks. */
+  /** Exactly this volume, which cannot be used as the pod asks. */
   | { readonly of: 'itself'; readonly volume: VolumeSpec }
-  /** Any of these. */
+  /** Any volume of these plugins and drivers. */
   | { readonly of: 'kinds'; readonly kinds: readonly DeviceKind[] }
   | { readonly of: 'any' }
 
 export interface DeviceKind {
-  /** Of a flexVolume its driver's name. */
+  /** For a flexVolume the driver's name. */
   readonly plugin: string
-  /** Of a CSI volume; undefined: any driver, or not known. */
+  /** For a CSI volume; undefined: any driver, or not known. */
   readonly driver?: string | undefined
 }
 
 export const NONE: MayBe = { of: 'none' }
 export const ANY: MayBe = { of: 'any' }
 
-/** Sources without a device in the kubelet's directories, or of plugins that Kubernetes has no more, with what they had become. */
+/** Sources without a device in the kubelet's directories. */
 const NO_DEVICE: Readonly<Record<string, readonly DeviceKind[]>> = {
   emptyDir: [],
   hostPath: [],
@@ -42,6 +42,7 @@ const NO_DEVICE: Readonly<Record<string, readonly DeviceKind[]>> = {
   image: [],
 }
 
+/** Sources of plugins that Kubernetes has removed, with the CSI drivers that they could be migrated to. */
 const REMOVED: Readonly<Record<string, readonly DeviceKind[]>> = {
   gitRepo: [],
   glusterfs: [],
@@ -51,7 +52,7 @@ const REMOVED: Readonly<Record<string, readonly DeviceKind[]>> = {
   storageos: [],
   scaleIO: [],
   photonPersistentDisk: [],
-  // Before it was removed it could be translated to CSI (CSIMigrationRBD).
+  // Could be migrated to CSI before its removal (CSIMigrationRBD).
   rbd: [{ plugin: CSI_PLUGIN, driver: 'rbd.csi.ceph.com' }],
 }
 
@@ -65,7 +66,7 @@ const TRANSLATED: Readonly<Record<string, string>> = {
   portworxVolume: 'pxd.portworx.com',
 }
 
-/** What a PersistentVolume's spec, or a pod's volume, has beside its source. */
+/** Fields of a PersistentVolume's spec, or of a pod's volume, that are no source. */
 const NO_SOURCE: ReadonlySet<string> = new Set([
   'name',
   'accessModes',
@@ -80,10 +81,9 @@ const NO_SOURCE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What a source that could not be made sense of can be. Several sources: any of them; one that nobody knows, or none: any
- * volume.
+ * Which volumes a source that could not be resolved may mean. Several sources: any of them; an unknown source, or none: any volume.
  *
- * @returns `removed`: all of it is of kinds that Kubernetes has no more
+ * @returns `removed`: Kubernetes has removed the plugins of all its sources
  */
 export function judgeSource(source: PodVolumeSource | PersistentVolume['spec']): {
   readonly mayBe: MayBe
@@ -97,7 +97,7 @@ export function judgeSource(source: PodVolumeSource | PersistentVolume['spec']):
   return { mayBe: all.length === 0 ? NONE : { of: 'kinds', kinds: all }, removed }
 }
 
-/** Undefined: nobody knows. */
+/** Undefined: the source is not known. */
 function kindsOf(key: string, value: unknown): readonly DeviceKind[] | undefined {
   if (Object.hasOwn(NO_DEVICE, key)) return NO_DEVICE[key]
   if (Object.hasOwn(REMOVED, key)) return REMOVED[key]
@@ -113,8 +113,8 @@ function kindsOf(key: string, value: unknown): readonly DeviceKind[] | undefined
 }
 
 /**
- * May it be one of these, which somebody is about to undo? What is known to be one volume alone counts as wanted under
- * its own name, and needs no question here.
+ * May the volume be one of this kind, whose device is about to be unstaged, unmapped or detached? A volume that is known
+ * (`itself`) counts as wanted under its own name, and is not asked about here.
  */
 export function mayBeOne(mayBe: MayBe, { plugin, driver }: DeviceKind): boolean {
   if (mayBe.of === 'any') return true
@@ -124,7 +124,7 @@ export function mayBeOne(mayBe: MayBe, { plugin, driver }: DeviceKind): boolean 
   )
 }
 
-/** The same by a volume's unique name. */
+/** The same for a volume's unique name. */
 export function mayBeNamed(mayBe: MayBe, uniqueName: string): boolean {
   const csi = parseCsiUniqueName(uniqueName)
   if (csi !== undefined) return mayBeOne(mayBe, { plugin: CSI_PLUGIN, driver: csi.driver })

@@ -133,9 +133,7 @@ function globalPlaces({ inputs }: PlanContext, { globals }: NodeVolume): Place[]
 function stateFilePlace(inputs: ActualInputs, file: StateFile | undefined, given: Partial<Place>): Place[] {
   if (file === undefined) return []
   const state =
-    file.data === undefined
-      ? `tells nothing: ${file.corrupt}`
-      : `driver ${file.data.driverName}, handle ${file.data.volumeHandle}`
+    file.data === undefined ? file.corrupt : `driver ${file.data.driverName}, handle ${file.data.volumeHandle}`
   return [placeAt(inputs, inputs.absolute(file.path), { role: 'stateFile', ...given, state })]
 }
 
