@@ -37,7 +37,7 @@ describe('apply FILE', () => {
   ])('takes no flag that would change the plan: $flags', async ({ flags, named }) => {
     const { status, stderr } = await volctl(['apply', 'x.plan', '--yes', ...flags])
     expect(status).toBe(1)
-    expect(stderr).toMatch(new RegExp(`^volctl: ${named} cannot be given beside a plan file\n`))
+    expect(stderr).toMatch(new RegExp(`^volctl: ${named} cannot be combined with a plan file\n`))
   })
 
   it('takes those that do not, and says what is wrong with the file', async () => {

@@ -13,7 +13,7 @@ describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? 
   it.each(['pipedNo', 'pipedYes'] as const)('an answer through a pipe is none: a usage error (%s)', (which) => {
     const { status, stdout } = report[which]
     expect(status).toBe(1)
-    expect(stdout).toContain('apply cannot ask: standard input, where the answer would come from, is no terminal')
+    expect(stdout).toContain('apply cannot ask for confirmation: standard input is not a terminal')
     expect(stdout).not.toContain('for a yes')
   })
 
@@ -32,7 +32,7 @@ describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? 
 
   it('a question that would not be seen is not asked', () => {
     expect(report.unseen.status).toBe(1)
-    expect(report.unseen.stdout).toContain('apply cannot ask: standard error, where it would, is no terminal')
+    expect(report.unseen.stdout).toContain('apply cannot ask for confirmation: standard error is not a terminal')
   })
 
   it('a loop keeps its lines', () => {

@@ -42,7 +42,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     expect(loops).toEqual(loop === null ? [] : [{ device: loop, backingFile: `${volume}/image` }])
     expect({ kernel, notes }).toEqual({ kernel: [], notes: [] })
     expect(found.advice.filter(({ code }) => code === 'HeldBy').map(({ text }) => text)).toEqual([
-      expect.stringContaining(`End what holds it, or volctl apply fails there: sh (pid ${pids.cwd}), `),
+      expect.stringContaining(`Stop what still holds this open, or volctl apply fails: sh (pid ${pids.cwd}), `),
       expect.stringMatching(
         `^UnmountDevice and DetachVolume are refused while .*: end sh \\(pid ${pids.inside}\\), sh \\(pid ${pids.mount}\\)`,
       ),
@@ -126,7 +126,7 @@ describe.skipIf(cannot !== undefined)(`with the least power${cannot === undefine
     const hides = '  /proc hides processes of others (its option hidepid): '
     for (const { root, user, blind } of [shown, refused, hidden]) {
       expect(root).toMatch(`  sh (pid ${found.pid})\n    cwd `)
-      for (const text of [user, blind]) expect(text).toMatch(/^ {2}nobody that can be seen\n {2}\S/)
+      for (const text of [user, blind]) expect(text).toMatch(/^ {2}nobody, as far as visible\n {2}\S/)
     }
     for (const { user, blind } of [shown, refused]) {
       expect(user).toMatch(/\n {2}not root: what \d+ processes hold, and where else it is mounted, cannot be seen$/)

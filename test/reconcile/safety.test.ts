@@ -762,10 +762,10 @@ describe('S22 mount', () => {
     expect(made.operations.map((each) => [each.kind, each.blocked?.code])).toEqual([['MountVolume', undefined]])
     expect(made.operations[0]?.steps.map((step) => step.op)).toEqual([
       'mkdir',
-      'write',
+      'writeVolumeData',
       'NodeStageVolume',
       'mkdir',
-      'write',
+      'writeVolumeData',
       'NodePublishVolume',
     ])
   })

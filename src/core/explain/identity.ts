@@ -50,12 +50,12 @@ function claimFacts({ inputs }: PlanContext, { namespace, name }: { namespace: s
     return [
       {
         label: 'Claim',
-        value: `${namespace}/${name}: not in what the API gave`,
-        from: 'a pod or PersistentVolume that names it',
+        value: `${namespace}/${name}: not in the API`,
+        from: 'a pod or PersistentVolume that refers to it',
       },
     ]
   return [
-    ...fact('Claim', `${namespace}/${name}, ${claim.status?.phase ?? 'of no phase'}`, 'API'),
+    ...fact('Claim', `${namespace}/${name}, ${claim.status?.phase ?? 'no phase'}`, 'API'),
     ...deletionFacts(claim.metadata),
     ...fact('Bound to', claim.spec.volumeName, 'API'),
     ...sizeOf(claim),
@@ -81,10 +81,10 @@ function sizeOf({ spec, status }: PersistentVolumeClaim): Fact[] {
 function persistentVolumeFacts({ inputs }: PlanContext, { name }: { name: string }): Fact[] {
   const object = inputs.snapshot.api?.persistentVolumes.find(({ metadata }) => metadata.name === name)
   if (object === undefined)
-    return [{ label: 'PersistentVolume', value: `${name}: not in what the API gave`, from: 'an object that names it' }]
+    return [{ label: 'PersistentVolume', value: `${name}: not in the API`, from: 'an object that refers to it' }]
   const { claimRef, accessModes, capacity, volumeMode } = object.spec
   return [
-    ...fact('PersistentVolume', `${name}, ${object.status?.phase ?? 'of no phase'}`, 'API'),
+    ...fact('PersistentVolume', `${name}, ${object.status?.phase ?? 'no phase'}`, 'API'),
     ...deletionFacts(object.metadata),
     ...fact('Claim', claimRef?.name === undefined ? undefined : namespacedName(claimRef), 'API'),
     ...fact('Access modes', accessModes?.join(', '), 'API'),
@@ -128,7 +128,7 @@ function attachmentFacts(context: PlanContext, name: string): Fact[] {
 
 function volumeFacts({ uniqueName, unidentified, names }: NodeVolume): Fact[] {
   return [
-    ...fact('Unique name', uniqueName, "the kubelet's rule for names"),
+    ...fact('Unique name', uniqueName, "the kubelet's naming rule"),
     ...fact('Not identified', unidentified, 'disk'),
     ...fact('Also called', [...names].filter((name) => name !== uniqueName).join(', '), 'API and disk'),
   ]

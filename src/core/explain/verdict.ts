@@ -25,8 +25,8 @@ export function verdictOf(
     const { code, message } = stuck.blocked
     const what =
       blocked.length === 1
-        ? `${stuck.kind} should be done, and is blocked`
-        : `${blocked.length} operations should be done (${kindsOf(blocked)}), and are blocked`
+        ? `${stuck.kind} is needed, but blocked`
+        : `${blocked.length} operations are needed (${kindsOf(blocked)}), but blocked`
     return { state: 'blocked', message: `${what}${also([], waiting)}: ${message}`, code, rule: stuck.rule }
   }
   if (untouchable !== undefined) return untouchable
@@ -38,13 +38,13 @@ export function verdictOf(
   const unknown = decisions.find(({ obstacle }) => obstacle !== undefined)
   if (unknown?.obstacle !== undefined) {
     const { code, message } = unknown.obstacle
-    return { state: 'problem', message: `it is left alone: ${message}`, code, rule: unknown.rule }
+    return { state: 'problem', message: `left alone: ${message}`, code, rule: unknown.rule }
   }
   // What is only noted is no reason to worry.
   const [doubtful] = ofSeverity(problems, 'warning')
   if (doubtful !== undefined) return ofProblem(doubtful)
   const { why, rule } = nothing
-  return { state: 'nothing', message: `nothing to do, because ${why}`, ...(rule !== undefined && { rule }) }
+  return { state: 'nothing', message: `nothing to do: ${why}`, ...(rule !== undefined && { rule }) }
 }
 
 /** A decision of the planner; without a rule where there was nothing to decide. */
@@ -64,8 +64,8 @@ function ofProblem({ message, code }: Problem): Verdict {
 function ofOperations(first: Operation, runnable: readonly Operation[], rest: string): Verdict {
   const message =
     runnable.length === 1
-      ? `${first.kind} would be done${rest}: ${first.message}`
-      : `${runnable.length} operations would be done (${kindsOf(runnable)})${rest}: ${first.message}`
+      ? `${first.kind} planned${rest}: ${first.message}`
+      : `${runnable.length} operations planned (${kindsOf(runnable)})${rest}: ${first.message}`
   return { state: 'operation', message, code: first.reason, rule: first.rule }
 }
 

@@ -31,7 +31,7 @@ export const iscsi = lunPlugin({
       readOnly: source.readOnly,
       // The record is written first: if volctl is killed after that, the next tear-down knows what to log out of (R837).
       find: (global) => [
-        { op: 'write', target: `${global}/iscsi.json` },
+        { op: 'writeIscsiRecord', target: `${global}/iscsi.json` },
         { op: 'iscsiLogin', target: global },
       ],
     }

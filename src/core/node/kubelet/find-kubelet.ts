@@ -142,7 +142,7 @@ function choose(candidates: readonly KubeletCandidate[], choice: KubeletChoice):
   if (fitting.length <= 1) return fitting[0]
   const list = fitting.map(({ source, rootDir, nodeName }) => `${source}: ${rootDir}, node ${nodeName}`).join('; ')
   throw new SafetyRefusal('S8', 'SeveralKubelets', `this host has ${fitting.length} kubelets (${list})`, {
-    hint: 'Name one with --root-dir and --node; of two units on one root directory, mask the one that is not in use.',
+    hint: 'Choose one with --root-dir and --node; if two units have the same root directory, mask the unused unit.',
   })
 }
 

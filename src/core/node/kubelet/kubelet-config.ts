@@ -72,7 +72,7 @@ function readConfigFile(path: string): Document {
   try {
     document = load(readTrustedText(path))
   } catch (error) {
-    if (error instanceof NotTrusted) throw unreadable(path, `it is not obeyed: ${error.why}`, error, TRUST_HINT)
+    if (error instanceof NotTrusted) throw unreadable(path, `not used: ${error.why}`, error, TRUST_HINT)
     const errno = errnoOf(error)
     const why = errno === undefined ? (errorMessage(error).split('\n')[0] ?? '') : whyUnusable('it', error)
     throw unreadable(path, why, error)

@@ -2,13 +2,15 @@
 import { baseName } from '../../actual/tree.ts'
 import { namedUids } from '../../desired/pods.ts'
 import type { Findings } from '../../plan/draft.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
+import { namespacedName, podNameAndUid } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
 import { namesOf } from '../context/filter-operations.ts'
 import { knownPods } from '../pods/known-pods.ts'
+import { namedPods } from '../pods/named-pods.ts'
 
 export function reportUnmatchedNames(context: PlanContext, findings: Findings): void {
-  const { pods = [], volumes = [], devices = {}, foreignPods = [] } = context.options
+  const { pods = [], namespaces = [], volumes = [], devices = {}, foreignPods = [] } = context.options
+  const { ambiguous } = namedPods(context.options, context.classes)
   const warn = (
     flag: string,
     given: readonly string[],
@@ -23,7 +25,13 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
       findings.problem('warning', 'NothingNamed', message, {}, hint)
     }
   }
-  warn('pod', pods, () => namesOfPods(context), POD_HINT)
+  for (const { given, pods: called } of ambiguous) {
+    const names = called.map(({ ref }) => podNameAndUid(ref)).join(', ')
+    findings.problem('warning', 'AmbiguousName', `--pod ${given} matches ${called.length} pods: ${names}`, {}, ONE_HINT)
+  }
+  const others = pods.filter((each) => !ambiguous.some(({ given }) => given === each))
+  warn('pod', others, () => namesOfPods(context), POD_HINT)
+  warn('namespace', namespaces, () => namespacesOfPods(context), NAMESPACE_HINT, 'pod')
   for (const uid of foreignPods.filter((each) => !namesProcess(context, each))) {
     const message = `--foreign-pod ${uid} matches no process on this node`
     findings.problem(
@@ -39,7 +47,9 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
 }
 
 const DEVICE_HINT = 'Give the name in the VOLUME column of the plan, or the PersistentVolume.'
-const POD_HINT = 'Give NAMESPACE/NAME or the UID; volctl explain NAME shows both.'
+const ONE_HINT = 'Give NAMESPACE/NAME or the whole UID.'
+const POD_HINT = 'Give the name, NAMESPACE/NAME, or the UID from the POD column of the plan.'
+const NAMESPACE_HINT = 'Look at the POD column of the plan: the namespace of a deleted pod may not be known any more.'
 const VOLUME_HINT =
   'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.'
 
@@ -56,6 +66,10 @@ function namesOfPods({ classes }: PlanContext): ReadonlySet<string> {
       ...(ref.name === undefined ? [] : [namespacedName(ref)]),
     ]),
   )
+}
+
+function namespacesOfPods({ classes }: PlanContext): ReadonlySet<string> {
+  return new Set(classes.all.flatMap(({ ref }) => (ref.name === undefined ? [] : (ref.namespace ?? 'default'))))
 }
 
 function namesOfVolumes({ desired, inputs, classes }: PlanContext, findings: Findings): ReadonlySet<string> {

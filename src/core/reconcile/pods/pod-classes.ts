@@ -3,6 +3,7 @@
  * process table knows. Everything destructive rests on this file (S3, S9, S10).
  */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import type { ProblemCode } from '../../codes/codes.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { compareText } from '../../lang/compare-text.ts'
@@ -27,7 +28,7 @@ export interface PodClass {
   readonly pod: Pod | undefined
   readonly alive: boolean
   /** Why a pod is Frozen: a problem code, and a message that continues the pod's name. */
-  readonly why?: { readonly code: string; readonly message: string }
+  readonly why?: { readonly code: ProblemCode; readonly message: string }
 }
 
 export interface PodClasses {
@@ -85,7 +86,11 @@ export function classifyPods(
     }
     const alive = witnesses.isAlive(uid)
     const base = { uid, ref, pod, alive }
-    const frozen = (code: string, message: string): PodClass => ({ ...base, class: 'Frozen', why: { code, message } })
+    const frozen = (code: ProblemCode, message: string): PodClass => ({
+      ...base,
+      class: 'Frozen',
+      why: { code, message },
+    })
 
     const unseen = sectionUnseen(inputs)
     if (pod !== undefined) {

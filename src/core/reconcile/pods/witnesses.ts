@@ -1,7 +1,7 @@
 /** The two witnesses of life: the container runtime and the process table (S9). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import type { ProblemCode } from '../../codes/codes.ts'
 import { onDiskUid } from '../../desired/pods.ts'
-import type { ProblemCode } from '../../plan/catalogue.ts'
 import type { Problem } from '../../plan/plan.ts'
 import { podsWithProcesses } from './known-pods.ts'
 
