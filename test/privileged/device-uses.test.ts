@@ -35,12 +35,12 @@ describe.skipIf(noBlockDevices !== undefined)(`who uses the disk of a volume${no
     {
       use: 'its number open in a namespace, under a name of its own',
       // What is staged has a second mount in a namespace that is a copy: also a use (S24).
-      who: `${SLEEP}, which has DISKp1 open|globalmount, in the namespace of ${SLEEP}`,
+      who: `${SLEEP}, which has DISKp1 open|globalmount, in the mount namespace of ${SLEEP}`,
     },
     { use: 'the other partition mounted', who: 'ext4 mount \\d+ of DISKp2 on /backup' },
     {
       use: 'the other partition mounted in a namespace',
-      who: `ext4 mount \\d+ of DISKp2 on /away, in the namespace of ${SLEEP}|globalmount, in the namespace of ${SLEEP}`,
+      who: `ext4 mount \\d+ of DISKp2 on /away, in the mount namespace of ${SLEEP}|globalmount, in the mount namespace of ${SLEEP}`,
     },
     {
       use: 'the other partition detached lazily',
@@ -87,7 +87,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a volume that is no disk of its o
       { use: 'a file of it open', who: /sleep|sh/ },
       { use: 'a process in it', who: /sleep|sh/ },
       { use: 'a directory of it mounted', who: /mount \d+ of .* on \/second/ },
-      { use: 'it mounted in a namespace', who: /mount \d+ of .* on \/away, in the namespace of/ },
+      { use: 'it mounted in a namespace', who: /mount \d+ of .* on \/away, in the mount namespace of/ },
       { use: 'a loop device on a file of it', who: /\/dev\/loop\d+, backed by .*\/vol-1\/image/ },
     ])('S21: $use: it is not detached', ({ use, who }) => {
       for (const end of [found.own[use], found.kept[use]]) {

@@ -34,9 +34,9 @@ describe.skipIf(noBlockDevices !== undefined)(
         disk: [
           expect.stringMatching(/^dev, backed by \/loop\d+$/),
           'map, backed by /',
-          'perhaps own: what its backing file /xvda is could not be found out',
+          'possibly own: its backing file /xvda could not be identified',
         ],
-        map: ['perhaps own: what its backing file /xvda is could not be found out'],
+        map: ['possibly own: its backing file /xvda could not be identified'],
       })
     })
 

@@ -1,4 +1,4 @@
-/** Growing a mounted volume on this node, by its plugin (R455, R462). */
+/** Expands a mounted volume on this node, by its plugin (R455, R462). */
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { StepContext } from '../operation/step-context.ts'
