@@ -44,7 +44,7 @@ describe.skipIf(noBlockDevices !== undefined)(`who uses the disk of a volume${no
     },
     {
       use: 'the other partition detached lazily',
-      who: 'the ext4 file system on DISKp2, of which somebody has something open',
+      who: 'the ext4 file system on DISKp2, which is still mounted or has open files',
     },
     { use: 'a loop device on the other partition', who: '/dev/loop\\d+, backed by DISKp2' },
   ])('S21: $use: nothing takes it away', ({ use, who }) => {
@@ -114,7 +114,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a volume that is no disk of its o
 
     it.skipIf(noBtrfs !== undefined)(`S20, S21: btrfs holds it by its source device${noBtrfs ?? ''}`, () => {
       expect(found.btrfs.free).toBe('done')
-      expect(found.btrfs.held).toMatch(/^refused HeldBy: .*somebody who has \/dev\/loop\d+ open/)
+      expect(found.btrfs.held).toMatch(/^refused HeldBy: .*a process or a device that has \/dev\/loop\d+ open/)
       expect(found.btrfs.mounted).toMatch(/^refused HeldBy: .*btrfs mount \d+ of \/dev\/loop\d+ on \/btrfs/)
       expect(found.btrfs.open).toMatch(/^refused HeldBy: .*(sleep|sh) \(pid \d+\), which has \/dev\/loop\d+ open/)
     })

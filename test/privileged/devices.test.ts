@@ -18,7 +18,7 @@ describe.skipIf(noBlockDevices !== undefined)(
       expect(found.free).toEqual([])
       expect(found.mounted).toEqual([
         expect.stringMatching(/^the ext4 file system on \/dev\/loop\d+, /),
-        expect.stringMatching(/who has \/dev\/loop\d+ open/),
+        expect.stringMatching(/that has \/dev\/loop\d+ open/),
       ])
       expect(found.shown).toEqual([])
       expect(found.lazily).toEqual({
