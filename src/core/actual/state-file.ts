@@ -40,25 +40,26 @@ export function readStateFile(entry: TreeEntry | undefined): StateFile | undefin
 /** Several phases of a pass ask for each. */
 const stateFileOf = onceFor((entry: TreeEntry): StateFile => {
   const at = { path: entry.path, mtime: entry.mtime }
-  if (entry.type !== 'file') return { ...at, corrupt: `it is a ${entry.type}, not a file` }
-  if (entry.content === undefined) return { ...at, corrupt: entry.error ?? 'its content could not be read' }
+  if (entry.type !== 'file') return { ...at, corrupt: `a ${entry.type}, not a file` }
+  if (entry.content === undefined) return { ...at, corrupt: entry.error ?? 'the content could not be read' }
   return { ...at, ...parse(entry.content) }
 })
 
 function parse(content: string): { data: VolumeData } | { corrupt: string } {
-  if (content.trim() === '') return { corrupt: 'it is empty' }
+  if (content.trim() === '') return { corrupt: 'the file is empty' }
   const value = firstJsonValue(content)
-  if (value === undefined) return { corrupt: 'it is not JSON' }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { corrupt: 'it holds no JSON object' }
+  if (value === undefined) return { corrupt: 'the file is not JSON' }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { corrupt: 'the file is not a JSON object' }
   const fields = value as Record<string, unknown>
   const data: Record<string, string> = {}
   for (const [key, field] of Object.entries(fields)) {
-    if (typeof field !== 'string') return { corrupt: `its ${key} is not a string` }
+    if (typeof field !== 'string') return { corrupt: `${key} is not a string` }
     if ((STRING_KEYS as readonly string[]).includes(key)) data[key] = field
   }
   const { driverName, volumeHandle } = data
-  if (!driverName) return { corrupt: 'it names no driver' }
-  if (!volumeHandle) return { corrupt: 'it names no volume handle' }
+  if (!driverName) return { corrupt: 'driverName is missing' }
+  if (!volumeHandle) return { corrupt: 'volumeHandle is missing' }
   return { data: { ...data, driverName, volumeHandle } }
 }
 

@@ -131,7 +131,10 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
 
 it.each([
   { api: { insecure: 'TlsNotVerified' }, says: '(certificate not verified: anyone on the network path could answer)' },
-  { api: { insecure: 'PlainHttp' }, says: '(plain http: anyone on the network path could read the credential, and answer)' },
+  {
+    api: { insecure: 'PlainHttp' },
+    says: '(plain http: anyone on the network path could read the credential, and answer)',
+  },
   {
     api: { secondLookInsecure: 'TlsNotVerified' },
     says: "(with the kubelet's credential: certificate not verified: anyone on the network path could answer)",
