@@ -54,7 +54,7 @@ describe('explain', () => {
     { args: ['/var/lib/kubelet/pods'], status: 0 },
     { args: ['pg/sc-x'], status: 1, says: 'Did you mean pg/sc-a?' },
     { args: ['cm'], status: 1, says: 'Name one of them: volctl explain volume/pg/' },
-    { args: ['/srv/nothing'], status: 1, says: 'nothing is mounted on it' },
+    { args: ['/srv/nothing'], status: 1, says: 'neither a mount point nor part of a volume' },
     { args: [], status: 1, says: 'WHAT is missing' },
     { args: ['pg/sc-a', 'pg/sc-b'], status: 1, says: 'Unexpected argument: pg/sc-b' },
     { args: ['pg/sc-a', '--pod', 'pg/sc-a'], status: 1, says: 'unknown flag: --pod' },
@@ -114,7 +114,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
       args: ['plan', '--snapshot', 'x', '--kubeconfig', 'y'],
       says: '--kubeconfig',
     },
-    { name: 'no such snapshot', args: ['plan', '--snapshot', '/nonexistent'], says: 'there is no such file' },
+    { name: 'no such snapshot', args: ['plan', '--snapshot', '/nonexistent'], says: 'no such file' },
     {
       name: 'another node than the snapshot has',
       args: ['plan', '--snapshot', healthy, '--node', 'x'],
@@ -150,7 +150,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(JSON.parse(result.stderr)).toEqual({
       code: 'SnapshotUnreadable',
-      message: 'snapshot /nonexistent: there is no such file',
+      message: 'snapshot /nonexistent: no such file',
       hint: 'Check the path.',
     })
   })

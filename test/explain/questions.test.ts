@@ -36,7 +36,7 @@ describe('a name of several things', () => {
   it('lists them, each with what to ask instead, and what was asked then is found', () => {
     const error = errorOf(twins(), 'data')
     expect(error).toMatchObject({ code: 'AmbiguousName', exit: 1 })
-    expect(error.message).toMatch(/^"data" may be 2 things on node node-1: /)
+    expect(error.message).toMatch(/^"data" is ambiguous on node node-1: /)
     expect(error.message).toContain('volume of pod default/web')
     expect(error.hint).toMatch(/^Name one of them: volctl explain volume\//)
     expect(ask(twins(), String(error.hint).replace(/^.*explain /, '')).subject.kind).toBe('Volume')
@@ -78,7 +78,7 @@ describe('a name of several things', () => {
   it('many are counted', () => {
     const built = node()
     for (let n = 20; n < 40; n++) built.livingPod(uid(n), `p-${n}`, [{ name: 'tmp', emptyDir: {} }])
-    expect(errorOf(built, 'tmp').message).toMatch(/may be 20 things .*, 10 more$/)
+    expect(errorOf(built, 'tmp').message).toMatch(/is ambiguous .*, 10 more$/)
   })
 })
 

@@ -72,7 +72,7 @@ describe('an orphaned pod', () => {
   })
 
   it('from a snapshot nobody can say who holds it', () => {
-    expect(answer.holders).toMatchObject({ known: false, notes: [expect.stringContaining('a snapshot cannot tell')] })
+    expect(answer.holders).toMatchObject({ known: false, notes: [expect.stringContaining('not part of a snapshot')] })
   })
 
   it('the same volume answers to every name it has', () => {

@@ -95,7 +95,7 @@ describe('what is there and cannot be believed is not "nothing" (S20, S33)', () 
   it('more of it than volctl writes', () => {
     rememberLazy(directory, record)
     truncateSync(path(), 2 ** 40)
-    expect(read()).toEqual(defect(/^larger than \d+ bytes$/))
+    expect(read()).toEqual(defect(/^it is larger than \d+ bytes$/))
   })
 
   it.skipIf(noOthersFiles !== undefined).each([

@@ -20,12 +20,11 @@ it('a volume of a pod that is gone, on 80 columns', () =>
   expect(renderExplanation(answerOf(orphan(), 'pv-1'), PLAIN, false, 80)).toMatchInlineSnapshot(`
     "PersistentVolume pv-1 on node node-1, as of 2026-11-21T12:00:00Z
 
-    Verdict: 2 operations should be done (UnmountVolume, DetachVolume), and are
-             blocked: CSI driver disk.test is not registered here
-             (DriverNotRegistered, R441)
+    Verdict: 2 operations are needed (UnmountVolume, DetachVolume), but blocked: CSI
+             driver disk.test is not registered here (DriverNotRegistered, R441)
 
     Identity:
-      PersistentVolume  pv-1, of no phase (API)
+      PersistentVolume  pv-1, no phase (API)
       Claim             default/claim-pv-1 (API)
       Access modes      ReadWriteOnce (API)
       Capacity          1Gi (API)
@@ -40,12 +39,13 @@ it('a volume of a pod that is gone, on 80 columns', () =>
       Plugin       kubernetes.io/csi, driver disk.test
       Handle       pv-1 (from vol_data.json)
       Unique name  kubernetes.io/csi/disk.test^pv-1
-      Desired      wanted by nobody: pod 00000000-0000-4000-8000-000000000009 has
-                   it, and is not in the API
+      Desired      not wanted: left over from pod
+                   00000000-0000-4000-8000-000000000009, which was deleted from the
+                   API
       Attached     csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a
                    (attached), in volumesAttached, in volumesInUse
       volume       /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1/mount
-                   mounted: ext4 of /dev/loop1 (7:1), mount 101, read-write
+                   mounted: ext4 of /dev/loop1 (7:1), mount ID 101, read-write
       state file   /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1/vol_data.json
                    driver disk.test, handle pv-1
 
@@ -75,7 +75,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
         here)
 
     Held by:
-      a snapshot cannot tell who holds it: run volctl explain on the node
+      not part of a snapshot: run volctl explain on the node
 
     What to do:
       - DriverNotRegistered: Bring the driver's node pod back; if it is gone for
@@ -94,7 +94,7 @@ it('a pod that lives, on 80 columns', () => {
   expect(renderExplanation(answerOf(built, 'default/web'), PLAIN, false, 80)).toMatchInlineSnapshot(`
     "Pod default/web on node node-1, as of 2026-11-21T12:00:00Z
 
-    Verdict: nothing to do, because it is in the API and meant to run, and its 2
+    Verdict: nothing to do: the pod is in the API and meant to run, and its 2
              volumes are as they should be (S5)
 
     Identity:
@@ -106,14 +106,15 @@ it('a pod that lives, on 80 columns', () => {
     Pod:
       default/web (00000000-0000-4000-8000-000000000002)
         Desired: it is in the API and meant to run: it keeps what it has (S5);
-        Running; still running: sandbox ready, container c running, processes in its cgroup
+        Running; signs of life: sandbox ready, container c running, processes in its
+        cgroup
 
       VOLUME  PLUGIN     DESIRED  ACTUAL     VERDICT
       cache   empty-dir  wanted   on disk    nothing
       host    host-path  wanted   not there  nothing
 
     Held by:
-      a snapshot cannot tell who holds it: run volctl explain on the node
+      not part of a snapshot: run volctl explain on the node
     "
   `)
 })

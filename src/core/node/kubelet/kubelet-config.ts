@@ -80,7 +80,8 @@ function readConfigFile(path: string): Document {
   if (typeof document !== 'object' || document === null) throw unreadable(path, 'not an object')
   // By content, never by name: on some distributions kubelet.conf is a kubeconfig, on others it is not (N23).
   const kind = (document as Document).kind
-  if (kind !== undefined && kind !== 'KubeletConfiguration') throw unreadable(path, `a ${String(kind)}`)
+  if (kind !== undefined && kind !== 'KubeletConfiguration')
+    throw unreadable(path, `a ${String(kind)}, not a KubeletConfiguration`)
   const { staticPodPath, volumePluginDir } = document as Document
   const directory = dirname(path)
   return {
