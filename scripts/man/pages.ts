@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Command } from '@oclif/core'
 import pjson from '../../package.json' with { type: 'json' }
 import { EXIT_MEANINGS } from '../../src/core/cli/exit-meanings.ts'
-import { BLOCK_CODES, OUTCOME_CODES, PROBLEM_CODES, REASONS, WAITING_CODES } from '../../src/core/plan/catalogue.ts'
+import { ALL_CODES, CODES, type Code, isCodeOf } from '../../src/core/codes/codes.ts'
 import { PLUGINS } from '../../src/core/plugins/registry.ts'
 import { commandManifest } from '../manifest.ts'
 import { definition, escapeRoff, example, inline, readSections, section } from './roff.ts'
@@ -111,18 +111,17 @@ function plugins(): string {
   ).join('')
 }
 
+/** Reasons first, which are no trouble; every other code by its name, as a person looks it up. */
 function catalogue(): string {
-  const lists = {
-    'Reasons of operations': REASONS,
-    'Why an operation is blocked': BLOCK_CODES,
-    'What is waited for': WAITING_CODES,
-    Problems: PROBLEM_CODES,
-    'How an operation, or an apply, may end otherwise': OUTCOME_CODES,
-  }
-  return Object.entries(lists)
-    .map(([title, codes]) => {
-      const entries = Object.entries(codes).map(([code, meaning]) => definition(`\\fB${code}\\fR`, `${meaning}.`))
-      return `.SS ${title}\n${entries.join('')}`
-    })
-    .join('')
+  const [reasons, others] = [true, false].map((wanted) =>
+    ALL_CODES.filter((code) => isCodeOf('reason', code) === wanted),
+  )
+  const sorted = (others ?? []).toSorted()
+  return `.SS Reasons of operations\n${(reasons ?? []).map(codeEntry).join('')}.SS Codes\n${sorted.map(codeEntry).join('')}`
+}
+
+function codeEntry(code: Code): string {
+  const { in: places, means, next } = CODES[code]
+  const where = places.join(', ')
+  return definition(`\\fB${code}\\fR (${where})`, `${means.replace(/^./, (first) => first.toUpperCase())}. ${next}`)
 }

@@ -6,6 +6,7 @@ import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
+import { explainCode } from '../core/explain/explain-code.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
@@ -14,7 +15,10 @@ import { liveHolders } from '../core/holders/live-holders.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { typedPath } from '../core/trust/caller.ts'
+import { renderCode } from '../core/views/code-view.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
+import type { Palette } from '../core/views/palette.ts'
+import type { Width } from '../core/views/wrap.ts'
 
 const MAPS_DEADLINE_MS = 5000
 
@@ -25,7 +29,18 @@ function elsewhere(standing: LoadedNode['standing']): string[] {
 }
 
 const WHAT_THERE_IS =
-  'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, path or device: see volctl explain --help.'
+  'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, path, device or code: see volctl explain --help.'
+
+interface OfflineAnswer {
+  readonly value: object
+  readonly draw: (paint: Palette, width: Width) => string
+}
+
+/** Of a word that volctl itself explains, whatever node this is; each kind of word has a file of its own in core/explain. */
+function offlineAnswer(word: string): OfflineAnswer | undefined {
+  const code = explainCode(word)
+  return code && { value: code, draw: (paint, width) => renderCode(code, paint, width) }
+}
 
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
 const {
@@ -39,12 +54,14 @@ const {
 } = planFlags
 
 export default class Explain extends VolctlCommand {
-  static override summary = 'Explain one pod, claim, volume, attachment, mount, path or device: its state, and why.'
+  static override summary =
+    'Explain one pod, claim, volume, attachment, mount, path or device: its state, and why; or what a code means.'
   static override description =
     'Reads the node and the API server as plan does and explains one thing: what it is and where that is recorded, ' +
     'which pods want it, what of it is on this node, why it is in its state, what volctl would do, what holds it open, ' +
     'and what to do next. Changes nothing, on the node or in the cluster. Without root, the answer lacks what only root ' +
-    'can read; from a snapshot, it lacks what holds the thing open.'
+    'can read; from a snapshot, it lacks what holds the thing open. For a code: ' +
+    'what the code means, where it appears and what to do next, offline.'
   static override usage = 'explain WHAT [FLAGS]'
   static override args = {
     what: Args.string({
@@ -53,7 +70,8 @@ export default class Explain extends VolctlCommand {
       ignoreStdin: true,
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
-        '/dev/NAME or MAJOR:MINOR. If several things have the name, prefix it: pod/, pvc/, pv/, va/, volume/, device/, path/.',
+        '/dev/NAME or MAJOR:MINOR. If several things have the name, prefix it: pod/, pvc/, pv/, va/, volume/, device/, path/. ' +
+        'Or a code, such as DriverNotRegistered.',
     }),
   }
   static override examples = [
@@ -67,6 +85,7 @@ export default class Explain extends VolctlCommand {
       description: 'Why a volume is still attached, from a snapshot of the node:',
       command: '<%= config.bin %> explain pv/pvc-123 --snapshot node.json',
     },
+    { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverNotRegistered' },
     {
       description: 'What apply --orphans would do about a pod:',
       command: '<%= config.bin %> explain shop/web-0 --orphans',
@@ -75,7 +94,7 @@ export default class Explain extends VolctlCommand {
   static override flags = {
     output: outputFlag(),
     snapshot: snapshotFlag('Explain'),
-    verbose: verboseFlag('Say on standard error what was read and how long it took.'),
+    verbose: verboseFlag('Say on standard error what was read, how long it took, and each decision with its rule.'),
     ...apiFlags,
     ...nodeFlags,
     ...whatIf,
@@ -85,13 +104,20 @@ export default class Explain extends VolctlCommand {
     const { args, flags } = await this.parse(Explain)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
+    const { isTTY, columns } = process.stdout
+    const width = isTTY === true ? columns : undefined
+    const offline = offlineAnswer(args.what)
+    if (offline !== undefined) {
+      await this.answer(offline.value, flags.output as OutputFormat, (_wide, paint) => offline.draw(paint, width))
+      return
+    }
     const options = planOptions(flags, this.config.version)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
     const explained = explain(state, options, typedPath(args.what))
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
-    const { isTTY, columns } = process.stdout
+    for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
     await this.answer(answer, flags.output as OutputFormat, (wide, paint) =>
-      renderExplanation(answer, paint, wide, isTTY === true ? columns : undefined),
+      renderExplanation(answer, paint, wide, width),
     )
     const refusal = refusalOf(answer)
     if (refusal !== undefined) throw refusal

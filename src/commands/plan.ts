@@ -66,6 +66,7 @@ export default class Plan extends VolctlCommand {
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
+    for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
     await this.answer(plan, flags.output as OutputFormat, (wide, paint) =>
       renderPlan(plan, paint, wide ? 'wide' : 'table'),
     )

@@ -100,7 +100,7 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
         secrets.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
     },
   }
-  const steps = operation.steps.filter(({ op }) => !/^(?:mount|symlink|losetup)/.test(op))
+  const steps = operation.steps.filter(({ op }) => !/^(?:mapDevice|symlink|losetup)/.test(op))
   const result = await fixture.apply(planOf([{ ...operation, steps }]))
   return { state: Object.values(statesOf(result))[0], methods: calls.map(({ method }) => method) }
 }

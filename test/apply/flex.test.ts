@@ -173,7 +173,7 @@ describe('a driver on the disk', () => {
     expect(outcome).toMatchObject({
       state: 'failed',
       code: 'CommandFailed',
-      message: `${path} unmount ${DIR} said more than is read, and was ended`,
+      message: `${path} unmount ${DIR} printed too much output and was killed`,
     })
   })
 })

@@ -35,14 +35,17 @@ describe('exit status of plan', () => {
     expect(result.stdout).not.toBe('')
   })
 
-  it('4 where a safety rule refuses: the plan is printed, and the rule is named', async () => {
+  it('4 where a safety rule refuses: the plan is printed; -o json and -v name the rule', async () => {
     const snapshot = JSON.parse(readFileSync(healthy, 'utf8'))
     snapshot.machineID = 'another'
     snapshot.systemUUID = 'another'
-    const result = await volctl(['plan', '--snapshot', file('other-machine.json', JSON.stringify(snapshot))])
+    const path = file('other-machine.json', JSON.stringify(snapshot))
+    const result = await volctl(['plan', '--snapshot', path])
     expect(result.status).toBe(4)
     expect(result.stdout).toContain('NOT proven to be the machine of this Node object')
-    expect(result.stderr).toMatch(/^volctl: refused by S1: .+\n( {8}.+\n)?$/)
+    expect(result.stderr).toMatch(/^volctl: refused: .+\n( {8}.+\n)?$/)
+    expect(JSON.parse((await volctl(['plan', '--snapshot', path, '-o', 'json'])).stderr)).toMatchObject({ rule: 'S1' })
+    expect((await volctl(['plan', '--snapshot', path, '-v'])).stderr).toMatch(/^rule: S1$/m)
   })
 })
 
@@ -76,6 +79,33 @@ describe('explain', () => {
     expect(JSON.parse(result.stderr)).toMatchObject({ code: 'WrongMachine' })
     const { stderr } = await volctl(['explain', 'pg/sc-x', '-o', 'json', '--snapshot', broken])
     expect(JSON.parse(stderr)).toMatchObject({ code: 'NotFound', hint: 'Did you mean pg/sc-a?' })
+  })
+
+  describe('a code', () => {
+    // With --verbose every look at the node, and at a kubeconfig, is a line on standard error.
+    const nowhere = ['-v', '--kubeconfig', '/nonexistent', '--root-dir', '/nonexistent']
+    const bare = { env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent' }, extendEnv: false }
+
+    it('is explained without a kubeconfig or a look at a node', async () => {
+      const run = await volctl(['explain', 'DriverNotRegistered', ...nowhere], bare)
+      expect(run).toMatchObject({ status: 0, stderr: '' })
+      expect(run.stdout).toMatch(
+        /^DriverNotRegistered\n\nMeaning: +The CSI driver does not answer .+\nAppears in: +blocked: /,
+      )
+    })
+
+    it.each([
+      { format: 'json', says: '"kind": "Code",\n  "code": "PodGone",' },
+      { format: 'yaml', says: 'kind: Code\ncode: PodGone\n' },
+    ])('as $format', async ({ format, says }) => {
+      const run = await volctl(['explain', 'PodGone', '-o', format, ...nowhere], bare)
+      expect(run).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(says) })
+    })
+
+    it('in another case is a name like any other', async () => {
+      const run = await volctl(['explain', 'podgone', '--snapshot', broken], bare)
+      expect(run).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('"podgone" was not found') })
+    })
   })
 
   it('lines are whole in a pipe, and 80 columns wide on a terminal of 80, paths aside', async () => {

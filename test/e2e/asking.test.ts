@@ -50,7 +50,7 @@ describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? 
 
   it('a name that nothing bears stops it before anything is done, unless --ignore-not-found', () => {
     expect(report.unknownPod).toMatchObject({ status: 1, stdout: '' })
-    expect(report.unknownPod.stderr).toContain('--pod default/nobody: no pod on this node is called so')
+    expect(report.unknownPod.stderr).toContain('--pod default/nobody matches no pod on this node')
     expect(report.ignored.status).toBe(0)
   })
 

@@ -30,7 +30,7 @@ describe.skipIf(noMounts !== undefined)('an apply that does not go its way', () 
     const { status, stdout, milliseconds, left } = report.twice
     expect(status).toBe(130)
     expect(milliseconds).toBeLessThan(60_000)
-    expect(stdout).toContain('left unfinished')
+    expect(stdout).toContain('abandoned before it ended')
     expect(left).toBeGreaterThan(0)
   })
 

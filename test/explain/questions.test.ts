@@ -78,7 +78,7 @@ describe('a name of several things', () => {
   it('many are counted', () => {
     const built = node()
     for (let n = 20; n < 40; n++) built.livingPod(uid(n), `p-${n}`, [{ name: 'tmp', emptyDir: {} }])
-    expect(errorOf(built, 'tmp').message).toMatch(/is ambiguous .*, 10 more$/)
+    expect(errorOf(built, 'tmp').message).toMatch(/^"tmp" is ambiguous .*, 10 more$/)
   })
 })
 

@@ -42,7 +42,7 @@ describe('an orphaned pod', () => {
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone', rule: 'R441' })
     expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     expect(answer.advice.map(({ text }) => text)).toEqual([
-      'volctl plan --volume pv-1 shows just this, volctl apply --volume pv-1 carries it out.',
+      `volctl plan --pod ${GONE} shows just this, volctl apply --pod ${GONE} carries it out.`,
       `The pod's directory is left: volctl plan --orphans --pod ${GONE} shows what would be deleted.`,
     ])
   })
@@ -186,7 +186,7 @@ describe('a driver that is not registered', () => {
     expect(answer.verdict).toMatchObject({ state: 'blocked', code: 'DriverNotRegistered' })
     expect(codes(answer)).toContain('DriverNotRegistered')
     expect(answer.advice.find(({ code }) => code === 'DriverNotRegistered')?.meaning).toBe(
-      'the CSI driver does not answer',
+      'the CSI driver does not answer on this node',
     )
   })
 

@@ -81,7 +81,7 @@ describe('why does this pod hang in Terminating?', () => {
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodFinished', rule: 'R441' })
     expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     expect(next).toEqual([
-      'volctl plan --volume pv-1 shows just this, volctl apply --volume pv-1 carries it out.',
+      `volctl plan --pod ${POD} shows just this, volctl apply --pod ${POD} carries it out.`,
       'Then start the kubelet: only the kubelet reports to the API server that the pod has ended and may be deleted.',
     ])
   })
@@ -126,8 +126,8 @@ describe('what is this orphaned pod?', () => {
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
     expect(answer.verdict.message).toContain('2 blocked (DeletesData)')
     expect(next).toEqual([
-      'Give --orphans to delete it with the pod.',
-      expect.stringMatching(/^volctl apply --pod c2d7ef9e-\S+ carries out the pod's own part, /),
+      'Give --orphans to delete the data as well.',
+      expect.stringMatching(/^volctl plan --pod c2d7ef9e-\S+ shows just this, /),
       expect.stringMatching(/^The pod's directory is left: volctl plan --orphans --pod c2d7ef9e-/),
     ])
     expect(screen).toContain('\nHeld by:\n  nobody\n')
@@ -140,7 +140,7 @@ describe('what is this orphaned pod?', () => {
     const { answer, next } = ask(await capture('forcedel-running/before.json'), 'pg/sc-b')
     expect(answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
     expect(answer.operations).toEqual([])
-    expect(next[0]).toMatch(/^Stop it first: crictl pods --label io\.kubernetes\.pod\.uid=d675c2c6-/)
+    expect(next[0]).toMatch(/^Stop the pod first: crictl pods --label io\.kubernetes\.pod\.uid=d675c2c6-/)
   })
 
   it('its directory has a file in it that is not the kubelet’s: that it is kept, and which', async () => {

@@ -57,6 +57,13 @@ describe('what a journal tells', () => {
     ])
   })
 
+  it('steps of earlier versions as they were written', () => {
+    const steps = [{ op: 'deleteScsiDevices', target: '/d' }]
+    const { applies, damaged } = read(BEGIN, line(1, { type: 'intent', operations: [{ ...intent('a'), steps }] }), '')
+    expect(damaged).toEqual([])
+    expect(renderJournal({ applies, damaged }, true, PLAIN)).toContain('deleteScsiDevices /d\n')
+  })
+
   it('for people', () => {
     expect(renderJournal(read(BEGIN, INTENT, OUTCOME, END), false, PLAIN)).toMatchInlineSnapshot(`
       "2026-11-21T12:00:00.000Z  plan p1  node n  by ann as root (pid 7)  exit 3 after 4s  1 done, 1 unfinished, 1 refused

@@ -17,7 +17,7 @@ import {
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
-import type { Operation, Plan } from '../../src/core/plan/plan.ts'
+import { type Operation, type Plan, STEP_FIELDS } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
@@ -38,17 +38,14 @@ const OPTIONS = planOptions({
 const FULL: Operation = {
   ...anOperation({ blocked: { code: 'HeldBy', message: 'm', hint: 'h' } }),
   steps: [
+    { op: 'mountDevice', target: '/t', detail: 'd', source: '/s', fsType: 'ext4', options: ['ro'] },
+    { op: 'mkdir', target: '/t', detail: 'exact', mode: '0750' },
     {
-      op: 'mount',
+      op: 'setOwnership',
       target: '/t',
-      detail: 'd',
-      source: '/s',
-      fsType: 'ext4',
-      options: ['ro'],
-      mode: '0750',
       ownership: { gid: 1, policy: 'Always', readOnly: true, ignoreErrors: false },
-      label: 'u:r:t',
     },
+    { op: 'writeVolumeData', target: '/t', label: 'u:r:t' },
   ],
   volume: {
     ...{ name: 'v', podVolumeName: 'p', uniqueName: 'u', plugin: 'x', driver: 'd', handle: 'h', mode: 'Block' },
@@ -74,7 +71,7 @@ const document = (given: object = {}): Record<string, unknown> => ({
 
 describe('reading a saved plan', () => {
   it('what was written is read, with its options', () => {
-    const plan = aPlan({ operations: [FULL], refused: { rule: 'S1', code: 'X', message: 'm', hint: 'h' } })
+    const plan = aPlan({ operations: [FULL], refused: { rule: 'S1', code: 'WrongMachine', message: 'm', hint: 'h' } })
     const read = parsePlanFile(Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x')
     expect(read.operations).toEqual(plan.operations)
     expect(read).toMatchObject({ node: plan.node, bootID: plan.bootID, refused: plan.refused, options: OPTIONS })
@@ -86,7 +83,9 @@ describe('reading a saved plan', () => {
     const [read] = parse(document()).operations
     expect(Object.keys(read ?? {}).toSorted()).toEqual(Object.keys(operation.properties).toSorted())
     expect(Object.keys(read?.volume ?? {}).toSorted()).toEqual(Object.keys(volume.properties).toSorted())
-    expect(Object.keys(read?.steps[0] ?? {}).toSorted()).toEqual(Object.keys(step.properties).toSorted())
+    const fields = new Set(read?.steps.flatMap(Object.keys))
+    expect([...fields].toSorted()).toEqual(Object.keys(step.properties).toSorted())
+    expect(step.properties.op.enum).toEqual(Object.keys(STEP_FIELDS))
   })
 
   it.each(readdirSync(CAPTURES).filter((folder) => existsSync(join(CAPTURES, folder, 'before.json'))))(
@@ -150,6 +149,25 @@ describe('reading a saved plan', () => {
       given: operation({ steps: [{ op: 'umount' }] }),
       code: 'PlanFileDamaged',
       message: 'operations[0].steps[0].target is missing',
+    },
+    {
+      name: 'a step of an earlier build',
+      given: operation({ steps: [{ op: 'write', target: '/t/ready' }] }),
+      code: 'PlanFileDamaged',
+      message:
+        'operations[0].steps[0].op is "write", which this volctl does not know: another build of volctl made the plan',
+    },
+    {
+      name: 'an inherited step',
+      given: operation({ steps: [{ op: 'constructor', target: '/t' }] }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].steps[0].op is "constructor", which this volctl',
+    },
+    {
+      name: 'a step with a field of another',
+      given: operation({ steps: [{ op: 'umount', target: '/t', source: '/s' }] }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].steps[0].source is given, and a step umount has none',
     },
     {
       name: 'a code with an escape',

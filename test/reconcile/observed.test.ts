@@ -556,8 +556,8 @@ describe('what cannot be filled is blocked, and says why', () => {
     const dir = `pods/${uid(2)}/volumes/kubernetes.io~downward-api/v`
     const [operation] = plan(wanting({ downwardAPI: { items: [] } }).mount(dir)).operations
     expect(operation?.steps.map(({ op, target }) => `${op} ${target.split('/').at(-1)}`)).toEqual([
-      'write ..data',
-      'write ready',
+      'writeContent ..data',
+      'writeMarker ready',
     ])
     expect(operation?.expects).toMatchObject([{ path: `${ROOT}/${dir}`, layers: [{ fsType: 'tmpfs' }] }])
   })

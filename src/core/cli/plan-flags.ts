@@ -37,8 +37,16 @@ export const planFlags = {
     ...selection,
     multiple: true,
     multipleNonGreedy: true,
-    helpValue: 'NS/NAME|UID',
-    summary: 'Only this pod. Repeatable.',
+    helpValue: '[NS/]NAME|UID',
+    summary: 'Only this pod (name, UID or its beginning), and the devices that it is the last to use. Repeatable.',
+  }),
+  namespace: Flags.string({
+    ...selection,
+    char: 'n',
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'NS',
+    summary: 'Only pods of this namespace. Repeatable.',
   }),
   volume: Flags.string({
     ...selection,
@@ -116,6 +124,7 @@ interface PlanFlagValues {
   readonly only?: string | undefined
   readonly skip?: string | undefined
   readonly pod?: readonly string[] | undefined
+  readonly namespace?: readonly string[] | undefined
   readonly volume?: readonly string[] | undefined
   readonly max?: string | undefined
   readonly settle?: string | undefined
@@ -150,6 +159,7 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     ...(flags.only === undefined ? {} : { only: parseOperationKinds(flags.only, '--only') }),
     ...(flags.skip === undefined ? {} : { skip: parseOperationKinds(flags.skip, '--skip') }),
     ...(flags.pod === undefined ? {} : { pods: flags.pod.map(checkPod) }),
+    ...(flags.namespace === undefined ? {} : { namespaces: flags.namespace }),
     ...(flags.volume === undefined ? {} : { volumes: flags.volume }),
     ...(flags.max === undefined ? {} : { max: parseCount(flags.max, '--max', 1) }),
     volctlVersion,
@@ -212,10 +222,10 @@ function checkUid(text: string): string {
   })
 }
 
-/** `default/web-0`, or a UID: of an API object or the hash of a static pod. */
+/** `web-0`, `default/web-0`, or a UID or its beginning: of an API object or the hash of a static pod. */
 function checkPod(text: string): string {
   if (/^[^/\s]+(\/[^/\s]+)?$/.test(text)) return text
-  throw new VolctlError('BadPod', `--pod: "${text}" is neither NAMESPACE/NAME nor a UID.`, {
+  throw new VolctlError('BadPod', `--pod: "${text}" is neither [NAMESPACE/]NAME nor a UID.`, {
     hint: "Copy the pod from the plan's POD column.",
   })
 }

@@ -1,4 +1,5 @@
 import { Command, Flags, type Interfaces } from '@oclif/core'
+import { SafetyRefusal } from '../errors/errors.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { environment } from '../trust/environment.ts'
@@ -100,6 +101,7 @@ export abstract class VolctlCommand extends Command {
     this.parsed = true
     const error = explainError(thrown, this.id)
     messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr)))
+    if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit
   }

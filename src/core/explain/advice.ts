@@ -1,12 +1,10 @@
-/** What the person should do: the hints of the codes that apply, else their meanings, and the command that does the rest. */
+/** What the person should do: the hints of what applies, else of its codes, and the command that does the rest. */
+import { CODES } from '../codes/codes.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
-import { BLOCK_CODES, PROBLEM_CODES, REASONS, WAITING_CODES } from '../plan/catalogue.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
-import { isNamed } from '../reconcile/context/filter-operations.ts'
+import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import type { Concern } from './concerns.ts'
 import type { Advice } from './explanation.ts'
-
-const MEANINGS: Readonly<Record<string, string>> = { ...REASONS, ...WAITING_CODES, ...PROBLEM_CODES, ...BLOCK_CODES }
 
 /** @param clues what follows from the objects themselves, whatever is planned (clues.ts) */
 export function adviceOn(
@@ -27,10 +25,11 @@ export function adviceOn(
   ]
   // What only follows from something else, or says nothing of what to do, is left out where something does.
   const causes = obstacles.filter(({ code, hint }) => hint !== undefined && !CONSEQUENCES.has(code))
-  const hints = (causes.length > 0 ? causes : obstacles).map(({ code, hint, message }) => {
-    const meaning = Object.hasOwn(MEANINGS, code) ? MEANINGS[code] : undefined
-    return { text: hint ?? meaning ?? message, code, ...(meaning !== undefined && { meaning }) }
-  })
+  const hints = (causes.length > 0 ? causes : obstacles).map(({ code, hint }) => ({
+    text: hint ?? CODES[code].next,
+    code,
+    meaning: CODES[code].means,
+  }))
   const runnable = all.filter(({ blocked }) => blocked === undefined)
   return [
     ...distinct(hints),
@@ -49,8 +48,10 @@ function distinct(advice: readonly Advice[]): Advice[] {
 /** The narrowest scope that has all of them and nothing else. */
 function commandFor(wanted: readonly Operation[], { operations }: Plan, options: PlanOptions): string {
   const guards = flagsText(options)
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const only = scopes(wanted).find((scope) => {
-    const chosen = operations.filter((operation) => operation.blocked === undefined && isNamed(operation, scope))
+    const named = namedAmong(operations, scope, ({ after }) => after.flatMap((id) => byId.get(id) ?? []))
+    const chosen = operations.filter((operation) => operation.blocked === undefined && named.has(operation))
     return chosen.length === wanted.length && wanted.every((each) => chosen.includes(each))
   })
   if (guards === undefined) return 'volctl apply with the flags given here carries this out; review volctl plan first.'

@@ -6,7 +6,9 @@
  * and must be in the mount that the walk began in, by the mount id of its descriptor: the device alone is not enough,
  * since a bind mount of the same file system has the same.
  */
+
 import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
+import type { OutcomeCode } from '../codes/codes.ts'
 import { errnoOf } from '../errors/errors.ts'
 import { StepFailed } from '../errors/operation-error.ts'
 import { Descent } from './descent.ts'
@@ -118,7 +120,7 @@ class Walk {
     }
   }
 
-  #failed(name: Buffer, cause: unknown, code = 'DeleteFailed'): StepFailed {
+  #failed(name: Buffer, cause: unknown, code: OutcomeCode = 'DeleteFailed'): StepFailed {
     if (cause instanceof StepFailed)
       return cause.code === 'ForeignMount' ? foreignMount(this.descent.describe(name), cause) : cause
     const what = `${this.descent.describe(name)} could not be deleted`

@@ -17,7 +17,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
-import { errnoOf } from '../errors/errors.ts'
+import { codeOf, errnoOf } from '../errors/errors.ts'
 import { StepFailed } from '../errors/operation-error.ts'
 import { takeBackAll, type Undo } from '../errors/undo.ts'
 import { changeOwnership } from '../files/change-ownership.ts'
@@ -250,7 +250,7 @@ function notALink(path: string): StepFailed {
 }
 
 function asStepFailed(path: string, error: unknown): unknown {
-  if (error instanceof StepFailed || errnoOf(error) === undefined) return error
+  if (error instanceof StepFailed || codeOf(error) === undefined) return error
   const what = `the content of ${path} could not be written`
   return diskFailure('WriteFailed', what, error, 'Look at what is there, then plan again.')
 }

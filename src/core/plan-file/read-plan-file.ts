@@ -1,5 +1,6 @@
 /** A saved plan, read with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 
+import type { ErrorCode } from '../codes/codes.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
@@ -130,7 +131,7 @@ function unsafe(name: string, cause: NotTrusted): VolctlError {
   )
 }
 
-function defect(name: string, code: string, why: string, cause?: unknown): VolctlError {
+function defect(name: string, code: ErrorCode, why: string, cause?: unknown): VolctlError {
   return new VolctlError(code, `plan file ${name}: ${why}`, {
     hint: PLAN_AGAIN,
     ...(cause === undefined ? {} : { cause }),

@@ -1,11 +1,12 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
-import { isPlainPath } from '../files/path-name.ts'
+import type { ProblemCode, WaitingCode } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
+import { defined } from '../lang/defined.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex } from '../names/volume-names.ts'
-import type { BlockCode, ProblemCode, Reason, WaitingCode } from './catalogue.ts'
 import type {
+  Blocked,
   ExpectedMount,
   Operation,
   OperationKind,
@@ -17,17 +18,19 @@ import type {
   Waiting,
 } from './plan.ts'
 
-export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'reason' | 'steps' | 'paths'> {
-  readonly reason: Reason
+export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'steps' | 'paths'> {
   readonly steps: readonly Step[]
   readonly paths: readonly string[]
   readonly after: Draft[]
-  blocked?: { readonly code: BlockCode; readonly message: string; readonly hint?: string }
+  readonly blocked?: Blocked
   /** Ids of the mounts that this operation takes away. */
   readonly removes: ReadonlySet<number>
 }
 
 export type Obstacle = NonNullable<Draft['blocked']>
+
+/** Why an operation must not be carried out; undefined: nothing keeps it. */
+export type Rule = (draft: Draft) => Obstacle | undefined
 
 /** S23. @param flag what to give */
 export function notAsked(flag: string): Obstacle {
@@ -72,10 +75,16 @@ export class Findings {
   readonly #byMount = new Map<number, Draft>()
   readonly #byPath = new Map<string, Draft[]>()
   readonly #waitingPods = new Set<string>()
+  readonly #verdicts = new Map<Draft, Obstacle>()
+  readonly #rule: Rule
   readonly #left: Left[] | undefined
 
-  /** @param left takes what is left as it is, and why; nobody asks in a plan, and then no text is made */
-  constructor(left?: Left[]) {
+  /**
+   * @param rule asked of each operation when it is added; it knows what the phase says, `draft.blocked`
+   * @param left takes what is left as it is, and why; nobody asks in a plan, and then no text is made
+   */
+  constructor(rule: Rule, left?: Left[]) {
+    this.#rule = rule
     this.#left = left
   }
 
@@ -84,23 +93,30 @@ export class Findings {
     this.#left?.push(what())
   }
 
-  add(draft: Draft): void {
-    const odd = [...draft.paths, ...draft.steps.map(({ target }) => target)].find(
-      (path) => path.startsWith('/') && !isPlainPath(path),
-    )
-    if (odd !== undefined) {
-      draft.blocked = {
-        code: 'InvalidPath',
-        message: `a name that it is made of would lead elsewhere: ${JSON.stringify(odd)}`,
-        hint: 'Look at the names in the pod, its volumes and its annotations.',
-      }
-    }
+  /** @returns the operation as the phases after this one see it */
+  add(proposed: Draft): Draft {
+    const blocked = this.#rule(proposed)
+    const draft = blocked === proposed.blocked ? proposed : { ...proposed, ...defined({ blocked }) }
     this.operations.push(draft)
     for (const id of draft.removes) this.#byMount.set(id, draft)
     for (const path of draft.paths) note(this.#byPath, path, draft)
     note(this.#byPod, draft.pod?.uid, draft)
     note(this.#byVolume, draft.volume?.uniqueName, draft)
     if (draft.reason === 'LeakedSubPath') note(this.#leaked, draft.volume?.name, draft)
+    return draft
+  }
+
+  /** Asks of every operation so far what only all of them together show. */
+  judge(rule: Rule): void {
+    for (const draft of this.operations) {
+      const verdict = rule(draft)
+      if (verdict !== undefined) this.#verdicts.set(draft, verdict)
+    }
+  }
+
+  /** Why this operation will not be carried out, once all has been asked. */
+  blockOf(draft: Draft): Obstacle | undefined {
+    return this.#verdicts.get(draft) ?? draft.blocked
   }
 
   /** Operations on the volume of this unique name. */
@@ -142,7 +158,7 @@ export class Findings {
   }
 
   problem(severity: Severity, code: ProblemCode, message: string, about: Problem['about'] = {}, hint?: string): void {
-    this.problems.push({ severity, code, message, ...(hint === undefined ? {} : { hint }), about })
+    this.problems.push({ severity, code, message, ...defined({ hint }), about })
   }
 }
 
@@ -155,8 +171,11 @@ export function expectedMount(path: string, layers: readonly MountInfo[]): Expec
   return { path, layers: layers.map(({ id, dev, root, fsType, source }) => ({ id, dev, root, fsType, source })) }
 }
 
-/** Drafts to operations: ids from what an operation is about, so that they are the same for the same state. */
-export function finishOperations(drafts: readonly Draft[]): Operation[] {
+/**
+ * Drafts to operations: ids from what an operation is about, so that they are the same for the same state.
+ * @param blockOf the last word on what keeps one from being carried out
+ */
+export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Operation[] {
   const ids = new Map<Draft, string>()
   const taken = new Map<string, number>()
   for (const draft of drafts) {
@@ -165,24 +184,21 @@ export function finishOperations(drafts: readonly Draft[]): Operation[] {
     taken.set(base, count + 1)
     ids.set(draft, count === 0 ? base : `${base}-${count}`)
   }
-  return drafts.map(
-    ({ removes: _, after, kind, reason, message, pod, volume, paths, steps, blocked, ...rest }, index) => {
-      const draft = drafts[index] as Draft
-      return {
-        id: ids.get(draft) as string,
-        kind,
-        reason,
-        message,
-        ...(pod === undefined ? {} : { pod }),
-        ...(volume === undefined ? {} : { volume }),
-        paths,
-        steps,
-        after: [...new Set(after.flatMap((before) => ids.get(before) ?? []))],
-        ...(blocked === undefined ? {} : { blocked }),
-        ...rest,
-      }
-    },
-  )
+  return drafts.map((draft) => {
+    const { removes: _, after, kind, reason, message, pod, volume, paths, steps, blocked: __, ...rest } = draft
+    return {
+      id: ids.get(draft) as string,
+      kind,
+      reason,
+      message,
+      ...defined({ pod, volume }),
+      paths,
+      steps,
+      after: [...new Set(after.flatMap((before) => ids.get(before) ?? []))],
+      ...defined({ blocked: blockOf(draft) }),
+      ...rest,
+    }
+  })
 }
 
 function idOf({ kind, pod, volume, paths, attachment }: Draft): string {

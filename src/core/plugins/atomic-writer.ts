@@ -53,7 +53,7 @@ function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind[
     mount: medium === 'disk' ? undefined : { fsType: 'tmpfs', options: tmpfsOptions(context, volume) },
     marker: wrappedName(volume.specName),
   }
-  const content: Step = { op: 'write', target: `${inputs.absolute(path)}/..data` }
+  const content: Step = { op: 'writeContent', target: `${inputs.absolute(path)}/..data` }
   const layers = inputs.top(path) === undefined ? [] : inputs.at(path)
   const blocked =
     foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot.api) ?? unasked(context, volume)

@@ -134,7 +134,7 @@ function stageSteps(context: SetUpContext, volume: VolumeToMount, first: boolean
   if (!stages(registeredDriver(context.inputs, volume.driver ?? ''))) return [mkdir]
   return [
     mkdir,
-    { op: 'write', target: `${dir}/${VOLUME_DATA}`, ...labelled(context) },
+    { op: 'writeVolumeData', target: `${dir}/${VOLUME_DATA}`, ...labelled(context) },
     { op: 'NodeStageVolume', target: `${dir}/globalmount`, ...labelled(context) },
   ]
 }
@@ -146,7 +146,7 @@ export function publishSteps(context: SetUpContext, volume: VolumeToMount): Step
   const stateFile = inputs.absolute(csiPublishStateFile(volume))
   return [
     { op: 'mkdir', target: parentOf(stateFile) },
-    { op: 'write', target: stateFile, ...label },
+    { op: 'writeVolumeData', target: stateFile, ...label },
     { op: 'NodePublishVolume', target: inputs.absolute(csiTarget(volume)), ...label },
   ]
 }
@@ -180,7 +180,7 @@ function blockSteps(context: SetUpContext, volume: VolumeToMount, first: boolean
         ]
       : []
   return [
-    { op: 'write', target: inputs.absolute(csiPublishStateFile(volume)) },
+    { op: 'writeVolumeData', target: inputs.absolute(csiPublishStateFile(volume)) },
     ...stage,
     { op: 'mkdir', target: parentOf(target) },
     { op: 'NodePublishVolume', target },

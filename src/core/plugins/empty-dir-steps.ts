@@ -35,7 +35,7 @@ export function emptyDirSteps(
       ? []
       : [{ op: 'mount' as const, target, source: mount.fsType === 'tmpfs' ? 'tmpfs' : 'nodev', ...mount }]),
     ...content,
-    { op: 'write', target: inputs.absolute(ready) },
+    { op: 'writeMarker', target: inputs.absolute(ready) },
   ]
 }
 

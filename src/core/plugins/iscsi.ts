@@ -31,7 +31,7 @@ export const iscsi = lunPlugin({
       readOnly: source.readOnly,
       // The record comes first: whatever ends volctl then, the next tear-down knows what to log out of (R837).
       find: (global) => [
-        { op: 'write', target: `${global}/iscsi.json` },
+        { op: 'writeIscsiRecord', target: `${global}/iscsi.json` },
         { op: 'iscsiLogin', target: global },
       ],
     }

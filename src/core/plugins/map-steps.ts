@@ -18,7 +18,7 @@ export function mapSteps(inputs: ActualInputs, volume: VolumeToMount, mapDir: st
   const map = `${directory}/${volume.podUid}`
   return [
     { op: 'mkdir', target: directory, mode: '0750' },
-    { op: 'mount', target: map, ...(device === undefined ? {} : { source: device }), options: ['bind'] },
+    { op: 'mapDevice', target: map, ...(device === undefined ? {} : { source: device }) },
     { op: 'symlink', target: inputs.absolute(podDeviceLink(volume)) },
     { op: 'losetup -f', target: map },
   ]

@@ -1,4 +1,5 @@
 /** Where volctl stands: may it change this node, or only read (S7). */
+import type { RefusalCode } from '../codes/codes.ts'
 import { kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
 
@@ -8,7 +9,7 @@ const INITIAL_PID_NAMESPACE = 'pid:[4026531836]'
 /** Why nothing may be changed from here, though reading is possible. `apply` refuses with the first. */
 export interface StandingObstacle {
   readonly rule: 'S6' | 'S7' | 'S8'
-  readonly code: string
+  readonly code: RefusalCode
   readonly message: string
   readonly hint: string
 }

@@ -2,7 +2,7 @@
 import { podVolumes } from '../actual/pod-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
 import type { NodeState } from '../model/node-state.ts'
-import { Findings, type Left } from '../plan/draft.ts'
+import type { Left } from '../plan/draft.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context/context.ts'
@@ -24,7 +24,7 @@ export interface Decided {
 /** The plan, and why it is as it is: the very pass that makes it says so. Pure, like the plan itself. */
 export function planWithDecisions(state: NodeState, options: PlanOptions): Decided {
   const left: Left[] = []
-  const { plan, context } = decideNode(state, options, new Findings(left))
+  const { plan, context } = decideNode(state, options, left)
   const decisions = [
     ...left,
     ...context.classes.all.map((pod) => podDecision(context, pod)),

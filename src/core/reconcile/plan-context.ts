@@ -9,22 +9,21 @@ import { compareText } from '../lang/compare-text.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { csiUniqueName } from '../names/volume-names.ts'
-import type { Findings } from '../plan/draft.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { desiredStateOfPods } from '../populator/populate.ts'
 import type { DiskRecord, OnDisk, PlanContext } from './context/context.ts'
+import { namedPods } from './pods/named-pods.ts'
 import { classifyPods } from './pods/pod-classes.ts'
 import { judgeStaticSources } from './pods/static-sources.ts'
 import { findVolumeUsers } from './pods/volume-users.ts'
 import { judgeWitnesses } from './pods/witnesses.ts'
 
-/** Reads everything a pass decides on out of a node's state; what the witnesses find goes to `findings`. */
-export function makeContext(state: NodeState, options: PlanOptions, findings: Findings): PlanContext {
+/** Reads everything a pass decides on out of a node's state. */
+export function makeContext(state: NodeState, options: PlanOptions): PlanContext {
   const inputs = new ActualInputs(state)
   const { snapshot } = inputs
   const witnesses = judgeWitnesses(inputs, options.foreignPods)
   const statics = judgeStaticSources(inputs)
-  findings.problems.push(...witnesses.problems, ...statics.problems)
   const blocks = blockVolumes(inputs)
   const classes = classifyPods(
     inputs,
@@ -41,7 +40,7 @@ export function makeContext(state: NodeState, options: PlanOptions, findings: Fi
   return {
     inputs,
     objects,
-    options,
+    options: options.pods === undefined ? options : { ...options, pods: namedPods(options, classes).pods },
     classes,
     witnesses,
     statics,

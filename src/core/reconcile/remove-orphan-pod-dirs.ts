@@ -40,7 +40,7 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
     leave('S11', 'its directory stays until its volumes are down, and these wait')
     return false
   }
-  const keep = reasonToKeep(context, pod, mine)
+  const keep = reasonToKeep(context, findings, pod, mine)
   if (keep !== undefined) {
     findings.problem(
       'warning',
@@ -95,11 +95,17 @@ interface Keep {
   readonly hint?: string
 }
 
-function reasonToKeep(context: PlanContext, pod: PodClass, mine: readonly Draft[]): Keep | undefined {
+function reasonToKeep(
+  context: PlanContext,
+  findings: Findings,
+  pod: PodClass,
+  mine: readonly Draft[],
+): Keep | undefined {
   const { inputs } = context
-  const stuck = mine.find((draft) => draft.blocked !== undefined && draft.blocked.code !== 'DeletesData')
-  if (stuck !== undefined) {
-    return { message: `${stuck.kind} of ${stuck.volume?.name ?? 'a volume'} is blocked (${stuck.blocked?.message})` }
+  for (const draft of mine) {
+    const blocked = findings.blockOf(draft)
+    if (blocked === undefined || blocked.code === 'DeletesData') continue
+    return { message: `${draft.kind} of ${draft.volume?.name ?? 'a volume'} is blocked (${blocked.message})` }
   }
   const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
   const mount = inputs.podMounts(pod.uid).find((each) => !removed.has(each.id))

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../codes/codes.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
@@ -129,7 +130,7 @@ function decompressed(bytes: Buffer, name: string): Buffer {
 
 function damaged(
   name: string,
-  code: string,
+  code: ErrorCode,
   why: string,
   hint = 'Take the snapshot again: volctl snapshot -o FILE',
   cause?: unknown,

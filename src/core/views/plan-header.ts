@@ -16,10 +16,7 @@ export function planHeader(plan: Plan, paint: Palette): string {
     ['Kubelet', kubeletText(inputs.kubelet, paint)],
     ['Runtime', `${terminalSafe(inputs.runtime.source)}, ${count(inputs.runtime.pods, 'pod')}`],
     ['Pods', podsText(inputs, paint)],
-    ...inputs.unjudged.map(({ rule, message }): [string, string] => [
-      'Not judged',
-      paint.warn(`${rule}: ${terminalSafe(message)}`),
-    ]),
+    ...inputs.unjudged.map(({ message }): [string, string] => ['Not judged', paint.warn(terminalSafe(message))]),
   ]
   return rows.map(([label, text]) => `${`${label}:`.padEnd(12)}${text}\n`).join('')
 }

@@ -21,7 +21,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     "PersistentVolume pv-1 on node node-1, as of 2026-11-21T12:00:00Z
 
     Verdict: 2 operations are needed (UnmountVolume, DetachVolume), but blocked: CSI
-             driver disk.test is not registered here (DriverNotRegistered, R441)
+             driver disk.test is not registered on this node (DriverNotRegistered)
 
     Identity:
       PersistentVolume  pv-1, no phase (API)
@@ -33,7 +33,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
 
     Pod:
       00000000-0000-4000-8000-000000000009
-        Gone: it is not in the API, and nothing of it runs (R220)
+        Gone: it is not in the API, and nothing of it runs
 
     Volume pv-1:
       Plugin       kubernetes.io/csi, driver disk.test
@@ -51,9 +51,10 @@ it('a volume of a pod that is gone, on 80 columns', () =>
 
     volctl would:
       1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1
-         blocked, DriverNotRegistered: CSI driver disk.test is not registered here
-         PodGone (R441): pod 00000000-0000-4000-8000-000000000009 is not in the API
-         and nothing of it runs; volume pv-1 is mounted
+         blocked, DriverNotRegistered: CSI driver disk.test is not registered on
+         this node
+         PodGone: pod 00000000-0000-4000-8000-000000000009 is not in the API and
+         nothing of it runs; volume pv-1 is mounted
          in /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1:
          - NodeUnpublishVolume mount
          - unlink vol_data.json
@@ -61,8 +62,8 @@ it('a volume of a pod that is gone, on 80 columns', () =>
       2  DetachVolume volume pv-1, after 1
          blocked, PredecessorBlocked: UnmountVolume of pv-1 of pod
          00000000-0000-4000-8000-000000000009 is blocked (DriverNotRegistered)
-         NotWanted (S21): no pod of this node wants kubernetes.io/csi/disk.test^pv-1
-         once the operations before are done; the controller waits for
+         NotWanted: no pod of this node wants kubernetes.io/csi/disk.test^pv-1 once
+         the operations before are done; the controller waits for
          node.status.volumesInUse, which a kubelet that is down does not renew
          the kubelet would leave it to the controller, which waits for the next node
          status
@@ -71,15 +72,17 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     Problems:
       OrphanDirKept
         warning: /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009 is kept:
-        UnmountVolume of pv-1 is blocked (CSI driver disk.test is not registered
-        here)
+        UnmountVolume of pv-1 is blocked (CSI driver disk.test is not registered on
+        this node)
 
     Held by:
       not part of a snapshot: run volctl explain on the node
 
     What to do:
-      - DriverNotRegistered: Bring the driver's node pod back; if it is gone for
-        good, give --driver-gone disk.test.
+      - DriverNotRegistered: Bring the driver's node pod back; if the driver is gone
+        for good, give --driver-gone disk.test.
+
+    Rules: R441, R220, S21 (to read one: volctl explain R441)
     "
   `))
 
@@ -95,7 +98,7 @@ it('a pod that lives, on 80 columns', () => {
     "Pod default/web on node node-1, as of 2026-11-21T12:00:00Z
 
     Verdict: nothing to do: the pod is in the API and meant to run, and its 2
-             volumes are as they should be (S5)
+             volumes are as they should be
 
     Identity:
       Pod        default/web (API)
@@ -105,9 +108,8 @@ it('a pod that lives, on 80 columns', () => {
 
     Pod:
       default/web (00000000-0000-4000-8000-000000000002)
-        Desired: it is in the API and meant to run: it keeps what it has (S5);
-        Running; signs of life: sandbox ready, container c running, processes in its
-        cgroup
+        Desired: it is in the API and meant to run: it keeps what it has; Running;
+        signs of life: sandbox ready, container c running, processes in its cgroup
 
       VOLUME  PLUGIN     DESIRED  ACTUAL     VERDICT
       cache   empty-dir  wanted   on disk    nothing
@@ -115,6 +117,8 @@ it('a pod that lives, on 80 columns', () => {
 
     Held by:
       not part of a snapshot: run volctl explain on the node
+
+    Rules: S5, R805 (to read one: volctl explain S5)
     "
   `)
 })
@@ -174,7 +178,7 @@ it('wide: every path, decision and meaning', () => {
   const text = renderExplanation(answerOf(orphan(), 'pv-1'), PLAIN, true)
   expect(text).toContain(`    - NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
   expect(text).toContain('\nDecisions:\n')
-  expect(text).toContain('DriverNotRegistered (the CSI driver does not answer): ')
+  expect(text).toContain('DriverNotRegistered (the CSI driver does not answer on this node): ')
 })
 
 it('in a pipe no line is broken, and the colours change no letter', async () => {

@@ -167,7 +167,7 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
   const text = renderPlan(plan, PLAIN, 'table')
   expect(text).toContain('NOT proven to be the machine of this Node object')
   expect(text).toContain('down, but may come back (kubelet.service restarts)')
-  expect(text).toContain('Not judged: S30: attachments elsewhere')
+  expect(text).toContain('Not judged: attachments elsewhere')
   expect(text).toContain('Not complete')
 })
 

@@ -214,7 +214,7 @@ describe.skipIf(noMounts !== undefined)(
         `${server} as kubernetes-admin`,
         'stopped (kubelet.service inactive; masked)',
         '2 of 3 gone',
-        'Not judged: S21: ',
+        'Not judged: holders, ',
         '1 file, 17 B',
         '.example.com',
         'ReadWriteOnce',

@@ -64,10 +64,10 @@ function labels(given: Given): string[] {
   const steps = made.operations.flatMap((each) => each.steps)
   expect(steps.map(({ op }) => op)).toEqual([
     'mkdir',
-    'write',
+    'writeVolumeData',
     'NodeStageVolume',
     'mkdir',
-    'write',
+    'writeVolumeData',
     'NodePublishVolume',
   ])
   return [...new Set(steps.filter(({ op }) => op !== 'mkdir').map(({ label }) => label ?? ''))]

@@ -14,7 +14,7 @@ import { csiPublishStateFile, csiStagingPath, csiTarget } from '../../plugins/cs
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { wantedCsi } from './csi-wanted.ts'
 
 /** The three kinds of the file, by what a kubelet needs each for (C13). */

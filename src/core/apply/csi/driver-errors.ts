@@ -1,4 +1,5 @@
 /** A driver's gRPC status, and what a person can do about it (C3, C119, C125). */
+import type { OutcomeCode } from '../../codes/codes.ts'
 import { GrpcError } from '../../grpc/grpc-error.ts'
 import type { GrpcCode } from '../../grpc/grpc-status.ts'
 
@@ -7,7 +8,7 @@ export function grpcStatusOf(error: unknown): GrpcCode | undefined {
 }
 
 /** One status has one code, whichever way the call was to bring the volume. */
-const CODES: Partial<Record<GrpcCode, string>> = {
+const CODES: Partial<Record<GrpcCode, OutcomeCode>> = {
   NOT_FOUND: 'VolumeNotFound',
   ABORTED: 'OperationPending',
   UNAVAILABLE: 'DriverNotRegistered',
@@ -21,7 +22,7 @@ const CODES: Partial<Record<GrpcCode, string>> = {
 }
 
 /** The outcome's code; of a failure without a status too. */
-export function outcomeCodeOf(status: GrpcCode | undefined): string {
+export function outcomeCodeOf(status: GrpcCode | undefined): OutcomeCode {
   return (status === undefined ? undefined : CODES[status]) ?? 'DriverFailed'
 }
 

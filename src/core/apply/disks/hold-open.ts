@@ -4,7 +4,7 @@ import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { Step } from '../../plan/plan.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { isReleased } from './loop-step.ts'
 
@@ -13,7 +13,7 @@ export async function holdOpen({ target }: Step, run: StepContext): Promise<read
   const result = await command(run, 'losetup', ['-f', target])
   const made = loopOn(target, run)
   if (made === undefined) {
-    throw new StepFailed('CommandFailed', `losetup -f ${target} made no loop device: ${wordsOf(result)}`, {
+    throw new StepFailed('CommandFailed', `losetup -f ${target} made no loop device: ${firstLineOf(result)}`, {
       hint: 'See whether the node has free loop devices (losetup -f), then plan again.',
     })
   }
@@ -31,5 +31,5 @@ async function release(device: string, file: string, run: StepContext): Promise<
   const place = placeOf(around.table, file)
   if (host.loopBackingFile(device) !== place) return
   const result = await waiting.spend((ms) => host.releaseLoop(device, ms))
-  if (!(await isReleased(device, place, run))) throw new Error(wordsOf(result))
+  if (!(await isReleased(device, place, run))) throw new Error(firstLineOf(result))
 }

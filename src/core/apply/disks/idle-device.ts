@@ -6,8 +6,8 @@ import { escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import type { FoundDevice } from './find-device.ts'
 import { backingOf } from './loops-on-disks.ts'
+import type { FoundDevice } from './source-device.ts'
 
 /**
  * Pods of this node may still have the volume while its global mount is gone (O31): another mount of the same file

@@ -6,8 +6,8 @@ import { diskFailure } from '../../files/disk-failure.ts'
 import type { Step } from '../../plan/plan.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
-import { findDevice, sourceOf } from './find-device.ts'
+import { takeBack } from '../operation/take-back.ts'
+import { findDevice, sourceOf } from './source-device.ts'
 
 /** A link that leads elsewhere is replaced, as by the kubelet; anything else in its place stays (S13). */
 export async function linkDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {

@@ -4,32 +4,32 @@ import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { StepOf } from '../../plan/plan.ts'
 import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
-import { type FoundDevice, findDevice, sourceOf } from './find-device.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { heldBy } from './idle-device.ts'
+import { type FoundDevice, findDevice, sourceOf } from './source-device.ts'
 
 /** Of a map file, which the device then hides. */
 const MODE = 0o750
 
 /** One that is mapped already is kept; that it is the right device the kubelet does not ask, and volctl does. */
-export async function mapDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Promise<readonly Undo[]> {
   const device = await findDevice(sourceOf(step, run), run)
   run.bringUp.device = device.path
   return oneAtATime(device.number, run, () => mapFound(step, device, run))
 }
 
-async function mapFound(step: Step, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
+async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isMapped(step.target, device, run)) return []
   requireNoFileSystem(device, run)
   const undos = [...makeFile(step.target, run)]
   try {
     requireFree(step.target, run)
-    const whole: Step = { ...step, source: device.path }
+    const whole = { ...step, source: device.path }
     undos.push(await mount(whole, run, ['-o', 'bind', device.path, step.target]))
     if (isMapped(step.target, device, run)) return undos
     throw mountFailed(whole, 'another device is mounted there')

@@ -5,16 +5,16 @@ import type { Undo } from '../../errors/undo.ts'
 import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { StepOf } from '../../plan/plan.ts'
 import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
-import { type FoundDevice, lookAtSource, sourceOf } from './find-device.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { requireIdle } from './idle-device.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
+import { type FoundDevice, lookAtSource, sourceOf } from './source-device.ts'
 
 const DEFAULT_TYPE = 'ext4'
 /** The kubelet's own record, which the mount then hides (P72). */
@@ -24,7 +24,7 @@ const RECORD = 'iscsi.json'
  * Mounts the device of the step, or the one that a step before has found, on `target`; one that is there already is
  * used. A source that is a directory needs no mount. What the pod's bind mount is then of stands in `bringUp.source`.
  */
-export async function mountDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function mountDevice(step: StepOf<'mountDevice'>, run: StepContext): Promise<readonly Undo[]> {
   const source = sourceOf(step, run)
   const found = await lookAtSource(source, run)
   if (found === 'directory') {
@@ -36,7 +36,7 @@ export async function mountDevice(step: Step, run: StepContext): Promise<readonl
   return oneAtATime(found.number, run, () => mountFound(step, found, run))
 }
 
-async function mountFound(step: Step, found: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
+async function mountFound(step: StepOf<'mountDevice'>, found: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isThere(step.target, found, run)) return []
   const undos = [...makeDirectory({ op: 'mkdir', target: step.target }, run)]
   try {
@@ -64,7 +64,7 @@ export function isOfDevice({ dev, root, source }: MountInfo, { number }: FoundDe
   return dev === number || (dev.startsWith('0:') && source.startsWith('/dev/') && host.deviceNumber(source) === number)
 }
 
-async function mountChecked(step: Step, device: FoundDevice, run: StepContext): Promise<Undo> {
+async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, run: StepContext): Promise<Undo> {
   const { fsType: wanted = DEFAULT_TYPE, options = [] } = step
   const isShared = requireIdle(device, run)
   const there = await fileSystemOn(device.path, wanted, run)
@@ -72,7 +72,7 @@ async function mountChecked(step: Step, device: FoundDevice, run: StepContext): 
   // Nobody checks a file system that is mounted.
   const checked = options.includes('ro') || isShared ? undefined : await checkFileSystem(device.path, run)
   if (checked !== undefined) run.say(checked)
-  const whole: Step = { ...step, source: device.path, fsType: wanted }
+  const whole = { ...step, source: device.path, fsType: wanted }
   try {
     const args = ['-t', wanted, '-o', [...options, 'defaults'].join(','), device.path, step.target]
     const undo = await mount(whole, run, args)

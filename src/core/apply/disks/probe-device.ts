@@ -1,7 +1,7 @@
 /** What is on a device, and is it sound: blkid(8) and fsck(8), never mkfs (P128, S15). */
 import { VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /** blkid(8): nothing that it knows is on the device, or it could not be read. */
@@ -21,7 +21,7 @@ export async function fileSystemOn(device: string, wanted: string, run: StepCont
   if (found === undefined) {
     const isEmpty = result.status === NOTHING_FOUND && result.stderr.trim() === ''
     if (isEmpty) throw await nothingOn(device, wanted, run)
-    throw unreadable(device, result.status === 0 ? 'blkid said what it never says' : wordsOf(result))
+    throw unreadable(device, result.status === 0 ? 'blkid said what it never says' : firstLineOf(result))
   }
   const { type, partitionTable } = found
   // Remains of a table beside the wanted file system hurt nobody; the kubelet tries to mount in every case.
@@ -49,7 +49,7 @@ function parseExport(text: string): { type?: string; partitionTable?: string } |
 /** blkid says the same of a device that it cannot read: nobody is told to format such a one. */
 async function nothingOn(device: string, wanted: string, run: StepContext): Promise<StepFailed> {
   const read = await command(run, 'dd', [`if=${device}`, 'of=/dev/null', 'bs=65536', 'count=1'])
-  if (read.status !== 0) return unreadable(device, wordsOf(read))
+  if (read.status !== 0) return unreadable(device, firstLineOf(read))
   return new StepFailed('NoFileSystem', `nothing that blkid(8) knows is on ${device}, and ${wanted} is wanted there`, {
     hint: `Make sure that it is the right device and that nothing on it is needed; then run: mkfs.${wanted} ${device}`,
   })
@@ -77,8 +77,8 @@ export async function checkFileSystem(device: string, run: StepContext): Promise
   }
   const result = await command(run, 'fsck', ['-a', device])
   if (result.status === 0) return undefined
-  if (result.status !== UNCORRECTED) return `fsck of ${device}: ${wordsOf(result)}`
-  throw new StepFailed('HasFilesystemErrors', `fsck left errors on ${device}: ${wordsOf(result)}`, {
+  if (result.status !== UNCORRECTED) return `fsck of ${device}: ${firstLineOf(result)}`
+  throw new StepFailed('HasFilesystemErrors', `fsck left errors on ${device}: ${firstLineOf(result)}`, {
     hint: `Make a copy, then repair it yourself: fsck ${device}`,
   })
 }

@@ -3,7 +3,7 @@
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { isStillThere, type SeenDisk } from '../operation/seen-disks.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { usersOfDisks } from './disk-users.ts'
 
@@ -87,5 +87,5 @@ async function flushMap(map: string, run: StepContext): Promise<void> {
 }
 
 function failed(message: string, result: CommandResult): StepFailed {
-  return new StepFailed('CommandFailed', `${message}: ${wordsOf(result)}`, { hint: HINT })
+  return new StepFailed('CommandFailed', `${message}: ${firstLineOf(result)}`, { hint: HINT })
 }

@@ -2,11 +2,11 @@
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
-import { type FoundDevice, lookAtSource } from '../disks/find-device.ts'
 import { isOfDevice } from '../disks/mount-device.ts'
 import { fileSystemOn } from '../disks/probe-device.ts'
+import { type FoundDevice, lookAtSource } from '../disks/source-device.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { claimGrowth, type FinalFailure, growAndTell, NOTHING_ASKED } from './claim-growth.ts'
 
@@ -24,7 +24,7 @@ const GROWERS: Readonly<Record<string, (device: string, path: string) => readonl
  * @returns what was left as it is, and why
  * @throws StepFailed ForeignMount, ExpandFailed, PathUnusable; VolctlError CommandMissing
  */
-export async function expandLocalVolume({ target }: Step, run: StepContext): Promise<string | undefined> {
+export async function growFileSystem({ target }: Step, run: StepContext): Promise<string | undefined> {
   const wanted = await claimGrowth(run)
   if (wanted === undefined) return NOTHING_ASKED
   const grow = await grower(target, run.bringUp.wanted?.persistentVolume?.spec.local?.path ?? '', run)
@@ -42,7 +42,7 @@ async function grower(target: string, source: string, run: StepContext): Promise
   return async () => {
     const result = await command(run, program, args)
     if (result.status === 0) return undefined
-    throw failed(`${program} of ${found.path}: ${wordsOf(result)}`)
+    throw failed(`${program} of ${found.path}: ${firstLineOf(result)}`)
   }
 }
 
@@ -59,7 +59,7 @@ function requireMounted(target: string, device: FoundDevice, { around, host }: S
 async function isReadOnly({ path }: FoundDevice, run: StepContext): Promise<boolean> {
   const result = await command(run, 'blockdev', ['--getro', path])
   if (result.status === 0) return result.stdout.trim() === '1'
-  throw failed(`blockdev --getro ${path}: ${wordsOf(result)}`)
+  throw failed(`blockdev --getro ${path}: ${firstLineOf(result)}`)
 }
 
 /** What is mounted has a file system: nobody is told to make one. */

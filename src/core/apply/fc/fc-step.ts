@@ -13,7 +13,7 @@ import type { StepContext } from '../operation/step-context.ts'
  * The device is the mount's, not the directory's name. Where nothing was mounted any more, as after a tear-down that was
  * ended half-way, it is the one that udev's links name whole.
  */
-export async function deleteFcDevices({ target }: Step, run: StepContext): Promise<void> {
+export async function removeFcDisks({ target }: Step, run: StepContext): Promise<void> {
   const mount = run.around.table.at(target).at(-1)
   if (mount !== undefined) throw new StepFailed('StillMounted', `${describeMount(mount)} is still there`)
   const name = posix.basename(target)

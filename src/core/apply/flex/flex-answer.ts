@@ -2,7 +2,7 @@
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { CommandResult } from '../../trust/programs.ts'
-import { wordsOf } from '../operation/step-command.ts'
+import { firstLineOf } from '../operation/step-command.ts'
 
 export interface FlexAnswer {
   readonly status?: unknown
@@ -34,7 +34,7 @@ export function requireSuccess(result: CommandResult, what: string, hint: string
   if (answer?.status === 'Success' && result.status === 0) return answer
   const said =
     answer === undefined
-      ? `it printed no JSON status: ${wordsOf(result)}`
+      ? `it printed no JSON status: ${firstLineOf(result)}`
       : answer.status === 'Success'
         ? `it said Success and ended with status ${result.status}`
         : `${String(answer.status ?? 'no status')}: ${String(answer.message ?? 'without a message')}`

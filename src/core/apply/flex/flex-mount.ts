@@ -2,11 +2,11 @@
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { StepOf } from '../../plan/plan.ts'
 import { flexMountOptions } from '../../plugins/flex-options.ts'
 import { mountStep, requireFree } from '../mounts/mount-step.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { isNotSupported, requireSuccess } from './flex-answer.ts'
 import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } from './flex-init.ts'
 import { undoByDriver } from './flex-undo.ts'
@@ -16,7 +16,7 @@ import { undoByDriver } from './flex-undo.ts'
  * driver that says Success and mounts nothing is not believed, since nobody could tell its volume from an empty
  * directory, or from what containers wrote into one, ever after. A failure removes the directory.
  */
-export async function mountFlexVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function mountFlexVolume(step: StepOf<'flexMount'>, run: StepContext): Promise<readonly Undo[]> {
   try {
     const capabilities = await flexCapabilities(step, run)
     requireMountable(capabilities, run)
@@ -28,7 +28,7 @@ export async function mountFlexVolume(step: Step, run: StepContext): Promise<rea
   }
 }
 
-async function mountByDriver(step: Step, run: StepContext): Promise<readonly Undo[]> {
+async function mountByDriver(step: StepOf<'flexMount'>, run: StepContext): Promise<readonly Undo[]> {
   const { target } = step
   const { wanted } = run.bringUp
   if (wanted === undefined) throw new StepFailed('NoLongerWanted', `no pod wants ${target}`)
@@ -51,7 +51,7 @@ async function mountByDriver(step: Step, run: StepContext): Promise<readonly Und
   throw await takeBack([undo], nothing, run)
 }
 
-function bindGlobal({ target, source = '' }: Step, run: StepContext): Promise<readonly Undo[]> {
+function bindGlobal({ target, source = '' }: StepOf<'flexMount'>, run: StepContext): Promise<readonly Undo[]> {
   if (run.around.table.top(source) !== undefined)
     return mountStep({ op: 'mount', target, source, options: ['bind'] }, run)
   throw new StepFailed(

@@ -11,8 +11,12 @@ import { callFlexDriver } from './flex-step.ts'
  *
  * @param op the call that is the opposite of the step's
  */
-export function undoByDriver(op: 'flexUnmount' | 'flexUnmountDevice', step: Step, run: StepContext): Undo {
-  const { target: path } = step
+export function undoByDriver(
+  op: 'flexUnmount' | 'flexUnmountDevice',
+  step: Pick<Step, 'target' | 'detail'>,
+  run: StepContext,
+): Undo {
+  const { target: path, detail } = step
   const { table } = run.around
   const made = table.reached(path).flatMap((mount) => [mount, ...copiesOf(table, mount)])
   const layers = made.map(({ id, dev, root, fsType }) => ({ id, dev, root, fsType }))
@@ -21,7 +25,7 @@ export function undoByDriver(op: 'flexUnmount' | 'flexUnmountDevice', step: Step
     what: `what the driver made of ${path}`,
     back: () => {
       run.around.changed()
-      return callFlexDriver({ ...step, op }, { ...run, operation })
+      return callFlexDriver({ op, target: path, ...(detail === undefined ? {} : { detail }) }, { ...run, operation })
     },
   }
 }

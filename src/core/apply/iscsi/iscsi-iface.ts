@@ -3,9 +3,9 @@
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { IscsiTarget } from '../../names/iscsi-target.ts'
-import { wordsOf } from '../operation/step-command.ts'
+import { firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { deleteIface } from './iscsi-step.ts'
 import { iscsiadm, SESSION_EXISTS } from './iscsiadm.ts'
 
@@ -17,12 +17,12 @@ import { iscsiadm, SESSION_EXISTS } from './iscsiadm.ts'
 export async function prepareIface(target: IscsiTarget, run: StepContext): Promise<readonly Undo[]> {
   const { initIface, iface, initiatorName } = target
   const shown = await iscsiadm(['-m', 'iface', '-I', initIface, '-o', 'show'], run)
-  if (shown.status !== 0) throw ifaceFailed(`iSCSI interface ${initIface} could not be read`, wordsOf(shown))
+  if (shown.status !== 0) throw ifaceFailed(`iSCSI interface ${initIface} could not be read`, firstLineOf(shown))
   if (iface === initIface) return []
   const settings = new Map([...settingsOf(shown.stdout, initIface), ['iface.initiatorname', initiatorName]])
   const made = await iscsiadm(['-m', 'iface', '-I', iface, '-o', 'new'], run)
   if (made.status === SESSION_EXISTS) return []
-  if (made.status !== 0) throw ifaceFailed(`iSCSI interface ${iface} could not be made`, wordsOf(made))
+  if (made.status !== 0) throw ifaceFailed(`iSCSI interface ${iface} could not be made`, firstLineOf(made))
   const undo: Undo = {
     what: `iSCSI interface ${iface}`,
     back: async () => {
@@ -33,7 +33,7 @@ export async function prepareIface(target: IscsiTarget, run: StepContext): Promi
   try {
     for (const [name, value] of [...settings].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       const set = await iscsiadm(['-m', 'iface', '-I', iface, '-o', 'update', '-n', name, '-v', value], run)
-      if (set.status !== 0) throw ifaceFailed(`${name} of iSCSI interface ${iface} could not be set`, wordsOf(set))
+      if (set.status !== 0) throw ifaceFailed(`${name} of iSCSI interface ${iface} could not be set`, firstLineOf(set))
     }
     return [undo]
   } catch (error) {

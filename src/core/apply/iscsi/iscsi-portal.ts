@@ -3,7 +3,7 @@
 import type { IscsiSession } from '../../block/block-tree.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { IscsiTarget } from '../../names/iscsi-target.ts'
-import { wordsOf } from '../operation/step-command.ts'
+import { firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { endSessions } from './iscsi-step.ts'
 import { isThrough, lookAtIscsi, withPort } from './iscsi-volume.ts'
@@ -56,7 +56,7 @@ async function discover(portal: string, { iface }: IscsiTarget, run: StepContext
   const found = await iscsiadm([...record, '--discover'], run)
   if (found.status === 0) return undefined
   await iscsiadm([...record, '-o', 'delete'], run)
-  return `discovery: ${wordsOf(found)}`
+  return `discovery: ${firstLineOf(found)}`
 }
 
 /** @returns why not */
@@ -69,7 +69,7 @@ async function logIn(portal: string, { iqn, iface }: IscsiTarget, run: StepConte
   // The record of a session that is there is not ours to delete.
   if (result.status === SESSION_EXISTS) return 'session exists'
   await iscsiadm([...node, '-o', 'delete'], run)
-  return `log-in: ${wordsOf(result)}`
+  return `log-in: ${firstLineOf(result)}`
 }
 
 /** Only as long as nobody else has anything of the session (S25). */

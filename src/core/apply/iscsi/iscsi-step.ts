@@ -5,7 +5,7 @@ import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../names/i
 import type { Step } from '../../plan/plan.ts'
 import { removeDisks, requireDisksUnused } from '../disks/remove-disks.ts'
 import { askWitness, wantedSources } from '../operation/preconditions.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from './iscsi-volume.ts'
 
@@ -13,7 +13,7 @@ import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from 
 const DONE_ALREADY = new Set([0, 2, 21])
 
 /** @returns what stays, and why; undefined: nothing */
-export async function deleteIscsiDevices(step: Step, run: StepContext): Promise<string | undefined> {
+export async function removeIscsiDisks(step: Step, run: StepContext): Promise<string | undefined> {
   const disk = readIscsiDisk(step.target, run)
   if (disk === undefined) return undefined
   const volume = await lookAtIscsi(disk, step.target, run)
@@ -146,7 +146,7 @@ async function iscsiadm(args: readonly string[], run: StepContext): Promise<void
   run.say(`iscsiadm ${args.join(' ')}`)
   const result = await command(run, 'iscsiadm', args)
   if (result.status !== undefined && DONE_ALREADY.has(result.status)) return
-  throw new StepFailed('CommandFailed', `iscsiadm ${args.join(' ')} failed: ${wordsOf(result)}`, {
+  throw new StepFailed('CommandFailed', `iscsiadm ${args.join(' ')} failed: ${firstLineOf(result)}`, {
     hint: 'Log out by hand, or bring the target back; then plan again: the directory is kept, and tells what is left to do.',
   })
 }

@@ -5,7 +5,7 @@ import type { Undo } from '../../errors/undo.ts'
 import type { Step } from '../../plan/plan.ts'
 import { judgeHostPath } from '../../plugins/host-path-type.ts'
 import { lookAtPath } from '../operation/look-at-path.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
@@ -28,7 +28,7 @@ export async function checkPath({ target, detail = '' }: Step, run: StepContext)
 async function make(run: StepContext, program: string, args: readonly string[], target: string): Promise<void> {
   const result = await command(run, program, args)
   if (result.status === 0) return
-  throw new StepFailed('WriteFailed', `hostPath ${target} could not be made: ${wordsOf(result)}`, {
+  throw new StepFailed('WriteFailed', `hostPath ${target} could not be made: ${firstLineOf(result)}`, {
     hint: 'See what is in its way or what is missing above it, then plan again.',
   })
 }

@@ -8,9 +8,9 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { requireCopiesGone } from './umounted-copies.ts'
 
 /** What a bind mount has of its source, and loses in a remount that does not name it again. */
@@ -48,7 +48,7 @@ async function remount(
   const all = ['bind', 'remount', ...new Set([...others, ...flags])]
   const result = await command(run, 'mount', [...optionArguments(all), source, target])
   run.around.changed()
-  if (result.status !== 0) throw mountFailed(step, wordsOf(result))
+  if (result.status !== 0) throw mountFailed(step, firstLineOf(result))
 }
 
 function optionArguments(options: readonly string[]): string[] {
@@ -99,7 +99,7 @@ export async function mount(step: Step, run: StepContext, args: readonly string[
   run.around.changed()
   const [layer, ...more] = run.around.table.reached(step.target)
   if (result.status !== 0) {
-    const failure = helperMissing(step, result, run) ?? mountFailed(step, wordsOf(result))
+    const failure = helperMissing(step, result, run) ?? mountFailed(step, firstLineOf(result))
     if (layer === undefined) throw failure
     if (ANOTHER_WAS_FIRST.test(result.stderr) || more.length > 0) throw notOurs(step, layer, failure.message)
     throw await takeBack([undoOf(layer, run)], failure, run)
@@ -143,7 +143,7 @@ function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): U
       const result = await waiting.spend((ms) => host.umount([mountPoint], how, ms))
       around.changed()
       if (isThere()) {
-        throw new StepFailed('UnmountFailed', result.timedOut ? 'umount did not end' : wordsOf(result), {
+        throw new StepFailed('UnmountFailed', result.timedOut ? 'umount did not end' : firstLineOf(result), {
           stuck: result.timedOut,
         })
       }

@@ -2,7 +2,7 @@
 import { ExitStatus } from '../../errors/exit-status.ts'
 import type { Outcome } from '../../plan/events.ts'
 
-/** Blocked only because a flag was not given: the person did not ask for it. */
+/** Blocked only because a flag was not given: nobody asked for the operation. */
 const NOT_ASKED_FOR = new Set(['NotAsked', 'DeletesData'])
 
 export function exitStatusOf(outcomes: Iterable<Outcome>, interrupted: boolean): ExitStatus {

@@ -23,11 +23,12 @@ function isUnknownLink({ path, type, realPath }: TreeEntry): boolean {
 }
 
 /** Such a link may hide any volume, whatever else is known of the pod or driver that it is of. */
-export function unknownLinks(inputs: ActualInputs): { readonly path: string; readonly obstacle: Obstacle }[] {
-  return unreadEntries(inputs)
-    .filter(isUnknownLink)
-    .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) }))
-}
+export const unknownLinks = onceFor(
+  (inputs: ActualInputs): readonly { readonly path: string; readonly obstacle: Obstacle }[] =>
+    unreadEntries(inputs)
+      .filter(isUnknownLink)
+      .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) })),
+)
 
 /** Nearly always nothing: then no volume has to look for it. */
 const unreadEntries = onceFor(
@@ -61,7 +62,7 @@ export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | und
 
 /**
  * S21: where volumes leave what tells that they are set up, and it could not be read, any volume may be. Of pods that live
- * see `untoldVolumes`.
+ * see `unidentifiedVolumes`.
  */
 export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undefined {
   if (unreadEntries(inputs).length === 0) return undefined
@@ -83,14 +84,11 @@ export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obs
 }
 
 /** No operation has a part behind such a link, whatever it was decided on. */
-export function blockBehindLinks(inputs: ActualInputs, drafts: readonly Draft[]): void {
+export function behindLinkObstacle(inputs: ActualInputs, draft: Draft): Obstacle | undefined {
   const links = unknownLinks(inputs)
-  if (links.length === 0) return
-  for (const draft of drafts) {
-    const paths = [...draft.paths, ...draft.steps.map(({ target }) => target)]
-    const link = links.find(({ path }) => paths.some((each) => isWithin(each, inputs.absolute(path))))
-    if (link !== undefined) draft.blocked ??= link.obstacle
-  }
+  if (links.length === 0) return undefined
+  const paths = [...draft.paths, ...draft.steps.map(({ target }) => target)]
+  return links.find(({ path }) => paths.some((each) => isWithin(each, inputs.absolute(path))))?.obstacle
 }
 
 function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {

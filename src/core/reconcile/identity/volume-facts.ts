@@ -1,9 +1,9 @@
-/** What a person is shown about a CSI volume before saying yes (S31), and what else the API says of it. */
+/** What a person is shown about a CSI volume before confirming (S31), and what else the API knows about the volume. */
 
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { VolumeMode } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, type VolumeMode } from '../../names/volume-names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -29,7 +29,7 @@ export function describeCsiVolume(
     name,
     ...(podVolumeName === undefined ? {} : { podVolumeName }),
     ...(uniqueName === undefined ? {} : { uniqueName }),
-    plugin: 'kubernetes.io/csi',
+    plugin: CSI_PLUGIN,
     ...(identity === undefined ? {} : { driver: identity.driver, handle: identity.handle }),
     mode,
     ...(identity === undefined ? {} : { handleFrom: identity.from }),
@@ -45,12 +45,12 @@ export function describeCsiVolume(
   }
 }
 
-/** The mount that shows which device it is on; undefined: it is not mounted. */
+/** @param mount a mount of the volume, which shows its device; undefined: the volume is not mounted */
 export function describeDevice(mount: MountInfo | undefined): Pick<VolumeRef, 'device'> {
   return mount === undefined ? {} : { device: `${mount.dev} ${mount.source}` }
 }
 
-/** S31: claim, name and access modes; nothing of an inline volume. */
+/** S31: claim, name and access modes; empty for an inline volume. */
 export function describePersistentVolume(
   volume: PersistentVolume | undefined,
 ): Pick<VolumeRef, 'claim' | 'persistentVolume' | 'accessModes'> {
@@ -63,7 +63,7 @@ export function describePersistentVolume(
   }
 }
 
-/** Are the attachments of other nodes known: the list was read whole, not object by object (S30). */
+/** Are the attachments of other nodes known, since the whole list was read and not single objects (S30)? */
 export function knowsOtherNodes({ inputs }: PlanContext): boolean {
   return isListedWhole(inputs.snapshot.api, 'volumeattachments')
 }

@@ -138,7 +138,7 @@ function elsewhereUnknown(context: PlanContext, volume: VolumeToMount): Wait | u
   if (why === undefined) return undefined
   return {
     code: 'AccessMode',
-    message: `whether ${volume.specName} is attached elsewhere cannot be told with this credential (S30)${why === '' ? '' : `: ${why}`}`,
+    message: `whether ${volume.specName} is attached elsewhere cannot be told with this credential${why === '' ? '' : `: ${why}`}`,
     hint: `Use a credential that may list ${identity === undefined ? 'nodes' : 'volumeattachments'} (--kubeconfig).`,
   }
 }

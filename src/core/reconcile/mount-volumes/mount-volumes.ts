@@ -19,9 +19,9 @@ import { labelObstacle, reportLabel, setUpContext } from './selinux.ts'
 import { describeWanted, leaveWanted } from './wanted.ts'
 
 export function mountOrAttachVolumes(context: PlanContext, findings: Findings): void {
-  const staging = new Map<string, Draft>()
+  const turns: Turns = { mounts: new Set(), stages: new Map() }
   const volumes = context.desired.volumes.filter((volume) => context.classes.of(volume.podUid)?.class === 'Desired')
-  for (const volume of volumes) mountOne(context, findings, volume, staging)
+  for (const volume of volumes) mountOne(context, findings, volume, turns)
   for (const unresolved of context.desired.unresolved) {
     if (context.classes.of(unresolved.podUid)?.class !== 'Desired') continue
     const pod = podRefOf(context, unresolved.podUid)
@@ -46,7 +46,7 @@ const WAITING_FOR = {
   Unknown: 'VolumeUnresolved',
 } as const
 
-function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMount, staging: Map<string, Draft>): void {
+function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMount, turns: Turns): void {
   const { inputs } = context
   if (isMirrorPod(volume.pod) && !context.statics.isRead(volume.pod)) {
     leaveWanted(context, findings, volume, 'its pod is a mirror pod whose manifest was not read on this node (S10)')
@@ -81,12 +81,12 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     return
   }
   const earlier = isForOnePod(volume.persistentVolume) ? operationsOn(findings, volume) : []
-  const rival = earlier.find((draft) => MOUNTS.has(draft.kind) && willRun(context, draft))
+  const rival = earlier.find((draft) => turns.mounts.has(draft))
   if (rival !== undefined) {
     findings.wait(kind, waitForRival(volume, rival), 'R430', { pod, volume: ref })
     return
   }
-  const first = staging.get(volume.uniqueName)
+  const first = turns.stages.get(volume.uniqueName)
   const withStage = volume.deviceMountable && first === undefined && !isStaged(context, volume)
   const {
     steps,
@@ -120,8 +120,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     removes: new Set(),
     ...(blocked === undefined ? {} : { blocked }),
   }
-  if (volume.deviceMountable && first === undefined && willRun(context, draft)) staging.set(volume.uniqueName, draft)
-  findings.add(draft)
+  takeTurn(turns, volume, findings.add(draft), willRun(context, draft))
 }
 
 /** The kubelet finds no mapper for it, and tries for ever (R010). */
@@ -143,7 +142,28 @@ function operationsOn(findings: Findings, { plugin, uniqueName, specName }: Volu
   return [...new Set([...findings.ofVolume(uniqueName), ...findings.leakedOf(specName), ...unnamed])]
 }
 
-/** Neither blocked nor left out by --pod and --volume: the other pods of the volume may leave the stage to it. */
+/**
+ * Which operation is the first on a volume. What holds it from outside its phase does not count: once that is over, it
+ * comes first all the same.
+ */
+interface Turns {
+  readonly mounts: Set<Draft>
+  /** By unique name: the one that stages the volume; the other pods' operations leave that to it. */
+  readonly stages: Map<string, Draft>
+}
+
+function takeTurn(
+  { mounts, stages }: Turns,
+  { deviceMountable, uniqueName }: VolumeToMount,
+  draft: Draft,
+  runs: boolean,
+) {
+  if (!runs) return
+  mounts.add(draft)
+  if (deviceMountable && !stages.has(uniqueName)) stages.set(uniqueName, draft)
+}
+
+/** Neither blocked nor left out by --pod and --volume. */
 function willRun({ options }: PlanContext, draft: Draft): boolean {
   return draft.blocked === undefined && isNamed(draft, options)
 }

@@ -1,23 +1,26 @@
-/** S29: all mounts of one driver dead at once: its backend is away, not its volumes. Blocks that driver's operations. */
+/** S29: all mounts of one driver dead at once: its backend is away, not its volumes. Holds back that driver's operations. */
 import { readStateFile } from '../../actual/state-file.ts'
 import { parentOf } from '../../actual/tree.ts'
 import { append } from '../../lang/append.ts'
+import { onceFor } from '../../lang/once-for.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { Draft } from '../../plan/draft.ts'
+import type { Draft, Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 
-export function blockDeadDrivers(context: PlanContext, drafts: readonly Draft[], gonePods: number): void {
-  if (context.options.acceptOutage === gonePods || (context.inputs.snapshot.deadMounts ?? []).length < 2) return
-  const byDriver = mountsByDriver(context)
-  for (const draft of drafts) {
-    const seen = byDriver.get(draft.volume?.driver ?? '') ?? []
-    const dead = [seen, seen.filter(({ staged }) => !staged)].find(areAllDead)
-    if (dead === undefined) continue
-    draft.blocked = {
-      code: 'OutageSuspected',
-      message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${draft.volume?.driver} are dead at once: its backend is away`,
-      hint: `If they are really gone for good, give --accept-outage ${gonePods}.`,
-    }
+/** An attachment is no call of the driver here: what has to come before it holds it. */
+export function deadDriverObstacle(context: PlanContext, { kind, volume }: Draft): Obstacle | undefined {
+  const driver = volume?.driver
+  if (kind === 'DetachVolume' || driver === undefined) return undefined
+  const { options, inputs, classes } = context
+  const gonePods = classes.all.filter((pod) => pod.class === 'Gone').length
+  if (options.acceptOutage === gonePods || (inputs.snapshot.deadMounts ?? []).length < 2) return undefined
+  const seen = mountsByDriver(context).get(driver) ?? []
+  const dead = [seen, seen.filter(({ staged }) => !staged)].find(areAllDead)
+  if (dead === undefined) return undefined
+  return {
+    code: 'OutageSuspected',
+    message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${driver} are dead at once: its backend is away`,
+    hint: `If they are really gone for good, give --accept-outage ${gonePods}.`,
   }
 }
 
@@ -36,7 +39,7 @@ function areAllDead(mounts: readonly DriverMount[]): boolean {
  * Every pod's mount of a driver, and every staged one that no pod's mount shows: one volume, staged and published, is
  * one mount, since a single daemon that died is no outage (O19).
  */
-function mountsByDriver({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> {
+const mountsByDriver = onceFor(({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> => {
   const byDriver = new Map<string, DriverMount[]>()
   const note = (driver: string, path: string, { dev }: MountInfo, isStaged: boolean): void => {
     append(byDriver, driver, { staged: isStaged, dead: inputs.deadError(path) !== undefined, dev })
@@ -55,6 +58,6 @@ function mountsByDriver({ inputs, staged }: PlanContext): ReadonlyMap<string, re
     note(driver, target, top, true)
   }
   return byDriver
-}
+})
 
 const POD_STATE_FILE = /^pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+\/vol_data\.json$/

@@ -2,44 +2,63 @@
 import { baseName } from '../../actual/tree.ts'
 import { isWithin } from '../../files/path-within.ts'
 import type { LazyMemoryDefect } from '../../model/snapshot.ts'
-import type { Draft, Findings } from '../../plan/draft.ts'
+import type { Draft, Findings, Obstacle, Rule } from '../../plan/draft.ts'
 import type { OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
 
-export function blockLazilyDetached({ inputs: { snapshot } }: PlanContext, findings: Findings): void {
-  if (snapshot.lazyMemory !== undefined) blockWithoutMemory(snapshot.lazyMemory, findings)
-  const drafts = findings.operations
-  for (const detached of snapshot.lazilyDetached ?? []) {
-    const onPath = drafts.filter((draft) => concerns(draft, detached.path))
-    // Its device and its attachment are of the same volume, on other paths.
-    const names = new Set([detached.volume, ...onPath.map(({ volume }) => nameOf(volume))])
+/**
+ * What of these operations is on a path that was detached lazily, or is of the same volume: its device and its attachment
+ * are on other paths.
+ */
+export function lazilyDetachedRule({ inputs: { snapshot } }: PlanContext, drafts: readonly Draft[]): Rule {
+  const all = (snapshot.lazilyDetached ?? []).map((detached) => {
+    const onPath = new Set(drafts.filter((draft) => concerns(draft, detached.path)))
+    const names = new Set([detached.volume, ...[...onPath].map(({ volume }) => nameOf(volume))])
     names.delete(undefined)
-    for (const draft of [...onPath, ...drafts.filter(({ volume }) => names.has(nameOf(volume)))]) {
-      draft.blocked = {
-        code: 'DetachedLazily',
-        message: `${detached.path} was detached lazily by an earlier apply, and its file system (${detached.dev}) is not shown to be gone`,
-        hint: 'End what still uses it, or reboot; then plan again.',
-      }
+    return { detached, onPath, names }
+  })
+  return (draft) => {
+    const found = all.findLast(({ onPath, names }) => onPath.has(draft) || names.has(nameOf(draft.volume)))
+    if (found === undefined) return undefined
+    const { path, dev } = found.detached
+    return {
+      code: 'DetachedLazily',
+      message: `${path} was detached lazily by an earlier apply, and its file system (${dev}) is not shown to be gone`,
+      hint: 'End what still uses it, or reboot; then plan again.',
     }
   }
+}
+
+/** That the memory of lazy unmounts cannot be read is said once, and of every operation that it holds. */
+export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings: Findings): void {
+  const { lazyMemory } = snapshot
+  if (lazyMemory === undefined) return
+  findings.complete = false
+  findings.problem('error', 'LazyMemoryUnusable', unknownBy(lazyMemory), { path: lazyMemory.path }, hintOf(lazyMemory))
 }
 
 /**
  * What was detached lazily is not known, and not known is not "nothing": any volume may be one. Devices stay where they
  * are, and no driver is asked to let go of what is not mounted any more. A mount that is still there may go.
  */
-function blockWithoutMemory({ path, why }: LazyMemoryDefect, findings: Findings): void {
-  const hint =
-    why === 'permission denied'
-      ? 'It is for root alone: use sudo.'
-      : `Look at it, and at who else may write there; make it root's again (chown, chmod go-w), or, where nothing was detached lazily since this boot, remove ${path}. Then plan again.`
-  const unknown = `what earlier applies detached lazily is not known: ${path} is not believed, or cannot be read: ${why}`
-  findings.complete = false
-  findings.problem('error', 'LazyMemoryUnusable', unknown, { path }, hint)
-  for (const draft of findings.operations) {
-    if (!letsGo(draft)) continue
-    draft.blocked ??= { code: 'LazyMemoryUnusable', message: `${unknown}; this volume may be one`, hint }
+export function lazyMemoryObstacle({ inputs: { snapshot } }: PlanContext, draft: Draft): Obstacle | undefined {
+  const { lazyMemory } = snapshot
+  if (lazyMemory === undefined || !letsGo(draft)) return undefined
+  return {
+    code: 'LazyMemoryUnusable',
+    message: `${unknownBy(lazyMemory)}; this volume may be one`,
+    hint: hintOf(lazyMemory),
   }
+}
+
+function unknownBy({ path, why }: LazyMemoryDefect): string {
+  return `what earlier applies detached lazily is not known: ${path} is not believed, or cannot be read: ${why}`
+}
+
+function hintOf({ path, why }: LazyMemoryDefect): string {
+  return why === 'permission denied'
+    ? 'It is for root alone: use sudo.'
+    : `Look at it, and at who else may write there; make it root's again (chown, chmod go-w), or, where nothing was detached lazily since this boot, remove ${path}. Then plan again.`
 }
 
 const OF_DEVICES: readonly OperationKind[] = ['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume']

@@ -1,4 +1,4 @@
-/** Who else shows the file system of a staged mount: the references of R031, R032 and S24. */
+/** Which other mounts show the file system of a staged mount: the references of R031, R032 and S24. */
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -6,14 +6,14 @@ import type { PodClass } from '../pods/pod-classes.ts'
 import { isLiving } from '../pods/volume-users.ts'
 
 export type References =
-  /** A pod that must not be disturbed shows it: the volume is in use. */
+  /** A mount of a pod that must not be disturbed is one: the volume is in use. */
   | { readonly kind: 'inUse'; readonly by: PodClass }
   /** Free once these operations are done. */
   | { readonly kind: 'free'; readonly after: readonly Draft[] }
   | { readonly kind: 'held'; readonly obstacle: Obstacle }
 
 /**
- * @param staged the mounts that are about to go
+ * @param staged the mounts that are to be removed
  * @param target absolute path of the staged mount
  */
 export function referencesTo(
@@ -43,13 +43,13 @@ export function referencesTo(
     held ??= {
       code: 'HeldBy',
       message: `${path} shows the same file system as ${target} (${reference.dev} ${reference.root})`,
-      hint: `See who needs ${path} (findmnt ${path}); unmount it first.`,
+      hint: `Find out who needs ${path} (findmnt ${path}); unmount it first.`,
     }
   }
   return held === undefined ? { kind: 'free', after: [...after] } : { kind: 'held', obstacle: held }
 }
 
-/** Every mount that shows one of these trees or a part of it: bind mounts, sub-paths included (R031). */
+/** Every mount that shows one of these trees or a part of them: bind mounts, sub-paths included (R031). */
 function showing({ inputs }: PlanContext, staged: readonly MountInfo[]): Set<MountInfo> {
   return new Set(staged.flatMap((mount) => inputs.devices.showing(mount)))
 }

@@ -106,10 +106,10 @@ function stepsOf(context: PlanContext, global: GlobalMount, target: string, call
 
 /** What has to be released on the node once nothing is mounted or mapped any more, and the record of it (P76, P81, P84). */
 export function releaseSteps(plugin: string, target: string): Step[] {
-  if (plugin === FC_PLUGIN) return [{ op: 'deleteScsiDevices', target }]
+  if (plugin === FC_PLUGIN) return [{ op: 'removeFcDisks', target }]
   if (plugin !== ISCSI_PLUGIN) return []
   return [
-    { op: 'deleteScsiDevices', target },
+    { op: 'removeIscsiDisks', target },
     { op: 'iscsiLogout', target, detail: 'unless another LUN of the session is in use' },
     { op: 'unlink', target: `${target}/iscsi.json` },
   ]

@@ -40,14 +40,14 @@ function dataObstacle(
     return {
       code: 'DeletesData',
       message: `${context.inputs.absolute(unread.path)} could not be read whole: ${unread.error}`,
-      hint: 'Give --orphans to delete it with the pod, whatever it holds.',
+      hint: 'Give --orphans to delete the data as well, whatever it is.',
     }
   }
   if (memory.length > 0) return memoryObstacle(volume.name, memory)
   return {
     code: 'DeletesData',
     message: `emptyDir ${volume.name} holds ${files.length} file${files.length === 1 ? '' : 's'} (${countOf(files).bytes} bytes)`,
-    hint: 'Give --orphans to delete it with the pod.',
+    hint: 'Give --orphans to delete the data as well.',
   }
 }
 

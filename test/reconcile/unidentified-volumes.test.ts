@@ -47,7 +47,7 @@ describe('a pod that still runs uses the PersistentVolume of the name that is le
   })
 })
 
-describe('a volume that cannot be told may be any', () => {
+describe('a volume that could not be identified may be any', () => {
   /** Another volume that nobody wants, and one of another driver. */
   const others = (built: NodeBuilder): NodeBuilder => {
     built.drivers.push('other.test')
@@ -287,7 +287,7 @@ describe('S9: what runs counts, with or without a directory', () => {
     expect(made.problems).toEqual([])
     expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
   })
-  it('nor the pod of a static manifest, which runs under the UID that its mirror pod bears', () => {
+  it('nor the pod of a static manifest, which runs under the UID of its mirror pod', () => {
     const HASH = '0123456789abcdef0123456789abcdef'
     const built = idle().running(HASH)
     built.pods.push({

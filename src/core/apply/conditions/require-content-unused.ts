@@ -1,4 +1,7 @@
-/** Nothing is taken away that is in use under another name (S12, S13): asked before an operation begins, and before content goes. */
+/**
+ * Refuses to take away what is in use under another name (S12, S13). Asked before an operation begins, and again before
+ * content is deleted.
+ */
 import { posix } from 'node:path'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import { staying } from '../../holders/content-holders.ts'
@@ -15,8 +18,8 @@ import { expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
- * Before the first step, so that nothing is half done: who uses the content that the operation deletes, the memory that
- * ends with its mounts, or the directory that it removes.
+ * Asked before the first step, so that nothing is left half done: does anybody use the content that the operation deletes,
+ * the tmpfs content that is lost with its mounts, or the directory that it removes.
  *
  * @throws OperationRefused HeldBy, UsersUnknown
  */
@@ -33,7 +36,7 @@ export async function requireNoUsers(run: StepContext): Promise<void> {
   for (const { place, deep } of places) {
     const found = mountUsers(place, where, deep, run)
     if (found === '') continue
-    throw new OperationRefused('HeldBy', `${where} is in use by ${found}; nothing was done`, { hint: END_IT })
+    throw new OperationRefused('HeldBy', `${where} is in use by ${found}; nothing was done`, { hint: RELEASE_HINT })
   }
 }
 
@@ -43,8 +46,8 @@ export async function requireContentUnused(path: string, run: StepContext): Prom
   if (refusal !== undefined) throw new StepFailed(refusal.code, refusal.message, { hint: refusal.hint })
 }
 
-const END_IT =
-  'End that use first (the process, umount, losetup -d, swapoff, exportfs -u, whichever it is); then plan again.'
+const RELEASE_HINT =
+  'Stop that use first: end the process, or umount, losetup -d, swapoff or exportfs -u what is named. Then plan again.'
 
 interface Refusal {
   readonly code: 'HeldBy' | 'UsersUnknown'
@@ -62,23 +65,24 @@ async function refusalOf(path: string, run: StepContext): Promise<Refusal | unde
     ...(operation.pod && { podUid: operation.pod.uid }),
   })
   const who = describeHolders(found, context.nameOf)
-  if (who !== '') return { code: 'HeldBy', message: `${path} is in use by ${who}; nothing was deleted`, hint: END_IT }
+  if (who !== '')
+    return { code: 'HeldBy', message: `${path} is in use by ${who}; nothing was deleted`, hint: RELEASE_HINT }
   const [unknown] = found.unseen
   if (unknown === undefined) return undefined
   return {
     code: 'UsersUnknown',
-    message: `who uses ${path} could not be found out: ${unknown}; nothing was deleted`,
-    hint: 'Nothing is deleted that may be in use: run it as root with CAP_SYS_PTRACE, end what hangs, or reboot.',
+    message: `the users of ${path} could not be determined: ${unknown}; nothing was deleted`,
+    hint: 'volctl deletes nothing that may be in use: run volctl as root with CAP_SYS_PTRACE, end the process that hangs, or reboot.',
   }
 }
 
 interface Removed {
   readonly place: Location
-  /** What is mounted on something in it counts as well; else each name in it is asked when it is removed (R036). */
+  /** Do mounts on something in it count as well; if not, each name in it is checked when it is removed (R036). */
   readonly deep: boolean
 }
 
-/** Directories that are emptied; one that is empty is somebody's to fill, who stands in it or has it open. */
+/** Directories whose content is deleted; an empty one too, since a process that has it open could still write to it. */
 function contentOf({ operation, around }: StepContext): readonly string[] {
   const emptied = operation.steps.filter(({ op }) => op === 'deleteContent').map(({ target }) => target)
   const last = operation.steps.at(-1)
@@ -90,7 +94,7 @@ function isEmptyDir({ volume }: Operation): boolean {
   return volume !== undefined && pluginNamed(volume.plugin).tearDown === 'emptyDir'
 }
 
-/** An emptyDir in memory ends with its mounts. */
+/** The tmpfs of an emptyDir: its content is lost with its last mount. */
 function memoryOf({ operation, around }: StepContext): Removed[] {
   if (operation.deletes === undefined || operation.steps.every(({ op }) => op !== 'umount')) return []
   const types = allowedFsTypes('emptyDir') ?? []
@@ -101,12 +105,12 @@ function memoryOf({ operation, around }: StepContext): Removed[] {
   return [...new Map(places.map((each) => [`${each.place.dev} ${each.place.path}`, each])).values()]
 }
 
-/** Directories that somebody may have bound elsewhere while they were full. */
+/** Directories that the operation removes, which somebody may have bind-mounted elsewhere while they had content. */
 function removedBy({ operation, around }: StepContext): Removed[] {
   const isPodDirectory = operation.kind === 'RemoveOrphanPodDir'
   const last = operation.steps.at(-1)
   if (last?.op !== 'rmdir' || !(isPodDirectory || isEmptyDir(operation))) return []
-  // By the directory above: a mount on it goes first.
+  // By its parent directory: what is mounted on it is unmounted before.
   const parent = locate(around.table, posix.dirname(last.target))
   if (parent === undefined) return []
   return [
@@ -114,7 +118,7 @@ function removedBy({ operation, around }: StepContext): Removed[] {
   ]
 }
 
-/** In words; empty where there are none. */
+/** Users of the place by mounts and overlays, as text; empty where there are none. */
 function mountUsers(place: Location, path: string, deep: boolean, { around, operation, context }: StepContext): string {
   const { table, others } = around
   const stays = staying(table, new Set(expectedIds(operation).keys()))

@@ -141,7 +141,7 @@ it('a marker that cannot be made takes its directories along', async () => {
   fixture.host.createFile = () => {
     throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
   }
-  const outcome = await run({ op: 'write', target: `${ROOT}/plugins/a/b/ready` })
+  const outcome = await run({ op: 'writeMarker', target: `${ROOT}/plugins/a/b/ready` })
   expect(outcome).toMatchObject({ state: 'failed', code: 'WriteFailed' })
   expect([...fixture.host.files.keys()].filter((path) => path.startsWith(`${ROOT}/plugins/`))).toEqual([])
 })

@@ -1,15 +1,15 @@
-/** Taking back the steps of one operation, where nobody else may count on them by now. */
+/** Takes back the steps of one operation, unless somebody else may rely on them by now. */
 import { isStuck, leaveAll, takeBackAll, type Undo } from '../../errors/undo.ts'
 import { askKubelet, ownsNode, plannedWithKubelet } from './preconditions.ts'
 import type { StepContext } from './step-context.ts'
 
-/** However much of its time the operation has spent. */
+/** Time for the undo, however much of its time the operation has spent. */
 const UNDO_MS = 30_000
 
 /**
- * Takes everything back, the newest first. What could not be taken back is added to the failure's message. After a call
- * that was given up nothing is touched, since it may still be at work; nor where a kubelet has come, which may count on
- * it (S11).
+ * Takes everything back, the newest first. What could not be taken back is added to the failure's message. Nothing is
+ * touched after a call that was given up, since it may still be running, nor once a kubelet runs, which may rely on what
+ * was made (S11).
  *
  * @returns what to throw
  */
@@ -20,7 +20,7 @@ export async function takeBack(undos: readonly Undo[], failure: unknown, run: St
   return takeBackAll(undos, failure)
 }
 
-/** One that cannot be found out about may be there. */
+/** If the kubelet's state is unknown, it may run. */
 async function hasKubelet({ plan, context }: StepContext): Promise<boolean> {
   if (plannedWithKubelet(plan)) return false
   try {

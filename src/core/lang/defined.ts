@@ -1,0 +1,15 @@
+/** The keys whose value may be undefined. */
+type Optional<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T]
+
+/** The same with those keys left out where there is no value: absent, never undefined. */
+export type Defined<T> = { [K in Exclude<keyof T, Optional<T>>]: T[K] } & {
+  [K in Optional<T>]?: Exclude<T[K], undefined>
+}
+
+/**
+ * The properties that have a value, in their order. JSON and `exactOptionalPropertyTypes` both tell an absent property from
+ * one that is undefined: `{ id, ...defined({ hint }) }`.
+ */
+export function defined<T extends object>(given: T): Defined<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<T>
+}

@@ -1,0 +1,45 @@
+/** Sources that failed: each is an error of the plan, which is not complete then. */
+import type { Findings } from '../plan/draft.ts'
+import type { PlanContext } from './context/context.ts'
+import { podListIsComplete } from './pods/pod-classes.ts'
+import { missingPodsDirectory } from './pods/pods-directory.ts'
+
+const SECTIONS = [
+  'api',
+  'mountinfo',
+  'tree',
+  'runtime',
+  'processes',
+  'deadMounts',
+  'staticPods',
+  'kubelet',
+  'blockDevices',
+  'csiSockets',
+] as const
+
+/** A section that is not there is a source that failed: said, and the plan is not complete (contract, Snapshot). */
+export function reportMissingSections({ inputs }: PlanContext, findings: Findings): void {
+  const { snapshot } = inputs
+  for (const section of SECTIONS) {
+    const missing =
+      section === 'mountinfo' ? inputs.mounts.size === 0 && !snapshot.mountinfo : snapshot[section] === undefined
+    if (!missing) continue
+    findings.complete = false
+    findings.problem(
+      'error',
+      'SectionMissing',
+      `${section} is missing: what it would show is not known`,
+      {},
+      'Take a new snapshot.',
+    )
+  }
+  const missing = missingPodsDirectory(inputs)
+  if (missing !== undefined) {
+    findings.complete = false
+    findings.problem('error', 'NoPodsDirectory', missing.message, { path: missing.path }, missing.hint)
+  }
+  if (snapshot.api !== undefined && !podListIsComplete(inputs)) {
+    findings.complete = false
+    findings.problem('error', 'PodListIncomplete', 'the list of pods is not complete: nobody is taken for gone')
+  }
+}

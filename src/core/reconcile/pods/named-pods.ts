@@ -1,0 +1,41 @@
+/** What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract). */
+import { namedUids } from '../../desired/pods.ts'
+import type { PlanOptions } from '../../plan/plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import type { PodClass, PodClasses } from './pod-classes.ts'
+
+/** A shorter one is a name: nobody types four digits of a UID and means a pod that is called so. */
+const BEGINNING = /^[0-9a-f][0-9a-f-]{3,}$/
+
+export interface NamedPods {
+  /** UIDs; a name that no pod has, or several have, stands here as it was given. */
+  readonly pods: readonly string[]
+  readonly ambiguous: readonly { readonly given: string; readonly pods: readonly PodClass[] }[]
+}
+
+/** Pods of one namespace and name are all meant: one that is orphaned, and the one that came after it. */
+export function namedPods({ pods = [], namespaces = [] }: PlanOptions, classes: PodClasses): NamedPods {
+  const found = pods.map((given) => ({ given, pods: podsCalled(given, namespaces, classes.all) }))
+  const ambiguous = found.filter(({ given, pods: called }) => isAmbiguous(given, called))
+  return {
+    pods: found.flatMap((each) =>
+      each.pods.length === 0 || ambiguous.includes(each) ? [each.given] : each.pods.map(({ uid }) => uid),
+    ),
+    ambiguous,
+  }
+}
+
+function podsCalled(given: string, namespaces: readonly string[], all: readonly PodClass[]): readonly PodClass[] {
+  const byUid = all.filter(({ uid, pod }) => uid === given || (pod !== undefined && namedUids(pod).includes(given)))
+  if (byUid.length > 0) return byUid
+  const here = all.filter(({ ref }) => namespaces.length === 0 || namespaces.includes(ref.namespace ?? ''))
+  const byName = here.filter(({ ref }) => ref.name !== undefined && [ref.name, namespacedName(ref)].includes(given))
+  return byName.length > 0 || !BEGINNING.test(given) ? byName : here.filter(({ uid }) => uid.startsWith(given))
+}
+
+function isAmbiguous(given: string, called: readonly PodClass[]): boolean {
+  const [first, ...others] = called
+  if (first === undefined || called.some(({ uid }) => uid === given)) return false
+  const name = namespacedName(first.ref)
+  return others.some(({ ref }) => ref.name === undefined || namespacedName(ref) !== name)
+}
