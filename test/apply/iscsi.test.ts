@@ -28,7 +28,7 @@ interface Given {
   readonly iface?: string
   /** Undefined: mounted from nowhere. */
   readonly disk?: string
-  /** Null: there is no such file. */
+  /** Null: no such file. */
   readonly json?: string | null
 }
 
