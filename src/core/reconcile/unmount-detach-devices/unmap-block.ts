@@ -17,8 +17,8 @@ import { identifyBlock, identityObstacle } from '../identity/csi-identity.ts'
 import type { CsiIdentity, Identified } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
+import { referencesTo } from '../obstacles/mount-references.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
-import { referencesTo } from '../obstacles/references.ts'
 import { globalUniqueName, releaseSteps } from './unmount-other-devices.ts'
 
 /** Step 1 for block volumes: what pods that are gone have mapped. */

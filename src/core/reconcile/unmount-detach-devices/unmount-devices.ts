@@ -20,8 +20,8 @@ import { identifyStaged, identityObstacle } from '../identity/csi-identity.ts'
 import type { CsiIdentity } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
+import { referencesTo } from '../obstacles/mount-references.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
-import { referencesTo } from '../obstacles/references.ts'
 
 export function unmountDevices(context: PlanContext, findings: Findings): void {
   for (const staged of context.staged) unmountDevice(context, findings, staged)

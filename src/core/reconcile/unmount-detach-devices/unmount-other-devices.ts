@@ -12,7 +12,7 @@ import { type FlexCall, flexCall } from '../drivers/flex-driver.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { isDeviceWanted } from '../obstacles/device-users.ts'
-import { referencesTo } from '../obstacles/references.ts'
+import { referencesTo } from '../obstacles/mount-references.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
   for (const global of globalMounts(context.inputs)) {
