@@ -88,7 +88,7 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
   )
 }
 
-/** What shows that the control plane takes the volume for detached from this node, if anything does. What was not read shows nothing (S3). */
+/** What shows that the control plane takes the volume for detached from this node. What was not read shows nothing (S3). */
 function whyNotAttached({ objects, inputs }: PlanContext, { uniqueName, identity }: PresentVolume): string | undefined {
   const { api, nodeName } = inputs.snapshot
   if (!objects.isAttached(uniqueName)) return 'node.status.volumesAttached does not list it'
