@@ -1,8 +1,8 @@
 /**
  * The names of CSI file system volumes in a pod's directory, even if little is left of them.
  *
- * The name is the PersistentVolume's, or the pod volume's if that is inline (C9). It proves no volume, but it is all that is left of
- * a volume whose records are lost (O2, O5, O17).
+ * The name is the PersistentVolume's, or the pod volume's if that is inline (C9). It proves no volume, but it is all that is left
+ * of a volume whose records are lost (O2, O5, O17).
  */
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'

@@ -1,8 +1,8 @@
 /**
  * One pod's file system volumes, by the disk and the mount table.
  *
- * Found by listing, as the kubelet's reconstruction does (R502), and in the mount table, which also shows volumes that are hidden or
- * have no directory left. Nothing is judged here: `reconcile/` does that.
+ * Found by listing, as the kubelet's reconstruction does (R502), and in the mount table, which also shows volumes that are hidden
+ * or have no directory left. Nothing is judged here: `reconcile/` does that.
  */
 import { append } from '../lang/append.ts'
 import { compareText } from '../lang/compare-text.ts'

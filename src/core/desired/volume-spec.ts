@@ -4,7 +4,7 @@ import type { VolumeMode } from '../names/volume-names.ts'
 
 /** A pod volume resolved to what the kubelet calls a spec: an inline volume or a PersistentVolume, translated to CSI. */
 export interface VolumeSpec {
-  /** R005: the name in the pod's spec for an inline volume, else the PersistentVolume's name (synthetic for translated inline volumes). */
+  /** R005: the pod's name for an inline volume, else the PersistentVolume's (synthetic for translated inline volumes). */
   readonly specName: string
   /** e.g. kubernetes.io/csi, kubernetes.io/empty-dir, vendor/driver */
   readonly plugin: string

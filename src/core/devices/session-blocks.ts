@@ -21,7 +21,7 @@ interface Link {
 
 /**
  * Every map directory with the links that lead to its device, then the links without a map directory: such a link is all that is
- * left of a map, or it is not known of which. It is removed by itself.
+ * left of a map, or its map is not known. It is removed by itself.
  */
 export function sessionBlockVolumes(
   inputs: ActualInputs,

@@ -96,7 +96,7 @@ function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacl
   }
 }
 
-/** S14: the state file of another volume under this name is not overwritten, such as one of a PersistentVolume that was deleted and created again. */
+/** S14: a state file of another volume under this name is not overwritten: its PersistentVolume was deleted and created again. */
 function otherVolumeObstacle({ inputs }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   const path = csiPublishStateFile(volume)
   const data = readStateFile(inputs.tree.get(path))?.data

@@ -11,7 +11,7 @@ import type { Host } from '../../host/host.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
-import { parseCsiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { describeMount, expectedIds } from '../operation/expected-mounts.ts'
@@ -27,7 +27,7 @@ type Matches = (shape: VolumeShape) => ShapeMatch
 export function requireNotSetUpElsewhere(run: StepContext, persistentVolume?: string): void {
   const { operation, around, plan, context } = run
   const { volume } = operation
-  if (volume === undefined || volume.plugin !== 'kubernetes.io/csi') return
+  if (volume === undefined || volume.plugin !== CSI_PLUGIN) return
   const matches = shapeMatcher({
     ...(volume.uniqueName === undefined ? {} : parseCsiUniqueName(volume.uniqueName)),
     names: namesOf(volume, persistentVolume),

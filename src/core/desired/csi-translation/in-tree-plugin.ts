@@ -7,7 +7,7 @@ import type {
   PodVolumeSource,
 } from '../../model/objects.ts'
 
-/** A volume that cannot be translated: the kubelet cannot mount it either. The message completes "cannot be translated to CSI: …". */
+/** A volume that the kubelet cannot translate, and so cannot mount. The message completes "cannot be translated to CSI: …". */
 export interface Untranslatable {
   readonly error: string
 }

@@ -39,6 +39,6 @@ export function memoryObstacle(volumeName: string, layers: readonly MountInfo[])
   return {
     code: 'DeletesData',
     message: `the ${layers.at(-1)?.fsType} of emptyDir ${volumeName} may hold data, which is lost when it is unmounted`,
-    hint: 'Give --orphans to delete it with the pod.',
+    hint: 'Give --orphans to delete the data as well.',
   }
 }
