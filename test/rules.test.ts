@@ -141,7 +141,7 @@ describe('volctl explain S11', () => {
 
         Kubernetes: pkg/volume/util/util.go, GetUniquePodName
 
-      All rules: man 7 volctl-rules
+      All rules: the manual page volctl-rules(7)
       "
     `)
   })

@@ -34,7 +34,9 @@ function mainPage(commands: readonly Command.Cached[]): string {
     section('VOLUME PLUGINS', `${written('VOLUME PLUGINS')}${plugins()}`),
     section('REASONS AND CODES', `${written('REASONS AND CODES')}${catalogue()}`),
     section('EXIT STATUS', `${written('EXIT STATUS')}${exitStatuses()}`),
-    ...['ENVIRONMENT', 'FILES', 'SAFETY', 'IN A CONTAINER', 'EXAMPLES'].map((title) => section(title, written(title))),
+    ...['ENVIRONMENT', 'FILES', 'SAFETY', 'TRUSTED FILES AND PROCESSES', 'IN A CONTAINER', 'EXAMPLES'].map((title) =>
+      section(title, written(title)),
+    ),
     section('SEE ALSO', `${commands.map(pageName).join(',\n')},\n.BR volctl\\-rules (7),\n${written('SEE ALSO')}`),
   ].join('')
 }

@@ -22,6 +22,7 @@ const inputs = object<PlanInputs>({
   kubelet: object<PlanInputs['kubelet']>({
     state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
     note: optional(text),
+    unit: optional(about('The systemd unit that runs the kubelet, or would start it.', text)),
   }),
   actual: object<PlanInputs['actual']>({ mounts: count, podDirs: count }),
   runtime: object<PlanInputs['runtime']>({ source: text, pods: count }),

@@ -4,6 +4,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { labelOption } from '../desired/selinux-label.ts'
 import { isReadOnlyFor } from '../desired/shared-sources.ts'
+import { defined } from '../lang/defined.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { linkEvidence, mountEvidence } from './evidence.ts'
@@ -17,9 +18,9 @@ export interface Lun {
   /** The global directory, of the mount or of the maps, relative to the root directory. */
   readonly global: string
   readonly fsType: string | undefined
-  /** Of an inline source; a PersistentVolume is read-only by its claim. */
+  /** `readOnly` of an inline source; a PersistentVolume is read-only by its claim. */
   readonly readOnly: boolean | undefined
-  /** What brings the device to the node, given the global directory, which is there by then. */
+  /** Steps that bring the device to the node. The global directory exists by then. */
   find(global: string): readonly Step[]
 }
 
@@ -30,9 +31,9 @@ export interface LunKind {
   readonly facts: VolumePlugin['facts']
   readonly sourceText: NonNullable<VolumePlugin['sourceText']>
   readonly device: PluginDevice
-  /** What the volume's source names, or why it names nothing. */
+  /** The LUN that the volume's source names, or why it names none. */
   lunOf(volume: VolumeToMount): Lun | SpecFailure
-  /** What else keeps it from being brought up. */
+  /** What else prevents the set-up. */
   obstacle?(volume: VolumeToMount): Obstacle | undefined
 }
 
@@ -56,11 +57,11 @@ export function lunPlugin({ lunOf, obstacle = () => undefined, ...kind }: LunKin
     setUp: (context, volume, first) => {
       const lun = lunOf(volume)
       if ('error' in lun) {
-        const hint = 'Correct the source; then plan again.'
+        const hint = "Correct the volume's source; then plan again."
         return { steps: [], blocked: { code: 'InvalidSource', message: lun.error, hint } }
       }
       const blocked = obstacle(volume)
-      return { steps: lunSteps(context, volume, lun, first), ...(blocked === undefined ? {} : { blocked }) }
+      return { steps: lunSteps(context, volume, lun, first), ...defined({ blocked }) }
     },
   }
 }
@@ -72,10 +73,10 @@ function lunEvidence(inputs: ActualInputs, volume: VolumeToMount, global: string
 }
 
 /**
- * The device is found for every pod that has it as it is, and once for the global mount. One that is there is compared
- * with the device, as the kubelet logs in anew for every pod (P14).
+ * The device is found once for the global mount, or again for every pod that gets the raw device. An existing global mount is
+ * compared with the device, since the kubelet logs in again for every pod (P14).
  *
- * @param first whether the global mount is part of it
+ * @param first whether the steps include the global mount
  */
 function lunSteps(context: SetUpContext, volume: VolumeToMount, lun: Lun, first: boolean): Step[] {
   const { inputs } = context
@@ -96,7 +97,11 @@ function deviceSteps(volume: VolumeToMount, { fsType, find }: Lun, target: strin
   return [
     { op: 'mkdir', target, mode: '0750' },
     ...find(target),
-    { op: 'mountDevice', target, ...(fsType ? { fsType } : {}), ...(options.length === 0 ? {} : { options }) },
+    {
+      op: 'mountDevice',
+      target,
+      ...defined({ fsType: fsType || undefined, options: options.length === 0 ? undefined : options }),
+    },
   ]
 }
 

@@ -1,7 +1,8 @@
-/** nfs: one mount a pod (P62-P65). */
+/** nfs: a mount for each pod (P62-P65). */
 import { isIPv6 } from 'node:net'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { isReadOnlyFor, sharedSourcesOf } from '../desired/shared-sources.ts'
+import { defined } from '../lang/defined.ts'
 import type { Step } from '../plan/plan.ts'
 import { mountEvidence } from './evidence.ts'
 import { perPodFacts, sharedSources, specNameOf } from './facts.ts'
@@ -16,7 +17,7 @@ export const nfs: VolumePlugin = {
   ...PER_POD,
   name: NAME,
   source: 'nfs',
-  about: { tearDown: 'unmounted, a dead server notwithstanding', setUp: 'mounted with its options' },
+  about: { tearDown: 'unmounted, even if its server is dead', setUp: 'mounted with its options' },
   reconstructs: true,
   tearDown: 'mount',
   facts: (spec, context) =>
@@ -39,7 +40,7 @@ function setUpSteps(volume: VolumeToMount, target: string): Step[] {
       target,
       source: `${server}:${source.path}`,
       fsType: 'nfs',
-      ...(options.length === 0 ? {} : { options }),
+      ...defined({ options: options.length === 0 ? undefined : options }),
     },
   ]
 }
