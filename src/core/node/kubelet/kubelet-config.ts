@@ -5,16 +5,16 @@ import { errnoOf, errorMessage, VolctlError } from '../../errors/errors.ts'
 import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
 
-/** The fields of KubeletConfiguration that some decision uses; nothing else is kept, for some hold credentials. */
+/** The fields of KubeletConfiguration that volctl uses. Nothing else is kept, since some fields hold credentials. */
 export interface KubeletConfig {
   readonly staticPodPath?: string
   readonly staticPodURL?: string
   readonly enableControllerAttachDetach?: boolean
-  /** Kubernetes has it no more; a kubelet that is old enough obeys it (R710). */
+  /** Removed from Kubernetes; old kubelets still use it (R710). */
   readonly keepTerminatedPodVolumes?: boolean
   readonly containerRuntimeEndpoint?: string
   readonly cgroupDriver?: string
-  /** Of its API. */
+  /** Port of the kubelet's API. */
   readonly port?: number
   readonly healthzPort?: number
   readonly healthzBindAddress?: string
@@ -41,7 +41,7 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
   const documents = files.map(readConfigFile)
   const merged = {
     ...(Object.assign({}, ...documents) as Document),
-    // Of a map, unlike of a list, a later file replaces single keys.
+    // In a map, unlike a list, a later file replaces single keys.
     featureGates: Object.assign({}, ...documents.map(({ featureGates }) => featureGates)) as object,
   }
   return pick({
@@ -72,15 +72,16 @@ function readConfigFile(path: string): Document {
   try {
     document = load(readTrustedText(path))
   } catch (error) {
-    if (error instanceof NotTrusted) throw unreadable(path, `it is not obeyed: ${error.why}`, error, TRUST_HINT)
+    if (error instanceof NotTrusted) throw unreadable(path, `volctl does not use it: ${error.why}`, error, TRUST_HINT)
     const errno = errnoOf(error)
     const why = errno === undefined ? (errorMessage(error).split('\n')[0] ?? '') : whyUnusable('it', error)
     throw unreadable(path, why, error)
   }
-  if (typeof document !== 'object' || document === null) throw unreadable(path, 'it holds no object')
+  if (typeof document !== 'object' || document === null) throw unreadable(path, 'it is not a YAML mapping')
   // By content, never by name: on some distributions kubelet.conf is a kubeconfig, on others it is not (N23).
   const kind = (document as Document).kind
-  if (kind !== undefined && kind !== 'KubeletConfiguration') throw unreadable(path, `it is a ${String(kind)}`)
+  if (kind !== undefined && kind !== 'KubeletConfiguration')
+    throw unreadable(path, `it is a ${String(kind)}, not a KubeletConfiguration`)
   const { staticPodPath, volumePluginDir } = document as Document
   const directory = dirname(path)
   return {
@@ -90,7 +91,7 @@ function readConfigFile(path: string): Document {
   }
 }
 
-/** An empty path is none, wherever it is given. */
+/** An empty path counts as none. */
 function from(directory: string, path = ''): string {
   return path === '' ? '' : resolve(directory, path)
 }
@@ -138,7 +139,8 @@ function flagGates(text: string): Readonly<Record<string, boolean>> {
   return Object.fromEntries(pairs.map(([name = '', value]) => [name, value?.toLowerCase() === 'true']))
 }
 
-const REPAIR_IT = 'Without it the static pods and the container runtime are not known: repair the file, or run as root.'
+const REPAIR_IT =
+  'Without this file the static pods and the container runtime are unknown: repair it, or run volctl as root.'
 
 function unreadable(path: string, why: string, cause?: unknown, hint = REPAIR_IT): VolctlError {
   return new VolctlError('KubeletConfigUnreadable', `kubelet configuration ${path}: ${why}`, {
