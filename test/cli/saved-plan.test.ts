@@ -44,7 +44,7 @@ describe('apply FILE', () => {
     const more = ['--yes', '--parallel', '1', '--timeout', '1m', '-v', '--no-color', '--no-journal']
     const { status, stderr } = await volctl(['apply', '/nonexistent.plan', ...more])
     expect(status).toBe(1)
-    expect(stderr).toMatch(/^volctl: plan file \/nonexistent\.plan: there is no such file\n/)
+    expect(stderr).toMatch(/^volctl: plan file \/nonexistent\.plan: no such file\n/)
   })
 
   it('takes a journal directory that is absolute, and none beside --no-journal', async () => {

@@ -104,8 +104,28 @@ describe('explain', () => {
 
     it('in another case is a name like any other', async () => {
       const run = await volctl(['explain', 'podgone', '--snapshot', broken], bare)
-      expect(run).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('is called "podgone"') })
+      expect(run).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('"podgone" was not found') })
     })
+  })
+
+  it.each(['S11', 's11'])('a rule needs no node, no API server and no kubeconfig: %s', async (id) => {
+    const json = await volctl([
+      'explain',
+      id,
+      '-o',
+      'json',
+      '--kubeconfig',
+      '/nonexistent',
+      '--root-dir',
+      '/nonexistent',
+    ])
+    expect(json).toMatchObject({ status: 0, stderr: '' })
+    expect(JSON.parse(json.stdout)).toMatchObject({ kind: 'Rule', id: 'S11' })
+    expect(await volctl(['explain', id])).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Rule S11: what is safe\n/),
+    })
+    expect((await volctl(['explain', id, '-o', 'yaml'])).stdout).toContain('id: S11\n')
   })
 
   it('lines are whole in a pipe, and 80 columns wide on a terminal of 80, paths aside', async () => {
@@ -144,7 +164,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
       args: ['plan', '--snapshot', 'x', '--kubeconfig', 'y'],
       says: '--kubeconfig',
     },
-    { name: 'no such snapshot', args: ['plan', '--snapshot', '/nonexistent'], says: 'there is no such file' },
+    { name: 'no such snapshot', args: ['plan', '--snapshot', '/nonexistent'], says: 'no such file' },
     {
       name: 'another node than the snapshot has',
       args: ['plan', '--snapshot', healthy, '--node', 'x'],
@@ -159,15 +179,15 @@ describe('what goes wrong is one clear line, with what to do', () => {
   })
 
   it.each([
-    { name: 'truncated', content: readFileSync(healthy, 'utf8').slice(0, 5000), says: 'it is cut off' },
+    { name: 'truncated', content: readFileSync(healthy, 'utf8').slice(0, 5000), says: 'the file is cut off' },
     {
       name: 'of another version',
       content: '{"apiVersion":"volctl.io/v2","kind":"NodeSnapshot"}',
       says: 'volctl.io/v2',
     },
-    { name: 'no snapshot', content: '{"kind":"Pod"}', says: 'its kind is "Pod"' },
-    { name: 'no JSON', content: 'hello', says: 'it is not JSON' },
-    { name: 'empty', content: '', says: 'it is empty' },
+    { name: 'no snapshot', content: '{"kind":"Pod"}', says: 'kind is "Pod"' },
+    { name: 'no JSON', content: 'hello', says: 'the file is not JSON' },
+    { name: 'empty', content: '', says: 'the file is empty' },
   ])('a snapshot that is $name', async ({ name, content, says }) => {
     const result = await volctl(['plan', '--snapshot', file(`${name}.json`, content)])
     expect(result).toMatchObject({ status: 1, stdout: '' })
@@ -180,7 +200,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(JSON.parse(result.stderr)).toEqual({
       code: 'SnapshotUnreadable',
-      message: 'snapshot /nonexistent: there is no such file',
+      message: 'snapshot /nonexistent: no such file',
       hint: 'Check the path.',
     })
   })

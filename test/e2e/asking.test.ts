@@ -43,9 +43,9 @@ describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? 
 
   it('apply - of nothing is refused, and of a file that others could have written (S33)', () => {
     expect(report.empty).toMatchObject({ status: 1, stdout: '' })
-    expect(report.empty.stderr).toContain('plan file from standard input: it is a device')
+    expect(report.empty.stderr).toContain('plan file from standard input: a device, not a plain file')
     expect(report.writable).toMatchObject({ status: 1, stdout: '' })
-    expect(report.writable.stderr).toContain('whoever wrote it could lift guards')
+    expect(report.writable.stderr).toContain('whoever wrote it could override safety checks')
   })
 
   it('a name that nothing bears stops it before anything is done, unless --ignore-not-found', () => {

@@ -129,7 +129,7 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
     expect(status).toBe(0)
     const notes = eventsOf(stdout).filter(({ code }) => code === 'NoJournal')
     expect(notes.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/vol_data\.json is removed; it held .*volumeHandle/),
+      expect.stringMatching(/vol_data\.json is removed; its content was .*volumeHandle/),
     )
   })
 

@@ -108,8 +108,8 @@ describe('reading a saved plan', () => {
   const operation = (given: object): object => ({ operations: [{ ...anOperation(), ...given }] })
   const option = (given: object): object => ({ options: { ...OPTIONS, ...given } })
   it.each<{ name: string; given: object; code: string; message: string }>([
-    { name: 'another kind', given: { kind: 'NodeSnapshot' }, code: 'NotAPlan', message: 'its kind is "NodeSnapshot"' },
-    { name: 'no kind', given: { kind: undefined }, code: 'NotAPlan', message: 'its kind is missing' },
+    { name: 'another kind', given: { kind: 'NodeSnapshot' }, code: 'NotAPlan', message: 'kind is "NodeSnapshot"' },
+    { name: 'no kind', given: { kind: undefined }, code: 'NotAPlan', message: 'kind is missing' },
     {
       name: 'another API version',
       given: { apiVersion: 'volctl.io/v2' },
@@ -120,10 +120,15 @@ describe('reading a saved plan', () => {
       name: 'another volctl',
       given: { volctlVersion: '9.9.9' },
       code: 'PlanFileVersion',
-      message: 'of volctl "9.9.9"',
+      message: 'by volctl "9.9.9"',
     },
-    { name: 'another scope', given: { scope: 'cluster' }, code: 'PlanFileScope', message: 'its scope is "cluster"' },
-    { name: 'a plan that was printed', given: { options: undefined }, code: 'NotAPlan', message: 'printed, not saved' },
+    { name: 'another scope', given: { scope: 'cluster' }, code: 'PlanFileScope', message: 'scope is "cluster"' },
+    {
+      name: 'a plan that was printed',
+      given: { options: undefined },
+      code: 'NotAPlan',
+      message: 'not a file saved with --out',
+    },
     { name: 'no node', given: { node: undefined }, code: 'PlanFileDamaged', message: 'node is missing' },
     {
       name: 'a relative root',
@@ -174,6 +179,18 @@ describe('reading a saved plan', () => {
       given: operation({ blocked: { code: '\u001b[31m', message: '' } }),
       code: 'PlanFileDamaged',
       message: 'operations[0].blocked.code is not a code',
+    },
+    {
+      name: 'a code that no operation is blocked with',
+      given: operation({ blocked: { code: 'Usage', message: '' } }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].blocked.code is not a code',
+    },
+    {
+      name: 'a reason that is not in the catalogue',
+      given: operation({ reason: 'NoSuchReason' }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].reason is not a code',
     },
     {
       name: 'an inode that is text',
@@ -228,11 +245,11 @@ describe('reading a saved plan', () => {
   })
 
   it.each([
-    { name: 'nothing', text: '', message: 'it is empty' },
-    { name: 'half of it', text: '{"kind":"Plan","oper', message: 'it is cut off' },
-    { name: 'no JSON', text: 'hello', message: 'it is not JSON' },
-    { name: 'a list', text: '[]', message: 'it holds no JSON object' },
-    { name: 'null', text: 'null', message: 'it holds no JSON object' },
+    { name: 'nothing', text: '', message: 'the file is empty' },
+    { name: 'half of it', text: '{"kind":"Plan","oper', message: 'the file is cut off' },
+    { name: 'no JSON', text: 'hello', message: 'the file is not JSON' },
+    { name: 'a list', text: '[]', message: 'the file is not a JSON object' },
+    { name: 'null', text: 'null', message: 'the file is not a JSON object' },
   ])('$name is one clear line', ({ text, message }) => {
     const wanted = expect.objectContaining({ code: 'PlanFileDamaged', message: expect.stringContaining(message) })
     expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
@@ -242,13 +259,13 @@ describe('reading a saved plan', () => {
   const many = Array.from({ length: 300_000 }, (_, index) => `"n${index}":0`)
 
   it.each([
-    { name: 'nesting without an end', text: '['.repeat(200_000), message: 'it is nested more than 100 deep' },
+    { name: 'nesting without an end', text: '['.repeat(200_000), message: 'the file is nested more than 100 deep' },
     {
       name: 'deep nesting in unknown places',
       text: later('['.repeat(100) + ']'.repeat(100)),
-      message: 'it is nested more than 100 deep',
+      message: 'the file is nested more than 100 deep',
     },
-    { name: 'too much of it', text: later(`{${many}}`), message: 'it holds more than 3000000 values' },
+    { name: 'too much of it', text: later(`{${many}}`), message: 'the file has more than 3000000 values' },
   ])('$name is more than is read (S34)', ({ text, message }) => {
     const wanted = expect.objectContaining({ code: 'PlanFileTooLarge', message: expect.stringContaining(message) })
     expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
@@ -298,7 +315,7 @@ describe('the file', () => {
     expect(() => writePlanFile(large, OPTIONS, path)).toThrow(
       expect.objectContaining({
         code: 'PlanNotWritten',
-        message: `plan file ${path}: no apply could read it: it is larger than ${76 * 2 ** 20} bytes`,
+        message: `plan file ${path}: too large for apply to read: the plan is larger than ${76 * 2 ** 20} bytes`,
         hint: expect.stringContaining('--max'),
       }),
     )

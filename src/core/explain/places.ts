@@ -134,7 +134,7 @@ function stateFilePlace(inputs: ActualInputs, file: StateFile | undefined, given
   if (file === undefined) return []
   const state =
     file.data === undefined
-      ? `unusable: ${file.corrupt}`
+      ? `unusable, ${file.corrupt}`
       : `driver ${file.data.driverName}, handle ${file.data.volumeHandle}`
   return [placeAt(inputs, inputs.absolute(file.path), { role: 'stateFile', ...given, state })]
 }

@@ -112,7 +112,7 @@ export function spokenJournal(lazyDirectory: string, say: (line: string) => void
   return {
     write: (entry) => {
       if (entry.type === 'stateFile')
-        say(`without a journal: ${entry.path} is removed; it held ${entry.content.trim()}`)
+        say(`without a journal: ${entry.path} is removed; its content was ${entry.content.trim()}`)
       if (entry.type === 'lazy') remember(lazyDirectory, entry)
     },
     [Symbol.dispose]: () => undefined,

@@ -281,7 +281,12 @@ export interface PlanInputs {
     /** The same of the second look, with the kubelet's own credential (S2). */
     readonly secondLookInsecure?: Insecure
   }
-  readonly kubelet: { readonly state: 'running' | 'mayReturn' | 'stopped' | 'unknown'; readonly note?: string }
+  readonly kubelet: {
+    readonly state: 'running' | 'mayReturn' | 'stopped' | 'unknown'
+    readonly note?: string
+    /** The systemd unit that runs the kubelet, or would start it. */
+    readonly unit?: string
+  }
   readonly actual: { readonly mounts: number; readonly podDirs: number }
   readonly runtime: { readonly source: string; readonly pods: number }
   /** S1: does the Node object describe this host. */

@@ -1,9 +1,10 @@
 /**
  * What configMap, secret, downwardAPI and projected volumes have in common: the kubelet's atomic writer fills a directory
- * or a tmpfs, which is an inner emptyDir named wrapped_NAME (P22).
+ * or a tmpfs, which is an inner emptyDir named wrapped_NAME (P22, P28).
  */
 
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { isGeneration } from '../names/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
@@ -31,6 +32,7 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
   return {
     ...PER_POD,
     name,
+    source,
     about: {
       tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}the files that the kubelet wrote are removed; any other file blocks`,
       setUp: `${content}, written atomically; written again with --remount where they differ from the API`,
@@ -59,8 +61,10 @@ function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind[
     foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot.api) ?? unasked(context, volume)
   return {
     steps: emptyDirSteps(context, volume, inner, [content]),
-    ...(layers.length === 0 ? {} : { expects: [expectedMount(inputs.absolute(path), layers)] }),
-    ...(blocked === undefined ? {} : { blocked }),
+    ...defined({
+      expects: layers.length === 0 ? undefined : [expectedMount(inputs.absolute(path), layers)],
+      blocked,
+    }),
   }
 }
 
@@ -71,8 +75,8 @@ function unasked({ inputs, options }: SetUpContext, volume: VolumeToMount): Obst
 }
 
 /**
- * Does the kubelet's atomic writer make this entry of a projected volume (P22)? It makes generations with their content, `..data`,
- * links through it, and directories for nested mounts (P26).
+ * Does the kubelet's atomic writer make this entry of a projected volume (P26, P28)? It makes generations with their content,
+ * `..data`, links through it, and directories for nested mounts (P26).
  * @param name path relative to the volume's directory
  */
 export function madeByAtomicWriter(entry: TreeEntry, name: string): boolean {

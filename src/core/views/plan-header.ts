@@ -55,9 +55,10 @@ const KUBELET = {
   unknown: 'unknown',
 } as const
 
-function kubeletText({ state, note }: PlanInputs['kubelet'], paint: Palette): string {
+function kubeletText({ state, note, unit }: PlanInputs['kubelet'], paint: Palette): string {
   const text = state === 'stopped' ? KUBELET[state] : paint.warn(KUBELET[state])
-  return note === undefined ? text : `${text} (${terminalSafe(note)})`
+  const more = note ?? unit
+  return more === undefined ? text : `${text} (${terminalSafe(more)})`
 }
 
 function podsText({ pods, actual }: PlanInputs, paint: Palette): string {

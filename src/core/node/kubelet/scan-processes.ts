@@ -181,10 +181,16 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
   return undefined
 }
 
-/** The system service that a cgroup belongs to, by systemd's own hierarchy; names that a shell would change are left out. */
-function serviceOf(cgroup: string): string | undefined {
+/**
+ * The system service that a process runs in, by systemd's own hierarchy. Not a user's own services, and no name that a shell
+ * would change.
+ *
+ * @param cgroup text of /proc/PID/cgroup
+ */
+export function serviceOf(cgroup: string): string | undefined {
   const path = /^(?:0:|\d+:name=systemd):(.*)$/m.exec(cgroup)?.[1] ?? ''
-  return path.split('/').findLast((name) => /^[\w:.@-]+\.service$/.test(name))
+  const service = path.split('/').findLast((name) => name.endsWith('.service'))
+  return service !== undefined && /^(?!user@)[\w:.@-]+$/.test(service) ? service : undefined
 }
 
 /** Why a process is not one of the host's own root, in words; undefined: it is. */
