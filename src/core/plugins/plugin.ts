@@ -71,7 +71,7 @@ export interface PluginDevice {
   readonly base: string
   /** The plugin (for a flexVolume the driver) of a global mount at this path below `base`; undefined: none can be there. */
   ownerOf(parts: readonly string[]): string | undefined
-  /** How many levels below `base` a directory without a mount is the leftover of a tear-down; empty: such a directory means nothing. */
+  /** How many levels below `base` a directory without a mount is the leftover of a tear-down; empty: none is. */
   readonly depths: readonly number[]
   /** The directory of the maps of raw block volumes, relative to the root directory, and what the maps are named after. */
   readonly maps?: { readonly base: string; readonly depth: number; readonly namedAfter: 'volume' | 'device' }
