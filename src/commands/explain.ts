@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Args } from '@oclif/core'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -7,20 +8,25 @@ import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../co
 import { VolctlError } from '../core/errors/errors.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import { explainCode } from '../core/explain/explain-code.ts'
+import { explainRule } from '../core/explain/explain-rule.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
+import { looksLikeRule } from '../core/explain/rule-book.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { typedPath } from '../core/trust/caller.ts'
+import { readPlain } from '../core/trust/plain-files.ts'
 import { renderCode } from '../core/views/code-view.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import type { Palette } from '../core/views/palette.ts'
+import { renderRule } from '../core/views/rule-view.ts'
 import type { Width } from '../core/views/wrap.ts'
 
 const MAPS_DEADLINE_MS = 5000
+const MOST_OF_RULES = 1 << 20
 
 /** Where /proc is another one than the node's; the obstacle may also say that it could not be told. */
 function elsewhere(standing: LoadedNode['standing']): string[] {
@@ -37,9 +43,14 @@ interface OfflineAnswer {
 }
 
 /** Of a word that volctl itself explains, whatever node this is; each kind of word has a file of its own in core/explain. */
-function offlineAnswer(word: string): OfflineAnswer | undefined {
+function offlineAnswer(word: string, root: string): OfflineAnswer | undefined {
   const code = explainCode(word)
-  return code && { value: code, draw: (paint, width) => renderCode(code, paint, width) }
+  if (code !== undefined) return { value: code, draw: (paint, width) => renderCode(code, paint, width) }
+  if (!looksLikeRule(word)) return undefined
+  const books = readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES)
+  const rule = explainRule(word, books.toString('utf8'))
+  // Where there is no such rule, the word may be the name of something.
+  return rule && { value: rule, draw: (paint, width) => renderRule(rule, paint, width) }
 }
 
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
@@ -47,6 +58,7 @@ const {
   only: _only,
   skip: _skip,
   pod: _pod,
+  namespace: _namespace,
   volume: _volume,
   'ignore-not-found': _ignoreNotFound,
   max: _max,
@@ -55,13 +67,13 @@ const {
 
 export default class Explain extends VolctlCommand {
   static override summary =
-    'Explain one pod, claim, volume, attachment, mount, path or device: its state, and why; or what a code means.'
+    'Explain one pod, claim, volume, attachment, mount, path or device: its state, and why; or a code, or a rule.'
   static override description =
     'Reads the node and the API server as plan does and explains one thing: what it is and where that is recorded, ' +
     'which pods want it, what of it is on this node, why it is in its state, what volctl would do, what holds it open, ' +
     'and what to do next. Changes nothing, on the node or in the cluster. Without root, the answer lacks what only root ' +
-    'can read; from a snapshot, it lacks what holds the thing open. For a code: ' +
-    'what the code means, where it appears and what to do next, offline.'
+    'can read; from a snapshot, it lacks what holds the thing open. For a code it ' +
+    'says what the code means, where it appears and what to do next, for a rule what it says, both offline.'
   static override usage = 'explain WHAT [FLAGS]'
   static override args = {
     what: Args.string({
@@ -71,7 +83,7 @@ export default class Explain extends VolctlCommand {
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR. If several things have the name, prefix it: pod/, pvc/, pv/, va/, volume/, device/, path/. ' +
-        'Or a code, such as DriverNotRegistered.',
+        'Or a code, such as DriverNotRegistered, or a rule, such as S11.',
     }),
   }
   static override examples = [
@@ -86,6 +98,7 @@ export default class Explain extends VolctlCommand {
       command: '<%= config.bin %> explain pv/pvc-123 --snapshot node.json',
     },
     { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverNotRegistered' },
+    { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },
     {
       description: 'What apply --orphans would do about a pod:',
       command: '<%= config.bin %> explain shop/web-0 --orphans',
@@ -106,7 +119,7 @@ export default class Explain extends VolctlCommand {
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
     const { isTTY, columns } = process.stdout
     const width = isTTY === true ? columns : undefined
-    const offline = offlineAnswer(args.what)
+    const offline = offlineAnswer(args.what, this.config.root)
     if (offline !== undefined) {
       await this.answer(offline.value, flags.output as OutputFormat, (_wide, paint) => offline.draw(paint, width))
       return

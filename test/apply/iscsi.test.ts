@@ -222,7 +222,9 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     {
       name: 'a pod',
       make: () => {
-        fixture.sources = [{ plugin: PLUGIN, specName: 'pv-9', iscsi: { iqn: IQN, lun: '10' } }]
+        fixture.sources = [
+          { plugin: PLUGIN, specName: 'pv-9', source: { name: 'v', iscsi: { targetPortal: '', iqn: IQN, lun: 10 } } },
+        ]
       },
       want: 'done',
     },
@@ -238,7 +240,9 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
 
   it('a pod of this node wants another LUN of the target: the device goes, the session stays', async () => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    fixture.sources = [{ plugin: PLUGIN, specName: 'pv-9', iscsi: { iqn: IQN, lun: '9' } }]
+    fixture.sources = [
+      { plugin: PLUGIN, specName: 'pv-9', source: { name: 'v', iscsi: { targetPortal: '', iqn: IQN, lun: 9 } } },
+    ]
     const { states, commands, messages } = await run(unmountDevice('a', { disk: 'sdb' }))
     expect(states).toEqual({ a: 'done' })
     expect(commands).toEqual(remove('sdb'))
@@ -247,7 +251,9 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
 
   it('a pod that wants this very LUN again refuses it all', async () => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    fixture.sources = [{ plugin: PLUGIN, specName: 'pv-9', iscsi: { iqn: IQN, lun: '0' } }]
+    fixture.sources = [
+      { plugin: PLUGIN, specName: 'pv-9', source: { name: 'v', iscsi: { targetPortal: '', iqn: IQN, lun: 0 } } },
+    ]
     const { states, log } = await run(unmountDevice('a', { disk: 'sdb' }))
     expect(states).toEqual({ a: 'refused WantedAgain' })
     expect(log).toEqual([])

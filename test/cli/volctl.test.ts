@@ -108,6 +108,26 @@ describe('explain', () => {
     })
   })
 
+  it.each(['S11', 's11'])('a rule needs no node, no API server and no kubeconfig: %s', async (id) => {
+    const json = await volctl([
+      'explain',
+      id,
+      '-o',
+      'json',
+      '--kubeconfig',
+      '/nonexistent',
+      '--root-dir',
+      '/nonexistent',
+    ])
+    expect(json).toMatchObject({ status: 0, stderr: '' })
+    expect(JSON.parse(json.stdout)).toMatchObject({ kind: 'Rule', id: 'S11' })
+    expect(await volctl(['explain', id])).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Rule S11: what is safe\n/),
+    })
+    expect((await volctl(['explain', id, '-o', 'yaml'])).stdout).toContain('id: S11\n')
+  })
+
   it('lines are whole in a pipe, and 80 columns wide on a terminal of 80, paths aside', async () => {
     const args = ['explain', 'pg/sc-a', '--snapshot', broken]
     const piped = (await volctl(args)).stdout

@@ -89,7 +89,7 @@ describe('what is there and cannot be believed is not "nothing" (S20, S33)', () 
   ])('$name', ({ line }) => {
     rememberLazy(directory, record)
     appendFileSync(path(), `${line}\n`)
-    expect(read()).toEqual(defect(`it has a line that is no record: ${line}`))
+    expect(read()).toEqual(defect(`a line is not a record: ${line}`))
   })
 
   it('more of it than volctl writes', () => {

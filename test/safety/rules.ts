@@ -20,9 +20,6 @@ const layouts = (...titles: readonly string[]): readonly Shown[] => shown('privi
 const LAZILY_DETACHED =
   'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'
 
-/** How many rules safety.md has. */
-export const LAST_RULE = 34
-
 export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S1: [
     ...shown(

@@ -1,4 +1,4 @@
-/** Cases that the references find missing upstream, and that volctl needs (volume-manager.md 9.9, csi.md 11.9). */
+/** Cases that are missing upstream, and that volctl needs: they have names of ours, T130 to T148. */
 import { by, byAll, type Table } from './verdict.ts'
 
 const POPULATE = 'populator/populate'

@@ -3,10 +3,10 @@
  * Pure bookkeeping; nothing here knows what an operation does.
  */
 import type { FailureCode } from '../codes/codes.ts'
-import { FC_PLUGIN } from '../names/fc-disk.ts'
-import { ISCSI_PLUGIN, parseIscsiDirectory } from '../names/iscsi-disk.ts'
 import type { OutcomeState } from '../plan/events.ts'
 import type { Operation } from '../plan/plan.ts'
+import type { PluginDevice } from '../plugins/plugin.ts'
+import { pluginNamed } from '../plugins/registry.ts'
 
 export interface Verdict {
   readonly state: OutcomeState
@@ -21,34 +21,36 @@ export interface Dropped {
 }
 
 /** Names of what only one operation at a time may work on. */
-export function keysOf({ kind, pod, volume, steps }: Operation): string[] {
+export function keysOf(operation: Operation): string[] {
+  const { kind, pod, volume } = operation
   const keys = pod === undefined ? [] : [`pod ${pod.uid}`]
   if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
   else if (volume?.uniqueName !== undefined) keys.push(`volume ${volume.uniqueName}`)
   // LUNs share sessions, and releasing one asks whether the others are in use: so one after another (P74).
   const releasesDevice = kind === 'UnmountDevice' || kind === 'UnmapDevice'
-  if (releasesDevice && (volume?.plugin === ISCSI_PLUGIN || volume?.plugin === FC_PLUGIN)) keys.push(volume.plugin)
-  if (releasesDevice && volume?.plugin === ISCSI_PLUGIN) {
-    const targets = steps.flatMap(({ op, target }) =>
-      op === 'iscsiLogout' ? (parseIscsiDirectory(target)?.iqn ?? []) : [],
-    )
-    keys.push(...new Set(targets.map((iqn) => `target ${iqn}`)))
-  }
+  if (releasesDevice && volume !== undefined && deviceOf(operation)?.release !== undefined) keys.push(volume.plugin)
   // A log-in and a log-out of one target never run at once (P74).
-  for (const { op, target } of steps) {
-    const iqn = op === 'iscsiLogin' ? parseIscsiDirectory(target)?.iqn : undefined
-    if (iqn !== undefined) keys.push(`target ${iqn}`)
-  }
+  keys.push(...sessionsOf(operation))
   return keys
+}
+
+function deviceOf({ volume }: Operation): PluginDevice | undefined {
+  return volume === undefined ? undefined : pluginNamed(volume.plugin).device
+}
+
+function sessionsOf(operation: Operation): ReadonlySet<string> {
+  const sessionAt = deviceOf(operation)?.session
+  return new Set(sessionAt === undefined ? [] : operation.steps.flatMap(({ target }) => sessionAt(target) ?? []))
 }
 
 /**
  * What a call that was given up may still be changing. If it is known which target hangs, the LUNs of all other targets
  * can go on.
  */
-function stuckKeysOf(keys: readonly string[]): readonly string[] {
-  const isKnown = keys.some((key) => key.startsWith('target ')) || (keys.includes(FC_PLUGIN) && keys.length > 1)
-  return isKnown ? keys.filter((key) => key !== ISCSI_PLUGIN && key !== FC_PLUGIN) : keys
+function stuckKeysOf(operation: Operation, keys: readonly string[]): readonly string[] {
+  const sharesSessions = deviceOf(operation)?.session !== undefined
+  const isKnown = sharesSessions ? sessionsOf(operation).size > 0 : keys.length > 1
+  return isKnown ? keys.filter((key) => key !== operation.volume?.plugin) : keys
 }
 
 export class Schedule {
@@ -116,7 +118,7 @@ export class Schedule {
     this.#failed ||= stuck || (verdict.state !== 'done' && this.#needed.has(operation.id))
     if (!this.#running.delete(operation.id)) return
     const keys = this.#keysOf(operation)
-    if (stuck) for (const key of stuckKeysOf(keys)) this.#stuck.add(key)
+    if (stuck) for (const key of stuckKeysOf(operation, keys)) this.#stuck.add(key)
     for (const key of keys) {
       const users = (this.#busy.get(key) ?? 1) - 1
       if (users > 0) this.#busy.set(key, users)

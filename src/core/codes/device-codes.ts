@@ -86,7 +86,7 @@ export const DEVICE_CODES = {
   },
   NameWithoutVolume: {
     in: ['problem'],
-    means: "the node's status names a volume of which nothing is on this node",
+    means: "the node's status lists a volume that has left no trace on this node",
     next: 'If a kubelet runs, restart it: it looks at the node again. Else the controller removes the name.',
   },
   DeviceUnknown: {
@@ -109,7 +109,7 @@ export const DEVICE_CODES = {
   },
   SessionUnknown: {
     in: ['outcome'],
-    means: "the volume's iSCSI session cannot be told from another one",
+    means: 'which iSCSI session belongs to the volume is unknown',
     next: 'Compare iscsiadm -m session -P 3; log out by hand, then remove the directory.',
     rules: ['S25'],
   },

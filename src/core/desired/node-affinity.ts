@@ -1,4 +1,4 @@
-/** Whether a PersistentVolume may be used on a node: its required node affinity (R430 step 2). */
+/** Whether a PersistentVolume may be used on a node: its required node affinity (R430). */
 
 import { ownValue } from '../lang/own-value.ts'
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'

@@ -43,7 +43,7 @@ export function labelOption(label: string): readonly string[] {
   return label === '' ? [] : [`context="${label}"`]
 }
 
-/** R310, 8: only what one pod alone may have, so that no other can want another label. */
+/** R310: only what one pod alone may have, so that no other can want another label. */
 function supports({ persistentVolume }: VolumeToMount, everyAccessMode: boolean): boolean {
   if (persistentVolume === undefined) return false
   const modes = persistentVolume.spec.accessModes ?? []

@@ -2,6 +2,7 @@
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim } from '../model/objects.ts'
 import { namespacedName } from '../plan/pod-name.ts'
+import { PLUGINS } from '../plugins/registry.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { identifyAttachment } from '../reconcile/identity/attachment-identity.ts'
 import type { Target } from './candidates.ts'
@@ -98,13 +99,7 @@ function persistentVolumeFacts({ inputs }: PlanContext, { name }: { name: string
 function sourceOf(object: PersistentVolume): string | undefined {
   const csi = csiSourceOf(object)
   if (csi !== undefined) return `CSI driver ${csi.driver}, handle ${csi.volumeHandle}`
-  const { nfs, local, hostPath, iscsi, fc, flexVolume } = object.spec
-  if (nfs != null) return `NFS ${nfs.server}:${nfs.path}`
-  if (local != null) return `local ${local.path}`
-  if (hostPath != null) return `hostPath ${hostPath.path}`
-  if (iscsi != null) return `iSCSI ${iscsi.iqn} LUN ${iscsi.lun ?? 0} at ${iscsi.targetPortal}`
-  if (fc != null) return `Fibre Channel ${[...(fc.targetWWNs ?? []), ...(fc.wwids ?? [])].join(', ')}`
-  return flexVolume == null ? undefined : `flexVolume driver ${flexVolume.driver}`
+  return PLUGINS.map((plugin) => plugin.sourceText?.(object.spec)).find((text) => text !== undefined)
 }
 
 function attachmentFacts(context: PlanContext, name: string): Fact[] {

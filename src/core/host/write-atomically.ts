@@ -1,5 +1,5 @@
 /**
- * The kubelet's atomic writer (section 2.5 of the plugin rules, P26-P29): a reader sees the old content or the new one,
+ * The kubelet's atomic writer (P26-P29): a reader sees the old content or the new one,
  * never half of either.
  *
  * Everything is named through descriptors of directories, and made exclusively: what somebody planted is neither followed

@@ -3,6 +3,8 @@ import { posix } from 'node:path'
 import { uniqueVolumeName } from './volume-names.ts'
 
 export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
+/** In a global directory: what was logged in to (P73). */
+export const ISCSI_RECORD = 'iscsi.json'
 
 /** One LUN as the kubelet logged in to it. */
 export interface IscsiDisk {

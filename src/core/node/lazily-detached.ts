@@ -90,5 +90,5 @@ function parse(line: string): LazyRecord | undefined {
   const record = (value ?? {}) as Partial<LazyRecord>
   const { path, dev, fsType, volume = '', bootID = '' } = record
   if ([path, dev, fsType, volume, bootID].every((text) => typeof text === 'string')) return record as LazyRecord
-  throw new Error(`it has a line that is no record: ${line.slice(0, 60)}`)
+  throw new Error(`a line is not a record: ${line.slice(0, 60)}`)
 }

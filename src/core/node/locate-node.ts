@@ -129,7 +129,7 @@ function resolvedRoot(rootDir: string): string {
     const missing = isMissing(error)
     throw new VolctlError(
       missing ? 'RootDirMissing' : 'RootDirUnreadable',
-      `root directory ${rootDir}${missing ? ': there is no such directory' : ` cannot be read: ${errnoOf(error)}`}`,
+      `root directory ${rootDir}${missing ? ': no such directory' : ` cannot be read: ${errnoOf(error)}`}`,
       {
         cause: error,
         hint: missing ? `${passedOver()}Name the kubelet's root directory with --root-dir.` : 'Run volctl as root.',
@@ -153,8 +153,8 @@ function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): read
         {
           rule: 'S8',
           code: 'StandaloneKubelet',
-          message: `the kubelet of this host (${kubelet.source}) has no API server: nothing tells which pods it should run`,
-          hint: 'volctl can only report here. Start the kubelet with --kubeconfig.',
+          message: `the kubelet of this host (${kubelet.source}) has no API server, so the pods that it should run are unknown`,
+          hint: 'volctl only reports on such a node. To repair it, start the kubelet with --kubeconfig.',
         },
       ]
     : []

@@ -19,7 +19,7 @@ export function mountsAnew(rootDir: string, before: readonly PlaceLink[]): () =>
     const [changed] = [...before, ...links].filter((link) => !(isIn(link, before) && isIn(link, links)))
     throw new OperationRefused(
       'Changed',
-      `${changed?.path ?? rootDir} does not lead where it led when the plan was made`,
+      `${changed?.path ?? rootDir} leads to another place than when the plan was made`,
       {
         hint: 'Plan again.',
       },

@@ -17,7 +17,7 @@ export class WrongNamespace extends SafetyRefusal {
 
   constructor(pid: number, why: string, namespace: number) {
     super('S6', 'WrongMountNamespace', `volctl runs in another mount namespace than ${why}`, {
-      hint: `Run it there: nsenter -t ${pid} -m volctl …`,
+      hint: `Run volctl there: nsenter -t ${pid} -m volctl …`,
     })
     this.namespace = namespace
   }
@@ -68,7 +68,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
       'NamespacesDisagree',
       `PID 1 and the container runtime (pid ${runtime.pid}) do not see the same mounts under ${rootDir}: ${difference}`,
       {
-        hint: "Start the kubelet, whose own namespace decides, or run volctl in the runtime's: nsenter -t PID -m volctl …",
+        hint: "Start the kubelet, whose mount namespace decides, or run volctl in the runtime's: nsenter -t PID -m volctl …",
       },
     )
   }
@@ -112,8 +112,8 @@ export function stableRead(read: () => Buffer, kernel: string): Buffer {
     if (again.equals(bytes)) return bytes
     bytes = again
   }
-  throw new VolctlError('MountinfoUnstable', `the mount table changed on each of ${TRIES} reads`, {
-    hint: 'Something mounts without a pause: wait for it to end, then try again.',
+  throw new VolctlError('MountinfoUnstable', `the mount table changed during each of ${TRIES} reads`, {
+    hint: 'Something mounts and unmounts continuously: wait until it has ended, then try again.',
   })
 }
 
@@ -129,7 +129,7 @@ function isReliable(kernel: string): boolean {
 export function firstDifference(one: MountTable, other: MountTable, rootDir: string): string | undefined {
   const [left, right] = [one, other].map((table) => table.under(rootDir).map(identity).sort())
   const lack = firstLacking(left, right) ?? firstLacking(right, left)
-  return lack ?? (left?.length === right?.length ? undefined : 'a mount is stacked in one of them')
+  return lack ?? (left?.length === right?.length ? undefined : 'one of them has another mount on top')
 }
 
 function firstLacking(these: readonly string[] = [], those: readonly string[] = []): string | undefined {

@@ -33,7 +33,7 @@ export function hostReentry(hostRoot: string): Reentry | undefined {
     if (theirs.pids !== readlinkSync('/proc/self/ns/pid')) {
       throw new VolctlError(
         'HostRootIncomplete',
-        `--host-root ${hostRoot}: this container has processes of its own, and cannot act among the host's`,
+        `--host-root ${hostRoot}: this container has its own PID namespace, and cannot see the host's processes`,
         { hint: 'Run the container with hostPID.' },
       )
     }
@@ -96,7 +96,7 @@ export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
       'WrongMountNamespace',
       'volctl could not get into the mount namespace of the kubelet',
       {
-        hint: 'Run it on the node itself, as root, outside of any container.',
+        hint: 'Run volctl on the node itself, as root, outside of any container.',
       },
     )
   }

@@ -32,7 +32,7 @@ export function runtimeEndpoints(
 ): RuntimeEndpoints {
   if (given !== undefined && unixSocketPath(given) === undefined) {
     throw new VolctlError('Usage', `--runtime-endpoint: "${given}" is not a unix socket`, {
-      hint: 'Write it like unix:///run/containerd/containerd.sock.',
+      hint: 'Give a socket such as unix:///run/containerd/containerd.sock.',
     })
   }
   const told = [given, configured, believed(variable, 'CONTAINER_RUNTIME_ENDPOINT')].filter(isGiven)
@@ -54,14 +54,14 @@ function believed(endpoint: string | undefined, source: string): string | undefi
     return endpoint
   } catch (error) {
     if (!(error instanceof NotTrusted)) return endpoint
-    addDoubt({ what: `${path} (${source})`, why: `it is not asked: ${error.why}`, hint: TRUST_HINT })
+    addDoubt({ what: `${path} (${source})`, why: `not asked: ${error.why}`, hint: TRUST_HINT })
     return undefined
   }
 }
 
 function crictlsEndpoint(file: string): string | undefined {
   const found = trustedTextIfAny(file)
-  if (found.state === 'unusable') addDoubt({ what: file, why: `it is not obeyed: ${found.why}`, hint: TRUST_HINT })
+  if (found.state === 'unusable') addDoubt({ what: file, why: `ignored: ${found.why}`, hint: TRUST_HINT })
   if (found.state !== 'read') return undefined
   try {
     const endpoint = (load(found.text) as Readonly<Record<string, unknown>> | undefined)?.['runtime-endpoint']

@@ -53,7 +53,7 @@ function readManifest(file: string): Manifest | 'directory' | undefined {
     return manifestOf(file, load(readTrustedText(file, MAX_BYTES)))
   } catch (error) {
     if (error instanceof NotTrusted)
-      addDoubt({ what: file, why: `it is not believed: ${error.why}`, hint: TRUST_HINT, unknown: true })
+      addDoubt({ what: file, why: `ignored: ${error.why}`, hint: TRUST_HINT, unknown: true })
     return undefined
   }
 }

@@ -1,9 +1,10 @@
 /**
  * What configMap, secret, downwardAPI and projected volumes have in common: the kubelet's atomic writer fills a directory
- * or a tmpfs, an inner emptyDir called wrapped_NAME (P22, section 2.5 of the plugin rules).
+ * or a tmpfs, an inner emptyDir called wrapped_NAME (P22, P28).
  */
 
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { isGeneration } from '../names/volume-names.ts'
 import { expectedMount, notAsked, type Obstacle } from '../plan/draft.ts'
@@ -31,6 +32,7 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
   return {
     ...PER_POD,
     name,
+    source,
     about: {
       tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}what the kubelet wrote is removed, a file of anybody else stops it`,
       setUp: `${content}, written atomically; written anew with --remount where it differs from the API`,
@@ -59,8 +61,10 @@ function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind[
     foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot.api) ?? unasked(context, volume)
   return {
     steps: emptyDirSteps(context, volume, inner, [content]),
-    ...(layers.length === 0 ? {} : { expects: [expectedMount(inputs.absolute(path), layers)] }),
-    ...(blocked === undefined ? {} : { blocked }),
+    ...defined({
+      expects: layers.length === 0 ? undefined : [expectedMount(inputs.absolute(path), layers)],
+      blocked,
+    }),
   }
 }
 
@@ -71,7 +75,7 @@ function unasked({ inputs, options }: SetUpContext, volume: VolumeToMount): Obst
 }
 
 /**
- * Is this entry of a projected volume one that the kubelet's atomic writer makes (section 2.5 of the plugin rules)?
+ * Is this entry of a projected volume one that the kubelet's atomic writer makes (P26, P28)?
  * Generations with what is in them, `..data`, links through it, and directories for nested mounts (P26).
  * @param name path relative to the volume's directory
  */

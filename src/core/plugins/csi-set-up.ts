@@ -8,6 +8,7 @@ import { baseName, parentOf } from '../actual/tree.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from '../desired/csi-volume.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { defined } from '../lang/defined.ts'
 import { ownValue } from '../lang/own-value.ts'
 import type { CsiDriver } from '../model/objects.ts'
 import { csiGlobalDir } from '../names/volume-names.ts'
@@ -29,7 +30,7 @@ export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: bo
     stagingObstacle(context, volume, first)
   return {
     steps,
-    ...(blocked === undefined ? {} : { blocked }),
+    ...defined({ blocked }),
   }
 }
 

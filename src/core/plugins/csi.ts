@@ -24,6 +24,7 @@ import type { MountEvidence, SpecContext, SpecFacts, VolumePlugin } from './plug
 
 export const csi: VolumePlugin = {
   name: CSI_PLUGIN,
+  source: 'csi',
   about: {
     tearDown: 'by its driver, with the identity that its state files prove',
     setUp: 'staged and published by its driver',

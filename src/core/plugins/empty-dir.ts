@@ -3,6 +3,7 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { parseQuantity } from '../desired/quantity.ts'
+import { defined } from '../lang/defined.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir, inTheWay } from './empty-dir-steps.ts'
 import { directoryEvidence, fsTypeEvidence, notMounted } from './evidence.ts'
@@ -20,6 +21,7 @@ const NAME = 'kubernetes.io/empty-dir'
 export const emptyDir: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'emptyDir',
   about: {
     tearDown: 'unmounted where it is in memory; its data is counted, and deleted with --orphans alone',
     setUp: 'directory, tmpfs or hugetlbfs, with the sizes and the group that the pod asks for',
@@ -62,7 +64,7 @@ function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
   const inner = { mount, marker: volume.specName }
   const group = ownershipOf(volume, target, { ignorePolicy: true, ignoreErrors: true })
   const blocked = foreignMount(context, volume, inner) ?? otherPages(context, volume, medium) ?? badLimit(volume)
-  return { steps: emptyDirSteps(context, volume, inner, group), ...(blocked === undefined ? {} : { blocked }) }
+  return { steps: emptyDirSteps(context, volume, inner, group), ...defined({ blocked }) }
 }
 
 function mountOf(

@@ -1,7 +1,9 @@
 /** The JSON that a flexVolume driver is given (P87). Never with a secret: volumes that have one are not mounted. */
+
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { podNamespace } from '../desired/pods.ts'
 import { isReadOnlyFor, sharedSourcesOf } from '../desired/shared-sources.ts'
+import { defined } from '../lang/defined.ts'
 import type { SharedSources } from '../model/objects.ts'
 
 type FlexSource = NonNullable<SharedSources['flexVolume']>
@@ -28,7 +30,7 @@ export function flexMountOptions(volume: VolumeToMount): string {
     'kubernetes.io/pod.namespace': podNamespace(pod),
     'kubernetes.io/pod.uid': podUid,
     'kubernetes.io/serviceAccount.name': pod.spec.serviceAccountName ?? '',
-    ...(fsGroup == null ? {} : { 'kubernetes.io/mounterArgs.FsGroup': String(fsGroup) }),
+    ...defined({ 'kubernetes.io/mounterArgs.FsGroup': fsGroup == null ? undefined : String(fsGroup) }),
   })
 }
 

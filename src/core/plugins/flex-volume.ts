@@ -2,6 +2,7 @@
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { defined } from '../lang/defined.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
@@ -15,11 +16,21 @@ import type { SetUpContext, VolumePlugin } from './plugin.ts'
 
 export const flexVolume: VolumePlugin = {
   name: 'flexVolume',
+  source: 'flexVolume',
   about: { tearDown: "by the driver's program", setUp: "by the driver's program" },
   block: false,
   refreshes: false,
   reconstructs: false,
   tearDown: 'mount',
+  device: {
+    base: 'plugins/kubernetes.io/flexvolume',
+    // VENDOR/DRIVER/mounts/NAME, or DRIVER/mounts/NAME for a driver without a vendor (P85, P86).
+    ownerOf: (parts) =>
+      parts.at(-2) === 'mounts' && (parts.length === 3 || parts.length === 4)
+        ? parts.slice(0, -2).join('/')
+        : undefined,
+    depths: [3, 4],
+  },
   refusesMountOptions: true,
   /**
    * Whether a flex driver attaches only the driver could say, and with it goes the name (P7). A name that the Node lists
@@ -35,6 +46,7 @@ export const flexVolume: VolumePlugin = {
     if (listed) return sharedNameFacts(driver, name, 'attachable')
     return { ...perPodFacts(driver, name, context), attachability: 'unknown' }
   },
+  sourceText: ({ flexVolume: source }) => (source == null ? undefined : `flexVolume driver ${source.driver}`),
   podPath: podVolumeDir,
   globalPath: globalPathOf,
   mountsOver: () => true,
@@ -70,8 +82,7 @@ function deviceSteps({ snapshot }: ActualInputs, volume: VolumeToMount, target: 
       op: 'flexMountDevice',
       target,
       detail,
-      ...(attached?.devicePath ? { source: attached.devicePath } : {}),
-      ...(fsType ? { fsType } : {}),
+      ...defined({ source: attached?.devicePath || undefined, fsType: fsType || undefined }),
       options: [isFlexReadOnly(volume) ? 'ro' : 'rw'],
     },
   ]

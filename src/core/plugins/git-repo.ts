@@ -10,6 +10,7 @@ const NAME = 'kubernetes.io/git-repo'
 export const gitRepo: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'gitRepo',
   about: {
     tearDown: 'as an emptyDir on disk',
     setUp: 'never: Kubernetes has switched the plugin off',

@@ -1,7 +1,9 @@
 /** hostPath: the container gets the path itself; the kubelet only looks at its type (P57-P59, O33). */
+
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
+import { defined } from '../lang/defined.ts'
 import type { HostPath } from '../model/snapshot.ts'
 import { notMounted, SATISFIED } from './evidence.ts'
 import { perPodFacts, sharedSources, specNameOf } from './facts.ts'
@@ -15,6 +17,7 @@ const NAME = 'kubernetes.io/host-path'
 export const hostPath: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'hostPath',
   about: {
     tearDown: 'nothing is mounted; sub-path mounts of it are unmounted',
     setUp: 'its type is checked as the kubelet does, and it is made where its type says so',
@@ -24,6 +27,7 @@ export const hostPath: VolumePlugin = {
   refusesMountOptions: true,
   facts: (spec, context) =>
     sharedSources(spec).hostPath == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
+  sourceText: ({ hostPath: source }) => (source == null ? undefined : `hostPath ${source.path}`),
   mountsOver: () => false,
   evidence,
   setUp: ({ inputs }, volume) => setUp(inputs, volume),
@@ -40,7 +44,7 @@ function setUp(inputs: ActualInputs, volume: VolumeToMount): SetUp {
   const { path, type } = sourceOf(volume)
   const verdict = verdictOn(inputs, volume)
   if (verdict.state !== 'bad')
-    return { steps: [{ op: 'checkPath', target: path, ...(type === '' ? {} : { detail: type }) }] }
+    return { steps: [{ op: 'checkPath', target: path, ...defined({ detail: type || undefined }) }] }
   return {
     steps: [],
     blocked: {

@@ -9,6 +9,7 @@ const NAME = 'kubernetes.io/image'
 export const image: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'image',
   about: {
     tearDown: 'nothing: the container runtime mounts and unmounts it',
     setUp: 'nothing: the container runtime mounts it',

@@ -1,7 +1,9 @@
 /** local: a directory, or a device that has a global mount, of this node (P66-P71, P83). */
+
 import { posix } from 'node:path'
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { defined } from '../lang/defined.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { mountEvidence } from './evidence.ts'
@@ -16,6 +18,7 @@ const NAME = 'kubernetes.io/local-volume'
 
 export const localVolume: VolumePlugin = {
   name: NAME,
+  source: 'local',
   about: {
     tearDown: 'unmounted, the global mount of a device as well; raw block is unmapped',
     setUp: 'a directory is bound; a device is checked and mounted, never formatted; raw block is mapped',
@@ -25,10 +28,18 @@ export const localVolume: VolumePlugin = {
   // Of a directory source it fails (P70, O32), and volctl cannot tell that from a device.
   reconstructs: false,
   tearDown: 'mount',
+  device: {
+    base: 'plugins/kubernetes.io/local-volume',
+    ownerOf: ([mounts, ...rest]) => (mounts === 'mounts' && rest.length === 1 ? NAME : undefined),
+    // It has no session and no state, and the kubelet makes it anew.
+    depths: [],
+    maps: { base: 'plugins/kubernetes.io~local-volume/volumeDevices', depth: 1, namedAfter: 'volume' },
+  },
   facts: (spec) =>
     'persistentVolume' in spec && spec.persistentVolume.spec.local != null
       ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable')
       : undefined,
+  sourceText: ({ local }) => (local == null ? undefined : `local ${local.path}`),
   podPath: podPathOf,
   globalPath,
   mountsOver: ({ mode }) => mode === 'Filesystem',
@@ -42,7 +53,7 @@ export const localVolume: VolumePlugin = {
         ? // By text alone, as the kubelet does: `/dev/./sdb` is /dev/sdb (P83).
           mapSteps(inputs, volume, globalPath(volume), posix.normalize(path))
         : fileSystemSteps(inputs, volume, path, first)
-    return { steps, ...(blocked === undefined ? {} : { blocked }) }
+    return { steps, ...defined({ blocked }) }
   },
 }
 
@@ -77,8 +88,7 @@ function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: stri
       target: inputs.absolute(globalPath(volume)),
       detail: 'unless it is a directory',
       source: path,
-      ...(fsType === '' ? {} : { fsType }),
-      ...(options.length === 0 ? {} : { options }),
+      ...defined({ fsType: fsType || undefined, options: options.length === 0 ? undefined : options }),
     },
     { op: 'mkdir', target, mode: '0750' },
     { op: 'mount', target, options: bindOptions(volume, readOnly) },

@@ -4,6 +4,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { labelOption } from '../desired/selinux-label.ts'
 import { isReadOnlyFor } from '../desired/shared-sources.ts'
+import { defined } from '../lang/defined.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { linkEvidence, mountEvidence } from './evidence.ts'
@@ -11,7 +12,7 @@ import { mapEvidence, mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions } from './mount-options.ts'
 import { ownershipOf } from './ownership.ts'
 import { podPathOf, podVolumeDir } from './paths.ts'
-import type { MountEvidence, SetUpContext, SpecFailure, VolumePlugin } from './plugin.ts'
+import type { MountEvidence, PluginDevice, SetUpContext, SpecFailure, VolumePlugin } from './plugin.ts'
 
 export interface Lun {
   /** The global directory, of the mount or of the maps, relative to the root directory. */
@@ -26,7 +27,10 @@ export interface Lun {
 export interface LunKind {
   readonly name: string
   readonly about: VolumePlugin['about']
+  readonly source: NonNullable<VolumePlugin['source']>
   readonly facts: VolumePlugin['facts']
+  readonly sourceText: NonNullable<VolumePlugin['sourceText']>
+  readonly device: PluginDevice
   /** What the volume's source names, or why it names nothing. */
   lunOf(volume: VolumeToMount): Lun | SpecFailure
   /** What else keeps it from being brought up. */
@@ -34,15 +38,13 @@ export interface LunKind {
 }
 
 /** The plugin of LUNs of one kind. */
-export function lunPlugin({ name, about, facts, lunOf, obstacle = () => undefined }: LunKind): VolumePlugin {
+export function lunPlugin({ lunOf, obstacle = () => undefined, ...kind }: LunKind): VolumePlugin {
   const globalPath = (volume: VolumeToMount): string | undefined => {
     const lun = lunOf(volume)
     return 'error' in lun ? undefined : lun.global
   }
   return {
-    name,
-    about,
-    facts,
+    ...kind,
     block: true,
     refreshes: false,
     reconstructs: true,
@@ -59,7 +61,7 @@ export function lunPlugin({ name, about, facts, lunOf, obstacle = () => undefine
         return { steps: [], blocked: { code: 'InvalidSource', message: lun.error, hint } }
       }
       const blocked = obstacle(volume)
-      return { steps: lunSteps(context, volume, lun, first), ...(blocked === undefined ? {} : { blocked }) }
+      return { steps: lunSteps(context, volume, lun, first), ...defined({ blocked }) }
     },
   }
 }
@@ -95,7 +97,11 @@ function deviceSteps(volume: VolumeToMount, { fsType, find }: Lun, target: strin
   return [
     { op: 'mkdir', target, mode: '0750' },
     ...find(target),
-    { op: 'mountDevice', target, ...(fsType ? { fsType } : {}), ...(options.length === 0 ? {} : { options }) },
+    {
+      op: 'mountDevice',
+      target,
+      ...defined({ fsType: fsType || undefined, options: options.length === 0 ? undefined : options }),
+    },
   ]
 }
 

@@ -1,7 +1,9 @@
 /** A raw block volume of the plugins that publish nothing: map file, the pod's link, loop device (P98, P99, R805). */
+
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { mapFileOf } from '../actual/map-files.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { defined } from '../lang/defined.ts'
 import type { Step } from '../plan/plan.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { podDeviceLink } from './paths.ts'
@@ -18,7 +20,7 @@ export function mapSteps(inputs: ActualInputs, volume: VolumeToMount, mapDir: st
   const map = `${directory}/${volume.podUid}`
   return [
     { op: 'mkdir', target: directory, mode: '0750' },
-    { op: 'mapDevice', target: map, ...(device === undefined ? {} : { source: device }) },
+    { op: 'mapDevice', target: map, ...defined({ source: device }) },
     { op: 'symlink', target: inputs.absolute(podDeviceLink(volume)) },
     { op: 'losetup -f', target: map },
   ]

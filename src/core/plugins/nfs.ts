@@ -1,7 +1,9 @@
 /** nfs: one mount a pod (P62-P65). */
+
 import { isIPv6 } from 'node:net'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { isReadOnlyFor, sharedSourcesOf } from '../desired/shared-sources.ts'
+import { defined } from '../lang/defined.ts'
 import type { Step } from '../plan/plan.ts'
 import { mountEvidence } from './evidence.ts'
 import { perPodFacts, sharedSources, specNameOf } from './facts.ts'
@@ -15,11 +17,13 @@ const NAME = 'kubernetes.io/nfs'
 export const nfs: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'nfs',
   about: { tearDown: 'unmounted, a dead server notwithstanding', setUp: 'mounted with its options' },
   reconstructs: true,
   tearDown: 'mount',
   facts: (spec, context) =>
     sharedSources(spec).nfs == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
+  sourceText: ({ nfs: source }) => (source == null ? undefined : `NFS ${source.server}:${source.path}`),
   mountsOver: () => true,
   evidence: mountEvidence,
   setUp: (context, volume) => ({ steps: setUpSteps(volume, context.inputs.absolute(podVolumeDir(volume))) }),
@@ -37,7 +41,7 @@ function setUpSteps(volume: VolumeToMount, target: string): Step[] {
       target,
       source: `${server}:${source.path}`,
       fsType: 'nfs',
-      ...(options.length === 0 ? {} : { options }),
+      ...defined({ options: options.length === 0 ? undefined : options }),
     },
   ]
 }

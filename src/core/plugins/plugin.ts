@@ -24,6 +24,8 @@ export interface SpecContext {
   readonly node: Node | null
 }
 
+export type VolumeSourceField = Exclude<keyof PodVolumeSource | keyof PersistentVolume['spec'], 'name'>
+
 export type SpecFacts = Pick<
   VolumeSpec,
   'plugin' | 'uniqueName' | 'attachability' | 'deviceMountable' | 'driver' | 'handle'
@@ -57,9 +59,46 @@ export interface SetUp {
   readonly blocked?: Obstacle
 }
 
+/** A volume that somebody wants, as far as its device goes. */
+export type DeviceSource = Pick<VolumeSpec, 'plugin' | 'specName' | 'source' | 'persistentVolume'>
+
+/**
+ * A plugin's global directories: mounts of its own on the node, that pods share, or maps of a device. Of CSI the driver is
+ * asked instead, and its directories have state files.
+ */
+export interface PluginDevice {
+  /** Of all its global mounts, relative to the root directory: plugins/kubernetes.io/fc */
+  readonly base: string
+  /** The plugin (of a flexVolume the driver) whose global mount lies at this path below `base`; undefined: no place for one. */
+  ownerOf(parts: readonly string[]): string | undefined
+  /** How many levels below `base` a directory without a mount is what a tear-down has left; none: it means nothing. */
+  readonly depths: readonly number[]
+  /** Where raw block volumes have their maps, relative to the root directory, and whose name the maps have. */
+  readonly maps?: { readonly base: string; readonly depth: number; readonly namedAfter: 'volume' | 'device' }
+  /** May the device of a global directory of this name be the volume's; absent: where they have one name. */
+  isOf?(volume: DeviceSource, name: string): boolean
+  /** What a global directory's path says of the unique name; absent: it ends with the volume's own name. */
+  uniqueName?(path: string): string | undefined
+  /** The kubelet's own file in a global directory; it is below the mount. */
+  readonly record?: {
+    readonly name: string
+    /** The spec name in it. */
+    volumeNameIn(text: string): string | undefined
+  }
+  /**
+   * What takes the device from the node once nothing of it is mounted or mapped, given the global directory; absent: nothing
+   * does. These steps ask by themselves who else uses the device (S25).
+   */
+  release?(target: string): readonly Step[]
+  /** What devices share that no two operations may begin or end at a time, by a global directory; absent: nothing (P74). */
+  session?(target: string): string | undefined
+}
+
 export interface VolumePlugin {
   /** e.g. kubernetes.io/nfs; a flexVolume's own is its driver's, and this only says what it is. */
   readonly name: string
+  /** The field of a pod's volume, or of a PersistentVolume's spec, that says that it is this plugin's; absent: none does. */
+  readonly source?: VolumeSourceField
   /** What volctl does with it, a line each, for the manual. */
   readonly about: { readonly tearDown: string; readonly setUp: string }
   /**
@@ -67,6 +106,8 @@ export interface VolumePlugin {
    * the source decides (P4, P6, P7); undefined: it is not this plugin's.
    */
   facts(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure | undefined
+  /** What a PersistentVolume of it is, in words without a secret; undefined: it is not this plugin's. */
+  sourceText?(spec: PersistentVolume['spec']): string | undefined
   /** May a container have it as a device (volumeMode Block). */
   readonly block: boolean
   /** Is content written anew when the API's changes (P7, remount). */
@@ -74,6 +115,8 @@ export interface VolumePlugin {
   /** Does its directory tell the kubelet which volume it was (R507); the others go the way of R514. */
   readonly reconstructs: boolean
   readonly tearDown: TeardownFamily
+  /** Absent: it has no global directories, or is CSI. */
+  readonly device?: PluginDevice
   /** A PersistentVolume of it that has mount options is not mounted (P14); of the others, inline ones never have any. */
   readonly refusesMountOptions?: true
   /** Is this volume mounted with a label where the node has SELinux (R010); absent: no volume of it is. */

@@ -2,7 +2,6 @@
 
 import { apiLookup } from '../desired/api-lookup.ts'
 import type { UnresolvedVolume } from '../desired/desired-state.ts'
-import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
 import { mayBeNamed, mayBeOne } from '../desired/may-be.ts'
 import { isControllerTerminated, onDiskUid } from '../desired/pods.ts'
 import type { VolumeSpec } from '../desired/volume-spec.ts'
@@ -10,6 +9,7 @@ import { append } from '../lang/append.ts'
 import type { Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
+import type { DeviceSource } from '../plugins/plugin.ts'
 import { CONTROLLER_RULES, knownSpec, resolveVolume } from './resolve-volume.ts'
 
 export interface ControllerWanted {
@@ -59,7 +59,7 @@ export function wantedDevices(
   { volumes, unresolved }: ControllerWanted,
   plugin: string,
 ): readonly DeviceSource[] | undefined {
-  return unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin })) ? undefined : volumes.map(deviceSourceOf)
+  return unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin })) ? undefined : volumes
 }
 
 /** Unlike the kubelet's, the controller's volumes always bear their shared name. */

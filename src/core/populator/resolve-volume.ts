@@ -1,7 +1,6 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
 import { translateInlineVolume, translatePersistentVolume } from '../desired/csi-translation/translate.ts'
-import { judgeSource } from '../desired/may-be.ts'
 import { podNamespace, type VolumeUse } from '../desired/pods.ts'
 import {
   type BoundClaim,
@@ -14,6 +13,7 @@ import type { VolumeSpec } from '../desired/volume-spec.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../model/objects.ts'
 import type { VolumeMode } from '../names/volume-names.ts'
 import type { SpecContext } from '../plugins/plugin.ts'
+import { judgeSource } from './judge-source.ts'
 import { pluginOfInline, pluginOfPersistentVolume } from './volume-plugins.ts'
 
 export const KUBELET_RULES: ResolveRules = { ephemeralFirst: false, checkDeletion: true, checkMode: true }

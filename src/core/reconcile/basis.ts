@@ -3,10 +3,12 @@
  * removes or asks a driver by (S26). Only what every look reads, so that live and offline plans are equal: of a pod
  * that lives no attributes are read.
  */
+
 import { baseName } from '../actual/tree.ts'
+import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
-import { STATE_FILES } from '../names/state-files.ts'
 import type { Basis, FileIdentity, Operation, StepOp } from '../plan/plan.ts'
+import { STATE_FILES } from '../plugins/state-files.ts'
 import type { PlanContext } from './context/context.ts'
 
 const REMOVING: ReadonlySet<StepOp> = new Set(['unlink', 'rmdir', 'deleteContent'])
@@ -16,8 +18,10 @@ export function withBasis(operation: Operation, context: PlanContext): Operation
   const pod = operation.pod && context.classes.of(operation.pod.uid)
   const files = pod?.class === 'Desired' || pod?.class === 'Frozen' ? [] : filesOf(operation, context)
   const basis: Basis = {
-    ...(operation.pod === undefined ? {} : { pod: objectOf(pod?.pod) }),
-    ...(files.length === 0 ? {} : { files }),
+    ...defined({
+      pod: operation.pod && objectOf(pod?.pod),
+      files: files.length === 0 ? undefined : files,
+    }),
   }
   return Object.keys(basis).length === 0 ? operation : { ...operation, basis }
 }
@@ -29,8 +33,7 @@ function objectOf(
   const { uid, resourceVersion } = pod.metadata
   return {
     listed: true,
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...defined({ uid, resourceVersion }),
   }
 }
 
@@ -53,6 +56,6 @@ function filesOf({ steps, paths }: Operation, { inputs }: PlanContext): FileIden
 /** None of what nothing is known of. */
 function identityOf(path: string, { type, dev, ino, size, mtime }: TreeEntry, emptied: boolean): FileIdentity[] {
   if (dev === undefined || ino === undefined) return []
-  if (type === 'dir') return [{ path, dev, ino, ...(emptied && mtime !== undefined && { mtime }) }]
-  return [{ path, dev, ino, ...(size !== undefined && { size }), ...(mtime !== undefined && { mtime }) }]
+  if (type === 'dir') return [{ path, dev, ino, ...defined({ mtime: emptied ? mtime : undefined }) }]
+  return [{ path, dev, ino, ...defined({ size, mtime }) }]
 }

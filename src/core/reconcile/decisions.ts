@@ -1,6 +1,8 @@
 /** Why each thing on the node is acted on or left alone, one line each, with the rule: what -v prints and explain asks. */
+
 import { podVolumes } from '../actual/pod-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
+import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Left } from '../plan/draft.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
@@ -92,7 +94,7 @@ function unreadDecisions({ inputs }: PlanContext, left: readonly Left[]): Decisi
       return {
         path: inputs.absolute(path),
         ...leftUnread(obstacle),
-        ...(top === 'pods' && pod !== undefined && { pod }),
+        ...defined({ pod: top === 'pods' ? pod : undefined }),
       }
     })
 }

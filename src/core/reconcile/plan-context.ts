@@ -1,11 +1,13 @@
 /** From a node's state to what the phases of a pass read: classes, desired state, what is staged, who uses it. */
+
 import { ActualInputs } from '../actual/actual-inputs.ts'
-import { blockVolumes } from '../actual/block-volumes.ts'
 import { stagedVolumes } from '../actual/staged-volumes.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import { ApiObjects } from '../desired/api-objects.ts'
+import { blockVolumes } from '../devices/block-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
+import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { csiUniqueName } from '../names/volume-names.ts'
@@ -91,7 +93,6 @@ function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
 
 function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['kubelet'] {
   if (kubelet === undefined) return { state: 'unknown' }
-  const { running, mayReturn, note, unit } = kubelet
-  const state = running ? 'running' : mayReturn ? 'mayReturn' : 'stopped'
-  return { state, ...(note !== undefined && { note }), ...(unit !== undefined && { unit }) }
+  const state = kubelet.running ? 'running' : kubelet.mayReturn ? 'mayReturn' : 'stopped'
+  return { state, ...defined({ note: kubelet.note, unit: kubelet.unit }) }
 }

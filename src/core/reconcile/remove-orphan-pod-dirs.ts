@@ -3,10 +3,12 @@
  * All or nothing, and only names that the kubelet itself makes; anything else keeps the directory and is named.
  */
 import { isWithinAny, parentOf } from '../actual/tree.ts'
+import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { Draft, Findings } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
+import { CLEAR_AWAY } from './context/hints.ts'
 import { gone, podTimes } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
 import { contentObstacle } from './obstacles/content-users.ts'
@@ -61,32 +63,30 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
     leave('R612', 'its directory can be removed once its volumes are down: give --orphans')
     return true
   }
+  findings.add(removal(context, pod, mine))
+  return false
+}
+
+function removal(context: PlanContext, pod: PodClass, mine: readonly Draft[]): Draft {
+  const { inputs } = context
+  const dir = inputs.absolute(`pods/${pod.uid}`)
   const steps: Step[] = remaining(context, pod, mine)
     .toReversed()
     .map((entry) => ({ op: entry.type === 'dir' ? 'rmdir' : 'unlink', target: inputs.absolute(entry.path) }))
-  steps.push({ op: 'rmdir', target: inputs.absolute(base) })
-  const blocked = contentObstacle(context, {
-    dir: inputs.absolute(base),
-    layers: [],
-    removes: new Set(mine.flatMap((draft) => [...draft.removes])),
-    podUid: pod.uid,
-  })
-  findings.add({
+  steps.push({ op: 'rmdir', target: dir })
+  const removes = new Set(mine.flatMap((draft) => [...draft.removes]))
+  return {
     kind: 'RemoveOrphanPodDir',
     reason: 'OrphanPodDir',
     message: `${gone(pod)}; only empty directories and files of the kubelet are left of it`,
     pod: pod.ref,
     steps,
-    paths: [
-      inputs.absolute(base),
-      ...steps.map((step) => step.target).filter((path) => path !== inputs.absolute(base)),
-    ],
+    paths: [...new Set([dir, ...steps.map((step) => step.target)])],
     after: [...mine],
     rule: 'R612',
     removes: new Set(),
-    ...(blocked === undefined ? {} : { blocked }),
-  })
-  return false
+    ...defined({ blocked: contentObstacle(context, { dir, layers: [], removes, podUid: pod.uid }) }),
+  }
 }
 
 interface Keep {
@@ -120,7 +120,7 @@ function reasonToKeep(
   return {
     message: `${inputs.absolute(stray.path)} (${stray.error ?? `${stray.type}${stray.size === undefined ? '' : `, ${stray.size} bytes`}`}) is not of the kubelet's making`,
     path: stray.path,
-    hint: 'Look at it; move it away or delete it yourself, then plan again.',
+    hint: CLEAR_AWAY,
   }
 }
 

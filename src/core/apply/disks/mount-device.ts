@@ -4,8 +4,8 @@ import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
 import type { StepOf } from '../../plan/plan.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
 import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
@@ -17,8 +17,6 @@ import { checkFileSystem, fileSystemOn } from './probe-device.ts'
 import { type FoundDevice, lookAtSource, sourceOf } from './source-device.ts'
 
 const DEFAULT_TYPE = 'ext4'
-/** The kubelet's own record, which the mount then hides (P72). */
-const RECORD = 'iscsi.json'
 
 /**
  * Mounts the device of the step, or the one that a step before has found, on `target`; one that is there already is
@@ -40,7 +38,9 @@ async function mountFound(step: StepOf<'mountDevice'>, found: FoundDevice, run: 
   if (isThere(step.target, found, run)) return []
   const undos = [...makeDirectory({ op: 'mkdir', target: step.target }, run)]
   try {
-    requireFree(step.target, run, run.operation.volume?.plugin === ISCSI_PLUGIN ? [RECORD] : [])
+    // The kubelet's own record, which the mount then hides (P72).
+    const record = pluginNamed(run.operation.volume?.plugin ?? '').device?.record?.name
+    requireFree(step.target, run, record === undefined ? [] : [record])
     undos.push(await mountChecked(step, found, run))
     return undos
   } catch (error) {

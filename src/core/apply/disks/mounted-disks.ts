@@ -4,8 +4,7 @@ import type { BlockTree } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { FC_PLUGIN } from '../../names/fc-disk.ts'
-import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
 import { expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
@@ -14,8 +13,7 @@ import type { StepContext } from '../operation/step-context.ts'
  * more may be another disk's by now (S26).
  */
 export function noteMounted({ operation, around, host, record }: StepContext): void {
-  const plugin = operation.volume?.plugin
-  if (plugin !== ISCSI_PLUGIN && plugin !== FC_PLUGIN) return
+  if (pluginNamed(operation.volume?.plugin ?? '').device?.release === undefined) return
   const expected = expectedIds(operation)
   for (const { path } of operation.expects ?? []) {
     for (const mount of around.table.at(path)) {

@@ -7,9 +7,8 @@ import type { BlockNode } from '../../block/block-tree.ts'
 import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
 import { protectedUids } from '../../desired/pods.ts'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
-import { FC_PLUGIN } from '../../names/fc-disk.ts'
-import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
 import type { Operation } from '../../plan/plan.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
 import { expectedIds } from '../operation/expected-mounts.ts'
 import type { Witness } from '../operation/ports.ts'
 import { unfinished } from '../operation/preconditions.ts'
@@ -28,11 +27,11 @@ export async function requireDeviceUnused(run: StepContext, witness: Witness): P
   if (user !== undefined) throw heldBy(operation, user.who)
 }
 
-/** A driver that unstages may take the device from the node; a plain umount takes none. iSCSI and FC ask by themselves (S25). */
+/** A driver that unstages may take the device from the node; a plain umount takes none. Steps that release a LUN ask by themselves (S25). */
 export function takesDevice({ kind, steps, volume }: Operation): boolean {
   if (kind === 'UnmapVolume') return true
   if (kind !== 'UnmapDevice' && kind !== 'UnmountDevice') return false
-  if (volume?.plugin === ISCSI_PLUGIN || volume?.plugin === FC_PLUGIN) return false
+  if (pluginNamed(volume?.plugin ?? '').device?.release !== undefined) return false
   return kind === 'UnmapDevice' || steps.some(({ op }) => op === 'NodeUnstageVolume' || op === 'flexUnmountDevice')
 }
 

@@ -1,4 +1,5 @@
 /** Releasing an iSCSI LUN: its SCSI devices, then its sessions, as far as nobody else needs them (P76, P78, P84, P160, S25). */
+import { sharedSourcesOf } from '../../desired/shared-sources.ts'
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../names/iscsi-disk.ts'
@@ -107,8 +108,8 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
       hint: 'Plan again: the plan says which volume could not be resolved.',
     })
   }
-  const other = sources.find(({ iscsi }) => iscsi?.iqn === iqn)
-  return other === undefined ? undefined : `a pod of this node wants LUN ${other.iscsi?.lun} of the same target`
+  const other = sources.map((source) => sharedSourcesOf(source).iscsi).find((source) => source?.iqn === iqn)
+  return other == null ? undefined : `a pod of this node wants LUN ${other.lun ?? 0} of the same target`
 }
 
 /**

@@ -4,7 +4,6 @@ import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../..
 import type { Lookup } from '../../desired/api-lookup.ts'
 import type { ClaimStatusPatch } from '../../desired/claim-status-patch.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
-import type { DeviceSource } from '../../desired/device-source.ts'
 import type { NameOf } from '../../holders/container-names.ts'
 import type { Host } from '../../host/host.ts'
 import type { NodeState } from '../../model/node-state.ts'
@@ -21,6 +20,7 @@ import type {
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import type { Plan } from '../../plan/plan.ts'
+import type { DeviceSource } from '../../plugins/plugin.ts'
 
 /** Which pods are in the API, and which still run, at this moment (S3, S9). */
 export interface Witness {

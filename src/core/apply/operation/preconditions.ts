@@ -1,7 +1,7 @@
 /** What is checked right before an operation (S26): the kubelet, the pod, the volume, the mounts. */
 
-import { type DeviceSource, isDeviceOf } from '../../desired/device-source.ts'
 import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
+import { isDeviceOf } from '../../devices/whose-device.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { append } from '../../lang/append.ts'
@@ -9,6 +9,7 @@ import { onceFor } from '../../lang/once-for.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
+import type { DeviceSource } from '../../plugins/plugin.ts'
 import { withDeadline } from '../../processes/deadline.ts'
 import type { ApplyContext, Witness } from './ports.ts'
 

@@ -1,4 +1,4 @@
-/** Which kubelet this node has: its process, else how it would be started (S8, N16, N22). */
+/** Which kubelet this node has: its process, else how it would be started (S8, N16). */
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../../errors/errors.ts'
@@ -22,7 +22,7 @@ const KUBELET_UNITS = [
   'k0scontroller.service',
 ]
 
-/** Root directories of distributions whose kubelet leaves no unit of its own (N22). */
+/** Root directories of distributions whose kubelet leaves no unit of its own (N16). */
 const KNOWN_ROOTS: readonly Omit<CandidateSource, 'source' | 'args' | 'workingDirectory'>[] = [
   { rootDir: DEFAULT_ROOT_DIR },
   {

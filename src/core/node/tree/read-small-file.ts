@@ -50,7 +50,7 @@ function withFile(entry: Draft, path: string, work: (fd: number, stat: Stats) =>
     fd = file.fd
     work(fd, file.stats)
   } catch (error) {
-    entry.error = error instanceof NotPlain ? 'it is no regular file any more' : errorText(error)
+    entry.error = error instanceof NotPlain ? 'no longer a regular file' : errorText(error)
   } finally {
     if (fd !== undefined) closeSync(fd)
   }

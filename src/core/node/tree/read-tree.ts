@@ -111,7 +111,7 @@ function readRoot(rootDir: string): readonly Dirent[] {
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       throw new VolctlError(
         'RootDirMissing',
-        `root directory ${rootDir}: ${code === 'ENOENT' ? 'there is no such directory' : 'it is no directory'}`,
+        `root directory ${rootDir}: ${code === 'ENOENT' ? 'no such directory' : 'not a directory'}`,
         {
           cause: error,
           hint: "Name the kubelet's root directory with --root-dir.",

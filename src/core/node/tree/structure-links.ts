@@ -90,15 +90,15 @@ class Search implements StructureLinks {
 
   /** A place that has two of the kubelet's paths is no directory of either's own: neither link is gone through. */
   #requireOwn(place: string, identity: string): void {
-    if (isWithin(this.#rootDir, place)) throw new Error(`it leads to ${place}, in which the root directory lies`)
+    if (isWithin(this.#rootDir, place)) throw new Error(`leads to ${place}, in which the root directory lies`)
     const [top = ''] = place.slice(this.#rootDir.length + 1).split('/')
     if (isWithin(place, this.#rootDir) && STRUCTURE.includes(top))
-      throw new Error(`it leads to ${place}, which has a path of its own`)
+      throw new Error(`leads to ${place}, which has another path of its own`)
     const other = this.links.find((link) => isWithin(place, link.place) || isWithin(link.place, place))
     const same = other?.path ?? this.#identities.get(identity)
     if (same === undefined) return
-    this.#takeBack(same, `it leads to where another directory of the kubelet's is said to be: ${place}`)
-    throw new Error(`it leads to ${place}, as ${same} does`)
+    this.#takeBack(same, `leads to where another directory of the kubelet should be: ${place}`)
+    throw new Error(`leads to ${place}, as ${same} does`)
   }
 
   /** @param path absolute */
@@ -118,9 +118,9 @@ class Search implements StructureLinks {
     const { fd, stats, doubt } = walkTo(link)
     try {
       if (doubt !== undefined) throw new Error(doubt)
-      if (!stats.isDirectory()) throw new Error(`it leads to ${place}, which is no directory`)
+      if (!stats.isDirectory()) throw new Error(`leads to ${place}, which is not a directory`)
       const found = readlinkSync(`/proc/self/fd/${fd}`)
-      if (found !== place) throw new Error(`it leads to ${place} and to ${found}: it is being changed`)
+      if (found !== place) throw new Error(`leads to ${place} and to ${found}: the link is being changed`)
       return { place, identity: `${stats.dev}:${stats.ino}` }
     } finally {
       closeSync(fd)
@@ -143,7 +143,7 @@ class Search implements StructureLinks {
         at = next
         continue
       }
-      if (++links > MAX_LINKS) throw new Error('it leads in a circle')
+      if (++links > MAX_LINKS) throw new Error('leads in a circle')
       if (target.startsWith('/')) at = '/'
       queue.unshift(...namesOf(target))
     }
@@ -154,7 +154,7 @@ class Search implements StructureLinks {
   #requireLocal(place: string): void {
     if (!this.#isLocal(place))
       throw new Error(
-        `it leads through ${mountAround(this.#table, place)?.fsType ?? 'what'} at ${place}, which may not answer`,
+        `leads through ${mountAround(this.#table, place)?.fsType ?? 'what'} at ${place}, which may not answer`,
       )
   }
 
@@ -183,7 +183,7 @@ function namesOf(path: string): string[] {
 
 function inWords(error: unknown): string {
   const code = errnoOf(error)
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'it leads to nothing'
-  if (code === 'ELOOP') return 'it leads in a circle'
-  return code === 'DOUBTFUL' ? errorMessage(error) : `where it leads cannot be looked at: ${code}`
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'leads to nothing'
+  if (code === 'ELOOP') return 'leads in a circle'
+  return code === 'DOUBTFUL' ? errorMessage(error) : `its target cannot be read: ${code}`
 }

@@ -1,9 +1,17 @@
 /** Steps and obstacles of unmounting what is stacked on one path (S18, S19, S20, R819, P120). */
+import { defined } from '../../lang/defined.ts'
 import { withoutCopies } from '../../mountinfo/copies.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from './context.ts'
+
+/** What is mounted on one path, oldest first. */
+export interface Stack {
+  /** Absolute. */
+  readonly path: string
+  readonly layers: readonly MountInfo[]
+}
 
 /**
  * One umount a layer, newest first: copies below a root directory that is bound over itself go with theirs (O35). A flag
@@ -18,7 +26,7 @@ export function umountSteps(context: PlanContext, path: string, layers: readonly
       op: 'umount',
       target: path,
       // What lies below another file system is neither dead nor named by the flag.
-      ...(detail === undefined || top === undefined || !isSame(layer, top) ? {} : { detail }),
+      ...defined({ detail: top !== undefined && isSame(layer, top) ? detail : undefined }),
     }))
 }
 

@@ -1,6 +1,7 @@
 /** Facts about one pod that several phases state. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { PodVolume } from '../../actual/pod-volume.ts'
+import type { Reason } from '../../codes/codes.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
@@ -59,6 +60,11 @@ function timesOnDisk(inputs: ActualInputs, pod: PodClass): (number | undefined)[
 
 function isMountPoint(inputs: ActualInputs, path: string): boolean {
   return inputs.at(path).length > 0
+}
+
+/** Why the volumes of this pod come down. */
+export function reasonOf(pod: PodClass): Reason {
+  return pod.class === 'Finished' ? 'PodFinished' : 'PodGone'
 }
 
 export function gone(pod: PodClass): string {

@@ -1,6 +1,7 @@
 /** Of what could not be read nothing is known: neither that something is there nor that it is not (S3). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { parentOf, type Tree } from '../../actual/tree.ts'
+import { mayBeGlobal } from '../../devices/global-mounts.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { onceFor } from '../../lang/once-for.ts'
@@ -19,7 +20,9 @@ function isUnread(entry: TreeEntry): boolean {
 
 /** S8: a link where the kubelet has a directory, that is not gone through: what is behind it is not known. */
 function isUnknownLink({ path, type, realPath }: TreeEntry): boolean {
-  return type === 'link' && !(realPath !== undefined && mayBeLink(path)) && isExpectedDirectory(path)
+  return (
+    type === 'link' && !(realPath !== undefined && mayBeLink(path)) && (isExpectedDirectory(path) || mayBeGlobal(path))
+  )
 }
 
 /** Such a link may hide any volume, whatever else is known of the pod or driver that it is of. */

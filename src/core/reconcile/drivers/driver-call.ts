@@ -7,6 +7,7 @@ import { attachmentName } from '../../names/volume-names.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import type { Problem } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
+import type { FlexCall } from './flex-driver.ts'
 import { whyNoDriver } from './why-no-driver.ts'
 
 export type DriverCall =
@@ -41,6 +42,16 @@ export function driverCall(
       hint: `Bring the driver's node pod back; if the driver is gone for good, give --driver-gone ${identity.driver}.`,
     },
   }
+}
+
+/** Is the volume undone without asking its driver. */
+export function isWithoutDriver(call: DriverCall | undefined): boolean {
+  return call?.kind === 'gone' || call?.kind === 'absentSinceBoot'
+}
+
+/** Of a driver, CSI or flexVolume, that has to be called and cannot be. */
+export function callObstacle(call: DriverCall | FlexCall | undefined): Obstacle | undefined {
+  return call?.kind === 'blocked' ? call.blocked : undefined
 }
 
 /** What --driver-gone leaves undone (S16). */

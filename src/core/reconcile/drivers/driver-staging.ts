@@ -8,19 +8,18 @@ import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import { baseName, parentOf } from '../../actual/tree.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { type Draft, expectedMount, type Obstacle } from '../../plan/draft.ts'
-import type { ExpectedMount } from '../../plan/plan.ts'
+import type { Draft } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
-import { layerObstacle } from '../context/layers.ts'
+import type { Stack } from '../context/layers.ts'
 import type { DriverCall } from './driver-call.ts'
 
 export interface DriverStaging {
   readonly mounts: readonly MountInfo[]
-  readonly expects: readonly ExpectedMount[]
+  /** The same, each path with its mounts. */
+  readonly stacks: readonly Stack[]
   readonly foreign: readonly MountInfo[]
   /** Files that the driver did not make. */
   readonly strangers: readonly TreeEntry[]
-  readonly obstacle: Obstacle | undefined
 }
 
 interface Found {
@@ -57,12 +56,9 @@ export function driverStaging(context: PlanContext, found: Found): DriverStaging
   const stacks = Map.groupBy(mounts, pathOf)
   return {
     mounts,
-    expects: [...stacks].map(([at, layers]) => expectedMount(inputs.absolute(at), layers)),
+    stacks: [...stacks].map(([at, layers]) => ({ path: inputs.absolute(at), layers })),
     foreign: found.mounts.filter((mount) => !paths.has(pathOf(mount))),
     strangers: files.filter((entry) => entry.type !== 'dir' && !isNote(entry)),
-    obstacle: [...stacks]
-      .map(([at, layers]) => layerObstacle(context, inputs.absolute(at), layers))
-      .find((each) => each !== undefined),
   }
 }
 

@@ -1,5 +1,6 @@
 /** S1: the Node object must be this host's, and its name the one of this host's kubelet. Else the whole plan is refused. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { defined } from '../../lang/defined.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { canonicalNodeName } from '../../node/kubelet/canonical-node-name.ts'
 import { parseKubeletFlags } from '../../node/kubelet/kubelet-flags.ts'
@@ -27,9 +28,7 @@ export function machineOf({ snapshot }: ActualInputs, options: PlanOptions): Pla
   return {
     matches: agrees && contradictions.every((each) => each.accepted === true),
     ...(contradictions.length > 0 && { contradictions }),
-    ...(machineID === undefined ? {} : { machineID }),
-    ...(systemUUID === undefined ? {} : { systemUUID }),
-    ...(bootID === undefined ? {} : { bootID }),
+    ...defined({ machineID, systemUUID, bootID }),
   }
 }
 

@@ -1,6 +1,7 @@
 /** What a person is shown about a CSI volume before confirming (S31), and what else the API knows about the volume. */
 
 import { isListedWhole } from '../../desired/api-lookup.ts'
+import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN, type VolumeMode } from '../../names/volume-names.ts'
@@ -25,29 +26,27 @@ export function describeCsiVolume(
   const status = inputs.snapshot.api?.node?.status
   const volume = identity === undefined ? undefined : objects.persistentVolumesOf(identity)[0]
   const elsewhere = identity === undefined ? [] : objects.attachedElsewhere(identity)
+  const reported =
+    uniqueName === undefined || status === undefined
+      ? undefined
+      : { attached: objects.isAttached(uniqueName), inUse: objects.isInUse(uniqueName) }
   return {
     name,
-    ...(podVolumeName === undefined ? {} : { podVolumeName }),
-    ...(uniqueName === undefined ? {} : { uniqueName }),
+    ...defined({ podVolumeName, uniqueName }),
     plugin: CSI_PLUGIN,
-    ...(identity === undefined ? {} : { driver: identity.driver, handle: identity.handle }),
+    ...defined({ driver: identity?.driver, handle: identity?.handle }),
     mode,
-    ...(identity === undefined ? {} : { handleFrom: identity.from }),
+    ...defined({ handleFrom: identity?.from }),
     ...describePersistentVolume(volume),
-    ...(elsewhere.length === 0 ? {} : { attachedElsewhere: elsewhere }),
-    ...(uniqueName === undefined || status === undefined
-      ? {}
-      : {
-          attached: objects.isAttached(uniqueName),
-          inUse: objects.isInUse(uniqueName),
-        }),
+    ...defined({ attachedElsewhere: elsewhere.length === 0 ? undefined : elsewhere }),
+    ...reported,
     ...describeDevice(device),
   }
 }
 
 /** @param mount a mount of the volume, which shows its device; undefined: the volume is not mounted */
 export function describeDevice(mount: MountInfo | undefined): Pick<VolumeRef, 'device'> {
-  return mount === undefined ? {} : { device: `${mount.dev} ${mount.source}` }
+  return defined({ device: mount && `${mount.dev} ${mount.source}` })
 }
 
 /** S31: claim, name and access modes; empty for an inline volume. */
@@ -57,9 +56,9 @@ export function describePersistentVolume(
   if (volume === undefined) return {}
   const { claimRef: claim, accessModes } = volume.spec
   return {
-    ...(claim?.name === undefined ? {} : { claim: namespacedName(claim) }),
+    ...defined({ claim: claim?.name === undefined ? undefined : namespacedName(claim) }),
     persistentVolume: volume.metadata.name,
-    ...(accessModes === undefined ? {} : { accessModes }),
+    ...defined({ accessModes }),
   }
 }
 

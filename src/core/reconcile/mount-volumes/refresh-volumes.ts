@@ -1,6 +1,8 @@
 /** Mounted volumes whose content or size is behind what the API says (R807 and O28 as overruled by the contract; S23). */
+
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { nodeExpansionWanted } from '../../desired/expansion.ts'
+import { defined } from '../../lang/defined.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import { expectedMount, type Findings, notAsked, type Obstacle } from '../../plan/draft.ts'
 import type { ExpectedMount, Step } from '../../plan/plan.ts'
@@ -131,7 +133,6 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     after: [],
     rule: what.rule,
     removes: new Set(),
-    ...(what.expects === undefined ? {} : { expects: what.expects }),
-    ...(blocked === undefined ? {} : { blocked }),
+    ...defined({ expects: what.expects, blocked }),
   })
 }

@@ -1,5 +1,7 @@
 /** A volume that a pod of this node wants: how it is named, and why it is left as it is. */
+
 import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { defined } from '../../lang/defined.ts'
 import type { Findings, Left } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
@@ -30,7 +32,7 @@ export function describeWanted(context: PlanContext, volume: VolumeToMount): Vol
   if (volume.driver === undefined || volume.handle === undefined) {
     return {
       name: volume.specName,
-      ...(podVolumeName === undefined ? {} : { podVolumeName }),
+      ...defined({ podVolumeName }),
       uniqueName: volume.uniqueName,
       plugin: volume.plugin,
       mode: volume.mode,

@@ -1,7 +1,7 @@
 /** Does a living pod need the device behind a global directory of iSCSI, FC or a flexVolume driver (S5, R815, R817)? */
 import { baseName } from '../../actual/tree.ts'
-import { deviceSourceOf, isDeviceOf } from '../../desired/device-source.ts'
 import type { VolumeSpec } from '../../desired/volume-spec.ts'
+import { isDeviceOf } from '../../devices/whose-device.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { escapeQualifiedName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -16,7 +16,7 @@ import { isLiving } from '../pods/volume-users.ts'
  */
 export function isDeviceWanted(context: PlanContext, plugin: string, name: string, mounted: boolean): boolean {
   const wanted = wantedOf(context, plugin)
-  if (wanted.volumes.some((volume) => isDeviceOf(deviceSourceOf(volume), plugin, name))) return true
+  if (wanted.volumes.some((volume) => isDeviceOf(volume, plugin, name))) return true
   return context.classes.all.some(
     (pod) => isLiving(pod) && hasUnidentifiedVolume(context, wanted, pod.uid, { plugin, name, mounted }),
   )

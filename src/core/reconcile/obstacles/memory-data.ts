@@ -29,7 +29,7 @@ export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: 
   return layers.filter(({ dev }) => ending.has(dev))
 }
 
-/** What the kubelet's atomic writer wrote belongs to no emptyDir, even if the volume's directory is gone (P25). */
+/** What the kubelet's atomic writer wrote belongs to no emptyDir, even if the volume's directory is gone (P28). */
 function isOfGeneration(root: string): boolean {
   return isGeneration(root.split('/')[1] ?? '')
 }

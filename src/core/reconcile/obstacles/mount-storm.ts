@@ -1,4 +1,5 @@
 /** Mounts that mount propagation copied into each other, thousands of times. */
+import { defined } from '../../lang/defined.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -25,7 +26,7 @@ function reportStorm(mounts: readonly MountInfo[], findings: Findings, pod?: str
       'error',
       'MountStorm',
       `${copies.length} mounts of one directory (${fsType} ${source}) are at and below ${mountPoint}: mount propagation copies them into each other`,
-      { ...(pod === undefined ? {} : { pod }), path: mountPoint },
+      { ...defined({ pod }), path: mountPoint },
       `Stop what mounts the directory into itself (most often a container with mountPropagation: Bidirectional); then umount -R ${mountPoint}.`,
     )
   }

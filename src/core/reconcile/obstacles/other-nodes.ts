@@ -2,6 +2,7 @@
 
 import type { ApiObjects } from '../../desired/api-objects.ts'
 import type { Handle } from '../../desired/attached-elsewhere.ts'
+import { defined } from '../../lang/defined.ts'
 import { isPlainWord } from '../../lang/plain-word.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'
 import type { Elsewhere, PodElsewhere } from '../../model/snapshot.ts'
@@ -40,10 +41,9 @@ export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): re
     const users = pods?.filter((pod) => usesClaimOf(pod, volume.persistentVolume))
     return {
       name,
-      ...(since == null ? {} : { since }),
-      ...(attachment === undefined ? {} : { attachment }),
+      ...defined({ since: since ?? undefined, attachment }),
       pods: users,
-      ...(problem === undefined ? {} : { problem }),
+      ...defined({ problem }),
     }
   })
 }

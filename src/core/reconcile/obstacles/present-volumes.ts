@@ -1,7 +1,8 @@
 /** Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30). */
-import { globalMounts } from '../../actual/global-mounts.ts'
 import type { Handle } from '../../desired/attached-elsewhere.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { globalMounts } from '../../devices/global-mounts.ts'
+import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import {
   CSI_PLUGIN,
@@ -45,8 +46,10 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
       name: volume.specName,
       path: context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
       pods: [volume.podUid],
-      ...(driver === undefined || handle === undefined ? {} : { identity: { driver, handle } }),
-      ...(persistentVolume === undefined ? {} : { persistentVolume }),
+      ...defined({
+        identity: driver === undefined || handle === undefined ? undefined : { driver, handle },
+        persistentVolume,
+      }),
     })
   }
   for (const each of [...recorded(context), ...staged(context), ...mapped(context), ...global(context)]) note(each)
@@ -124,7 +127,7 @@ function csiVolume(
       path: context.inputs.absolute(path),
       pods,
       identity: { driver, handle },
-      ...(persistentVolume === undefined ? {} : { persistentVolume }),
+      ...defined({ persistentVolume }),
     },
   ]
 }

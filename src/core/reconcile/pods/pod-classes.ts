@@ -7,7 +7,9 @@ import type { ProblemCode } from '../../codes/codes.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { compareText } from '../../lang/compare-text.ts'
+import { defined } from '../../lang/defined.ts'
 import type { Pod } from '../../model/objects.ts'
+import type { SandboxState } from '../../model/snapshot.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { knownPods } from './known-pods.ts'
 import { whyTerminatedKept } from './kubelet-mode.ts'
@@ -64,78 +66,89 @@ export function classifyPods(
     ...blockUids,
     ...running.filter((uid) => witnesses.isAlive(uid)),
   ])
-  const names = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
-  const listComplete = podListIsComplete(inputs)
-  const keepers = whyTerminatedKept(snapshot)
-
-  const classOf = (uid: string): PodClass => {
-    const pod = listed.get(uid)
-    const sandbox = names.get(uid)
-    const ref: PodRef = {
-      ...(pod?.metadata.namespace === undefined
-        ? sandbox?.namespace === undefined
-          ? {}
-          : { namespace: sandbox.namespace }
-        : { namespace: pod.metadata.namespace }),
-      ...(pod === undefined
-        ? sandbox?.name === undefined
-          ? {}
-          : { name: sandbox.name }
-        : { name: pod.metadata.name }),
-      uid,
-    }
-    const alive = witnesses.isAlive(uid)
-    const base = { uid, ref, pod, alive }
-    const frozen = (code: ProblemCode, message: string): PodClass => ({
-      ...base,
-      class: 'Frozen',
-      why: { code, message },
-    })
-
-    const unseen = sectionUnseen(inputs)
-    if (pod !== undefined) {
-      if (isMirrorPod(pod) && !statics.mayRun(pod)) {
-        if (alive)
-          return frozen(
-            'PodStillRunning',
-            'its manifest was removed, but a sandbox, container or process of it still runs',
-          )
-        // S10: protected as long as the mirror pod is there, which only the kubelet deletes (O27).
-        return frozen('MirrorPodUid', 'its manifest was removed, but its mirror pod is still in the API')
-      }
-      // The kubelet creates a deleted mirror pod again: only its phase says whether the static pod has ended (R220).
-      const ending = isTerminalPhase(pod) || (isTerminating(pod) && !isMirrorPod(pod))
-      if (!ending) return { ...base, class: 'Desired' }
-      if (unseen !== undefined) return frozen('SectionMissing', unseen)
-      if (alive)
-        return frozen('PodStillRunning', 'it is terminating, but a sandbox, container or process of it still runs')
-      const blind = witnesses.blindFor(uid)
-      if (blind !== undefined) return frozen('AlivenessUnknown', blind)
-      if (keepers !== undefined)
-        return frozen('TerminatedKept', `it has terminated, and its volumes are kept (${keepers})`)
-      return { ...base, class: 'Finished' }
-    }
-    if (unseen !== undefined) return frozen('SectionMissing', unseen)
-    if (!listComplete) return frozen('PodListIncomplete', 'the list of pods may be incomplete')
-    if (shielded.has(uid)) return frozen('MirrorPodUid', 'a mirror pod has this UID')
-    if (alive && !knownPods(inputs).has(uid)) {
-      return frozen('UnknownPodProcess', 'a process is in its cgroup, but nothing else on this node knows the pod')
-    }
-    if (alive)
-      return frozen(
-        'PodGoneButRunning',
-        'it was deleted from the API, but a sandbox, container or process of it still runs',
-      )
-    const blind = witnesses.blindFor(uid)
-    if (blind !== undefined) return frozen('AlivenessUnknown', blind)
-    const owner = statics.mayOwn(uid)
-    if (owner !== undefined) return frozen('MayBeStatic', owner)
-    return { ...base, class: 'Gone' }
+  const sandboxes = new Map((snapshot.runtime?.pods ?? []).map((sandbox) => [sandbox.uid, sandbox]))
+  const known: Known = {
+    inputs,
+    witnesses,
+    statics,
+    shielded,
+    unseen: sectionUnseen(inputs),
+    listComplete: podListIsComplete(inputs),
+    keepers: whyTerminatedKept(snapshot),
   }
-
-  const all = [...uids].toSorted(compareText).map(classOf)
+  const all = [...uids].toSorted(compareText).map((uid) => classOf(known, uid, listed.get(uid), sandboxes.get(uid)))
   const byUid = new Map(all.map((entry) => [entry.uid, entry]))
   return { all, of: (uid) => byUid.get(uid) }
+}
+
+/** What every pod is judged by. */
+interface Known {
+  readonly inputs: ActualInputs
+  readonly witnesses: Witnesses
+  readonly statics: StaticSources
+  /** UIDs of mirror pods and of their static pods. */
+  readonly shielded: ReadonlySet<string>
+  /** Which part of the node was not seen. */
+  readonly unseen: string | undefined
+  readonly listComplete: boolean
+  /** Who told this node to keep the volumes of pods that have ended. */
+  readonly keepers: string | undefined
+}
+
+type Verdict = Exclude<PodClassName, 'Frozen'> | NonNullable<PodClass['why']>
+
+function classOf(known: Known, uid: string, pod: Pod | undefined, sandbox: SandboxState | undefined): PodClass {
+  const { metadata } = { ...pod }
+  const names = defined({
+    namespace: metadata?.namespace ?? sandbox?.namespace,
+    name: metadata === undefined ? sandbox?.name : metadata.name,
+  })
+  const alive = known.witnesses.isAlive(uid)
+  const base = { uid, ref: { ...names, uid }, pod, alive }
+  const verdict = pod === undefined ? unlistedVerdict(known, uid, alive) : listedVerdict(known, uid, pod, alive)
+  return typeof verdict === 'string' ? { ...base, class: verdict } : { ...base, class: 'Frozen', why: verdict }
+}
+
+function frozen(code: ProblemCode, message: string): Verdict {
+  return { code, message }
+}
+
+function listedVerdict({ witnesses, statics, unseen, keepers }: Known, uid: string, pod: Pod, alive: boolean): Verdict {
+  if (isMirrorPod(pod) && !statics.mayRun(pod)) {
+    if (alive)
+      return frozen('PodStillRunning', 'its manifest was removed, but a sandbox, container or process of it still runs')
+    // S10: protected as long as the mirror pod is there, which only the kubelet deletes (O27).
+    return frozen('MirrorPodUid', 'its manifest was removed, but its mirror pod is still in the API')
+  }
+  // The kubelet creates a deleted mirror pod again: only its phase says whether the static pod has ended (R220).
+  const ending = isTerminalPhase(pod) || (isTerminating(pod) && !isMirrorPod(pod))
+  if (!ending) return 'Desired'
+  if (unseen !== undefined) return frozen('SectionMissing', unseen)
+  if (alive) return frozen('PodStillRunning', 'it is terminating, but a sandbox, container or process of it still runs')
+  const blind = witnesses.blindFor(uid)
+  if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+  if (keepers !== undefined) return frozen('TerminatedKept', `it has terminated, and its volumes are kept (${keepers})`)
+  return 'Finished'
+}
+
+function unlistedVerdict(known: Known, uid: string, alive: boolean): Verdict {
+  const { inputs, witnesses, statics, shielded, unseen, listComplete } = known
+  if (unseen !== undefined) return frozen('SectionMissing', unseen)
+  if (!listComplete) return frozen('PodListIncomplete', 'the list of pods may be incomplete')
+  if (shielded.has(uid)) return frozen('MirrorPodUid', 'a mirror pod has this UID')
+  if (alive && !knownPods(inputs).has(uid)) {
+    return frozen('UnknownPodProcess', 'a process is in its cgroup, but nothing else on this node knows the pod')
+  }
+  if (alive)
+    return frozen(
+      'PodGoneButRunning',
+      'it was deleted from the API, but a sandbox, container or process of it still runs',
+    )
+  const blind = witnesses.blindFor(uid)
+  if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+  const owner = statics.mayOwn(uid)
+  if (owner !== undefined) return frozen('MayBeStatic', owner)
+  return 'Gone'
 }
 
 /** Sorts ordinary pods after mirror pods, and pods that are meant to run after those that are terminating. */

@@ -5,6 +5,7 @@
 
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
+import { defined } from '../../lang/defined.ts'
 import { isPlainWord } from '../../lang/plain-word.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
@@ -114,5 +115,5 @@ function reportOutOfService({ inputs }: PlanContext, findings: Findings, present
 }
 
 function aboutOf({ name, path, pods: [pod] }: PresentVolume): { pod?: string; volume: string; path: string } {
-  return { ...(pod === undefined ? {} : { pod }), volume: name, path }
+  return { ...defined({ pod }), volume: name, path }
 }

@@ -43,6 +43,10 @@ function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings
     )
     return
   }
+  reportAnswering(socket, driver, findings)
+}
+
+function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, findings: Findings): void {
   if (endpoint?.startsWith('/')) {
     findings.problem(
       'info',
@@ -51,11 +55,11 @@ function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings
       { path: endpoint },
     )
   }
-  if (socket.error === undefined) return
+  if (error === undefined) return
   findings.problem(
     'warning',
     'DriverNotKnown',
-    `CSI driver ${driver} answers on ${endpoint ?? path} but is not registered with the kubelet: ${socket.error}`,
+    `CSI driver ${driver} answers on ${endpoint ?? path} but is not registered with the kubelet: ${error}`,
     { path },
     "Read the log of the node-driver-registrar container in the driver's node pod.",
   )

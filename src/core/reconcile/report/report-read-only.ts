@@ -8,7 +8,6 @@ import { isPlainWord } from '../../lang/plain-word.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
-import { flexSourceOf } from '../../plugins/flex-options.ts'
 import { mountOptions } from '../../plugins/mount-options.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
@@ -57,28 +56,10 @@ function asksToWrite(volume: VolumeToMount): boolean {
 
 /** The flag of the source itself, which some drivers heed where the kubelet does not. */
 function isReadOnlySource(volume: VolumeToMount): boolean {
-  const spec = volume.persistentVolume?.spec
-  const sources = [
-    spec?.csi,
-    volume.source?.csi,
-    ...[spec, volume.source].flatMap((each) =>
-      each === undefined
-        ? []
-        : [
-            each.nfs,
-            each.iscsi,
-            each.fc,
-            each.awsElasticBlockStore,
-            each.gcePersistentDisk,
-            each.azureDisk,
-            each.azureFile,
-            each.cinder,
-            each.portworxVolume,
-          ],
-    ),
-    flexSourceOf(volume),
-  ]
-  return sources.some((each) => each?.readOnly === true)
+  const spec = volume.persistentVolume?.spec ?? {}
+  return [...Object.values(spec), ...Object.values(volume.source ?? {})].some(
+    (each: unknown) => (each as { readOnly?: unknown } | null)?.readOnly === true,
+  )
 }
 
 function report(

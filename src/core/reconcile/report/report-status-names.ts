@@ -2,10 +2,11 @@
  * Volumes that node.status lists though this node has no pod, directory, mount or attachment of them. The controller keeps such a
  * volume attached here, or takes it for mounted, and no operation on the node can change that (R330, R725, R731).
  */
-import { globalMounts } from '../../actual/global-mounts.ts'
+
 import { apiLookup } from '../../desired/api-lookup.ts'
 import { mayBeNamed } from '../../desired/may-be.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
+import { globalMounts } from '../../devices/global-mounts.ts'
 import { attachmentName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { pluginNamed } from '../../plugins/registry.ts'

@@ -8,22 +8,25 @@
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { podLabel } from '../../desired/pods.ts'
 import { compareText } from '../../lang/compare-text.ts'
+import { defined } from '../../lang/defined.ts'
 import { ownValue } from '../../lang/own-value.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { VolumeMode } from '../../names/volume-names.ts'
-import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Draft, Findings, Obstacle, Wait } from '../../plan/draft.ts'
+import type { VolumeRef } from '../../plan/plan.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../../populator/controller-wanted.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { unreadTraces } from '../context/unread.ts'
 import { identifyAttachment } from '../identity/attachment-identity.ts'
-import type { CsiIdentity } from '../identity/identified.ts'
+import { type CsiIdentity, uniqueNameOf } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from '../obstacles/device-obstacles.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
 import { type VolumeTrace, VolumeTraces } from '../obstacles/volume-traces.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
+import type { VolumeUser } from '../pods/volume-users.ts'
 
 /** What every attachment is compared with. */
 interface NodeFacts {
@@ -48,46 +51,37 @@ export function detachVolumes(context: PlanContext, findings: Findings): void {
   }
 }
 
+/** An attachment and what is known of its volume. */
+interface KnownAttachment {
+  readonly attachment: VolumeAttachment
+  readonly identity: CsiIdentity | undefined
+  readonly uniqueName: string | undefined
+  readonly persistentVolume: string | undefined
+}
+
 function detachVolume(context: PlanContext, findings: Findings, attachment: VolumeAttachment, node: NodeFacts): void {
   const identity = identifyAttachment(context, attachment)
-  const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
-  const wantedBy = uniqueName === undefined ? undefined : node.wanted.names.get(uniqueName)?.[0]
-  if (wantedBy !== undefined) {
-    leaveAttached(findings, attachment, uniqueName, `pod ${podLabel(wantedBy)} wants it`)
-    return
-  }
-  const persistentVolume = attachment.spec.source.persistentVolumeName
+  const uniqueName = uniqueNameOf(identity)
+  const { persistentVolumeName: persistentVolume } = attachment.spec.source
   const users = [
     ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),
     ...(persistentVolume === undefined ? [] : context.users.ofPersistentVolume(persistentVolume)),
   ]
-  const desired = users.find((user) => user.pod.class === 'Desired')
-  if (desired !== undefined) {
-    leaveAttached(findings, attachment, uniqueName, `pod ${desired.pod.uid} ${desired.how}`)
+  const wanted = whoWants(node, uniqueName, users)
+  if (wanted !== undefined) {
+    leaveAttached(findings, attachment, uniqueName, wanted)
     return
   }
+  const known: KnownAttachment = { attachment, identity, uniqueName, persistentVolume }
   const traces = node.traces.of(identity, persistentVolume)
-  const after = predecessorsOf(context, findings, uniqueName, persistentVolume, traces)
-  const known = describeCsiVolume(context, { ...nameOf(context, attachment, identity, after), identity, uniqueName })
-  const given = [known.name, persistentVolume ?? ''].map((name) => ownValue(context.options.devices ?? {}, name))
-  const givenDevice = given.find((device) => device !== undefined)
-  const volume = givenDevice === undefined ? known : { ...known, givenDevice }
+  const after = predecessorsOf(context, findings, known, traces)
+  const volume = describeAttached(context, known, after)
   const wait = waitFor(context, attachment, uniqueName, users[0]?.pod) ?? stillOnNode(context, findings, traces)
   if (wait !== undefined) {
     findings.wait('DetachVolume', wait, 'S21', { volume })
     return
   }
-  const blocked =
-    obstacleOf(context, identity, attachment) ??
-    elsewhereObstacle(context.inputs, {
-      ...identity,
-      names: persistentVolume === undefined ? [] : [persistentVolume],
-    }) ??
-    unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
-    node.unread ??
-    predecessorObstacle(after) ??
-    untoldObstacle(node.unidentified, after)
-  const name = attachment.metadata.name
+  const { name, uid, resourceVersion } = attachment.metadata
   findings.add({
     kind: 'DetachVolume',
     reason: 'NotWanted',
@@ -95,19 +89,50 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
     volume,
     steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${name}` }],
     paths: [],
-    after,
+    after: [...after],
     rule: 'S21',
     kubeletWould: 'leave it to the controller, which waits for the next node status',
     removes: new Set(),
-    attachment: {
-      name,
-      uid: attachment.metadata.uid,
-      ...(attachment.metadata.resourceVersion === undefined
-        ? {}
-        : { resourceVersion: attachment.metadata.resourceVersion }),
-    },
-    ...(blocked === undefined ? {} : { blocked }),
+    attachment: { name, uid, ...defined({ resourceVersion }) },
+    ...defined({ blocked: obstacleTo(context, known, node, after) }),
   })
+}
+
+/** By the controller's word, or a pod's that lives here. */
+function whoWants(
+  { wanted }: NodeFacts,
+  uniqueName: string | undefined,
+  users: readonly VolumeUser[],
+): string | undefined {
+  const [pod] = uniqueName === undefined ? [] : (wanted.names.get(uniqueName) ?? [])
+  if (pod !== undefined) return `pod ${podLabel(pod)} wants it`
+  const desired = users.find((user) => user.pod.class === 'Desired')
+  return desired && `pod ${desired.pod.uid} ${desired.how}`
+}
+
+function describeAttached(context: PlanContext, known: KnownAttachment, after: readonly Draft[]): VolumeRef {
+  const { identity, uniqueName, persistentVolume } = known
+  const volume = describeCsiVolume(context, { ...nameOf(context, known, after), identity, uniqueName })
+  const names = [volume.name, persistentVolume ?? '']
+  const devices = names.map((name) => ownValue(context.options.devices ?? {}, name))
+  return { ...volume, ...defined({ givenDevice: devices.find((device) => device !== undefined) }) }
+}
+
+function obstacleTo(
+  context: PlanContext,
+  { attachment, identity, persistentVolume }: KnownAttachment,
+  node: NodeFacts,
+  after: readonly Draft[],
+): Obstacle | undefined {
+  const names = persistentVolume === undefined ? [] : [persistentVolume]
+  return (
+    obstacleOf(context, identity, attachment) ??
+    elsewhereObstacle(context.inputs, { ...identity, names }) ??
+    unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
+    node.unread ??
+    predecessorObstacle(after) ??
+    untoldObstacle(node.unidentified, after)
+  )
 }
 
 function leaveAttached(
@@ -127,15 +152,13 @@ function leaveAttached(
 /** Of a block volume name and mode as on disk: an apply looks for loop devices on its maps by them (C19). */
 function nameOf(
   { objects }: PlanContext,
-  { metadata, spec }: VolumeAttachment,
-  identity: CsiIdentity | undefined,
+  { attachment, identity, persistentVolume }: KnownAttachment,
   after: readonly Draft[],
 ): { name: string; mode: VolumeMode } {
-  const persistentVolume = spec.source.persistentVolumeName
   const known = (after.find(({ volume }) => volume?.mode === 'Block') ?? after[0])?.volume
   const isBlock = objects.persistentVolume(persistentVolume ?? '')?.spec.volumeMode === 'Block'
   return {
-    name: known?.name ?? persistentVolume ?? identity?.handle ?? metadata.name,
+    name: known?.name ?? persistentVolume ?? identity?.handle ?? attachment.metadata.name,
     mode: known?.mode ?? (isBlock ? 'Block' : 'Filesystem'),
   }
 }
@@ -147,10 +170,9 @@ function nameOf(
 function predecessorsOf(
   { inputs }: PlanContext,
   findings: Findings,
-  uniqueName: string | undefined,
-  persistentVolume: string | undefined,
+  { uniqueName, persistentVolume }: KnownAttachment,
   traces: readonly VolumeTrace[],
-): Draft[] {
+): readonly Draft[] {
   const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
   const leaked = persistentVolume === undefined ? [] : findings.leakedOf(escapeQualifiedName(persistentVolume))
   const found = traces.flatMap(({ within }) => within.flatMap((path) => findings.on(inputs.absolute(path))))
@@ -219,7 +241,7 @@ function untoldObstacle(unidentified: readonly Draft[], after: readonly Draft[])
   return {
     code: 'IdentityUnconfirmed',
     message: `${untold.volume?.name}${untold.pod === undefined ? '' : ` of pod ${untold.pod.uid}`} is mounted or mapped here, and which volume it is could not be told: it may be this one`,
-    ...(untold.blocked?.hint === undefined ? {} : { hint: untold.blocked.hint }),
+    ...defined({ hint: untold.blocked?.hint }),
   }
 }
 

@@ -7,123 +7,149 @@ import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
-import { CSI_PLUGIN, csiGlobalDir, csiUniqueName } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, csiGlobalDir } from '../../names/volume-names.ts'
 import type { SoughtVolume } from '../../names/volume-shapes.ts'
-import { expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
+import type { Step, VolumeRef } from '../../plan/plan.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
-import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
+import { CLEAR_AWAY } from '../context/hints.ts'
+import { umountSteps } from '../context/layers.ts'
 import { unreadWithin } from '../context/unread.ts'
-import { driverCall, reportDriverGone } from '../drivers/driver-call.ts'
+import { callObstacle, type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
 import { driverStaging } from '../drivers/driver-staging.ts'
 import { identifyStaged, identityObstacle } from '../identity/csi-identity.ts'
-import type { CsiIdentity } from '../identity/identified.ts'
+import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
-import { deviceObstacle, predecessorObstacle } from '../obstacles/device-obstacles.ts'
+import { deviceObstacle } from '../obstacles/device-obstacles.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
 import { referencesTo } from '../obstacles/references.ts'
+import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountDevices(context: PlanContext, findings: Findings): void {
   for (const staged of context.staged) unmountDevice(context, findings, staged)
 }
 
 function unmountDevice(context: PlanContext, findings: Findings, staged: StagedVolume): void {
-  const { inputs } = context
-  const mounted = staged.layers.length > 0
   // An empty globalmount without a state file is what a driver without staging leaves (R025, C50).
-  if (staged.stateFile === undefined && !mounted && staged.foreign.length === 0) {
+  if (staged.stateFile === undefined && staged.layers.length === 0 && staged.foreign.length === 0) {
     if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)
       removeEmptyDirectory(context, findings, staged)
     else leaveStaged(context, findings, staged, 'R025', 'nothing is staged there')
     return
   }
   const identified = identifyStaged(context, staged)
-  const identity = 'identity' in identified ? identified.identity : undefined
-  const uniqueName = identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
-  const [user] = uniqueName === undefined ? [] : context.users.of(uniqueName)
-  if (user !== undefined) {
-    leaveStaged(context, findings, staged, 'R817', `pod ${user.pod.uid} ${user.how}`, uniqueName)
+  const identity = identityOf(identified)
+  const uniqueName = uniqueNameOf(identity)
+  const kept = whyKept(context, staged, identified, uniqueName)
+  if (kept !== undefined) {
+    leaveStaged(context, findings, staged, kept.rule, kept.why, uniqueName)
     return
   }
-  // Whose it is could not be told: any pod with a volume of this driver may be on it.
-  if ('unconfirmed' in identified && mayBeUsed(context, staged)) {
-    leaveStaged(context, findings, staged, 'R025', `${identified.unconfirmed}, and pods want volumes of this driver`)
+  const found = stagedParts(context, findings, staged, identity, uniqueName)
+  if (found.references.kind === 'inUse') {
+    const why = `pod ${found.references.by.uid} shows the same file system`
+    leaveStaged(context, findings, staged, 'S24', why, uniqueName)
     return
   }
-
-  const target = inputs.absolute(staged.target)
-  const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
-  const predecessors = named.filter((draft) => !draft.kind.startsWith('Mount'))
-  const anyMount = mounted || staged.foreign.length > 0
-  const call = identity === undefined ? undefined : driverCall(context, identity, staged.stateFile, anyMount)
-  const own = driverStaging(context, {
-    path: staged.target,
-    identity,
-    call,
-    mounts: staged.foreign,
-    files: staged.content,
-    predecessors,
-  })
-  const layers = [...staged.layers, ...own.mounts]
-  const references = referencesTo(context, findings, layers, target)
-  if (references.kind === 'inUse') {
-    leaveStaged(context, findings, staged, 'S24', `pod ${references.by.uid} shows the same file system`, uniqueName)
-    return
-  }
-  const after = [...new Set([...predecessors, ...(references.kind === 'free' ? references.after : [])])]
+  const known: KnownStaged = { staged, identified, identity, uniqueName, ...found, after: afterOf(found) }
   const volume = describeCsiVolume(context, {
-    name: nameOf(staged, after[0]?.volume?.name, identity),
+    name: known.after[0]?.volume?.name ?? identity?.handle ?? staged.key,
     mode: 'Filesystem',
     identity,
     uniqueName,
-    device: layers.at(-1),
+    device: [...staged.layers, ...found.own.mounts].at(-1),
   })
-  const wait = waitForKubelet(context)
-  if (wait !== undefined) {
-    findings.wait('UnmountDevice', wait, 'S11', { volume })
-    return
-  }
+  tearDown(context, findings, { kind: 'UnmountDevice', volume, wait: waitForKubelet(context) }, () =>
+    partsOf(context, findings, volume, known),
+  )
+}
 
-  const steps = stepsOf(context, staged, identity, call?.kind)
-  const blocked =
-    foreignObstacle(context, own.foreign) ??
-    layerObstacle(context, target, staged.layers) ??
-    own.obstacle ??
-    contentObstacle(context, staged, own.strangers) ??
-    identityObstacle(identified) ??
-    deviceObstacle(context, CSI_PLUGIN, identity) ??
-    elsewhereObstacle(inputs, soughtAt(context, staged, identity)) ??
-    (references.kind === 'held' ? references.obstacle : undefined) ??
-    (call?.kind === 'blocked' ? call.blocked : undefined) ??
-    (call?.kind === 'call' && mounted ? noStagingObstacle(context, identity, target) : undefined) ??
-    predecessorObstacle(after)
-  if (call?.kind === 'gone') {
-    reportDriverGone(findings, identity?.driver, 'NodeUnstageVolume', { volume: volume.name, path: target })
+function whyKept(
+  context: PlanContext,
+  staged: StagedVolume,
+  identified: Identified,
+  uniqueName: string | undefined,
+): { readonly rule: string; readonly why: string } | undefined {
+  const [user] = uniqueName === undefined ? [] : context.users.of(uniqueName)
+  if (user !== undefined) return { rule: 'R817', why: `pod ${user.pod.uid} ${user.how}` }
+  // Whose it is could not be told: any pod with a volume of this driver may be on it.
+  if ('unconfirmed' in identified && mayBeUsed(context, staged)) {
+    return { rule: 'R025', why: `${identified.unconfirmed}, and pods want volumes of this driver` }
   }
+  return undefined
+}
+
+type Found = ReturnType<typeof stagedParts>
+
+interface KnownStaged extends Found {
+  readonly staged: StagedVolume
+  readonly identified: Identified
+  readonly identity: CsiIdentity | undefined
+  readonly uniqueName: string | undefined
+  /** What comes first: the volume's own operations, and those on who else shows it. */
+  readonly after: readonly Draft[]
+}
+
+/** What is staged, who shows it, and which operations on the volume come first. */
+function stagedParts(
+  context: PlanContext,
+  findings: Findings,
+  { target, layers, foreign, content, stateFile }: StagedVolume,
+  identity: CsiIdentity | undefined,
+  uniqueName: string | undefined,
+) {
+  const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
+  const predecessors = named.filter((draft) => !draft.kind.startsWith('Mount'))
+  const call = identity && driverCall(context, identity, stateFile, layers.length + foreign.length > 0)
+  const own = driverStaging(context, { path: target, identity, call, mounts: foreign, files: content, predecessors })
+  const mounts = [...layers, ...own.mounts]
+  return {
+    predecessors,
+    call,
+    own,
+    references: referencesTo(context, findings, mounts, context.inputs.absolute(target)),
+  }
+}
+
+function afterOf({ predecessors, references }: Found): readonly Draft[] {
+  return [...new Set([...predecessors, ...(references.kind === 'free' ? references.after : [])])]
+}
+
+function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, known: KnownStaged): Parts {
+  const { staged, identity, uniqueName, call, own, after } = known
+  const target = context.inputs.absolute(staged.target)
   const leaked = after.length === 0
-  findings.add({
-    kind: 'UnmountDevice',
+  if (call?.kind === 'gone') {
+    reportDriverGone(findings, identity?.driver, 'NodeUnstageVolume', { volume: name, path: target })
+  }
+  const steps = stepsOf(context, staged, identity, call)
+  return {
     reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'StagedWithoutPod' : 'LastPodGone',
+    rule: leaked ? 'R820' : 'R415',
     message: leaked
       ? `no pod of this node wants ${uniqueName ?? staged.dir}, and no pod directory leads to it; it is still staged`
       : `no pod of this node wants ${uniqueName ?? staged.dir} once the operations before are done`,
-    volume,
     steps,
-    paths: [
-      ...new Set([
-        target,
-        ...own.expects.map(({ path }) => path),
-        ...steps.map((step) => step.target),
-        inputs.absolute(staged.dir),
-      ]),
-    ],
+    paths: [target, ...own.stacks.map(({ path }) => path), ...targetsOf(steps)],
+    mounts: [{ path: target, layers: staged.layers }, ...own.stacks],
+    foreign: own.foreign,
+    obstacle: () => obstacleTo(context, known),
     after,
-    rule: leaked ? 'R820' : 'R415',
-    expects: [...(mounted ? [expectedMount(target, staged.layers)] : []), ...own.expects],
-    removes: new Set(layers.map((layer) => layer.id)),
-    ...(leaked ? { kubeletWould: 'never find it again; the controller may detach the device while it is staged' } : {}),
-    ...(blocked === undefined ? {} : { blocked }),
-  })
+    kubeletWould: leaked ? 'never find it again; the controller may detach the device while it is staged' : undefined,
+  }
+}
+
+function obstacleTo(context: PlanContext, known: KnownStaged): Obstacle | undefined {
+  const { staged, identified, identity, call, own, references } = known
+  return (
+    contentObstacle(context, staged, own.strangers) ??
+    identityObstacle(identified) ??
+    deviceObstacle(context, CSI_PLUGIN, identity) ??
+    elsewhereObstacle(context.inputs, soughtAt(context, staged, identity)) ??
+    (references.kind === 'held' ? references.obstacle : undefined) ??
+    callObstacle(call) ??
+    (call?.kind === 'call' && staged.layers.length > 0 ? noStagingObstacle(context, staged, identity) : undefined)
+  )
 }
 
 /** Also where nothing but the path tells whose it is: the driver's directory, and in the old layout the volume's name. */
@@ -136,9 +162,10 @@ function soughtAt(context: PlanContext, staged: StagedVolume, identity: CsiIdent
 /** S16, R444: no call of such a driver takes the mount away, and so the kernel may not either. */
 function noStagingObstacle(
   context: PlanContext,
+  staged: StagedVolume,
   identity: CsiIdentity | undefined,
-  target: string,
 ): Obstacle | undefined {
+  const target = context.inputs.absolute(staged.target)
   if (identity === undefined || stages(registeredDriver(context.inputs, identity.driver))) return undefined
   return {
     code: 'ForeignMount',
@@ -163,18 +190,14 @@ function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: 
   }
   const target = context.inputs.absolute(staged.dir)
   const unread = unreadWithin(context.inputs, staged.dir)
-  findings.add({
-    kind: 'UnmountDevice',
+  const volume: VolumeRef = { name: staged.key, plugin: CSI_PLUGIN, driver: staged.driverDir, mode: 'Filesystem' }
+  tearDown(context, findings, { kind: 'UnmountDevice', volume, wait: undefined }, () => ({
     reason: 'StagedWithoutPod',
-    message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory that an unfinished unstage has left`,
-    volume: { name: staged.key, plugin: 'kubernetes.io/csi', driver: staged.driverDir, mode: 'Filesystem' },
-    steps: [{ op: 'rmdir', target }],
-    paths: [target],
-    after: [],
     rule: 'R837',
-    removes: new Set(),
-    ...(unread === undefined ? {} : { blocked: unread }),
-  })
+    message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory that an unfinished unstage has left`,
+    steps: [{ op: 'rmdir', target }],
+    obstacle: () => unread,
+  }))
 }
 
 function leaveStaged(
@@ -207,14 +230,13 @@ function stepsOf(
   context: PlanContext,
   staged: StagedVolume,
   identity: CsiIdentity | undefined,
-  call: string | undefined,
+  call: DriverCall | undefined,
 ): Step[] {
   const { inputs } = context
   const target = inputs.absolute(staged.target)
   const steps: Step[] = []
-  const socket = identity === undefined ? undefined : registeredDriver(context.inputs, identity.driver)
-  const byDriver = call !== 'gone' && call !== 'absentSinceBoot' && stages(socket)
-  if (byDriver) steps.push({ op: 'NodeUnstageVolume', target })
+  const socket = identity && registeredDriver(context.inputs, identity.driver)
+  if (!isWithoutDriver(call) && stages(socket)) steps.push({ op: 'NodeUnstageVolume', target })
   else {
     steps.push(...umountSteps(context, target, staged.layers))
     if (staged.hasTarget) steps.push({ op: 'rmdir', target })
@@ -234,15 +256,11 @@ function contentObstacle(
   return {
     code: under ? 'DataUnderMountPoint' : 'UnexpectedFile',
     message: `${context.inputs.absolute(first.path)} is not of the kubelet's making`,
-    hint: 'Look at it; move it away or delete it yourself, then plan again.',
+    hint: CLEAR_AWAY,
   }
 }
 
 function mayBeUsed(context: PlanContext, staged: StagedVolume): boolean {
   if (staged.layers.length > 0) return false
   return context.desired.volumes.some((volume) => volume.driver === staged.driverDir)
-}
-
-function nameOf(staged: StagedVolume, known: string | undefined, identity: CsiIdentity | undefined): string {
-  return known ?? identity?.handle ?? staged.key
 }

@@ -1,118 +1,114 @@
 /** A CSI file system volume of a pod that is gone: the driver first, then what it left (R441, C76, S14, S16, O5, O6). */
 
 import type { PodVolume } from '../../actual/pod-volume.ts'
-import { csiUniqueName, uniquePodVolumeName } from '../../names/volume-names.ts'
-import { expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
-import type { OperationKind, Step } from '../../plan/plan.ts'
+import type { TreeEntry } from '../../model/snapshot.ts'
+import { CSI_PLUGIN, uniquePodVolumeName } from '../../names/volume-names.ts'
+import type { Findings, Obstacle } from '../../plan/draft.ts'
+import type { Step } from '../../plan/plan.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
-import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
-import { gone, leaveEmpty, podTimes } from '../context/pod-facts.ts'
-import { driverCall, reportDriverGone } from '../drivers/driver-call.ts'
+import { umountSteps } from '../context/layers.ts'
+import { leaveEmpty, podTimes, reasonOf } from '../context/pod-facts.ts'
+import { callObstacle, type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
 import { identifyPodVolume, identityObstacle } from '../identity/csi-identity.ts'
-import type { CsiIdentity } from '../identity/identified.ts'
+import { type CsiIdentity, identityOf, uniqueNameOf } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { subPathWork } from './sub-path-steps.ts'
+import { subPathWork } from '../tear-down/sub-path-steps.ts'
+import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
+import { reportKept } from './kept-files.ts'
 
 export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
-  const { inputs } = context
   const work = subPathWork(context, volume.subPaths)
   const mounted = volume.layers.length > 0
-  if (volume.stateFile === undefined && !mounted && work.removes.length === 0) {
-    reportContent(context, findings, pod, volume)
+  if (volume.stateFile === undefined && !mounted && work.mounts.length === 0) {
+    const files = volume.content.filter(({ type }) => type !== 'dir')
+    for (const entry of files) reportStray(context, findings, volume, entry)
     leaveEmpty(context, findings, volume)
     return
   }
-
   const identified = identifyPodVolume(context, volume)
-  const identity = 'identity' in identified ? identified.identity : undefined
-  const reconstructable = volume.stateFile?.data !== undefined
-  const kind: OperationKind = reconstructable ? 'UnmountVolume' : 'CleanOrphanVolume'
+  const identity = identityOf(identified)
+  const kind = volume.stateFile?.data === undefined ? 'CleanOrphanVolume' : 'UnmountVolume'
   const ref = describeCsiVolume(context, {
     name: volume.name,
     mode: 'Filesystem',
     identity,
-    uniqueName: uniqueNameOf(volume, identity),
+    uniqueName: podVolumeNameOf(volume) ?? uniqueNameOf(identity),
     device: volume.layers.at(-1),
   })
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
-  if (wait !== undefined) {
-    findings.wait(kind, wait, 'S11', { pod: pod.ref, volume: ref })
-    return
-  }
+  tearDown(context, findings, { kind, pod, volume: ref, wait }, () => {
+    const call = identity && driverCall(context, identity, volume.stateFile, mounted)
+    const parts = partsOf(context, findings, pod, volume, identity, call)
+    const steps = [...work.steps, ...parts.steps]
+    return {
+      ...parts,
+      ...(kind === 'CleanOrphanVolume' ? notReconstructable(parts) : {}),
+      subPaths: work,
+      steps,
+      paths: [...work.paths, context.inputs.absolute(volume.target), ...targetsOf(steps)],
+      obstacle: () => dataObstacle(context, volume) ?? identityObstacle(identified) ?? callObstacle(call),
+    }
+  })
+}
 
-  const target = inputs.absolute(volume.target)
-  const dir = inputs.absolute(volume.dir)
-  const call = identity === undefined ? undefined : driverCall(context, identity, volume.stateFile, mounted)
-  const withoutDriver = call?.kind === 'gone' || call?.kind === 'absentSinceBoot'
+function partsOf(
+  context: PlanContext,
+  findings: Findings,
+  pod: PodClass,
+  volume: PodVolume,
+  identity: CsiIdentity | undefined,
+  call: DriverCall | undefined,
+): Parts {
+  const target = context.inputs.absolute(volume.target)
   // A link, device or file that was published on the target itself is the driver's to take away (C17, C123).
-  const strays = strayFiles(volume).filter((entry) => withoutDriver || entry.path !== volume.target)
-  const steps: Step[] = [...work.steps]
-  if (call?.kind === 'gone') steps.push(...umountSteps(context, target, volume.layers))
-  else if (call?.kind !== 'absentSinceBoot') steps.push({ op: 'NodeUnpublishVolume', target })
-  if (withoutDriver && inputs.tree.isDir(volume.target)) steps.push({ op: 'rmdir', target })
-  if (volume.stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(volume.stateFile.path) })
-  if (strays.length === 0) steps.push({ op: 'rmdir', target: dir })
-  const paths = [...new Set([...work.paths, target, ...steps.map((step) => step.target)])]
-  const blocked =
-    work.obstacle ??
-    foreignObstacle(context, volume.foreign) ??
-    layerObstacle(context, target, volume.layers) ??
-    dataObstacle(context, volume) ??
-    identityObstacle(identified) ??
-    (call?.kind === 'blocked' ? call.blocked : undefined)
+  const strays = strayFiles(volume, isWithoutDriver(call))
   if (call?.kind === 'gone') {
     const about = { pod: pod.uid, volume: volume.name, path: target }
     reportDriverGone(findings, identity?.driver, 'NodeUnpublishVolume', about)
   }
-  for (const entry of strays) reportStray(context, findings, pod, volume, entry.path, entry.size)
-  findings.add({
-    kind,
-    reason: reasonOf(pod, kind, call?.kind),
-    message: messageOf(pod, volume, identity, call?.kind),
-    pod: pod.ref,
-    volume: ref,
-    steps,
-    paths,
-    after: [],
-    rule: kind === 'UnmountVolume' ? 'R441' : 'S17',
-    expects: [...work.expects, ...(mounted ? [expectedMount(target, volume.layers)] : [])],
-    removes: new Set([...work.removes, ...volume.layers.map((layer) => layer.id)]),
-    ...(blocked === undefined ? {} : { blocked }),
-    ...(kind === 'CleanOrphanVolume'
-      ? { kubeletWould: 'try once, fail for lack of vol_data.json, and leave it for ever' }
-      : {}),
-    ...(call?.kind === 'absentSinceBoot' ? { kubeletWould: 'wait for the driver for ever' } : {}),
-  })
-}
-
-function uniqueNameOf(volume: PodVolume, identity: CsiIdentity | undefined): string | undefined {
-  const data = volume.stateFile?.data
-  if (data?.volumeLifecycleMode === 'Ephemeral') {
-    return uniquePodVolumeName('kubernetes.io/csi', volume.podUid, data.specVolID ?? volume.name)
+  for (const entry of strays) reportStray(context, findings, volume, entry)
+  const absent = call?.kind === 'absentSinceBoot'
+  return {
+    reason: absent ? 'DriverAbsentSinceBoot' : reasonOf(pod),
+    rule: 'R441',
+    message: absent
+      ? `driver ${identity?.driver} is gone and its state file is older than this boot`
+      : `volume ${volume.name} is ${volume.layers.length > 0 ? 'mounted' : 'not mounted, its state file is left'}`,
+    steps: stepsOf(context, volume, call, strays.length > 0),
+    mounts: [{ path: target, layers: volume.layers }],
+    foreign: volume.foreign,
+    kubeletWould: absent ? 'wait for the driver for ever' : undefined,
   }
-  return identity === undefined ? undefined : csiUniqueName(identity.driver, identity.handle)
 }
 
-function reasonOf(pod: PodClass, kind: OperationKind, call: string | undefined) {
-  if (call === 'absentSinceBoot') return 'DriverAbsentSinceBoot'
-  if (kind === 'CleanOrphanVolume') return 'NotReconstructable'
-  return pod.class === 'Finished' ? 'PodFinished' : 'PodGone'
+/** What a kubelet that has just started does not find (S17). */
+function notReconstructable({ reason, kubeletWould }: Parts): Pick<Parts, 'reason' | 'rule' | 'kubeletWould'> {
+  return {
+    reason: reason === 'DriverAbsentSinceBoot' ? reason : 'NotReconstructable',
+    rule: 'S17',
+    kubeletWould: kubeletWould ?? 'try once, fail for lack of vol_data.json, and leave it for ever',
+  }
 }
 
-function messageOf(
-  pod: PodClass,
-  volume: PodVolume,
-  identity: CsiIdentity | undefined,
-  call: string | undefined,
-): string {
-  if (call === 'absentSinceBoot')
-    return `${gone(pod)}; driver ${identity?.driver} is gone and its state file is older than this boot`
-  const state =
-    volume.layers.length > 0
-      ? `volume ${volume.name} is mounted`
-      : `volume ${volume.name} is not mounted, its state file is left`
-  return `${gone(pod)}; ${state}`
+function stepsOf(context: PlanContext, volume: PodVolume, call: DriverCall | undefined, keepsFiles: boolean): Step[] {
+  const { inputs } = context
+  const target = inputs.absolute(volume.target)
+  const steps: Step[] = []
+  if (call?.kind === 'gone') steps.push(...umountSteps(context, target, volume.layers))
+  else if (call?.kind !== 'absentSinceBoot') steps.push({ op: 'NodeUnpublishVolume', target })
+  if (isWithoutDriver(call) && inputs.tree.isDir(volume.target)) steps.push({ op: 'rmdir', target })
+  if (volume.stateFile !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(volume.stateFile.path) })
+  if (!keepsFiles) steps.push({ op: 'rmdir', target: inputs.absolute(volume.dir) })
+  return steps
+}
+
+/** An inline volume's: it is nobody else's. */
+function podVolumeNameOf({ stateFile, podUid, name }: PodVolume): string | undefined {
+  const data = stateFile?.data
+  return data?.volumeLifecycleMode === 'Ephemeral'
+    ? uniquePodVolumeName(CSI_PLUGIN, podUid, data.specVolID ?? name)
+    : undefined
 }
 
 /** Files on or below a target that nothing is mounted on: a driver might delete them, so it is not even asked (O12). */
@@ -132,30 +128,14 @@ function dataObstacle(context: PlanContext, volume: PodVolume): Obstacle | undef
   }
 }
 
-function strayFiles(volume: PodVolume) {
-  return volume.content.filter((entry) => entry.type !== 'dir' && !entry.path.startsWith(`${volume.target}/`))
-}
-
-function reportContent(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
-  for (const entry of volume.content) {
-    if (entry.type !== 'dir') reportStray(context, findings, pod, volume, entry.path, entry.size)
-  }
-}
-
-function reportStray(
-  context: PlanContext,
-  findings: Findings,
-  pod: PodClass,
-  volume: PodVolume,
-  path: string,
-  size: number | undefined,
-): void {
-  const under = path.startsWith(`${volume.target}/`)
-  findings.problem(
-    'warning',
-    under ? 'DataUnderMountPoint' : 'UnexpectedFile',
-    `${context.inputs.absolute(path)} (${size ?? 'unknown'} bytes) lies in a volume directory of a pod that is gone and is kept`,
-    { pod: pod.uid, volume: volume.name, path: context.inputs.absolute(path) },
-    'Look at it; move it away or delete it yourself, then plan again.',
+/** @param onTarget also what lies on the target itself */
+function strayFiles({ content, target }: PodVolume, onTarget: boolean): TreeEntry[] {
+  return content.filter(
+    ({ type, path }) => type !== 'dir' && !path.startsWith(`${target}/`) && (onTarget || path !== target),
   )
+}
+
+function reportStray(context: PlanContext, findings: Findings, volume: PodVolume, entry: TreeEntry): void {
+  const code = entry.path.startsWith(`${volume.target}/`) ? 'DataUnderMountPoint' : 'UnexpectedFile'
+  reportKept(context, findings, volume, entry, code, 'lies in a volume directory of a pod that is gone')
 }

@@ -8,7 +8,7 @@ import type { PlanContext } from '../context/context.ts'
 import { layersBelowDead } from '../context/layers.ts'
 import { memoryBehind, memoryObstacle, UNCOUNTED } from '../obstacles/memory-data.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { countOf, notReadWhole, tearDown } from './tear-down.ts'
+import { countOf, notReadWhole, unmountContent } from './unmount-content.ts'
 
 /** Disk, memory or huge pages: its data goes only with --orphans (S13). */
 export function unmountEmptyDir(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
@@ -21,7 +21,7 @@ export function unmountEmptyDir(context: PlanContext, findings: Findings, pod: P
   const memory = mounted ? volume.layers : memoryBehind(context, pod.uid, volume.subPaths)
   const unread = notReadWhole(context, volume, volume.content)
   const hasData = memory.length > 0 || files.length > 0 || unread !== undefined
-  tearDown(context, findings, pod, volume, 'emptyDir', {
+  unmountContent(context, findings, pod, volume, 'emptyDir', {
     onRecord: files.length > 0 || unread !== undefined,
     emptied: volume.content.length > 0 || unread !== undefined,
     deletes: hasData ? (memory.length > 0 || unread !== undefined ? UNCOUNTED : countOf(files)) : undefined,
@@ -55,7 +55,7 @@ function dataObstacle(
 function unmountDead(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const { orphans } = context.options
   const hidden = [...layersBelowDead(volume.layers), ...memoryBehind(context, pod.uid, volume.subPaths)]
-  tearDown(context, findings, pod, volume, 'emptyDir', {
+  unmountContent(context, findings, pod, volume, 'emptyDir', {
     onRecord: true,
     emptied: orphans,
     deletes: orphans || hidden.length > 0 ? UNCOUNTED : undefined,

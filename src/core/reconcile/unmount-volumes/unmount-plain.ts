@@ -2,78 +2,77 @@
 
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../../names/volume-names.ts'
-import { expectedMount, type Findings } from '../../plan/draft.ts'
+import type { Findings } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
+import { localVolume } from '../../plugins/local-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
-import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
-import { gone, leaveEmpty, podTimes } from '../context/pod-facts.ts'
-import { reportDriverGone } from '../drivers/driver-call.ts'
-import { flexCall, isFlexPlugin } from '../drivers/flex-driver.ts'
+import { umountSteps } from '../context/layers.ts'
+import { leaveEmpty, podTimes, reasonOf } from '../context/pod-facts.ts'
+import { callObstacle, reportDriverGone } from '../drivers/driver-call.ts'
+import { type FlexCall, flexCall, isFlexPlugin } from '../drivers/flex-driver.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { subPathWork } from './sub-path-steps.ts'
+import { subPathWork } from '../tear-down/sub-path-steps.ts'
+import { targetsOf, tearDown } from '../tear-down/tear-down.ts'
+import { reportKept } from './kept-files.ts'
 
 export function unmountPlain(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
-  const { inputs } = context
   const work = subPathWork(context, volume.subPaths)
   const mounted = volume.layers.length > 0
   const call = isFlexPlugin(context, volume.plugin) ? flexCall(context, volume.plugin) : undefined
-  // A driver is asked also where nothing is mounted: what it set up may be no mount (P88). Not where files lie in the
-  // directory: they may be somebody's data, and nobody knows what it does to them (S13).
-  const isEmpty = volume.content.every((entry) => entry.type === 'dir')
-  const driver = call?.kind === 'call' && (mounted || (isEmpty && inputs.tree.has(volume.dir))) ? call : undefined
-  if (!mounted && driver === undefined && work.removes.length === 0 && volume.foreign.length === 0) {
-    reportData(context, findings, pod, volume)
+  const driver = driverToAsk(context, volume, call)
+  if (!mounted && driver === undefined && work.mounts.length === 0 && volume.foreign.length === 0) {
+    reportData(context, findings, volume)
     leaveEmpty(context, findings, volume)
     return
   }
   const kind = pluginNamed(volume.plugin).reconstructs || call?.kind === 'call' ? 'UnmountVolume' : 'CleanOrphanVolume'
-  const ref: VolumeRef = {
-    name: volume.name,
-    uniqueName:
-      volume.plugin === 'kubernetes.io/local-volume'
-        ? uniqueVolumeName(volume.plugin, volume.name)
-        : uniquePodVolumeName(volume.plugin, pod.uid, volume.name),
-    plugin: volume.plugin,
-    mode: 'Filesystem',
-    ...describeDevice(volume.layers.at(-1)),
-  }
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
-  if (wait !== undefined) {
-    findings.wait(kind, wait, 'S11', { pod: pod.ref, volume: ref })
-    return
-  }
-  const dir = inputs.absolute(volume.dir)
-  const keepsFiles = !mounted && volume.content.some((entry) => entry.type !== 'dir')
-  if (keepsFiles) reportData(context, findings, pod, volume)
-  const steps: Step[] = [
-    ...work.steps,
-    ...ownSteps(context, dir, volume, driver?.executable),
-    ...(keepsFiles ? [] : [{ op: 'rmdir' as const, target: dir }]),
-  ]
-  const blocked =
-    work.obstacle ??
-    foreignObstacle(context, volume.foreign) ??
-    layerObstacle(context, dir, volume.layers) ??
-    (mounted && call?.kind === 'blocked' ? call.blocked : undefined)
-  if (mounted && call?.kind === 'gone') {
-    reportDriverGone(findings, volume.plugin, 'unmount', { pod: pod.uid, volume: volume.name, path: dir })
-  }
-  findings.add({
-    kind,
-    reason: kind === 'CleanOrphanVolume' ? 'NotReconstructable' : pod.class === 'Finished' ? 'PodFinished' : 'PodGone',
-    message: `${gone(pod)}; ${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${mounted ? 'mounted' : 'not mounted, and something of it is left'}`,
-    pod: pod.ref,
-    volume: ref,
-    steps,
-    paths: [...new Set([...work.paths, dir, ...steps.map((step) => step.target)])],
-    after: [],
-    rule: kind === 'CleanOrphanVolume' ? 'R514' : 'R440',
-    expects: [...work.expects, ...(mounted ? [expectedMount(dir, volume.layers)] : [])],
-    removes: new Set([...work.removes, ...volume.layers.map((layer) => layer.id)]),
-    ...(blocked === undefined ? {} : { blocked }),
+  tearDown(context, findings, { kind, pod, volume: describe(pod, volume), wait }, () => {
+    const dir = context.inputs.absolute(volume.dir)
+    const keepsFiles = !mounted && volume.content.some((entry) => entry.type !== 'dir')
+    if (keepsFiles) reportData(context, findings, volume)
+    if (mounted && call?.kind === 'gone') {
+      reportDriverGone(findings, volume.plugin, 'unmount', { pod: pod.uid, volume: volume.name, path: dir })
+    }
+    const steps: Step[] = [
+      ...work.steps,
+      ...ownSteps(context, dir, volume, driver?.executable),
+      ...(keepsFiles ? [] : [{ op: 'rmdir' as const, target: dir }]),
+    ]
+    return {
+      reason: kind === 'CleanOrphanVolume' ? 'NotReconstructable' : reasonOf(pod),
+      rule: kind === 'CleanOrphanVolume' ? 'R514' : 'R440',
+      message: `${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${mounted ? 'mounted' : 'not mounted, and something of it is left'}`,
+      subPaths: work,
+      steps,
+      paths: [...work.paths, dir, ...targetsOf(steps)],
+      mounts: [{ path: dir, layers: volume.layers }],
+      foreign: volume.foreign,
+      obstacle: () => (mounted ? callObstacle(call) : undefined),
+    }
   })
+}
+
+/**
+ * A driver is asked also where nothing is mounted: what it set up may be no mount (P88). Not where files lie in the
+ * directory: they may be somebody's data, and nobody knows what it does to them (S13).
+ */
+function driverToAsk({ inputs }: PlanContext, { layers, content, dir }: PodVolume, call: FlexCall | undefined) {
+  const isEmpty = content.every((entry) => entry.type === 'dir')
+  return call?.kind === 'call' && (layers.length > 0 || (isEmpty && inputs.tree.has(dir))) ? call : undefined
+}
+
+function describe(pod: PodClass, { plugin, name, layers }: PodVolume): VolumeRef {
+  return {
+    name,
+    uniqueName:
+      plugin === localVolume.name ? uniqueVolumeName(plugin, name) : uniquePodVolumeName(plugin, pod.uid, name),
+    plugin,
+    mode: 'Filesystem',
+    ...describeDevice(layers.at(-1)),
+  }
 }
 
 /** The driver's call, or the kernel alone where there is none or the person said how (--force-unmount, --lazy). */
@@ -84,16 +83,9 @@ function ownSteps(context: PlanContext, dir: string, volume: PodVolume, executab
 }
 
 /** O12: data in a directory that nothing is mounted on is kept and named. */
-function reportData(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
+function reportData(context: PlanContext, findings: Findings, volume: PodVolume): void {
+  const what = 'lies in an unmounted volume directory of a pod that is gone'
   for (const entry of volume.content) {
-    if (entry.type === 'dir') continue
-    const path = context.inputs.absolute(entry.path)
-    findings.problem(
-      'warning',
-      'DataUnderMountPoint',
-      `${path} (${entry.size ?? 'unknown'} bytes) lies in an unmounted volume directory of a pod that is gone and is kept`,
-      { pod: pod.uid, volume: volume.name, path },
-      'Look at it; move it away or delete it yourself, then plan again.',
-    )
+    if (entry.type !== 'dir') reportKept(context, findings, volume, entry, 'DataUnderMountPoint', what)
   }
 }

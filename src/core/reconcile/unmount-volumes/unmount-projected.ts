@@ -7,7 +7,8 @@ import { madeByAtomicWriter } from '../../plugins/atomic-writer.ts'
 import type { PlanContext } from '../context/context.ts'
 import { leaveEmpty } from '../context/pod-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { countOf, notReadWhole, tearDown } from './tear-down.ts'
+import { reportKept } from './kept-files.ts'
+import { countOf, notReadWhole, unmountContent } from './unmount-content.ts'
 
 /** The kubelet's own files go; anybody else's stop it. */
 export function unmountProjected(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
@@ -16,11 +17,13 @@ export function unmountProjected(context: PlanContext, findings: Findings, pod: 
   const own = inside.filter((entry) => entry.type !== 'dir' && !strangers.includes(entry))
   const [first] = strangers
   if (first !== undefined && volume.layers.length === 0 && own.length === 0 && volume.markers.length === 0) {
-    for (const entry of strangers) reportKept(context, findings, pod, volume, entry)
+    for (const entry of strangers) {
+      reportKept(context, findings, volume, entry, 'UnexpectedFile', "is not of the kubelet's making")
+    }
     leaveEmpty(context, findings, volume)
     return
   }
-  tearDown(context, findings, pod, volume, 'projected', {
+  unmountContent(context, findings, pod, volume, 'projected', {
     onRecord: own.length > 0,
     emptied: volume.content.length > 0,
     deletes: own.length > 0 ? countOf(own) : undefined,
@@ -51,20 +54,4 @@ function unreadObstacle(context: PlanContext, volume: PodVolume, inside: readonl
     message: `${context.inputs.absolute(unread.path)} could not be read whole (${unread.error}), and may hold files that are not of the kubelet's making`,
     hint: 'Look into it, and repair its file system where it fails; then plan again.',
   }
-}
-
-function reportKept(
-  context: PlanContext,
-  findings: Findings,
-  pod: PodClass,
-  volume: PodVolume,
-  entry: TreeEntry,
-): void {
-  findings.problem(
-    'warning',
-    'UnexpectedFile',
-    `${context.inputs.absolute(entry.path)} (${entry.size ?? 'unknown'} bytes) is not of the kubelet's making and is kept`,
-    { pod: pod.uid, volume: volume.name, path: context.inputs.absolute(entry.path) },
-    'Look at it; move it away or delete it yourself, then plan again.',
-  )
 }

@@ -6,14 +6,16 @@
 
 import type { PodVolume, SubPaths } from '../../actual/pod-volume.ts'
 import { podSubPaths, podVolumes } from '../../actual/pod-volumes.ts'
+import { defined } from '../../lang/defined.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
-import type { PlanContext } from '../context/context.ts'
-import { waitToSettle } from '../context/context.ts'
-import { gone, podTimes } from '../context/pod-facts.ts'
+import { type PlanContext, waitToSettle } from '../context/context.ts'
+import { podTimes } from '../context/pod-facts.ts'
 import { memoryBehind, memoryObstacle, UNCOUNTED } from '../obstacles/memory-data.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { subPathWork } from './sub-path-steps.ts'
+import { subPathWork } from '../tear-down/sub-path-steps.ts'
+import { tearDown } from '../tear-down/tear-down.ts'
 import { unmountCsiVolume } from './unmount-csi-volume.ts'
 import { unmountEmptyDir } from './unmount-empty-dir.ts'
 import { unmountPlain } from './unmount-plain.ts'
@@ -62,34 +64,25 @@ function unmountLeakedSubPaths(context: PlanContext, findings: Findings, pod: Po
   const persistentVolume = context.objects.persistentVolume(volumeName)
   const volume = {
     name: volumeName,
-    plugin: persistentVolume?.spec.csi === undefined ? 'unknown' : 'kubernetes.io/csi',
+    plugin: persistentVolume?.spec.csi === undefined ? 'unknown' : CSI_PLUGIN,
     mode: 'Filesystem' as const,
-    ...(persistentVolume === undefined ? {} : { persistentVolume: volumeName }),
+    ...defined({ persistentVolume: persistentVolume && volumeName }),
   }
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
-  if (wait !== undefined) {
-    findings.wait('UnmountVolume', wait, 'S11', { pod: pod.ref, volume })
-    return
-  }
-  const work = subPathWork(context, subPaths)
-  const left = work.steps.filter(({ op }) => op === 'umount').length
-  const memory = memoryBehind(context, pod.uid, subPaths)
-  const blocked =
-    work.obstacle ?? (memory.length === 0 || context.options.orphans ? undefined : memoryObstacle(volumeName, memory))
-  findings.add({
-    kind: 'UnmountVolume',
-    reason: 'LeakedSubPath',
-    message: `${gone(pod)}; its volume ${volumeName} has no directory any more, and ${left} sub-path mount${left === 1 ? ' is' : 's are'} left`,
-    pod: pod.ref,
-    volume,
-    steps: work.steps,
-    paths: work.paths,
-    after: [],
-    ...(memory.length === 0 ? {} : { deletes: UNCOUNTED }),
-    rule: 'O17',
-    kubeletWould: 'leave them mounted for ever and fail to remove the pod directory every 2 s',
-    expects: work.expects,
-    removes: new Set(work.removes),
-    ...(blocked === undefined ? {} : { blocked }),
+  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume, wait }, () => {
+    const work = subPathWork(context, subPaths)
+    const left = work.steps.filter(({ op }) => op === 'umount').length
+    const memory = memoryBehind(context, pod.uid, subPaths)
+    return {
+      reason: 'LeakedSubPath',
+      rule: 'O17',
+      message: `its volume ${volumeName} has no directory any more, and ${left} sub-path mount${left === 1 ? ' is' : 's are'} left`,
+      subPaths: work,
+      steps: work.steps,
+      mounts: [],
+      obstacle: () => (memory.length === 0 || context.options.orphans ? undefined : memoryObstacle(volumeName, memory)),
+      deletes: memory.length === 0 ? undefined : UNCOUNTED,
+      kubeletWould: 'leave them mounted for ever and fail to remove the pod directory every 2 s',
+    }
   })
 }

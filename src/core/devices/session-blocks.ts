@@ -1,15 +1,16 @@
 /**
- * Raw block volumes of iSCSI and FC (P79, P83, P84, P104). Their map directories are named after the device, the pods'
- * links after the volume: which belong together is told by evidence, not by name.
+ * Raw block volumes of plugins whose map directories are named after the device, and the pods' links after the volume, as
+ * of iSCSI and FC (P79, P83, P84, P104): which belong together is told by evidence, not by name.
  */
+
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { BlockVolume, PodLinks } from '../actual/block-volume.ts'
+import { foreignMounts, mapDirectoryOnly, mappingOf, uidsBelow } from '../actual/map-files.ts'
+import { baseName } from '../actual/tree.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
-import { FC_PLUGIN } from '../names/fc-disk.ts'
-import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
-import type { ActualInputs } from './actual-inputs.ts'
-import type { BlockVolume, PodLinks } from './block-volume.ts'
-import { foreignMounts, mapDirectoryOnly, mappingOf, uidsBelow } from './map-files.ts'
-import { baseName } from './tree.ts'
+import type { PluginDevice } from '../plugins/plugin.ts'
+import { directoriesBelow } from './directories-below.ts'
 
 /** A pod's link to the device: pods/UID/volumeDevices/PLUGIN/NAME. */
 interface Link {
@@ -22,33 +23,20 @@ interface Link {
  * Every map directory with the links that lead to its device, then the links to which none was found: such a link is
  * all that is left of a mapping, or nobody can say of which; it goes by itself.
  */
-export function sessionBlockVolumes(inputs: ActualInputs, links: PodLinks): BlockVolume[] {
-  return [
-    ...volumesOf(inputs, links, ISCSI_PLUGIN, (base) =>
-      inputs.tree.childDirs(base).flatMap((iface) => below(inputs, `${base}/${iface}`)),
-    ),
-    ...volumesOf(inputs, links, FC_PLUGIN, (base) => below(inputs, base)),
-  ]
-}
-
-function below(inputs: ActualInputs, base: string): string[] {
-  return inputs.tree.childDirs(base).map((name) => `${base}/${name}`)
-}
-
-function volumesOf(
+export function sessionBlockVolumes(
   inputs: ActualInputs,
   links: PodLinks,
   plugin: string,
-  directoriesBelow: (base: string) => string[],
+  { maps, record }: PluginDevice,
 ): BlockVolume[] {
-  const base = `plugins/${plugin}/volumeDevices`
+  if (maps?.namedAfter !== 'device') return []
   const left = new Set(linksOf(links, plugin))
-  const mapped = directoriesBelow(base)
+  const mapped = directoriesBelow(inputs.tree, maps.base, maps.depth)
     .toSorted(compareText)
-    .map((dir) => mapDirectory(inputs, plugin, dir, left))
+    .map((dir) => mapDirectory(inputs, plugin, dir, record, left))
   const orphans = [...Map.groupBy(left, ({ name }) => name)]
     .toSorted(([a], [b]) => compareText(a, b))
-    .map(([name, own]) => linkOnly(inputs, plugin, `${base}/${name}`, name, own))
+    .map(([name, own]) => linkOnly(inputs, plugin, `${maps.base}/${name}`, name, own))
   return [...mapped, ...orphans]
 }
 
@@ -62,13 +50,18 @@ function linksOf(links: PodLinks, plugin: string): Link[] {
 }
 
 /** @param left links that no map directory has claimed yet */
-function mapDirectory(inputs: ActualInputs, plugin: string, dir: string, left: Set<Link>): BlockVolume {
-  const record = `${dir}/iscsi.json`
-  const volumeName = volumeNameIn(inputs, record)
-  const isRecord = (path: string): boolean => plugin === ISCSI_PLUGIN && path === record
+function mapDirectory(
+  inputs: ActualInputs,
+  plugin: string,
+  dir: string,
+  record: PluginDevice['record'],
+  left: Set<Link>,
+): BlockVolume {
+  const file = record === undefined ? undefined : inputs.tree.get(`${dir}/${record.name}`)
+  const volumeName = record?.volumeNameIn(file?.content ?? '{}')
   const uids = [...new Set(uidsBelow(inputs, dir))]
   const known = new Set([dir, ...uids.map((uid) => `${dir}/${uid}`)])
-  if (inputs.tree.get(record)?.type === 'file' && isRecord(record)) known.add(record)
+  if (file?.type === 'file') known.add(file.path)
   return {
     ...mapDirectoryOnly(plugin, dir, baseName(dir)),
     mappings: uids.toSorted(compareText).map((podUid) => {
@@ -82,7 +75,7 @@ function mapDirectory(inputs: ActualInputs, plugin: string, dir: string, left: S
       .descendants(dir)
       .filter(
         (entry) =>
-          (!known.has(entry.path) && entry.type !== 'dir') || (isRecord(entry.path) && entry.error !== undefined),
+          (!known.has(entry.path) && entry.type !== 'dir') || (entry.path === file?.path && entry.error !== undefined),
       ),
   }
 }
@@ -96,15 +89,6 @@ function leadsTo(
 ): boolean {
   if (bound === undefined || bound.fsType !== 'devtmpfs') return link.name === volumeName
   return inputs.tree.get(link.path)?.target === `/dev${undeletedRoot(bound.root)}`
-}
-
-function volumeNameIn(inputs: ActualInputs, record: string): string | undefined {
-  try {
-    const { VolName } = JSON.parse(inputs.tree.get(record)?.content ?? '{}') as { VolName?: unknown }
-    return typeof VolName === 'string' ? VolName : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function linkOnly(

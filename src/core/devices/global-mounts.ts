@@ -3,15 +3,17 @@
  *
  * A directory with nothing mounted on it counts too: it is what a tear-down leaves that was ended half-way (R837).
  */
+
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { baseName } from '../actual/tree.ts'
+import { isWithin } from '../files/path-within.ts'
 import { compareText } from '../lang/compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { FC_PLUGIN } from '../names/fc-disk.ts'
-import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
-import type { ActualInputs } from './actual-inputs.ts'
-import { baseName } from './tree.ts'
-
-export const LOCAL_PLUGIN = 'kubernetes.io/local-volume'
+import { uniqueVolumeName } from '../names/volume-names.ts'
+import { flexVolume } from '../plugins/flex-volume.ts'
+import { PLUGINS, pluginNamed } from '../plugins/registry.ts'
+import { directoriesBelow } from './directories-below.ts'
 
 export interface GlobalMount {
   /** For flexVolume the driver's own name. */
@@ -61,28 +63,30 @@ interface Owner {
 
 /** By the shape of the path alone: a mount anywhere else below these directories is nobody's that we know. */
 function ownerOf(path: string): Owner | undefined {
-  const [top, vendor, plugin, ...rest] = path.split('/')
-  if (top !== 'plugins' || vendor !== 'kubernetes.io') return undefined
-  if (plugin === 'local-volume' && rest.length === 2 && rest[0] === 'mounts')
-    return { plugin: LOCAL_PLUGIN, flex: false }
-  if (plugin === 'iscsi' && rest.length === 2 && rest[0]?.startsWith('iface-'))
-    return { plugin: ISCSI_PLUGIN, flex: false }
-  if (plugin === 'fc' && rest.length === 1 && rest[0] !== 'volumeDevices') return { plugin: FC_PLUGIN, flex: false }
-  // VENDOR/DRIVER/mounts/NAME, or DRIVER/mounts/NAME for a driver without a vendor (P85, P86).
-  if (plugin === 'flexvolume' && rest.at(-2) === 'mounts' && (rest.length === 3 || rest.length === 4))
-    return { plugin: rest.slice(0, -2).join('/'), flex: true }
+  for (const each of PLUGINS) {
+    if (each.device === undefined || !path.startsWith(`${each.device.base}/`)) continue
+    const plugin = each.device.ownerOf(path.slice(each.device.base.length + 1).split('/'))
+    return plugin === undefined ? undefined : { plugin, flex: each === flexVolume }
+  }
   return undefined
 }
 
-/** A local volume's directory alone means nothing: it has no session and no state, and the kubelet makes it anew. */
+/** With nothing mounted on them, as far as that means anything. */
 function directories({ tree }: ActualInputs): string[] {
-  const base = 'plugins/kubernetes.io'
-  const below = (path: string): string[] => tree.childDirs(path).map((name) => `${path}/${name}`)
-  return [
-    ...below(`${base}/iscsi`).flatMap(below),
-    ...below(`${base}/fc`),
-    ...below(`${base}/flexvolume`).flatMap((first) =>
-      [first, ...below(first)].flatMap((each) => below(`${each}/mounts`)),
-    ),
-  ]
+  return PLUGINS.flatMap(({ device }) =>
+    (device?.depths ?? []).flatMap((depth) => directoriesBelow(tree, device?.base ?? '', depth)),
+  )
+}
+
+/** Is this the directory of a plugin's global directories, or below it as deep as any of them lies. */
+export function mayBeGlobal(path: string): boolean {
+  return PLUGINS.some(
+    ({ device }) =>
+      device !== undefined && isWithin(path, device.base) && path.slice(device.base.length).split('/').length <= 5,
+  )
+}
+
+/** Of the volume behind a global directory, as far as its name tells. */
+export function globalUniqueName(plugin: string, path: string): string {
+  return pluginNamed(plugin).device?.uniqueName?.(path) ?? uniqueVolumeName(plugin, baseName(path))
 }

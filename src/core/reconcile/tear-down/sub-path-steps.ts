@@ -2,16 +2,15 @@
 
 import type { SubPathLeaf, SubPaths } from '../../actual/pod-volume.ts'
 import { parentOf } from '../../actual/tree.ts'
-import { expectedMount, type Obstacle } from '../../plan/draft.ts'
+import type { Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
-import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
+import { foreignObstacle, layerObstacle, type Stack, umountSteps } from '../context/layers.ts'
 
 export interface SubPathWork {
   readonly steps: readonly Step[]
   readonly paths: readonly string[]
-  readonly expects: readonly ReturnType<typeof expectedMount>[]
-  readonly removes: readonly number[]
+  readonly mounts: readonly Stack[]
   readonly obstacle: Obstacle | undefined
   /** Leaves that hold something of their own: they stay, and so do their parents. */
   readonly kept: readonly string[]
@@ -20,8 +19,7 @@ export interface SubPathWork {
 const NO_SUB_PATHS: SubPathWork = {
   steps: [],
   paths: [],
-  expects: [],
-  removes: [],
+  mounts: [],
   obstacle: undefined,
   kept: [],
 }
@@ -55,8 +53,7 @@ export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined
   return {
     steps: [...steps, ...removals],
     paths: [...new Set([...steps, ...removals].map((step) => step.target))],
-    expects: mounted.map((leaf) => expectedMount(inputs.absolute(leaf.path), leaf.layers)),
-    removes: mounted.flatMap((leaf) => leaf.layers.map((layer) => layer.id)),
+    mounts: mounted.map(({ path, layers }) => ({ path: inputs.absolute(path), layers })),
     obstacle,
     kept,
   }

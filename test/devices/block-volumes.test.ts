@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ActualInputs } from '../../src/core/actual/actual-inputs.ts'
 import type { BlockVolume } from '../../src/core/actual/block-volume.ts'
-import { blockVolumes } from '../../src/core/actual/block-volumes.ts'
+import { blockVolumes } from '../../src/core/devices/block-volumes.ts'
 import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { kinds, plan } from '../reconcile/planned.ts'
 

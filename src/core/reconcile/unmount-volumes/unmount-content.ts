@@ -4,15 +4,16 @@ import type { PodVolume } from '../../actual/pod-volume.ts'
 import { parentOf } from '../../actual/tree.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { uniquePodVolumeName } from '../../names/volume-names.ts'
-import { expectedMount, type Findings, type Obstacle } from '../../plan/draft.ts'
+import type { Findings, Obstacle } from '../../plan/draft.ts'
 import type { Operation, Step, VolumeRef } from '../../plan/plan.ts'
 import { allowedFsTypes, type TeardownFamily } from '../../plugins/teardown-family.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
-import { foreignObstacle, layerObstacle, umountSteps } from '../context/layers.ts'
-import { gone, leaveEmpty, podTimes } from '../context/pod-facts.ts'
+import { umountSteps } from '../context/layers.ts'
+import { leaveEmpty, podTimes, reasonOf } from '../context/pod-facts.ts'
 import { contentObstacle } from '../obstacles/content-users.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { subPathWork } from './sub-path-steps.ts'
+import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
+import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 
 /** The volume's directory, or an entry below it, that may hold more than was seen. */
 export function notReadWhole(
@@ -33,19 +34,19 @@ interface Content {
   readonly keepsDirectory?: boolean
 }
 
-export function tearDown(
+export function unmountContent(
   context: PlanContext,
   findings: Findings,
   pod: PodClass,
   volume: PodVolume,
   family: TeardownFamily,
-  { onRecord, emptied, deletes, guard, keepsDirectory = false }: Content,
+  content: Content,
 ): void {
-  const { inputs } = context
-  const exists = inputs.tree.isDir(volume.dir) || volume.layers.length > 0
+  const exists = context.inputs.tree.isDir(volume.dir) || volume.layers.length > 0
   const work = subPathWork(context, volume.subPaths)
-  const setUp = volume.layers.length > 0 || onRecord || work.removes.length > 0 || (volume.markers.length > 0 && exists)
-  if (!setUp) {
+  const isSetUp =
+    volume.layers.length > 0 || content.onRecord || work.mounts.length > 0 || (volume.markers.length > 0 && exists)
+  if (!isSetUp) {
     leaveEmpty(context, findings, volume)
     return
   }
@@ -56,48 +57,57 @@ export function tearDown(
     mode: 'Filesystem',
   }
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
-  if (wait !== undefined) {
-    findings.wait('UnmountVolume', wait, 'S11', { pod: pod.ref, volume: ref })
-    return
+  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume: ref, wait }, () =>
+    partsOf(context, pod, volume, family, content, work),
+  )
+}
+
+function partsOf(
+  context: PlanContext,
+  pod: PodClass,
+  volume: PodVolume,
+  family: TeardownFamily,
+  content: Content,
+  work: SubPathWork,
+): Parts {
+  const { deletes, guard, keepsDirectory = false } = content
+  const dir = context.inputs.absolute(volume.dir)
+  const allowed = allowedFsTypes(family)
+  // A tmpfs that shows a secret is no data of its own (S13), and a mount that is dead shows nothing.
+  const inMemory = family === 'emptyDir' ? (allowed ?? []) : []
+  const layers = volume.layers.filter(({ fsType }) => inMemory.includes(fsType))
+  const steps = [...work.steps, ...stepsOf(context, volume, content)]
+  return {
+    reason: reasonOf(pod),
+    rule: 'R437',
+    message: `${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${volume.layers.length > 0 ? 'mounted' : 'set up'}`,
+    subPaths: work,
+    steps,
+    paths: [...work.paths, dir, ...targetsOf(steps)],
+    mounts: [{ path: dir, layers: volume.layers }],
+    allowed,
+    foreign: volume.foreign,
+    obstacle: (removes) =>
+      guard ?? (keepsDirectory ? undefined : contentObstacle(context, { dir, layers, removes, podUid: pod.uid })),
+    deletes,
+    kubeletWould: family === 'emptyDir' && deletes !== undefined ? 'delete the content without asking' : undefined,
   }
+}
+
+function stepsOf(context: PlanContext, volume: PodVolume, { emptied, keepsDirectory = false }: Content): Step[] {
+  const { inputs } = context
   const dir = inputs.absolute(volume.dir)
+  const exists = inputs.tree.isDir(volume.dir) || volume.layers.length > 0
   const markers = volume.markers.flatMap((marker): Step[] => [
     { op: 'unlink', target: inputs.absolute(marker) },
     { op: 'rmdir', target: inputs.absolute(parentOf(marker)) },
   ])
-  const steps: Step[] = [
-    ...work.steps,
+  return [
     ...(keepsDirectory ? [] : markers),
     ...umountSteps(context, dir, volume.layers),
     ...(emptied ? [{ op: 'deleteContent' as const, target: dir }] : []),
     ...(exists && !keepsDirectory ? [{ op: 'rmdir' as const, target: dir }] : []),
   ]
-  const removes = new Set([...work.removes, ...volume.layers.map((layer) => layer.id)])
-  // A tmpfs that shows a secret is no data of its own (S13), and a mount that is dead shows nothing.
-  const inMemory = family === 'emptyDir' ? (allowedFsTypes(family) ?? []) : []
-  const layers = volume.layers.filter(({ fsType }) => inMemory.includes(fsType))
-  const blocked =
-    work.obstacle ??
-    foreignObstacle(context, volume.foreign) ??
-    layerObstacle(context, dir, volume.layers, allowedFsTypes(family)) ??
-    guard ??
-    (keepsDirectory ? undefined : contentObstacle(context, { dir, layers, removes, podUid: pod.uid }))
-  findings.add({
-    kind: 'UnmountVolume',
-    reason: pod.class === 'Finished' ? 'PodFinished' : 'PodGone',
-    message: `${gone(pod)}; ${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${volume.layers.length > 0 ? 'mounted' : 'set up'}`,
-    pod: pod.ref,
-    volume: ref,
-    steps,
-    paths: [...new Set([...work.paths, dir, ...steps.map((step) => step.target)])],
-    after: [],
-    ...(deletes === undefined ? {} : { deletes }),
-    rule: 'R437',
-    expects: [...work.expects, ...(volume.layers.length > 0 ? [expectedMount(dir, volume.layers)] : [])],
-    removes,
-    ...(blocked === undefined ? {} : { blocked }),
-    ...(family === 'emptyDir' && deletes !== undefined ? { kubeletWould: 'delete the content without asking' } : {}),
-  })
 }
 
 export function countOf(files: readonly TreeEntry[]): { files: number; bytes: number } {

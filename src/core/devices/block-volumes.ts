@@ -2,35 +2,37 @@
  * What lies under plugins/: staged file systems, block maps, global mounts of other plugins.
  * The kubelet never looks there after a restart (R517, C82, O8); volctl does.
  */
+
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { BlockVolume, PodLinks } from '../actual/block-volume.ts'
+import { exists, foreignMounts, mapDirectoryOnly, mapFileOf, mappingOf, uidsBelow } from '../actual/map-files.ts'
+import { readStateFile } from '../actual/state-file.ts'
+import { baseName } from '../actual/tree.ts'
 import { compareText } from '../lang/compare-text.ts'
-import type { ActualInputs } from './actual-inputs.ts'
-import type { BlockVolume, PodLinks } from './block-volume.ts'
-import { exists, foreignMounts, mapDirectoryOnly, mapFileOf, mappingOf, uidsBelow } from './map-files.ts'
+import { PLUGINS } from '../plugins/registry.ts'
 import { sessionBlockVolumes } from './session-blocks.ts'
-import { readStateFile } from './state-file.ts'
-import { baseName } from './tree.ts'
 
 const CSI_BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
 
 /** Directories of all CSI block volumes; one that bears such a name lies in the same place (C10). */
 export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
 
-/** Where plugins other than CSI keep their block maps (R022, P83). */
-const OTHER_BLOCK: readonly { readonly plugin: string; readonly base: string }[] = [
-  { plugin: 'kubernetes.io/local-volume', base: 'plugins/kubernetes.io~local-volume/volumeDevices' },
-]
-
 /** Every block volume, from the global side and from the pods' symlinks, sorted. */
 export function blockVolumes(inputs: ActualInputs): BlockVolume[] {
   const links = podSymlinks(inputs)
   const volumes: BlockVolume[] = []
   for (const name of csiBlockNames(inputs, links)) volumes.push(csiBlockVolume(inputs, name, links))
-  for (const { plugin, base } of OTHER_BLOCK) {
+  for (const { name: plugin, device } of PLUGINS) {
+    if (device?.maps?.namedAfter !== 'volume') continue
+    const { base } = device.maps
     for (const name of otherBlockNames(inputs, plugin, base, links)) {
       volumes.push(otherBlockVolume(inputs, plugin, `${base}/${name}`, name, links))
     }
   }
-  return [...volumes, ...sessionBlockVolumes(inputs, links)]
+  const named = PLUGINS.flatMap(({ name, device }) =>
+    device === undefined ? [] : sessionBlockVolumes(inputs, links, name, device),
+  )
+  return [...volumes, ...named]
 }
 
 /** "plugin/name" to pod UID to the symlink's path. */
@@ -122,9 +124,7 @@ function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): Bl
 
 function otherBlockNames(inputs: ActualInputs, plugin: string, base: string, links: PodLinks): string[] {
   const names = new Set(inputs.tree.childDirs(base))
-  if (plugin === 'kubernetes.io/local-volume') {
-    for (const key of links.keys()) if (key.startsWith(`${plugin}/`)) names.add(key.slice(plugin.length + 1))
-  }
+  for (const key of links.keys()) if (key.startsWith(`${plugin}/`)) names.add(key.slice(plugin.length + 1))
   return [...names].toSorted(compareText)
 }
 

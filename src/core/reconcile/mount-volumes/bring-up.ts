@@ -1,0 +1,160 @@
+/** The operation that brings a wanted volume up, or what it waits for (R418d, R430, R829; O31). */
+
+import { isForOnePod } from '../../desired/access-modes.ts'
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { defined } from '../../lang/defined.ts'
+import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
+import type { ExpectedMount, PodRef, Step } from '../../plan/plan.ts'
+import type { MountEvidence, SetUp } from '../../plugins/plugin.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import { type PlanContext, podRefOf } from '../context/context.ts'
+import { isNamed } from '../context/filter-operations.ts'
+import { unreadObstacle } from '../context/unread.ts'
+import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
+import { isStaged } from './csi-staged.ts'
+import { mountObstacle, mountWait, reportMultiAttach } from './mount-conditions.ts'
+import { labelObstacle, setUpContext } from './selinux.ts'
+import { describeWanted } from './wanted.ts'
+
+/** A volume that is wanted and not there, or whose record is lost. */
+export interface Missing {
+  readonly volume: VolumeToMount
+  readonly evidence: MountEvidence
+  /** Why no device can be had of it. */
+  readonly device: Obstacle | undefined
+}
+
+export function bringUp(context: PlanContext, findings: Findings, missing: Missing, turns: Turns): void {
+  const { volume } = missing
+  const pod = podRefOf(context, volume.podUid)
+  const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
+  const ref = describeWanted(context, volume)
+  const wait = mountWait(context, volume)
+  if (wait !== undefined) {
+    findings.wait(kind, wait, 'S22', { pod, volume: ref })
+    reportMultiAttach(context, findings, volume)
+    return
+  }
+  const earlier = isForOnePod(volume.persistentVolume) ? operationsOn(findings, volume) : []
+  const rival = earlier.find((draft) => turns.mounts.has(draft))
+  if (rival !== undefined) {
+    findings.wait(kind, waitForRival(volume, rival), 'R430', { pod, volume: ref })
+    return
+  }
+  const first = turns.stages.get(volume.uniqueName)
+  const predecessors = earlier.filter((draft) => !MOUNTS.has(draft.kind))
+  const { steps, expects, blocked } = setUp(context, missing, predecessors, first === undefined)
+  const draft: Draft = {
+    kind,
+    ...whyMounted(context, missing, pod),
+    pod,
+    volume: ref,
+    steps,
+    paths: [...new Set(steps.map((step) => step.target))],
+    after: [...(first === undefined ? [] : [first]), ...predecessors],
+    rule: 'R430',
+    expects,
+    removes: new Set(),
+    ...defined({ blocked }),
+  }
+  takeTurn(turns, volume, findings.add(draft), willRun(context, draft))
+}
+
+/** @param isFirst whether no earlier operation of this plan stages the volume */
+function setUp(
+  context: PlanContext,
+  { volume, device }: Missing,
+  predecessors: readonly Draft[],
+  isFirst: boolean,
+): { steps: readonly Step[]; expects: readonly ExpectedMount[]; blocked: Obstacle | undefined } {
+  const { inputs } = context
+  const plugin = pluginNamed(volume.plugin)
+  const target = plugin.podPath(volume)
+  const withStage = volume.deviceMountable && isFirst && !isStaged(context, volume)
+  const given: SetUp =
+    device === undefined
+      ? plugin.setUp(setUpContext(context, volume), volume, withStage)
+      : { steps: [], blocked: device }
+  const { steps, expects = [] } = given
+  return {
+    steps,
+    expects: [...expects, ...mountPointsOf(steps).map((path) => expectedMount(path, inputs.mounts.at(path)))],
+    blocked:
+      unreadObstacle(inputs, [target, ...steps.map((step) => inputs.relative(step.target))]) ??
+      mountObstacle(context, volume, target) ??
+      given.blocked ??
+      labelObstacle(context, volume) ??
+      predecessorObstacle(predecessors),
+  }
+}
+
+function whyMounted(
+  { inputs, witnesses }: PlanContext,
+  { volume, evidence }: Missing,
+  pod: PodRef,
+): Pick<Draft, 'reason' | 'message'> {
+  const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
+  if (lost !== undefined) {
+    const message = `${inputs.absolute(lost)} is lost; the volume is published again to write it`
+    return { reason: 'StateFileMissing', message }
+  }
+  const why = evidence.state === 'notMounted' ? evidence.why : 'it is not mounted'
+  const running = witnesses.isAlive(volume.podUid) ? '; containers that run see it only after a restart' : ''
+  const name = `${pod.namespace ?? ''}/${pod.name ?? pod.uid}`
+  return {
+    reason: 'NotMounted',
+    message: `pod ${name} wants ${volume.podVolumeNames.join(', ')}, and ${why}${running}`,
+  }
+}
+
+const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])
+
+/** R418d, R829: on a volume that two pods may not share; where driver and handle are lost, by its directory's name. */
+function operationsOn(findings: Findings, { plugin, uniqueName, specName }: VolumeToMount): readonly Draft[] {
+  const unnamed = findings.operations.filter(
+    ({ volume }) => volume?.uniqueName === undefined && volume?.plugin === plugin && volume.name === specName,
+  )
+  return [...new Set([...findings.ofVolume(uniqueName), ...findings.leakedOf(specName), ...unnamed])]
+}
+
+/**
+ * Which operation is the first on a volume. What holds it from outside its phase does not count: once that is over, it
+ * comes first all the same.
+ */
+export interface Turns {
+  readonly mounts: Set<Draft>
+  /** By unique name: the one that stages the volume; the other pods' operations leave that to it. */
+  readonly stages: Map<string, Draft>
+}
+
+function takeTurn(
+  { mounts, stages }: Turns,
+  { deviceMountable, uniqueName }: VolumeToMount,
+  draft: Draft,
+  runs: boolean,
+) {
+  if (!runs) return
+  mounts.add(draft)
+  if (deviceMountable && !stages.has(uniqueName)) stages.set(uniqueName, draft)
+}
+
+/** Neither blocked nor left out by --pod and --volume. */
+function willRun({ options }: PlanContext, draft: Draft): boolean {
+  return draft.blocked === undefined && isNamed(draft, options)
+}
+
+function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {
+  return {
+    code: 'AccessMode',
+    message: `${specName} is ReadWriteOncePod, and pod ${pod?.uid} gets it first`,
+    hint: 'Only one of them can have it: delete the other pod.',
+  }
+}
+
+/**
+ * Where nothing may come to be mounted meanwhile (S26). A device's global mount is another pod's as well: the step itself
+ * compares it with the device.
+ */
+function mountPointsOf(steps: readonly Step[]): string[] {
+  return steps.flatMap(({ op, target }) => (op === 'mount' || op === 'NodePublishVolume' ? [target] : []))
+}

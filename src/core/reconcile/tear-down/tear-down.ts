@@ -1,0 +1,105 @@
+/** The one way in which volumes of pods, maps and devices come down; each kind gives its parts. */
+import { defined } from '../../lang/defined.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
+import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
+import type { PlanContext } from '../context/context.ts'
+import { foreignObstacle, layerObstacle, type Stack } from '../context/layers.ts'
+import { gone } from '../context/pod-facts.ts'
+import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
+import type { SubPathWork } from './sub-path-steps.ts'
+
+export interface TearDown {
+  readonly kind: OperationKind
+  /** Whose it is; undefined: a device's. */
+  readonly pod?: PodClass
+  readonly volume: VolumeRef
+  readonly wait: Wait | undefined
+}
+
+/** What one kind of volume gives. */
+export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'> {
+  /** Before what is the volume's own. */
+  readonly subPaths?: SubPathWork
+  readonly steps: readonly Step[]
+  /** Absolute; without it those of the steps. The first one names the operation. */
+  readonly paths?: readonly string[]
+  /** What goes; undefined: nothing here is ever mounted. */
+  readonly mounts?: readonly Stack[] | undefined
+  /** File systems that may be mounted there at all; undefined: any. */
+  readonly allowed?: readonly string[] | undefined
+  /** Mounts in its directories that are not its own. */
+  readonly foreign?: readonly MountInfo[]
+  /** What else stands in the way of this kind. @param removes ids of the mounts that go */
+  readonly obstacle?: (removes: ReadonlySet<number>) => Obstacle | undefined
+  /** Operations that come first. */
+  readonly after?: readonly Draft[]
+  readonly deletes?: Operation['deletes'] | undefined
+  readonly kubeletWould?: string | undefined
+}
+
+/** Adds the operation, or what it waits for. @param partsOf asked only where nothing has to be waited for */
+export function tearDown(
+  context: PlanContext,
+  findings: Findings,
+  { kind, pod, volume, wait }: TearDown,
+  partsOf: () => Parts,
+): void {
+  const about = { ...defined({ pod: pod?.ref }), volume }
+  if (wait !== undefined) {
+    findings.wait(kind, wait, 'S11', about)
+    return
+  }
+  const parts = partsOf()
+  const { reason, message, rule, subPaths, steps, paths, mounts, after = [], deletes, kubeletWould } = parts
+  const all = [...(subPaths?.mounts ?? []), ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
+  const removes = new Set(all.flatMap(({ layers }) => layers.map(({ id }) => id)))
+  findings.add({
+    kind,
+    reason,
+    message: pod === undefined ? message : `${gone(pod)}; ${message}`,
+    ...about,
+    steps,
+    paths: [...new Set(paths ?? targetsOf(steps))],
+    after: [...after],
+    rule,
+    removes,
+    ...defined({
+      deletes,
+      expects: mounts && all.map(({ path, layers }) => expectedMount(path, layers)),
+      kubeletWould,
+      blocked: obstacleTo(context, parts, removes),
+    }),
+  })
+}
+
+/** A loop device is no path of the volume. */
+export function targetsOf(steps: readonly Step[]): string[] {
+  return steps.filter(({ op }) => op !== 'losetup -d').map(({ target }) => target)
+}
+
+/** First whether these mounts are what they are taken for, last what has to come before. */
+function obstacleTo(
+  context: PlanContext,
+  { subPaths, foreign = [], mounts = [], allowed, obstacle, after = [] }: Parts,
+  removes: ReadonlySet<number>,
+): Obstacle | undefined {
+  return (
+    subPaths?.obstacle ??
+    foreignObstacle(context, foreign) ??
+    stacksObstacle(context, mounts, allowed) ??
+    obstacle?.(removes) ??
+    predecessorObstacle(after)
+  )
+}
+
+function stacksObstacle(
+  context: PlanContext,
+  stacks: readonly Stack[],
+  allowed: readonly string[] | undefined,
+): Obstacle | undefined {
+  return stacks
+    .map(({ path, layers }) => layerObstacle(context, path, layers, allowed))
+    .find((each) => each !== undefined)
+}

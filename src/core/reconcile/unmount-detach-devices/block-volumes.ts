@@ -1,0 +1,37 @@
+/** Raw block volumes: how one is named and identified, for the pod's part as for the device's. */
+import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
+import { globalUniqueName } from '../../devices/global-mounts.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import type { VolumeRef } from '../../plan/plan.ts'
+import type { PlanContext } from '../context/context.ts'
+import { identifyBlock } from '../identity/csi-identity.ts'
+import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../identity/identified.ts'
+import { describeCsiVolume } from '../identity/volume-facts.ts'
+
+export interface KnownBlock {
+  readonly block: BlockVolume
+  readonly isCsi: boolean
+  /** Of CSI volumes alone. */
+  readonly identified: Identified | undefined
+  readonly identity: CsiIdentity | undefined
+  readonly uniqueName: string | undefined
+}
+
+export function knownBlock(context: PlanContext, block: BlockVolume): KnownBlock {
+  const isCsi = block.plugin === CSI_PLUGIN
+  const identified = isCsi ? identifyBlock(context, block) : undefined
+  const identity = identityOf(identified)
+  return { block, isCsi, identified, identity, uniqueName: uniqueNameOf(identity) }
+}
+
+/** @param mapping of the pod whose part it is */
+export function describeBlock(
+  context: PlanContext,
+  { block, isCsi, identity, uniqueName }: KnownBlock,
+  mapping?: BlockMapping,
+): VolumeRef {
+  const { name, plugin, dir } = block
+  if (!isCsi) return { name, uniqueName: globalUniqueName(plugin, dir), plugin, mode: 'Block' }
+  const device = mapping?.publishLayers.at(-1) ?? mapping?.mapLayers.at(-1)
+  return describeCsiVolume(context, { name, mode: 'Block', identity, uniqueName, device })
+}

@@ -1,0 +1,191 @@
+/** Step 3 for block volumes: maps that no pod of this node needs any more (R452, C84-C86; O8, O22). */
+
+import type { BlockVolume } from '../../actual/block-volume.ts'
+import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
+import { SHARED_DIRECTORIES } from '../../devices/block-volumes.ts'
+import { isDeviceOf } from '../../devices/whose-device.ts'
+import type { TreeEntry } from '../../model/snapshot.ts'
+import type { Findings, Obstacle } from '../../plan/draft.ts'
+import type { Step } from '../../plan/plan.ts'
+import { type PlanContext, waitForKubelet } from '../context/context.ts'
+import { CLEAR_AWAY } from '../context/hints.ts'
+import { unreadWithin } from '../context/unread.ts'
+import { callObstacle, type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
+import { driverStaging } from '../drivers/driver-staging.ts'
+import { identityObstacle } from '../identity/csi-identity.ts'
+import { deviceObstacle } from '../obstacles/device-obstacles.ts'
+import { elsewhereObstacle } from '../obstacles/outside-root.ts'
+import { type References, referencesTo } from '../obstacles/references.ts'
+import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
+import { describeBlock, type KnownBlock, knownBlock } from './block-volumes.ts'
+import { releaseSteps } from './unmount-other-devices.ts'
+
+export function unmapDevices(context: PlanContext, findings: Findings): void {
+  for (const block of context.blocks) unmapDevice(context, findings, block)
+}
+
+function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolume): void {
+  const { inputs } = context
+  const leftover = inputs.tree.has(block.dir) || block.stagingPath !== undefined || block.publishDir !== undefined
+  if (!leftover) {
+    leaveDevice(context, findings, block, undefined, 'R452', 'it has no map directory here')
+    return
+  }
+  const known = knownBlock(context, block)
+  const { isCsi, identity, uniqueName } = known
+  const user = userOf(context, block, uniqueName)
+  if (user !== undefined) {
+    leaveDevice(context, findings, block, uniqueName, 'R815', user)
+    return
+  }
+  const what = { kind: 'UnmapDevice', volume: describeBlock(context, known), wait: waitForKubelet(context) } as const
+  if (isCsi && identity === undefined && hasNothing(block)) {
+    tearDown(context, findings, what, () => emptyParts(context, block))
+    return
+  }
+  const found = stagedParts(context, findings, known)
+  if (found.references.kind === 'inUse') {
+    const by = found.references.by.uid
+    leaveDevice(context, findings, block, uniqueName, 'S24', `pod ${by} shows the same file system`)
+    return
+  }
+  tearDown(context, findings, what, () => partsOf(context, known, found))
+}
+
+type Found = ReturnType<typeof stagedParts>
+
+/** What is staged for the map, who shows it, and which operations on it come first. */
+function stagedParts(context: PlanContext, findings: Findings, { block, identity }: KnownBlock) {
+  const predecessors = findings.operations.filter(
+    ({ kind, volume }) => kind === 'UnmapVolume' && volume?.name === block.name && volume.plugin === block.plugin,
+  )
+  const { staging = { path: block.dir, mounts: [], files: [] } } = block
+  const call = identity && driverCall(context, identity, block.stateFile, staging.mounts.length > 0)
+  const own = driverStaging(context, { ...staging, identity, call, predecessors })
+  const references = referencesTo(context, findings, own.mounts, context.inputs.absolute(staging.path))
+  return { predecessors, call, own, references }
+}
+
+function partsOf(context: PlanContext, known: KnownBlock, { predecessors, call, own, references }: Found): Parts {
+  const { block, isCsi } = known
+  const after = [...new Set([...predecessors, ...(references.kind === 'free' ? references.after : [])])]
+  const leaked = after.length === 0
+  const steps = isCsi ? csiSteps(context, known, call) : otherSteps(context, block)
+  return {
+    reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'MappedWithoutPod' : 'LastPodGone',
+    rule: leaked ? 'R820' : 'R452',
+    message: leaked
+      ? `no pod of this node wants block volume ${block.name}, and no pod directory leads to its map`
+      : `no pod of this node wants block volume ${block.name} once the operations before are done`,
+    steps,
+    paths: [...targetsOf(steps), ...own.stacks.map(({ path }) => path)],
+    mounts: own.stacks.length === 0 ? undefined : own.stacks,
+    foreign: [...block.foreign, ...own.foreign],
+    obstacle: () =>
+      strayObstacle(context, [...block.unexpected, ...own.strangers]) ??
+      obstacleTo(context, known, references) ??
+      callObstacle(call),
+    after,
+    kubeletWould: leaked ? 'never find it' : undefined,
+  }
+}
+
+/** Without a name nothing more is shown to be missing than what was read (S3). */
+function emptyParts(context: PlanContext, block: BlockVolume): Parts {
+  const { inputs } = context
+  const unread = unreadWithin(inputs, block.dir)
+  return {
+    reason: 'MappedWithoutPod',
+    rule: 'R837',
+    message: `${inputs.absolute(block.dir)} ${unread === undefined ? 'has' : 'may have'} empty directories alone, which an unfinished unmap has left`,
+    steps: csiSteps(context, { block, identity: undefined }, undefined),
+    obstacle: () => unread,
+  }
+}
+
+function obstacleTo(
+  context: PlanContext,
+  { block, isCsi, identified, identity }: KnownBlock,
+  references: References,
+): Obstacle | undefined {
+  return (
+    identityObstacle(identified) ??
+    deviceObstacle(context, block.plugin, identity, isCsi ? undefined : block.name) ??
+    (isCsi ? elsewhereObstacle(context.inputs, { ...identity, names: [block.name] }) : undefined) ??
+    (references.kind === 'held' ? references.obstacle : undefined)
+  )
+}
+
+function strayObstacle({ inputs }: PlanContext, [stray]: readonly TreeEntry[]): Obstacle | undefined {
+  if (stray === undefined) return undefined
+  const message = `${inputs.absolute(stray.path)} is not of the kubelet's making`
+  return { code: 'UnexpectedFile', message, hint: CLEAR_AWAY }
+}
+
+/** No mount, map, state file or any other file: directories that the kubelet made, which need no driver to go (R837). */
+function hasNothing({ stateFile, mappings, foreign, unexpected, staging }: BlockVolume): boolean {
+  const files = [...unexpected, ...(staging?.files ?? [])]
+  return (
+    stateFile === undefined && mappings.length + foreign.length + files.length + (staging?.mounts.length ?? 0) === 0
+  )
+}
+
+function otherSteps({ inputs }: PlanContext, { plugin, dir }: BlockVolume): Step[] {
+  return [...releaseSteps(plugin, inputs.absolute(dir)), { op: 'rmdir', target: inputs.absolute(dir) }]
+}
+
+/** The kubelet's order (C85, C86), by plain rmdir and unlink of the names that it makes itself. */
+function csiSteps(
+  { inputs }: PlanContext,
+  { block, identity }: Pick<KnownBlock, 'block' | 'identity'>,
+  call: DriverCall | undefined,
+): Step[] {
+  const steps: Step[] = []
+  const socket = identity && registeredDriver(inputs, identity.driver)
+  const remove = (op: 'rmdir' | 'unlink', path: string): void => {
+    if (inputs.tree.has(path)) steps.push({ op, target: inputs.absolute(path) })
+  }
+  // S16: also where nothing is staged on disk, which the kubelet leaves out (C85).
+  const onRecord = block.stagingPath !== undefined || block.stateFile !== undefined
+  if (block.staging !== undefined && onRecord && !isWithoutDriver(call) && stages(socket)) {
+    steps.push({ op: 'NodeUnstageVolume', target: inputs.absolute(block.staging.path) })
+  }
+  if (block.publishDir !== undefined) remove('rmdir', block.publishDir)
+  if (block.stagingPath !== undefined) remove('rmdir', block.stagingPath)
+  remove('rmdir', block.mapDir)
+  remove('unlink', `${block.dir}/data/vol_data.json`)
+  remove('rmdir', `${block.dir}/data`)
+  if (!SHARED_DIRECTORIES.includes(block.name)) remove('rmdir', block.dir)
+  return steps
+}
+
+/** In words, any pod that must not be disturbed: by the desired state, a mapping, or a claim on the same spec name (R815, R817). */
+function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | undefined): string | undefined {
+  const [user] = [
+    ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),
+    ...context.users.of(`${block.plugin}/${block.name}`),
+  ]
+  if (user !== undefined) return `pod ${user.pod.uid} ${user.how}`
+  const wanted = context.desired.volumes.find(
+    (volume) =>
+      volume.plugin === block.plugin &&
+      (volume.specName === block.name || isDeviceOf(volume, block.plugin, block.name)),
+  )
+  return wanted === undefined ? undefined : `pod ${wanted.podUid} wants it`
+}
+
+function leaveDevice(
+  { inputs }: PlanContext,
+  findings: Findings,
+  { dir }: BlockVolume,
+  uniqueName: string | undefined,
+  rule: string,
+  why: string,
+): void {
+  findings.leave(() => ({
+    path: inputs.absolute(dir),
+    rule,
+    why,
+    volume: uniqueName,
+  }))
+}

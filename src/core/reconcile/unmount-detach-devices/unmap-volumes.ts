@@ -1,0 +1,81 @@
+/** Step 1 for block volumes: what pods that are gone have mapped (R451, C84-C86; O8, O22). */
+import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
+import type { Reason } from '../../codes/codes.ts'
+import type { Findings } from '../../plan/draft.ts'
+import type { Step } from '../../plan/plan.ts'
+import { type PlanContext, waitForKubelet } from '../context/context.ts'
+import { type Stack, umountSteps } from '../context/layers.ts'
+import { reasonOf } from '../context/pod-facts.ts'
+import { callObstacle, type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
+import { identityObstacle } from '../identity/csi-identity.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
+import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
+import { describeBlock, type KnownBlock, knownBlock } from './block-volumes.ts'
+
+export function unmapVolumes(context: PlanContext, findings: Findings): void {
+  for (const block of context.blocks) {
+    for (const mapping of block.mappings) unmapVolume(context, findings, block, mapping)
+  }
+}
+
+function unmapVolume(context: PlanContext, findings: Findings, block: BlockVolume, mapping: BlockMapping): void {
+  const pod = context.classes.of(mapping.podUid)
+  if (pod === undefined || (pod.class !== 'Gone' && pod.class !== 'Finished')) return
+  const known = knownBlock(context, block)
+  const volume = describeBlock(context, known, mapping)
+  const what = { kind: 'UnmapVolume', pod, volume, wait: waitForKubelet(context) } as const
+  tearDown(context, findings, what, () => partsOf(context, pod, known, mapping))
+}
+
+function partsOf(context: PlanContext, pod: PodClass, known: KnownBlock, mapping: BlockMapping): Parts {
+  const { block, isCsi, identified, identity } = known
+  const target = publishedAt(context, known, mapping)
+  const mounted = mapping.mapLayers.length + mapping.publishLayers.length > 0
+  const call = identity && driverCall(context, identity, block.stateFile, mounted)
+  const leaked = mapping.symlink === undefined
+  const steps = stepsOf(context, isCsi, mapping, target, call)
+  const map: Stack[] =
+    mapping.mapFile === undefined ? [] : [{ path: context.inputs.absolute(mapping.mapFile), layers: mapping.mapLayers }]
+  return {
+    reason: whyUnmapped(pod, leaked, call),
+    rule: 'R451',
+    message: `block volume ${block.name} is ${mounted ? 'mapped' : 'not mapped, and something of it is left'}`,
+    steps,
+    paths: [...targetsOf(steps), ...(isCsi ? [target] : [])],
+    mounts: [...map, { path: target, layers: mapping.publishLayers }],
+    foreign: block.foreign,
+    obstacle: () => identityObstacle(identified) ?? callObstacle(call),
+    kubeletWould: leaked ? 'never find it; map, published device and loop device stay' : undefined,
+  }
+}
+
+function whyUnmapped(pod: PodClass, leaked: boolean, call: DriverCall | undefined): Reason {
+  if (call?.kind === 'absentSinceBoot') return 'DriverAbsentSinceBoot'
+  return leaked ? 'MappedWithoutPod' : reasonOf(pod)
+}
+
+function publishedAt({ inputs }: PlanContext, { block, isCsi }: KnownBlock, { podUid }: BlockMapping): string {
+  const dir = isCsi ? block.publishDir : undefined
+  return inputs.absolute(`${dir ?? `plugins/kubernetes.io/csi/volumeDevices/publish/${block.name}`}/${podUid}`)
+}
+
+function stepsOf(
+  context: PlanContext,
+  isCsi: boolean,
+  { loops, symlink, mapFile, mapLayers, publishPath, publishLayers }: BlockMapping,
+  target: string,
+  call: DriverCall | undefined,
+): Step[] {
+  const { inputs } = context
+  const steps: Step[] = loops.map((device) => ({ op: 'losetup -d', target: device }))
+  if (symlink !== undefined) steps.push({ op: 'unlink', target: inputs.absolute(symlink) })
+  if (mapFile !== undefined) {
+    const path = inputs.absolute(mapFile)
+    steps.push(...umountSteps(context, path, mapLayers), { op: 'unlink', target: path })
+  }
+  if (!isCsi) return steps
+  if (!isWithoutDriver(call)) return [...steps, { op: 'NodeUnpublishVolume', target }]
+  steps.push(...umountSteps(context, target, publishLayers))
+  if (publishPath !== undefined) steps.push({ op: 'unlink', target })
+  return steps
+}
