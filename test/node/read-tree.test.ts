@@ -208,7 +208,7 @@ describe('readTree', () => {
       /no such directory/,
     )
     await expect(readTree({ rootDir: join(root.path, 'file'), mounts: NONE, attributes: 'all' })).rejects.toThrow(
-      /no directory/,
+      /not a directory/,
     )
   })
 })

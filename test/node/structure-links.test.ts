@@ -87,7 +87,7 @@ describe('S8: of any other nothing behind it is known', () => {
     ['it leads in a circle', 'pods', /circle/],
     ['the root directory lies in it', '..', /in which the root directory lies$/],
     ['it is the root directory', '.', /in which the root directory lies$/],
-    ['it is another directory of the structure', 'plugins', /which has a path of its own$/],
+    ['it is another directory of the structure', 'plugins', /which has another path of its own$/],
   ])('%s', (_what, to, why) => {
     make('kubelet/plugins')
     link('pods', to)

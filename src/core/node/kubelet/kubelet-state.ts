@@ -124,7 +124,7 @@ function listensOnItsPort(config: KubeletConfig): number | undefined {
  */
 function isOthers(port: number): boolean {
   const found = listeners(port)
-  const why = found.some(({ uid }) => uid !== 0) ? "it is not root's" : whyHoldersAreOthers(found)
+  const why = found.some(({ uid }) => uid !== 0) ? 'it does not belong to root' : whyHoldersAreOthers(found)
   if (why === undefined) return false
   addDoubt({
     what: `port ${port}`,

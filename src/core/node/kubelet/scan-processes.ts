@@ -206,7 +206,7 @@ export function whyNotHosts(process: PinnedProcess, proc = '/proc'): string | un
 function whyOfPod(process: PinnedProcess, proc: string): string | undefined {
   const [uid] = podUidsOfCgroup(process.text('cgroup'))
   const isOfNode = uid === undefined || podUidsOfCgroup(readIfAlive(`${proc}/1/cgroup`)).includes(uid)
-  return isOfNode ? undefined : `it is of pod ${uid}`
+  return isOfNode ? undefined : `runs in pod ${uid}`
 }
 
 function notBelieved({ pid, comm }: HostProcess, why: string): void {
