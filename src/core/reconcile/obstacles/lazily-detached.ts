@@ -23,8 +23,8 @@ export function lazilyDetachedRule({ inputs: { snapshot } }: PlanContext, drafts
     const { path, dev } = found.detached
     return {
       code: 'DetachedLazily',
-      message: `${path} was detached lazily by an earlier apply, and its file system (${dev}) is not shown to be gone`,
-      hint: 'End what still uses it, or reboot; then plan again.',
+      message: `${path} was detached lazily by an earlier apply, and its file system (${dev}) may still be in use`,
+      hint: 'Stop the processes that still use it, or reboot; then plan again.',
     }
   }
 }
@@ -38,27 +38,27 @@ export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings
 }
 
 /**
- * What was detached lazily is not known, and not known is not "nothing": any volume may be one. Devices stay where they
- * are, and no driver is asked to let go of what is not mounted any more. A mount that is still there may go.
+ * What was detached lazily is unknown, and unknown is not "nothing": it may be any volume. Devices stay where they are,
+ * and no driver is asked to undo a volume that is no longer mounted. A mount that is still there may go.
  */
 export function lazyMemoryObstacle({ inputs: { snapshot } }: PlanContext, draft: Draft): Obstacle | undefined {
   const { lazyMemory } = snapshot
   if (lazyMemory === undefined || !letsGo(draft)) return undefined
   return {
     code: 'LazyMemoryUnusable',
-    message: `${unknownBy(lazyMemory)}; this volume may be one`,
+    message: `${unknownBy(lazyMemory)}; this volume may be one of them`,
     hint: hintOf(lazyMemory),
   }
 }
 
 function unknownBy({ path, why }: LazyMemoryDefect): string {
-  return `what earlier applies detached lazily is not known: ${path} is not believed, or cannot be read: ${why}`
+  return `it is not known what earlier applies detached lazily: ${path} cannot be trusted or read: ${why}`
 }
 
 function hintOf({ path, why }: LazyMemoryDefect): string {
   return why === 'permission denied'
-    ? 'It is for root alone: use sudo.'
-    : `Look at it, and at who else may write there; make it root's again (chown, chmod go-w), or, where nothing was detached lazily since this boot, remove ${path}. Then plan again.`
+    ? 'Only root may read it: use sudo.'
+    : `Look at ${path}, and at who else may write there. Give it back to root (chown, chmod go-w), or remove it if nothing was detached lazily since this boot; then plan again.`
 }
 
 const OF_DEVICES: readonly OperationKind[] = ['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume']
