@@ -151,8 +151,6 @@ function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {
   }
 }
 
-const MOUNTING: ReadonlySet<StepOp> = new Set(['mount', 'mapDevice', 'NodePublishVolume'])
-
 /**
  * Where nothing may come to be mounted meanwhile (S26). A device's global mount is another pod's as well: the step itself
  * compares it with the device.
