@@ -208,7 +208,7 @@ describe('readTree', () => {
       /does not exist/,
     )
     await expect(readTree({ rootDir: join(root.path, 'file'), mounts: NONE, attributes: 'all' })).rejects.toThrow(
-      /no directory/,
+      /is not a directory/,
     )
   })
 })

@@ -268,7 +268,7 @@ describe('kubeletConfig', () => {
     { name: 'is damaged', text: 'a: [', says: 'config.yaml' },
     { name: 'is a kubeconfig', text: 'kind: Config', says: 'it is a Config' },
     { name: 'is empty', text: '', says: 'empty' },
-    { name: 'is a list', text: '7', says: 'no object' },
+    { name: 'is a list', text: '7', says: 'not a YAML mapping' },
   ])('fails with one line where the file $name', ({ text, says }) => {
     using dir = fixture(text === undefined ? {} : { 'config.yaml': text })
     expect(() => kubeletConfig(parseKubeletFlags(['--config=config.yaml']), dir.path)).toThrow(says)
