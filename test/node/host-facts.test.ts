@@ -242,7 +242,7 @@ describe('S6: checkMountNamespace', () => {
     using lacking = world({ self: '1', 1: '1', 50: '2' }, { ...same, 50: line(77, '/k/a') + line(78, '/k/b') })
     using other = new PinnedProcess(50, lacking.path)
     expect(() => checkMountNamespace({ runtimes: [other], rootDir: '/k' }, lacking.path)).toThrow(
-      /do not see the same mounts.*\/k\/b/,
+      /have different mounts.*\/k\/b/,
     )
   })
 
@@ -258,7 +258,7 @@ describe('S6: checkMountNamespace', () => {
       using proc = world({ self: '1', 1: '1', 50: '2' }, tables)
       using runtime = new PinnedProcess(50, proc.path)
       const check = () => checkMountNamespace({ runtimes: [runtime], rootDir: join(real, 'link') }, proc.path)
-      expect(check).toThrow(/do not see the same mounts/)
+      expect(check).toThrow(/have different mounts/)
     }
   })
 
