@@ -206,7 +206,7 @@ describe('readTree', () => {
     using root = fixture({ file: '' })
     await expect(readTree({ rootDir: '/nowhere', mounts: NONE, attributes: 'all' })).rejects.toThrow(/does not exist/)
     await expect(readTree({ rootDir: join(root.path, 'file'), mounts: NONE, attributes: 'all' })).rejects.toThrow(
-      /no directory/,
+      /not a directory/,
     )
   })
 })

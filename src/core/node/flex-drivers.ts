@@ -38,11 +38,11 @@ export function driversIn(directory: string): readonly FlexDriver[] | undefined 
 
 function whyNotExecutable(path: string): string | undefined {
   try {
-    // It is run as root, so only root may have been able to write it (S33).
+    // It will be run as root: nobody else may have put it there (S33).
     if (!checkTrusted(path).isFile()) return 'it is not a file'
     accessSync(path, constants.X_OK)
     return undefined
   } catch (error) {
-    return error instanceof NotTrusted ? error.why : (errnoOf(error) ?? 'it cannot be read')
+    return error instanceof NotTrusted ? error.why : (errnoOf(error) ?? 'cannot be read')
   }
 }

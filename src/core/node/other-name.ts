@@ -7,6 +7,6 @@ export function otherName(nodeName: string, own: string): Refusal & { readonly h
     rule: 'S1',
     code: 'OtherNode',
     message: `the kubelet of this host is node ${own}, not ${nodeName}`,
-    hint: `Leave --node out, or give --node ${own}.`,
+    hint: `Omit --node, or give --node ${own}.`,
   }
 }

@@ -129,7 +129,7 @@ function isReliable(kernel: string): boolean {
 export function firstDifference(one: MountTable, other: MountTable, rootDir: string): string | undefined {
   const [left, right] = [one, other].map((table) => table.under(rootDir).map(identity).sort())
   const lack = firstLacking(left, right) ?? firstLacking(right, left)
-  return lack ?? (left?.length === right?.length ? undefined : 'a mount is stacked in one of them')
+  return lack ?? (left?.length === right?.length ? undefined : 'one of them has another mount on top')
 }
 
 function firstLacking(these: readonly string[] = [], those: readonly string[] = []): string | undefined {

@@ -32,7 +32,7 @@ export function runtimeEndpoints(
 ): RuntimeEndpoints {
   if (given !== undefined && unixSocketPath(given) === undefined) {
     throw new VolctlError('Usage', `--runtime-endpoint: "${given}" is not a unix socket`, {
-      hint: 'Write it like unix:///run/containerd/containerd.sock.',
+      hint: 'Give a socket such as unix:///run/containerd/containerd.sock.',
     })
   }
   const told = [given, configured, believed(variable, 'CONTAINER_RUNTIME_ENDPOINT')].filter(isGiven)

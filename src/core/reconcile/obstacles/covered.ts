@@ -6,6 +6,7 @@ import { goesWith } from '../../mountinfo/propagation.ts'
 import type { Draft, Obstacle } from '../../plan/draft.ts'
 import type { ExpectedMount } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
+import { whoMounted } from '../context/hints.ts'
 
 const coversOf = onceFor((mounts: MountTable) => new Covers(mounts))
 
@@ -16,7 +17,7 @@ export function coveredObstacle({ inputs: { mounts } }: PlanContext, { expects =
     return {
       code: 'ForeignMount',
       message: `another mount (${cover.fsType} of ${cover.source} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
-      hint: `Find out who mounted ${cover.mountPoint} (findmnt ${cover.mountPoint}); unmount it if nothing needs it, then plan again.`,
+      hint: whoMounted(cover.mountPoint),
     }
   }
   return undefined

@@ -19,7 +19,7 @@ export function deadDriverObstacle(context: PlanContext, { kind, volume }: Draft
   if (dead === undefined) return undefined
   return {
     code: 'OutageSuspected',
-    message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${driver} are dead at once: its backend seems to be down`,
+    message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${driver} are dead at the same time: its backend seems to be down`,
     hint: `Bring the backend back and plan again; if it is gone for good, give --accept-outage ${gonePods}.`,
   }
 }
