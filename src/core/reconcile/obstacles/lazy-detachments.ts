@@ -7,8 +7,8 @@ import type { OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
 
 /**
- * What of these operations is on a path that was detached lazily, or is of the same volume: its device and its attachment
- * are on other paths.
+ * Blocks those of these operations that are on a path that was detached lazily, or on the same volume: its device and its
+ * attachment have other paths.
  */
 export function lazilyDetachedRule({ inputs: { snapshot } }: PlanContext, drafts: readonly Draft[]): Rule {
   const all = (snapshot.lazilyDetached ?? []).map((detached) => {
@@ -24,12 +24,12 @@ export function lazilyDetachedRule({ inputs: { snapshot } }: PlanContext, drafts
     return {
       code: 'DetachedLazily',
       message: `${path} was detached lazily by an earlier apply, and its file system (${dev}) may still be in use`,
-      hint: 'Stop the processes that still use it, or reboot; then plan again.',
+      hint: 'Stop what still uses the file system, or reboot; then plan again.',
     }
   }
 }
 
-/** That the memory of lazy unmounts cannot be read is said once, and of every operation that it holds. */
+/** Reports once that the memory of lazy unmounts cannot be used; every operation that it holds back is blocked as well. */
 export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings: Findings): void {
   const { lazyMemory } = snapshot
   if (lazyMemory === undefined) return
@@ -43,7 +43,7 @@ export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings
  */
 export function lazyMemoryObstacle({ inputs: { snapshot } }: PlanContext, draft: Draft): Obstacle | undefined {
   const { lazyMemory } = snapshot
-  if (lazyMemory === undefined || !letsGo(draft)) return undefined
+  if (lazyMemory === undefined || !releases(draft)) return undefined
   return {
     code: 'LazyMemoryUnusable',
     message: `${unknownBy(lazyMemory)}; this volume may be one of them`,
@@ -52,22 +52,22 @@ export function lazyMemoryObstacle({ inputs: { snapshot } }: PlanContext, draft:
 }
 
 function unknownBy({ path, why }: LazyMemoryDefect): string {
-  return `it is not known what earlier applies detached lazily: ${path} cannot be trusted or read: ${why}`
+  return `volumes that earlier applies detached lazily are not known, since ${path} cannot be read or is not trusted (${why})`
 }
 
 function hintOf({ path, why }: LazyMemoryDefect): string {
   return why === 'permission denied'
-    ? 'Only root may read it: use sudo.'
-    : `Look at ${path}, and at who else may write there. Give it back to root (chown, chmod go-w), or remove it if nothing was detached lazily since this boot; then plan again.`
+    ? `Only root can read ${path}: use sudo.`
+    : `Look at ${path}, and at who else may write there; give it back to root (chown root, chmod go-w), or, if nothing was detached lazily since this boot, remove it. Then plan again.`
 }
 
 const OF_DEVICES: readonly OperationKind[] = ['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume']
 
-function letsGo({ kind, steps, removes }: Draft): boolean {
+function releases({ kind, steps, removes }: Draft): boolean {
   return OF_DEVICES.includes(kind) || (removes.size === 0 && steps.some(forgets))
 }
 
-/** The driver lets go of the volume, or the record of it goes. */
+/** Does the driver release the volume, or is its record removed? */
 function forgets({ op, target }: Step): boolean {
   return (
     op === 'NodeUnpublishVolume' || op === 'flexUnmount' || (op === 'unlink' && baseName(target) === 'vol_data.json')

@@ -8,7 +8,7 @@ export function oddPathObstacle({ paths, steps }: Draft): Obstacle | undefined {
   if (odd === undefined) return undefined
   return {
     code: 'InvalidPath',
-    message: `a path of this operation would lead elsewhere: ${JSON.stringify(odd)}`,
+    message: `a name in a path of this operation would lead elsewhere: ${JSON.stringify(odd)}`,
     hint: 'Look at the names in the pod, its volumes and its annotations.',
   }
 }
