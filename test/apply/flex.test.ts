@@ -81,7 +81,7 @@ describe.each([
     {
       name: 'Success, and ends with another status',
       answer: { status: 3, stdout: '{"status":"Success"}' },
-      says: 'status 3',
+      says: 'exit status is 3',
     },
   ])('that prints $name fails, and nothing is removed', async ({ answer, says }) => {
     driver(answer)

@@ -17,7 +17,7 @@ import {
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
-import { type Operation, type Plan, STEP_FIELDS } from '../../src/core/plan/plan.ts'
+import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
@@ -85,7 +85,6 @@ describe('reading a saved plan', () => {
     expect(Object.keys(read?.volume ?? {}).toSorted()).toEqual(Object.keys(volume.properties).toSorted())
     const fields = new Set(read?.steps.flatMap(Object.keys))
     expect([...fields].toSorted()).toEqual(Object.keys(step.properties).toSorted())
-    expect(step.properties.op.enum).toEqual(Object.keys(STEP_FIELDS))
   })
 
   it.each(readdirSync(CAPTURES).filter((folder) => existsSync(join(CAPTURES, folder, 'before.json'))))(
@@ -123,7 +122,12 @@ describe('reading a saved plan', () => {
       message: 'by volctl "9.9.9"',
     },
     { name: 'another scope', given: { scope: 'cluster' }, code: 'PlanFileScope', message: 'scope is "cluster"' },
-    { name: 'a plan that was printed', given: { options: undefined }, code: 'NotAPlan', message: 'not a file saved with --out' },
+    {
+      name: 'a plan that was printed',
+      given: { options: undefined },
+      code: 'NotAPlan',
+      message: 'not a file saved with --out',
+    },
     { name: 'no node', given: { node: undefined }, code: 'PlanFileDamaged', message: 'node is missing' },
     {
       name: 'a relative root',
@@ -174,6 +178,18 @@ describe('reading a saved plan', () => {
       given: operation({ blocked: { code: '\u001b[31m', message: '' } }),
       code: 'PlanFileDamaged',
       message: 'operations[0].blocked.code is not a code',
+    },
+    {
+      name: 'a code that no operation is blocked with',
+      given: operation({ blocked: { code: 'Usage', message: '' } }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].blocked.code is not a code',
+    },
+    {
+      name: 'a reason that is not in the catalogue',
+      given: operation({ reason: 'NoSuchReason' }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].reason is not a code',
     },
     {
       name: 'an inode that is text',

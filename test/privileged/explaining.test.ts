@@ -123,14 +123,18 @@ describe.skipIf(cannot !== undefined)(`with the least power${cannot === undefine
       user: Pick<Explanation, 'holders' | 'verdict'>
     }>('leastPower')
     const { shown, refused, hidden } = found
-    const hides = '  /proc hides processes of others (its option hidepid): '
+    const hides = '  /proc hides processes of other users (mount option hidepid), so '
     for (const { root, user, blind } of [shown, refused, hidden]) {
       expect(root).toMatch(`  sh (pid ${found.pid})\n    cwd `)
       for (const text of [user, blind]) expect(text).toMatch(/^ {2}nobody, as far as visible\n {2}\S/)
     }
     for (const { user, blind } of [shown, refused]) {
-      expect(user).toMatch(/\n {2}not root: what \d+ processes hold, and where else it is mounted, cannot be seen$/)
-      expect(blind).toMatch(/\n {2}what \d+ processes hold, .*: CAP_SYS_PTRACE or .* is missing/)
+      expect(user).toMatch(
+        /\n {2}volctl does not run as root: the open files and mounts of \d+ processes cannot be read$/,
+      )
+      expect(blind).toMatch(
+        /\n {2}the open files and mounts of \d+ processes cannot be read: CAP_SYS_PTRACE or .* is missing/,
+      )
       expect(user + blind).not.toContain(hides)
     }
     expect(hidden.user).toContain(hides)
@@ -138,7 +142,7 @@ describe.skipIf(cannot !== undefined)(`with the least power${cannot === undefine
     expect(found.user.holders).toMatchObject({
       known: true,
       processes: [],
-      notes: [expect.stringMatching(/^not root: /)],
+      notes: [expect.stringMatching(/^volctl does not run as root: /)],
     })
   })
 })

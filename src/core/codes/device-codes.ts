@@ -86,7 +86,7 @@ export const DEVICE_CODES = {
   },
   NameWithoutVolume: {
     in: ['problem'],
-    means: "the node's status lists a volume that has left no trace on this node",
+    means: "the node's status names a volume, and nothing on this node belongs to that volume",
     next: 'If a kubelet runs, restart it: it looks at the node again. Else the controller removes the name.',
   },
   DeviceUnknown: {

@@ -41,13 +41,13 @@ export const NODE_CODES = {
   StandaloneKubelet: {
     in: ['refusal'],
     means: 'the kubelet of this host has no API server, so that nobody knows which pods it should run',
-    next: 'Use volctl on a node whose kubelet belongs to a cluster, or give --kubeconfig and --node.',
+    next: 'Start the kubelet with --kubeconfig; until then volctl can only report here.',
     rules: ['S8'],
   },
   KubeletConfigUnreadable: {
     in: ['error'],
     means: "the kubelet's configuration file cannot be read or is not one",
-    next: 'Run as root and check the file that the message names, or give --root-dir, --node and --runtime-endpoint.',
+    next: 'Repair the file that the message names, or run as root: static pods and the container runtime stand in it.',
     rules: ['S8', 'S33'],
   },
   VersionUntested: {

@@ -1,20 +1,26 @@
-/** Which volumes that have a device on this node a volume that could not be resolved may be (S4). */
+/**
+ * A volume that could not be resolved may be one that has a device on this node: which (S4)?
+ *
+ * At most its source is known. A readable source shows which plugins and drivers the volume can belong to. A volume without a
+ * readable source may be any.
+ */
+
 import { CSI_PLUGIN, parseCsiUniqueName } from '../names/volume-names.ts'
 import type { VolumeSpec } from './volume-spec.ts'
 
 export type MayBe =
-  /** None: it has no device, or is bound to nothing. */
+  /** No volume on this node: this one has no device, or its claim is not bound. */
   | { readonly of: 'none' }
-  /** Exactly this one, which can't be used as the pod asks. */
+  /** Exactly this volume, which cannot be used as the pod asks. */
   | { readonly of: 'itself'; readonly volume: VolumeSpec }
-  /** Any of these. */
+  /** Any volume of these plugins and drivers. */
   | { readonly of: 'kinds'; readonly kinds: readonly DeviceKind[] }
   | { readonly of: 'any' }
 
 export interface DeviceKind {
-  /** Of a flexVolume its driver's name. */
+  /** For a flexVolume the driver's name. */
   readonly plugin: string
-  /** Of a CSI volume; undefined: any driver, or not known. */
+  /** For a CSI volume; undefined: any driver, or not known. */
   readonly driver?: string | undefined
 }
 
@@ -22,8 +28,8 @@ export const NONE: MayBe = { of: 'none' }
 export const ANY: MayBe = { of: 'any' }
 
 /**
- * May it be one of these, which somebody is about to undo? What is known to be one volume alone counts as wanted under
- * its own name, and needs no question here.
+ * May the volume be one of this kind, whose device is about to be unstaged, unmapped or detached? A volume that is known
+ * (`itself`) counts as wanted under its own name, and is not asked about here.
  */
 export function mayBeOne(mayBe: MayBe, { plugin, driver }: DeviceKind): boolean {
   if (mayBe.of === 'any') return true
@@ -33,7 +39,7 @@ export function mayBeOne(mayBe: MayBe, { plugin, driver }: DeviceKind): boolean 
   )
 }
 
-/** The same by a volume's unique name. */
+/** The same for a volume's unique name. */
 export function mayBeNamed(mayBe: MayBe, uniqueName: string): boolean {
   const csi = parseCsiUniqueName(uniqueName)
   if (csi !== undefined) return mayBeOne(mayBe, { plugin: CSI_PLUGIN, driver: csi.driver })

@@ -1,6 +1,6 @@
 /**
- * What lies under plugins/: staged file systems, block maps, global mounts of other plugins.
- * The kubelet never looks there after a restart (R517, C82, O8); volctl does.
+ * Raw block volumes, by their maps below plugins/ and the pods' links.
+ * The kubelet never looks below plugins/ after a restart (R517, C82, O8); volctl does.
  */
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
@@ -9,12 +9,13 @@ import { exists, foreignMounts, mapDirectoryOnly, mapFileOf, mappingOf, uidsBelo
 import { readStateFile } from '../actual/state-file.ts'
 import { baseName } from '../actual/tree.ts'
 import { compareText } from '../lang/compare-text.ts'
+import { CSI_PLUGIN } from '../names/volume-names.ts'
 import { PLUGINS } from '../plugins/registry.ts'
 import { sessionBlockVolumes } from './session-blocks.ts'
 
-const CSI_BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
+const CSI_BLOCK = `plugins/${CSI_PLUGIN}/volumeDevices`
 
-/** Directories of all CSI block volumes; one that bears such a name lies in the same place (C10). */
+/** Directories shared by all CSI block volumes; a volume of such a name has its own directory in the same place (C10). */
 export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
 
 /** Every block volume, from the global side and from the pods' symlinks, sorted. */
@@ -56,9 +57,9 @@ function podSymlinks(inputs: ActualInputs): PodLinks {
 function csiBlockNames(inputs: ActualInputs, links: PodLinks): string[] {
   const { tree } = inputs
   const isVolume = (shared: string): boolean =>
-    tree.has(`${CSI_BLOCK}/${shared}/data/vol_data.json`) || links.has(`kubernetes.io/csi/${shared}`)
+    tree.has(`${CSI_BLOCK}/${shared}/data/vol_data.json`) || links.has(`${CSI_PLUGIN}/${shared}`)
   const collisions = new Set(SHARED_DIRECTORIES.filter(isVolume))
-  /** Is publish/data, say, a part of the volume called publish, and not the volume called data published. */
+  /** Does publish/data, say, belong to the volume named publish, rather than to the published volume named data? */
   const isPartOf = (shared: string, name: string): boolean =>
     collisions.has(shared) && (name === 'data' || name === 'dev')
   const names = new Set<string>(collisions)
@@ -72,8 +73,7 @@ function csiBlockNames(inputs: ActualInputs, links: PodLinks): string[] {
     const name = top !== undefined && SHARED_DIRECTORIES.includes(top) ? below : top
     if (name !== undefined && !(top !== undefined && name === below && isPartOf(top, name))) names.add(name)
   }
-  for (const key of links.keys())
-    if (key.startsWith('kubernetes.io/csi/')) names.add(key.slice('kubernetes.io/csi/'.length))
+  for (const key of links.keys()) if (key.startsWith(`${CSI_PLUGIN}/`)) names.add(key.slice(CSI_PLUGIN.length + 1))
   return [...names].toSorted(compareText)
 }
 
@@ -84,13 +84,13 @@ function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): Bl
   const publishDir = `${CSI_BLOCK}/publish/${name}`
   const stateFile = readStateFile(inputs.tree.get(`${dir}/data/vol_data.json`))
   const uids = new Set([
-    ...(links.get(`kubernetes.io/csi/${name}`)?.keys() ?? []),
+    ...(links.get(`${CSI_PLUGIN}/${name}`)?.keys() ?? []),
     ...uidsBelow(inputs, mapDir),
     ...uidsBelow(inputs, publishDir),
   ])
   const mappings = [...uids].toSorted(compareText).map((podUid) => ({
     podUid,
-    symlink: links.get(`kubernetes.io/csi/${name}`)?.get(podUid),
+    symlink: links.get(`${CSI_PLUGIN}/${name}`)?.get(podUid),
     ...mapFileOf(inputs, mapDir, podUid),
     publishPath: exists(inputs, `${publishDir}/${podUid}`) ? `${publishDir}/${podUid}` : undefined,
     publishLayers: inputs.at(`${publishDir}/${podUid}`),
@@ -98,11 +98,11 @@ function csiBlockVolume(inputs: ActualInputs, name: string, links: PodLinks): Bl
   const known = new Set<string>([dir, mapDir, `${dir}/data`, stagingPath, publishDir])
   if (stateFile !== undefined) known.add(stateFile.path)
   for (const { podUid } of mappings) known.add(`${mapDir}/${podUid}`).add(`${publishDir}/${podUid}`)
-  // Others have their own directories in a shared one.
+  // A shared directory contains the directories of other volumes.
   const own = SHARED_DIRECTORIES.includes(name) ? [`${dir}/data`, mapDir] : [dir]
   const ours = [...own, publishDir]
   return {
-    plugin: 'kubernetes.io/csi',
+    plugin: CSI_PLUGIN,
     name,
     dir,
     mapDir,

@@ -1,7 +1,7 @@
 /**
  * Global mounts of plugins other than CSI, found by the directory tree and by the mount table (R022, P67, P72, P79, P86).
  *
- * A directory with nothing mounted on it counts too: it is what a tear-down leaves that was ended half-way (R837).
+ * A directory with nothing mounted on it counts, too: an interrupted tear-down leaves one (R837).
  */
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
@@ -24,9 +24,9 @@ export interface GlobalMount {
   readonly path: string
   /** Oldest first; empty: nothing is mounted. */
   readonly layers: readonly MountInfo[]
-  /** Mounts below the directory: not the kubelet's. */
+  /** Mounts below the directory, which the kubelet did not make. */
   readonly foreign: readonly MountInfo[]
-  /** What lies in the unmounted directory. */
+  /** Entries in the unmounted directory. */
   readonly content: readonly TreeEntry[]
 }
 
@@ -61,7 +61,7 @@ interface Owner {
   readonly flex: boolean
 }
 
-/** By the shape of the path alone: a mount anywhere else below these directories is nobody's that we know. */
+/** By the form of the path alone: any other mount below these directories is foreign. */
 function ownerOf(path: string): Owner | undefined {
   for (const each of PLUGINS) {
     if (each.device === undefined || !path.startsWith(`${each.device.base}/`)) continue
@@ -71,7 +71,7 @@ function ownerOf(path: string): Owner | undefined {
   return undefined
 }
 
-/** With nothing mounted on them, as far as that means anything. */
+/** Without those of local volumes: such a directory has no session and no state, and the kubelet creates it again. */
 function directories({ tree }: ActualInputs): string[] {
   return PLUGINS.flatMap(({ device }) =>
     (device?.depths ?? []).flatMap((depth) => directoriesBelow(tree, device?.base ?? '', depth)),

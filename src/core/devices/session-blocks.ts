@@ -1,6 +1,6 @@
 /**
- * Raw block volumes of plugins whose map directories are named after the device, and the pods' links after the volume, as
- * of iSCSI and FC (P79, P83, P84, P104): which belong together is told by evidence, not by name.
+ * Raw block volumes of plugins whose map directories are named after the device, and the pods' links after the volume, such
+ * as iSCSI and FC (P79, P83, P84, P104): evidence shows which belong together, not the names.
  */
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
@@ -20,8 +20,8 @@ interface Link {
 }
 
 /**
- * Every map directory with the links that lead to its device, then the links to which none was found: such a link is
- * all that is left of a mapping, or nobody can say of which; it goes by itself.
+ * Every map directory with the links that lead to its device, then the links without a map directory: such a link is all that is
+ * left of a map, or its map is not known. It is removed by itself.
  */
 export function sessionBlockVolumes(
   inputs: ActualInputs,
@@ -30,11 +30,11 @@ export function sessionBlockVolumes(
   { maps, record }: PluginDevice,
 ): BlockVolume[] {
   if (maps?.namedAfter !== 'device') return []
-  const left = new Set(linksOf(links, plugin))
+  const unclaimed = new Set(linksOf(links, plugin))
   const mapped = directoriesBelow(inputs.tree, maps.base, maps.depth)
     .toSorted(compareText)
-    .map((dir) => mapDirectory(inputs, plugin, dir, record, left))
-  const orphans = [...Map.groupBy(left, ({ name }) => name)]
+    .map((dir) => mapDirectory(inputs, plugin, dir, record, unclaimed))
+  const orphans = [...Map.groupBy(unclaimed, ({ name }) => name)]
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([name, own]) => linkOnly(inputs, plugin, `${maps.base}/${name}`, name, own))
   return [...mapped, ...orphans]
@@ -49,13 +49,13 @@ function linksOf(links: PodLinks, plugin: string): Link[] {
   )
 }
 
-/** @param left links that no map directory has claimed yet */
+/** @param unclaimed links that no map directory has claimed yet */
 function mapDirectory(
   inputs: ActualInputs,
   plugin: string,
   dir: string,
   record: PluginDevice['record'],
-  left: Set<Link>,
+  unclaimed: Set<Link>,
 ): BlockVolume {
   const file = record === undefined ? undefined : inputs.tree.get(`${dir}/${record.name}`)
   const volumeName = record?.volumeNameIn(file?.content ?? '{}')
@@ -66,8 +66,8 @@ function mapDirectory(
     ...mapDirectoryOnly(plugin, dir, baseName(dir)),
     mappings: uids.toSorted(compareText).map((podUid) => {
       const bound = inputs.top(`${dir}/${podUid}`)
-      const link = [...left].find((each) => each.podUid === podUid && leadsTo(inputs, each, bound, volumeName))
-      if (link !== undefined) left.delete(link)
+      const link = [...unclaimed].find((each) => each.podUid === podUid && leadsTo(inputs, each, bound, volumeName))
+      if (link !== undefined) unclaimed.delete(link)
       return mappingOf(inputs, dir, podUid, link?.path)
     }),
     foreign: foreignMounts(inputs, [dir], known),
@@ -80,7 +80,7 @@ function mapDirectory(
   }
 }
 
-/** P104: the link's target is the device that is bound on the map file; else the record names the volume (P73). */
+/** P104: the link's target is the device bound on the map file; without one, the record names the volume (P73). */
 function leadsTo(
   inputs: ActualInputs,
   link: Link,

@@ -1,5 +1,5 @@
 /** What the person should do: the hints of what applies, else of its codes, and the command that does the rest. */
-import { CODES } from '../codes/codes.ts'
+import { type BlockCode, CODES, type Code } from '../codes/codes.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
@@ -38,7 +38,7 @@ export function adviceOn(
   ]
 }
 
-const CONSEQUENCES: ReadonlySet<string> = new Set(['PredecessorBlocked'])
+const CONSEQUENCES: ReadonlySet<Code> = new Set<BlockCode>(['PredecessorBlocked'])
 
 /** The same advice once, under the code that comes first. */
 function distinct(advice: readonly Advice[]): Advice[] {

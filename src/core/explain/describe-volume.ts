@@ -1,5 +1,6 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
+import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
@@ -126,7 +127,7 @@ function nameOf({
 }
 
 function pluginOf({ onDisk, globals, maps, staged, attachment }: NodeVolume): string {
-  if (staged.length > 0 || attachment !== undefined) return 'kubernetes.io/csi'
+  if (staged.length > 0 || attachment !== undefined) return CSI_PLUGIN
   return onDisk[0]?.plugin ?? globals[0]?.plugin ?? maps[0]?.block.plugin ?? 'unknown'
 }
 

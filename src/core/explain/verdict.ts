@@ -1,4 +1,5 @@
 /** What becomes of it, in one line (operation, blocked, waiting, problem, or nothing and why). */
+import type { BlockCode } from '../codes/codes.ts'
 import type { Operation, Problem, Severity, Waiting } from '../plan/plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import type { Concern } from './concerns.ts'
@@ -19,7 +20,8 @@ export function verdictOf(
   if (first !== undefined) return ofOperations(first, runnable, also(blocked, waiting))
   const [wrong] = ofSeverity(problems, 'error')
   // What is only not asked for is no answer where something is wrong.
-  if (wrong !== undefined && blocked.every((each) => NOT_ASKED.has(each.blocked?.code ?? ''))) return ofProblem(wrong)
+  const isOnlyNotAsked = blocked.every((each) => each.blocked !== undefined && NOT_ASKED.has(each.blocked.code))
+  if (wrong !== undefined && isOnlyNotAsked) return ofProblem(wrong)
   const [stuck] = blocked
   if (stuck?.blocked !== undefined) {
     const { code, message } = stuck.blocked
@@ -51,7 +53,7 @@ export function verdictOf(
 export type Because = Pick<Decision, 'why'> & Partial<Pick<Decision, 'rule'>>
 
 /** Blocked for a flag that was not given, and for nothing else. */
-const NOT_ASKED: ReadonlySet<string> = new Set(['NotAsked', 'DeletesData'])
+const NOT_ASKED: ReadonlySet<BlockCode> = new Set(['NotAsked', 'DeletesData'])
 
 function ofSeverity(problems: readonly Problem[], severity: Severity): Problem[] {
   return problems.filter((problem) => problem.severity === severity)

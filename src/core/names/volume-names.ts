@@ -59,7 +59,7 @@ export function isGeneration(name: string): boolean {
 
 /** Directory of a staged CSI file system, relative to the root directory (C10). */
 export function csiGlobalDir(driver: string, handle: string): string {
-  return `plugins/kubernetes.io/csi/${driver}/${sha256Hex(handle)}`
+  return `plugins/${CSI_PLUGIN}/${driver}/${sha256Hex(handle)}`
 }
 
 export type VolumeMode = 'Filesystem' | 'Block'

@@ -218,6 +218,10 @@ export interface Operation {
   readonly kind: OperationKind
   readonly reason: Reason
   readonly message: string
+  /** How `message` begins where the pod is why: the same for all operations of the pod. */
+  readonly podMessage?: string
+  /** How `message` goes on: what holds of this operation alone. */
+  readonly ownMessage?: string
   readonly pod?: PodRef
   readonly volume?: VolumeRef
   /** Every absolute path that is mounted, unmounted, created or removed, the driver's doing included. */

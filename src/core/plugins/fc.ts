@@ -41,7 +41,7 @@ export const fc = lunPlugin({
   },
   lunOf: (volume) => {
     const source = sharedSourcesOf(volume).fc
-    if (source == null) return { error: 'it has no fc source' }
+    if (source == null) return { error: 'the volume has no fc source' }
     const disk = fcDiskOf(source)
     if ('error' in disk) return disk
     return {
@@ -53,7 +53,7 @@ export const fc = lunPlugin({
   },
 })
 
-/** Brackets and blanks are literal: Go's print of a list (R013). */
+/** Brackets and blanks are literal, as Go prints a list (R013). */
 function fcFacts({ targetWWNs, lun, wwids }: FcSource): SpecFacts | SpecFailure {
   const list = (names: readonly string[]) => `[${names.join(' ')}]`
   if (targetWWNs?.length && lun != null) {

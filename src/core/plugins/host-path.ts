@@ -1,5 +1,4 @@
-/** hostPath: the container gets the path itself; the kubelet only looks at its type (P57-P59, O33). */
-
+/** hostPath: the container gets the path itself; the kubelet only checks its type (P57-P59, O33). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
@@ -20,7 +19,7 @@ export const hostPath: VolumePlugin = {
   source: 'hostPath',
   about: {
     tearDown: 'nothing is mounted; sub-path mounts of it are unmounted',
-    setUp: 'its type is checked as the kubelet does, and it is made where its type says so',
+    setUp: 'the type of the path is checked as by the kubelet; the path is created if the type asks for that',
   },
   reconstructs: false,
   tearDown: 'nothing',
@@ -33,9 +32,10 @@ export const hostPath: VolumePlugin = {
   setUp: ({ inputs }, volume) => setUp(inputs, volume),
 }
 
-/** A path that was not looked at counts as good: of a pod that runs, a kubelet has looked at it. */
+/** A path that was not looked at counts as good: a kubelet has checked it for every running pod. */
 function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  if (mountOptionsObstacle(volume) !== undefined) return notMounted('it has mount options, which a hostPath never has')
+  if (mountOptionsObstacle(volume) !== undefined)
+    return notMounted('its PersistentVolume has mount options, which a hostPath cannot have')
   const verdict = verdictOn(inputs, volume)
   return verdict.state === 'good' ? SATISFIED : notMounted(verdict.why)
 }

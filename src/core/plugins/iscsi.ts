@@ -1,4 +1,4 @@
-/** iscsi: a LUN that the node logs in to (P72-P78). */
+/** iscsi: a LUN of a target that the node logs in to (P72-P78). */
 
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import type { SharedSources } from '../model/objects.ts'
@@ -53,14 +53,14 @@ export const iscsi = lunPlugin({
   },
   lunOf: (volume) => {
     const source = sharedSourcesOf(volume).iscsi
-    if (source == null) return { error: 'it has no iscsi source' }
+    if (source == null) return { error: 'the volume has no iscsi source' }
     const target = iscsiTargetOf(volume.specName, source)
     if ('error' in target) return target
     return {
       global: iscsiDirectory(target, volume.mode),
       fsType: source.fsType,
       readOnly: source.readOnly,
-      // The record comes first: whatever ends volctl then, the next tear-down knows what to log out of (R837).
+      // The record is written first: if volctl is killed after that, the next tear-down knows what to log out of (R837).
       find: (global) => [
         { op: 'writeIscsiRecord', target: `${global}/${ISCSI_RECORD}` },
         { op: 'iscsiLogin', target: global },
@@ -76,14 +76,14 @@ function iscsiName({ targetPortal, iqn, lun }: IscsiSource): string {
 }
 
 /**
- * iscsiadm takes a password as an argument, which everybody on the host can read while it runs; where it keeps its
- * records is each build's own, so that nobody else may write one into them.
+ * iscsiadm takes a password as an argument, which every user of the host can read while it runs. Where iscsiadm keeps its
+ * records depends on its build, so volctl cannot write the password there.
  */
 function chapObstacle(source: IscsiSource | undefined): Obstacle | undefined {
   if (!source?.chapAuthDiscovery && !source?.chapAuthSession) return undefined
   return {
     code: 'ChapNotSupported',
-    message: `target ${source.iqn} is logged in to with CHAP, and iscsiadm takes the password on its command line alone`,
+    message: `target ${source.iqn} needs a login with CHAP, and iscsiadm accepts the password only on its command line`,
     hint: 'Start the kubelet: it mounts the volume.',
   }
 }

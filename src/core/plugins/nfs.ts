@@ -1,5 +1,4 @@
-/** nfs: one mount a pod (P62-P65). */
-
+/** nfs: a mount for each pod (P62-P65). */
 import { isIPv6 } from 'node:net'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { isReadOnlyFor, sharedSourcesOf } from '../desired/shared-sources.ts'
@@ -18,7 +17,7 @@ export const nfs: VolumePlugin = {
   ...PER_POD,
   name: NAME,
   source: 'nfs',
-  about: { tearDown: 'unmounted, a dead server notwithstanding', setUp: 'mounted with its options' },
+  about: { tearDown: 'unmounted, even if its server is dead', setUp: 'mounted with its options' },
   reconstructs: true,
   tearDown: 'mount',
   facts: (spec, context) =>

@@ -1,4 +1,4 @@
-/** PersistentVolumes of plugins that have no VolumeAttachment: who has them stands in the status of Nodes alone (iscsi, fc, flexVolume). */
+/** PersistentVolumes without a VolumeAttachment (iscsi, fc, flexVolume): only the status of Nodes shows where they are attached. */
 import { apiLookup } from '../desired/api-lookup.ts'
 import { isDeviceOf } from '../devices/whose-device.ts'
 import { onceFor } from '../lang/once-for.ts'
@@ -9,13 +9,13 @@ import type { DeviceSource } from '../plugins/plugin.ts'
 import { pluginOfPersistentVolume } from './volume-plugins.ts'
 
 export interface StatusVolume {
-  /** As the Node has it. */
+  /** The name in the Node's status. */
   readonly uniqueName: string
   readonly persistentVolume: PersistentVolume
   readonly source: DeviceSource
 }
 
-/** Of all that were read. */
+/** All that were read. */
 export const statusVolumes = onceFor((api: ApiSnapshot): readonly StatusVolume[] =>
   api.persistentVolumes.flatMap((persistentVolume): StatusVolume[] => {
     // VolumeAttachments tell of these.
@@ -29,7 +29,7 @@ export const statusVolumes = onceFor((api: ApiSnapshot): readonly StatusVolume[]
   }),
 )
 
-/** Those of which a global directory of this name may be. */
+/** Those to which a global directory of this name may belong. */
 export function statusVolumesAt(api: ApiSnapshot, plugin: string, name: string): readonly StatusVolume[] {
   return statusVolumes(api).filter(({ source }) => isDeviceOf(source, plugin, name))
 }

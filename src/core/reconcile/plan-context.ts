@@ -93,6 +93,7 @@ function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
 
 function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['kubelet'] {
   if (kubelet === undefined) return { state: 'unknown' }
-  const state = kubelet.running ? 'running' : kubelet.mayReturn ? 'mayReturn' : 'stopped'
-  return { state, ...defined({ note: kubelet.note, unit: kubelet.unit }) }
+  const { running, mayReturn, note, unit } = kubelet
+  const state = running ? 'running' : mayReturn ? 'mayReturn' : 'stopped'
+  return { state, ...defined({ note, unit }) }
 }

@@ -60,10 +60,11 @@ function stepsText(operation: Operation, index: number): string {
 
 /** One line per operation or, narrow, one for all operations of a pod: what they have in common stands first. */
 function whyNotes(operations: readonly Operation[], wide: boolean): Note[] {
-  return operations.map(({ reason, message, pod }, index) => {
-    const short = wide || pod === undefined ? message : (message.split('; ')[0] ?? message)
-    return { row: index + 1, code: reason, message: short }
-  })
+  return operations.map(({ reason, message, podMessage }, index) => ({
+    row: index + 1,
+    code: reason,
+    message: wide ? message : (podMessage ?? message),
+  }))
 }
 
 function blockedNotes(operations: readonly Operation[]): Note[] {

@@ -208,7 +208,7 @@ describe('what is at the path', () => {
 
   it('nothing any more', async () => {
     fixture.host.programs = () => ({ status: 1, stderr: "stat: cannot stat '/x': No such file or directory" })
-    expect(await run()).toMatchObject({ state: 'failed PathUnusable', message: '/dev/disk/by-id/one is not there' })
+    expect(await run()).toMatchObject({ state: 'failed PathUnusable', message: '/dev/disk/by-id/one does not exist' })
   })
 
   it('no answer', async () => {

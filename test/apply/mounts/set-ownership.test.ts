@@ -43,7 +43,7 @@ describe('errors of the walk (P34)', () => {
     expect(await run()).toEqual({ state: 'failed OwnershipFailed', said: [] })
     expect(await run({ ignoreErrors: true })).toEqual({
       state: 'done',
-      said: [`${TARGET} was not given to group 2000 as a whole: it ended with OwnershipFailed`],
+      said: [`${TARGET} was only partly given to group 2000: it ended with OwnershipFailed`],
     })
   })
 

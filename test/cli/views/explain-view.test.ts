@@ -141,8 +141,8 @@ describe('holders', () => {
     ],
     namespaces: [{ pid: 4711, command: 'nginx', mountPoints: ['/data'] }],
     loops: [{ device: '/dev/loop3', backingFile: '/data/image' }],
-    kernel: ['device dm-3, which is made of 8:1'],
-    notes: ["not root: holders of other users' processes cannot be seen (12 processes)"],
+    kernel: ['device dm-3, which is built on 8:1'],
+    notes: ['volctl does not run as root: the open files and mounts of 12 processes cannot be read'],
   }
   const shown = (holders: Explanation['holders']): string =>
     renderExplanation({ ...answerOf(orphan(), 'pv-1'), holders }, PLAIN, false)
@@ -163,14 +163,14 @@ describe('holders', () => {
       mount namespace of nginx (pid 4711)
         mounted on  /data
       /dev/loop3, backed by /data/image
-      device dm-3, which is made of 8:1
-      not root: holders of other users' processes cannot be seen (12 processes)"
+      device dm-3, which is built on 8:1
+      volctl does not run as root: the open files and mounts of 12 processes cannot be read"
   `))
 
   it('nobody, as far as can be seen', () => {
     const nobody = { ...held, processes: [], namespaces: [], loops: [], kernel: [] }
     expect(shown({ ...nobody, notes: [] })).toBe('  nobody')
-    expect(shown(nobody)).toMatch(/^ {2}nobody, as far as visible\n {2}not root: /)
+    expect(shown(nobody)).toMatch(/^ {2}nobody, as far as visible\n {2}volctl does not run as root: /)
   })
 })
 

@@ -1,4 +1,4 @@
-/** A device's global mount: looked at, checked, mounted, never formatted (P66, P67, P75, P128; S15). */
+/** A device's global mount: the file system is identified, checked and mounted, and never formatted (P66, P67, P75, P128; S15). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -19,8 +19,8 @@ import { type FoundDevice, lookAtSource, sourceOf } from './source-device.ts'
 const DEFAULT_TYPE = 'ext4'
 
 /**
- * Mounts the device of the step, or the one that a step before has found, on `target`; one that is there already is
- * used. A source that is a directory needs no mount. What the pod's bind mount is then of stands in `bringUp.source`.
+ * Mounts the step's device, or the one that an earlier step has found, on `target`; if it is mounted there already, that
+ * mount is used. A directory as source needs no mount. `bringUp.source` is then the source of the pod's bind mount.
  */
 export async function mountDevice(step: StepOf<'mountDevice'>, run: StepContext): Promise<readonly Undo[]> {
   const source = sourceOf(step, run)
@@ -53,12 +53,12 @@ function isThere(target: string, device: FoundDevice, { around, host }: StepCont
   const layers = around.table.reached(target)
   const stranger = layers.find((layer) => !isOfDevice(layer, device, host))
   if (stranger === undefined) return layers.length > 0
-  throw new StepFailed('ForeignMount', `${describeMount(stranger)} is there, and is not ${device.path}`, {
+  throw new StepFailed('ForeignMount', `${describeMount(stranger)} is there instead of ${device.path}`, {
     hint: 'Find out who mounted it and unmount it yourself, then plan again.',
   })
 }
 
-/** Btrfs and its like have a number of their own, and a device as their source. */
+/** Is it a mount of this device. Btrfs and the like have a device number of their own, and a device as source. */
 export function isOfDevice({ dev, root, source }: MountInfo, { number }: FoundDevice, host: Host): boolean {
   if (root !== '/') return false
   return dev === number || (dev.startsWith('0:') && source.startsWith('/dev/') && host.deviceNumber(source) === number)
@@ -68,8 +68,8 @@ async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, ru
   const { fsType: wanted = DEFAULT_TYPE, options = [] } = step
   const isShared = requireIdle(device, run)
   const there = await fileSystemOn(device.path, wanted, run)
-  if (there !== wanted) run.say(`${device.path} has a ${there} file system, and ${wanted} is wanted`)
-  // Nobody checks a file system that is mounted.
+  if (there !== wanted) run.say(`${device.path} has a ${there} file system, but the volume asks for ${wanted}`)
+  // A mounted file system must not be checked.
   const checked = options.includes('ro') || isShared ? undefined : await checkFileSystem(device.path, run)
   if (checked !== undefined) run.say(checked)
   const whole = { ...step, source: device.path, fsType: wanted }
@@ -84,9 +84,13 @@ async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, ru
     }
   } catch (error) {
     if (there === wanted || !(error instanceof StepFailed) || error.code !== 'MountFailed') throw error
-    throw new StepFailed('FilesystemMismatch', `${error.message}; ${device.path} has ${there}, ${wanted} is wanted`, {
-      cause: error,
-      hint: `If the data on it is the volume's, let the PersistentVolume say fsType ${there}; then plan again.`,
-    })
+    throw new StepFailed(
+      'FilesystemMismatch',
+      `${error.message}; ${device.path} has ${there}, but the volume asks for ${wanted}`,
+      {
+        cause: error,
+        hint: `If the data on it is the volume's, set fsType ${there} in the PersistentVolume; then plan again.`,
+      },
+    )
   }
 }

@@ -1,6 +1,6 @@
 /**
- * File systems that live and that no mount table shows: detached lazily by somebody, with a file still open (S20, S21).
- * Whose they are nothing tells any more, so that they may be any volume's whose device is not known.
+ * Hidden file systems: still alive, but in no mount table, since somebody unmounted them lazily while a file was open (S20,
+ * S21). Nothing shows any more which volume they are, so each may be any volume whose device is unknown.
  */
 
 import type { HiddenFileSystem } from '../../block/hidden-file-systems.ts'
@@ -10,13 +10,13 @@ import { pause } from '../../processes/deadline.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { nodesOwn } from './node-stack.ts'
 
-/** A file system that is being unmounted just now has left the table, and is not hidden for long. */
+/** A file system that is being unmounted leaves the table first, and looks hidden for a moment. */
 const TRIES = 10
 const PAUSE_MS = 100
 
 /**
- * A volume of which nothing is mounted any more, so that its device is not known, is left alone while there is a file
- * system that may be its own: where the device was found by name, one that is on that disk.
+ * Refuses to touch a volume with an unknown device while a hidden file system may be that volume's. If the device was found
+ * by name, only hidden file systems on that disk count.
  *
  * @throws OperationRefused HeldBy
  */
@@ -44,7 +44,7 @@ function mayBeOn({ record, host, around, plan }: StepContext): (dev: string) => 
   return (dev) => devices.has(dev)
 }
 
-/** Devices that the plan's other operations are about, which take as long as they take to go. */
+/** Devices of the plan's other operations: these may still be unmounting. */
 function devicesOf({ plan }: StepContext): ReadonlySet<string> {
   const layers = plan.operations.flatMap(({ expects = [] }) => expects.flatMap((each) => each.layers))
   return new Set(layers.map(({ dev }) => dev))
@@ -54,9 +54,9 @@ function mayBeIts({ operation }: StepContext, { device, fsType }: HiddenFileSyst
   const volume = operation.volume?.name ?? 'the volume'
   return new OperationRefused(
     'HeldBy',
-    `an ${fsType} file system on ${device} is mounted nowhere and still in use, and may be that of ${volume}`,
+    `the ${fsType} file system on /dev/${device} is still in use but mounted nowhere, and may be that of ${volume}`,
     {
-      hint: `It was detached lazily: end what has files of it open, or mount ${device} and unmount it again.${operation.kind === 'DetachVolume' ? ` If it is not this volume's, give --device ${volume}=none.` : ''}`,
+      hint: `It was unmounted lazily: end the process that has a file of it open, or mount /dev/${device} and unmount it again.${operation.kind === 'DetachVolume' ? ` If it is not this volume's, give --device ${volume}=none.` : ''}`,
     },
   )
 }

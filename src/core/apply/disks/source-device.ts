@@ -1,4 +1,4 @@
-/** The device that a step is about, or the directory in its stead (P66). */
+/** The device, or the directory, that a step mounts or maps (P66). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -12,25 +12,25 @@ export interface FoundDevice {
   readonly number: string
 }
 
-/** What the step names, else the device that a step before has found; empty: there is neither. */
+/** The source that the step names, else the device that an earlier step has found; empty: there is neither. */
 export function sourceOf({ source }: Step, { bringUp }: StepContext): string {
   return source ?? bringUp.device ?? ''
 }
 
 /** @throws StepFailed PathUnusable where it is neither a device nor a directory, TimedOut */
 export async function lookAtSource(source: string, run: StepContext): Promise<FoundDevice | 'directory'> {
-  if (!source.startsWith('/')) throw unusable(source, 'is no path of a device')
+  if (!source.startsWith('/')) throw unusable(source, 'is not an absolute path')
   const found = await lookAtPath(source, run)
-  if (found === undefined) throw unusable(source, 'is not there')
+  if (found === undefined) throw unusable(source, 'does not exist')
   if (found.type === 'dir') return 'directory'
   if (found.type !== 'block') throw unusable(source, 'is neither a directory nor a block device')
   return { path: await resolvePath(source, run), number: found.device }
 }
 
-/** @throws StepFailed PathUnusable where it is no device, TimedOut */
-export async function findDevice(source: string, run: StepContext): Promise<FoundDevice> {
+/** @throws StepFailed PathUnusable where it is not a device, TimedOut */
+export async function deviceOfSource(source: string, run: StepContext): Promise<FoundDevice> {
   const found = await lookAtSource(source, run)
-  if (found === 'directory') throw unusable(source, 'is a directory, and a block device is wanted')
+  if (found === 'directory') throw unusable(source, 'is a directory, but the volume needs a block device')
   return found
 }
 

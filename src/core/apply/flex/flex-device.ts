@@ -1,4 +1,4 @@
-/** flexMountDevice: the global mount of a volume whose driver attaches (P87, P88). */
+/** The step flexMountDevice: the global mount of a volume whose driver attaches (P87, P88). */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -13,8 +13,8 @@ import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } fro
 import { undoByDriver } from './flex-undo.ts'
 
 /**
- * `waitforattach` gives the device, `mountdevice` mounts it; what the driver does not support volctl does, but for a
- * driver that has no device. Whether it has mounted anything its pod's mount shows.
+ * `waitforattach` gives the device, `mountdevice` mounts it. If the driver does not support a call, volctl does that part,
+ * unless the driver has no device. The pod's mount shows later whether anything was mounted.
  */
 export async function mountFlexDevice(step: StepOf<'flexMountDevice'>, run: StepContext): Promise<readonly Undo[]> {
   const capabilities = await flexCapabilities(step, run)
@@ -40,7 +40,7 @@ export async function mountFlexDevice(step: StepOf<'flexMountDevice'>, run: Step
   return [undo]
 }
 
-/** What the Node has as its path, where the driver does not say; empty: it has none. */
+/** The device that the driver names, else the path in the Node's status; empty: there is none. */
 async function deviceOf(step: StepOf<'flexMountDevice'>, volume: VolumeToMount, run: StepContext): Promise<string> {
   const { source = '' } = step
   const result = await callFlex(step, ['waitforattach', source, flexDeviceOptions(volume)], run)

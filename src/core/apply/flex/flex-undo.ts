@@ -1,4 +1,4 @@
-/** Takes back what a flexVolume driver has just mounted, by the driver itself. */
+/** Has a flexVolume driver unmount what it has just mounted. */
 
 import type { Undo } from '../../errors/undo.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
@@ -7,7 +7,7 @@ import type { StepContext } from '../operation/step-context.ts'
 import { callFlexDriver } from './flex-step.ts'
 
 /**
- * To be made right after the call: every layer that is seen there by now is the driver's, since none was there before.
+ * To be called right after the driver's call: every mount there is the driver's then, since there was none before.
  *
  * @param op the call that is the opposite of the step's
  */
@@ -22,7 +22,7 @@ export function undoByDriver(
   const layers = made.map(({ id, dev, root, fsType }) => ({ id, dev, root, fsType }))
   const operation = { ...run.operation, expects: [{ path, layers }] }
   return {
-    what: `what the driver made of ${path}`,
+    what: `what the driver mounted on ${path}`,
     back: () => {
       run.around.changed()
       return callFlexDriver({ op, target: path, ...(detail === undefined ? {} : { detail }) }, { ...run, operation })

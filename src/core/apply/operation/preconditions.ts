@@ -8,6 +8,7 @@ import { append } from '../../lang/append.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import type { DeviceSource } from '../../plugins/plugin.ts'
 import { withDeadline } from '../../processes/deadline.ts'
@@ -42,7 +43,7 @@ export async function requireUnused(operation: Operation, witness: Witness, cont
 
 /** A device may have several unique names (R014, P96): for iSCSI, FC and flexVolumes the sources are compared as well. */
 async function wantsDevice({ volume }: Operation, witness: Witness, context: ApplyContext): Promise<boolean> {
-  if (volume === undefined || volume.plugin === 'kubernetes.io/csi') return false
+  if (volume === undefined || volume.plugin === CSI_PLUGIN) return false
   const sources = await wantedSources(witness, context, volume.plugin)
   return sources === undefined || sources.some((source) => isDeviceOf(source, volume.plugin, volume.name))
 }

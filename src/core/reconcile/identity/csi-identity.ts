@@ -2,7 +2,7 @@
  * Driver and handle of a CSI volume found on disk, and where they came from (S16, S17, C95, O5, O9, O22).
  *
  * vol_data.json names both. Without that file a name alone proves nothing: a PersistentVolume may have been deleted and created
- * again, and an inline volume may have the name of a PersistentVolume. The staging directory's name, the hash of the handle, is proof.
+ * again, and an inline volume may have a PersistentVolume's name. The staging directory's name, the hash of the handle, is proof.
  */
 
 import type { BlockVolume } from '../../actual/block-volume.ts'

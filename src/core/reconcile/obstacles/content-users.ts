@@ -1,4 +1,4 @@
-/** S12: who else uses a directory whose content is to be deleted, by the mount table and the loop devices of this mount namespace. */
+/** S12: who else uses content that is to be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
 import { type ContentPlace, describeUse, layersByText, mountsOf, placeIn, withTop } from '../../holders/mount-uses.ts'
 import { PlaceIndex } from '../../holders/place-index.ts'

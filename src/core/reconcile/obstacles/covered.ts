@@ -15,16 +15,16 @@ export function coveredObstacle({ inputs: { mounts } }: PlanContext, { expects =
     if (cover === undefined) continue
     return {
       code: 'ForeignMount',
-      message: `${cover.fsType} mount of ${cover.source} on ${cover.mountPoint} lies over what is mounted on ${path}: no path leads there`,
-      hint: `Find out who mounted it (findmnt ${cover.mountPoint}); unmount it if nothing needs it, then plan again.`,
+      message: `another mount (${cover.fsType} ${cover.source} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
+      hint: `Find out who mounted ${cover.mountPoint} (findmnt ${cover.mountPoint}); unmount it if nothing needs it, then plan again.`,
     }
   }
   return undefined
 }
 
 /**
- * Below a shared directory that is bound over itself every mount has a copy that nothing leads to, and that goes with
- * it: only of that the other one is in the way.
+ * Below a shared directory that is bound over itself every mount has a hidden copy, which is removed with the mount that can be
+ * reached. Such a copy is no obstacle.
  */
 function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['layers']): MountInfo | undefined {
   const covers = coversOf(mounts)

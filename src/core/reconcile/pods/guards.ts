@@ -6,7 +6,7 @@ import type { Witnesses } from './witnesses.ts'
 
 const CLOCK_MARGIN_SECONDS = 600
 
-/** S29: does the API server seem to have lost or rolled back pods? Accepted with --accept-outage and the number of pods that are gone. */
+/** S29: does the API server seem to have lost or rolled back pods? Lifted by --accept-outage with the number of gone pods. */
 export function refuseOutage(
   inputs: ActualInputs,
   classes: PodClasses,

@@ -4,19 +4,19 @@ import type { PlanOptions } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 
-/** A shorter one is a name: nobody types four digits of a UID and means a pod that is called so. */
+/** The beginning of a UID. Anything shorter is taken for a pod's name. */
 const BEGINNING = /^[0-9a-f][0-9a-f-]{3,}$/
 
 export interface NamedPods {
-  /** UIDs; a name that no pod has, or several have, stands here as it was given. */
+  /** UIDs; a name that no pod has, or that is ambiguous, as it was given. */
   readonly pods: readonly string[]
   readonly ambiguous: readonly { readonly given: string; readonly pods: readonly PodClass[] }[]
 }
 
-/** Pods of one namespace and name are all meant: one that is orphaned, and the one that came after it. */
+/** A name means all pods of that namespace and name: an orphaned one, and the one that replaced it. */
 export function namedPods({ pods = [], namespaces = [] }: PlanOptions, classes: PodClasses): NamedPods {
-  const found = pods.map((given) => ({ given, pods: podsCalled(given, namespaces, classes.all) }))
-  const ambiguous = found.filter(({ given, pods: called }) => isAmbiguous(given, called))
+  const found = pods.map((given) => ({ given, pods: podsNamed(given, namespaces, classes.all) }))
+  const ambiguous = found.filter(({ given, pods: candidates }) => isAmbiguous(given, candidates))
   return {
     pods: found.flatMap((each) =>
       each.pods.length === 0 || ambiguous.includes(each) ? [each.given] : each.pods.map(({ uid }) => uid),
@@ -25,7 +25,7 @@ export function namedPods({ pods = [], namespaces = [] }: PlanOptions, classes: 
   }
 }
 
-function podsCalled(given: string, namespaces: readonly string[], all: readonly PodClass[]): readonly PodClass[] {
+function podsNamed(given: string, namespaces: readonly string[], all: readonly PodClass[]): readonly PodClass[] {
   const byUid = all.filter(({ uid, pod }) => uid === given || (pod !== undefined && namedUids(pod).includes(given)))
   if (byUid.length > 0) return byUid
   const here = all.filter(({ ref }) => namespaces.length === 0 || namespaces.includes(ref.namespace ?? ''))
@@ -33,9 +33,9 @@ function podsCalled(given: string, namespaces: readonly string[], all: readonly 
   return byName.length > 0 || !BEGINNING.test(given) ? byName : here.filter(({ uid }) => uid.startsWith(given))
 }
 
-function isAmbiguous(given: string, called: readonly PodClass[]): boolean {
-  const [first, ...others] = called
-  if (first === undefined || called.some(({ uid }) => uid === given)) return false
+function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {
+  const [first, ...others] = candidates
+  if (first === undefined || candidates.some(({ uid }) => uid === given)) return false
   const name = namespacedName(first.ref)
   return others.some(({ ref }) => ref.name === undefined || namespacedName(ref) !== name)
 }

@@ -10,6 +10,7 @@ import { isPlainWord } from '../../lang/plain-word.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
+import { howToStart } from '../context/kubelet-unit.ts'
 import { describeNodes, freeHint, nodesWith } from '../obstacles/other-nodes.ts'
 import { type PresentVolume, presentVolumes } from '../obstacles/present-volumes.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
@@ -75,7 +76,7 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
       about,
       kubelet.state === 'running'
         ? "Look in the kubelet's log for why it does not report the volume in use, or delete the pods that use the volume."
-        : 'Start the kubelet, which reports the volume in use, or unmount the volume.',
+        : `Unmount the volume, or ${howToStart(inputs.snapshot.kubelet)}, which reports the volume in use.`,
     )
   }
   if (attachment?.metadata.deletionTimestamp === undefined) return
@@ -88,7 +89,7 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
   )
 }
 
-/** What shows that the control plane takes the volume for detached from this node, if anything does. What was not read shows nothing (S3). */
+/** What shows that the control plane takes the volume for detached from this node. What was not read shows nothing (S3). */
 function whyNotAttached({ objects, inputs }: PlanContext, { uniqueName, identity }: PresentVolume): string | undefined {
   const { api, nodeName } = inputs.snapshot
   if (!objects.isAttached(uniqueName)) return 'node.status.volumesAttached does not list it'

@@ -12,6 +12,7 @@ import type { Findings } from '../../plan/draft.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { controllerWantedVolumes } from '../../populator/controller-wanted.ts'
 import type { PlanContext } from '../context/context.ts'
+import { howToStart } from '../context/kubelet-unit.ts'
 import { migratesAll } from '../obstacles/migration.ts'
 import { attachableName } from '../obstacles/present-volumes.ts'
 import { VolumeTraces } from '../obstacles/volume-traces.ts'
@@ -93,7 +94,7 @@ function reportName({ inputs, objects, kubelet }: PlanContext, findings: Finding
     objects.isInUse(name)
       ? kubelet.state === 'running'
         ? "The kubelet keeps reporting the volume in use: look for its name in the kubelet's log, or restart the kubelet, which then builds the list again. Until then the attach/detach controller attaches the volume to no other node."
-        : 'Start the kubelet: it updates the list, and the attach/detach controller then releases the volume for other nodes.'
+        : `To update the list, ${howToStart(inputs.snapshot.kubelet)}; the attach/detach controller then releases the volume for other nodes.`
       : 'The attach/detach controller removes the volume from the list: look for its name in the log of kube-controller-manager.',
   )
 }

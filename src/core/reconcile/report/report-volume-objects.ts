@@ -1,4 +1,4 @@
-/** Mounted volumes whose claim, PersistentVolume or driver is being removed, or is gone: they work until their next call or mount. */
+/** Mounted volumes whose claim, PersistentVolume or driver is being removed or gone: they work until their next call. */
 
 import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'

@@ -13,7 +13,7 @@ import { type FlexCall, flexCall } from '../drivers/flex-driver.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { deviceObstacle } from '../obstacles/device-obstacles.ts'
 import { isDeviceWanted } from '../obstacles/device-users.ts'
-import { type References, referencesTo } from '../obstacles/references.ts'
+import { type References, referencesTo } from '../obstacles/mount-references.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {

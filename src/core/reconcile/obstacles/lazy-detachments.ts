@@ -7,8 +7,8 @@ import type { OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
 
 /**
- * What of these operations is on a path that was detached lazily, or is of the same volume: its device and its attachment
- * are on other paths.
+ * Blocks those of these operations that are on a path that was detached lazily, or on the same volume: its device and its
+ * attachment have other paths.
  */
 export function lazilyDetachedRule({ inputs: { snapshot } }: PlanContext, drafts: readonly Draft[]): Rule {
   const all = (snapshot.lazilyDetached ?? []).map((detached) => {
@@ -23,13 +23,13 @@ export function lazilyDetachedRule({ inputs: { snapshot } }: PlanContext, drafts
     const { path, dev } = found.detached
     return {
       code: 'DetachedLazily',
-      message: `${path} was detached lazily by an earlier apply, and its file system (${dev}) is not shown to be gone`,
-      hint: 'End what still uses it, or reboot; then plan again.',
+      message: `${path} was detached lazily by an earlier apply, and its file system (${dev}) may still be in use`,
+      hint: 'Stop what still uses the file system, or reboot; then plan again.',
     }
   }
 }
 
-/** That the memory of lazy unmounts cannot be read is said once, and of every operation that it holds. */
+/** Reports once that the memory of lazy unmounts cannot be used; every operation that it holds back is blocked as well. */
 export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings: Findings): void {
   const { lazyMemory } = snapshot
   if (lazyMemory === undefined) return
@@ -38,36 +38,36 @@ export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings
 }
 
 /**
- * What was detached lazily is not known, and not known is not "nothing": any volume may be one. Devices stay where they
- * are, and no driver is asked to let go of what is not mounted any more. A mount that is still there may go.
+ * If it is not known what was detached lazily, any volume may have been. Devices stay as they are, and no driver is called to
+ * release a volume that is no longer mounted. A mount that is still there may be removed.
  */
 export function lazyMemoryObstacle({ inputs: { snapshot } }: PlanContext, draft: Draft): Obstacle | undefined {
   const { lazyMemory } = snapshot
-  if (lazyMemory === undefined || !letsGo(draft)) return undefined
+  if (lazyMemory === undefined || !releases(draft)) return undefined
   return {
     code: 'LazyMemoryUnusable',
-    message: `${unknownBy(lazyMemory)}; this volume may be one`,
+    message: `${unknownBy(lazyMemory)}; this volume may be one of them`,
     hint: hintOf(lazyMemory),
   }
 }
 
 function unknownBy({ path, why }: LazyMemoryDefect): string {
-  return `what earlier applies detached lazily is not known: ${path} is not believed, or cannot be read: ${why}`
+  return `volumes that earlier applies detached lazily are not known, since ${path} cannot be read or is not trusted (${why})`
 }
 
 function hintOf({ path, why }: LazyMemoryDefect): string {
   return why === 'permission denied'
-    ? 'It is for root alone: use sudo.'
-    : `Look at it, and at who else may write there; make it root's again (chown, chmod go-w), or, where nothing was detached lazily since this boot, remove ${path}. Then plan again.`
+    ? `Only root can read ${path}: use sudo.`
+    : `Look at ${path}, and at who else may write there; give it back to root (chown root, chmod go-w), or, if nothing was detached lazily since this boot, remove it. Then plan again.`
 }
 
 const OF_DEVICES: readonly OperationKind[] = ['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume']
 
-function letsGo({ kind, steps, removes }: Draft): boolean {
+function releases({ kind, steps, removes }: Draft): boolean {
   return OF_DEVICES.includes(kind) || (removes.size === 0 && steps.some(forgets))
 }
 
-/** The driver lets go of the volume, or the record of it goes. */
+/** Does the driver release the volume, or is its record removed? */
 function forgets({ op, target }: Step): boolean {
   return (
     op === 'NodeUnpublishVolume' || op === 'flexUnmount' || (op === 'unlink' && baseName(target) === 'vol_data.json')
