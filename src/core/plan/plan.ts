@@ -280,7 +280,7 @@ export interface PlanInputs {
     readonly server: string
     readonly user?: string
     readonly resourceVersion?: string
-    /** S34: why anybody between could answer in the server's place. */
+    /** S34: why anyone on the network path could answer in the server's place. */
     readonly insecure?: Insecure
     /** The same of the second look, with the kubelet's own credential (S2). */
     readonly secondLookInsecure?: Insecure

@@ -37,7 +37,7 @@ export function subjectsText(pod: PodRef | undefined, volume: VolumeRef | undefi
   ].join(', ')
 }
 
-/** Of several operations of a pod what they have in common stands in the first of them. */
+/** What several operations of a pod have in common is said in the first of them. */
 function messageOf({ message, podMessage, ownMessage }: Operation, previous: Operation | undefined): string {
   const isSaid = podMessage !== undefined && previous?.podMessage === podMessage
   return (isSaid ? ownMessage : undefined) ?? message

@@ -58,7 +58,7 @@ function stepsText(operation: Operation, index: number): string {
     .join('')
 }
 
-/** One line per operation or, narrow, one for all operations of a pod: what they have in common stands first. */
+/** One line per operation or, narrow, one for all operations of a pod: what holds of the pod. */
 function whyNotes(operations: readonly Operation[], wide: boolean): Note[] {
   return operations.map(({ reason, message, podMessage }, index) => ({
     row: index + 1,

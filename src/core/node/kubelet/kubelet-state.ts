@@ -40,7 +40,7 @@ export interface KubeletAnswers {
 
 /**
  * Pure: the kubelet's state from its signs. What systemd does not say counts as "may return"; since when it is stopped is
- * for others to tell where no unit does.
+ * decided from other sources if no unit says it.
  */
 export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): LocalKubelet {
   const { chosen, config } = signs
@@ -119,7 +119,7 @@ function listensOnItsPort(config: KubeletConfig): number | undefined {
 }
 
 /**
- * While the kubelet is down anybody may listen there, and would keep root from repairing the node (S32): another user, or a
+ * While the kubelet is down any user may listen there, and would keep root from repairing the node (S32): another user, or a
  * pod in the host's network, whose uid may be 0.
  */
 function isOthers(port: number): boolean {

@@ -148,7 +148,7 @@ function commOf(pid: number, proc: string): string {
  * The process, pinned, if it is one of root's. None also for a zombie, which has no arguments and holds nothing any more.
  *
  * @param as of a kubelet by its name it is said where one of somebody else's is not believed: for a runtime that is the rule,
- * wherever a pod runs containers, and flags anybody may have
+ * wherever a pod runs containers, and any process may have such flags
  */
 function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by flags'): readonly HostProcess[] {
   const process = pin(pid, proc)

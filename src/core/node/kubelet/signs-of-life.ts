@@ -1,13 +1,13 @@
 /**
  * When a kubelet of this node's name was last seen to live by what it says to the API: its lease, which it renews every
- * few seconds, and the heartbeat of its Ready condition (S11). Both bear the clock of whoever wrote them.
+ * few seconds, and the heartbeat of its Ready condition (S11). Both have times of the clock of whoever wrote them.
  */
 import type { Lease } from '../../model/objects.ts'
 import type { ApiSnapshot, KubeletSnapshot, StopShownBy } from '../../model/snapshot.ts'
 
-/** What this host alone tells of its kubelet. */
+/** What this host alone says of its kubelet. */
 export interface LocalKubelet extends KubeletSnapshot {
-  /** No process runs, and nothing here tells since when. */
+  /** No process runs, and nothing on this host says since when. */
   readonly stopUnknown?: true
 }
 
@@ -29,7 +29,7 @@ const AHEAD_MS = 60_000
 const ROUNDING_MS = 2000
 
 /**
- * The kubelet's state by all evidence, the latest of which counts. Where nothing here tells since when it is stopped, the
+ * The kubelet's state by all evidence, the latest of which counts. Where nothing on this host says since when it is stopped, the
  * API does; where that does not either, it has just stopped. A lease younger than its duration that no known stop
  * explains says that a kubelet of this name lives, here or on another machine.
  *
@@ -67,7 +67,7 @@ export function leaseIsAlive(
  * Whether a kubelet of this name has lived since the look, whatever clock it has: its lease is another one now.
  *
  * @param before of the look; undefined: there was none, or it was not readable
- * @param now undefined: it cannot be read any more, which tells nothing
+ * @param now undefined: it cannot be read any more, which proves nothing
  * @returns why it must have lived, in words
  */
 export function renewedSince(before: Lease | undefined, now: Lease | undefined): string | undefined {
@@ -118,7 +118,7 @@ function latestStop({ unit, lease, heartbeat, now }: Evidence): Pick<KubeletSnap
 }
 
 /**
- * A time that somebody else wrote, in this host's clock. Nobody tells whether it is of this host's clock or of the
+ * A time that somebody else wrote, in this host's clock. It is unknown whether the time is of this host's clock or of the
  * server's: the later of the two counts, but for one that would lie ahead. One that is ahead by both, zero, or no time at
  * all is just now (S28).
  */
