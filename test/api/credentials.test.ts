@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { whoAmI } from '../../src/core/api/identity.ts'
+import { whoAmI } from '../../src/core/api/access-reviews.ts'
 import { createKubeClient, type KubeClient } from '../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import type { TestApiServer } from '../helpers/api-server/start.ts'

@@ -47,7 +47,10 @@ export function anOperation(given: Partial<Operation> = {}): Operation {
     id: 'op-1',
     kind: 'UnmountVolume',
     reason: 'PodGone',
-    ...messageOnPod('pod shop/web-0 is not in the API and nothing of it runs', 'volume pv-a is mounted'),
+    ...messageOnPod(
+      'pod shop/web-0 was deleted from the API; no sandbox, container or process is left',
+      'volume pv-a is mounted',
+    ),
     pod: { namespace: 'shop', name: 'web-0', uid: 'uid-1' },
     volume: {
       name: 'pv-a',

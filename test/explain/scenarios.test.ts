@@ -143,7 +143,9 @@ it('a dead mount below a running pod', () => {
   expect(answer.places).toMatchObject([
     { dead: 'transport endpoint is not connected (ENOTCONN)', mounts: [{ dev: '7:1' }] },
   ])
-  expect(answer.advice).toMatchObject([{ code: 'DeadMount', text: expect.stringContaining('Restart what serves') }])
+  expect(answer.advice).toMatchObject([
+    { code: 'DeadMount', text: expect.stringContaining('Restart the driver or server') },
+  ])
 })
 
 it('a leaked sub-path of a volume that has no directory any more', () => {

@@ -111,7 +111,7 @@ describe('why does this pod hang in Terminating?', () => {
     built.override = { kubelet: running }
     const { answer, next } = ask(built.build(), 'default/web-0')
     expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'Settling', rule: 'S11' })
-    expect(next[0]).toMatch(/^The kubelet cleans up within seconds/)
+    expect(next[0]).toMatch(/^Plan again later: a kubelet that can clean up does so within seconds/)
   })
 })
 
@@ -149,7 +149,7 @@ describe('what is this orphaned pod?', () => {
     const { about } = kept.find(({ code }) => code === 'OrphanDirKept') ?? {}
     const { answer, next } = ask(state, about?.pod ?? '', NOBODY, { orphans: true })
     expect(answer.problems).toContainEqual(expect.objectContaining({ code: 'OrphanDirKept' }))
-    expect(next).toContainEqual(expect.stringMatching(/^Look at it; move it away or delete it yourself/))
+    expect(next).toContainEqual(expect.stringMatching(/^Look at the file; move or delete it yourself/))
   })
 })
 
@@ -230,7 +230,9 @@ describe('“transport endpoint is not connected”', () => {
       const { answer, next } = ask(built.build(), what)
       expect(answer.verdict, what).toMatchObject({ state: 'problem', code: 'DeadMount' })
       expect(answer.volumes[0]?.desired, what).toBe('wanted by pod default/web-0')
-      expect(next[0], what).toBe('Restart what serves the file system, then the containers of pod default/web-0.')
+      expect(next[0], what).toBe(
+        'Restart the driver or server of the file system, then the containers of pod default/web-0.',
+      )
     }
   })
 })
@@ -245,7 +247,9 @@ describe('why does this VolumeAttachment never go away?', () => {
     )
     expect(answer.volumes).toMatchObject([{ desired: 'not wanted by any pod on this node', places: [] }])
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'NotWanted', rule: 'S21' })
-    expect(answer.verdict.message).toContain('the controller waits for node.status.volumesInUse')
+    expect(answer.verdict.message).toMatch(
+      /while node\.status\.volumesInUse lists it, and the kubelet, which updates that, is down/,
+    )
     expect(next).toEqual([expect.stringMatching(/volctl apply --volume pv-1 carries it out\.$/)])
   })
 
@@ -254,11 +258,11 @@ describe('why does this VolumeAttachment never go away?', () => {
     built.override = { kubelet: running }
     const { verdict } = ask(built.build(), VA).answer
     expect(verdict).toMatchObject({ state: 'waiting', code: 'KubeletRunning' })
-    expect(verdict.message).toMatch(
-      /the controller waits until the kubelet has taken it out of node\.status\.volumesInUse$/,
-    )
+    expect(verdict.message).toMatch(/will not detach it while node\.status\.volumesInUse lists it$/)
     built.inUse.length = 0
-    expect(ask(built.build(), VA).answer.verdict.message).toMatch(/the controller has not detached it yet$/)
+    expect(ask(built.build(), VA).answer.verdict.message).toMatch(
+      /the attach\/detach controller has not detached it yet$/,
+    )
   })
 
   it('it is being deleted, and its driver fails: the finalizer, and the driver’s words', () => {
@@ -282,7 +286,7 @@ describe('why does this VolumeAttachment never go away?', () => {
       ]),
     )
     expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'AttachmentDeleting' })
-    expect(next).toEqual(['The external attacher of the driver has to finish it; look at its log.'])
+    expect(next).toEqual(["The driver's external-attacher has to finish the deletion; look at its log."])
   })
 
   it('a pod wants it, or still runs on it', () => {

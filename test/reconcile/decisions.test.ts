@@ -35,7 +35,7 @@ it('every pod, volume and staging directory can be asked why', () => {
   )
   expect(why.get(`${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~host-path/h`)?.why).toContain('mounts nothing')
   expect(why.get(`${ROOT}/pods/${uid(9)}/volumes/kubernetes.io~secret/s`)?.why).toContain('UnmountVolume')
-  expect(why.get(`${ROOT}/pods/${uid(9)}/volumes/kubernetes.io~nfs/n`)?.why).toContain('nothing of it is mounted')
+  expect(why.get(`${ROOT}/pods/${uid(9)}/volumes/kubernetes.io~nfs/n`)?.why).toContain('the volume is not mounted')
   expect([...why.values()].find((each) => each.path.endsWith('globalmount'))?.why).toContain(uid(2))
 })
 

@@ -63,7 +63,7 @@ describe('a wanted volume', () => {
       name: 'two other nodes have it, and one may',
       built: wanting().attach('pv-1', 'pv-1', 'node-3').attach('pv-1', 'pv-1', 'node-2'),
       wait: 'AccessMode',
-      says: 'is attached to node-2, node-3 against its access mode',
+      says: 'is attached to node-2, node-3, which its access mode',
     },
   ])('waits: $name', ({ built, wait, says }) => {
     const made = plan(built)

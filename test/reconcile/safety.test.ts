@@ -860,7 +860,10 @@ it("S2: where the kubelet's credential is there and is not used, the plan says s
   const problem = '/var/lib/kubelet/kubeconfig starts a program (aws), and was only found'
   built.overrideApi = { podListCheck: { source: '/var/lib/kubelet/kubeconfig', problem } }
   const made = plan(built)
-  expect(made.inputs.unjudged).toContainEqual({ rule: 'S2', message: `the pod list was not compared: ${problem}` })
+  expect(made.inputs.unjudged).toContainEqual({
+    rule: 'S2',
+    message: `the pod list was not checked against a second one: ${problem}`,
+  })
   expect(made.complete).toBe(true)
   expect(made.problems.filter(({ severity }) => severity !== 'info')).toEqual([])
   expect(planExitStatus(made, false)).toBe(0)

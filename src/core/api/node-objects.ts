@@ -6,7 +6,7 @@ import type { ApiSnapshot } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient, ObjectList } from './kube-client.ts'
-import { getObject, listObjects } from './objects.ts'
+import { getObject, listObjects } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
 
 /**

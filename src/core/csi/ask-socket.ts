@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path'
 import { errorMessage } from '../errors/errors.ts'
-import { deadlineIn } from '../grpc/deadline.ts'
+import { deadlineIn } from '../grpc/call-deadline.ts'
 import { type PluginInfo, Registration } from '../grpc/gen/pluginregistration/registration_pb.js'
 import { GrpcError } from '../grpc/grpc-error.ts'
 import { unaryCall } from '../grpc/unary-call.ts'

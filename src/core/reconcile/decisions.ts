@@ -1,4 +1,4 @@
-/** Why each thing on the node is acted on or left alone, one line each, with the rule: what -v prints and explain asks. */
+/** Why each thing on the node is acted on or left alone, one line each, with the rule: -v prints it, explain asks it. */
 
 import { podVolumes } from '../actual/pod-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
@@ -47,13 +47,16 @@ function podDecision({ inputs }: PlanContext, pod: PodClass): Decision {
 export function podVerdict(pod: PodClass): [rule: string, why: string] {
   switch (pod.class) {
     case 'Desired':
-      return ['S5', 'it is in the API and meant to run: it keeps what it has']
+      return ['S5', 'the pod is in the API and should run; it keeps its volumes']
     case 'Frozen':
-      return ['S9', `it is left alone: ${pod.why?.message ?? 'in doubt'}`]
+      return ['S9', `the pod is left alone: ${pod.why?.message ?? 'in doubt'}`]
     case 'Finished':
-      return ['R220', 'it has ended, and nothing of it runs: its volumes come down, its directory stays']
+      return [
+        'R220',
+        'the pod has ended, with no container or process left; its volumes are torn down, its directory stays',
+      ]
     case 'Gone':
-      return ['R220', 'it is not in the API, and nothing of it runs']
+      return ['R220', 'the pod was deleted from the API; no sandbox, container or process is left']
   }
 }
 
@@ -81,10 +84,10 @@ function keptMaps({ inputs, classes }: PlanContext, { mappings }: PlanContext['b
 
 function kept(pod: PodClass, path: string): Decision {
   const [rule, why] = podVerdict(pod)
-  return { path, rule, why: `pod ${pod.uid} has it, and ${why}`, pod: pod.uid }
+  return { path, rule, why: `pod ${pod.uid} has this volume: ${why}`, pod: pod.uid }
 }
 
-/** S3: whatever lies there is left alone. */
+/** S3: what could not be read is left alone. */
 function unreadDecisions({ inputs }: PlanContext, left: readonly Left[]): Decision[] {
   const said = new Set(left.filter(({ obstacle }) => obstacle !== undefined).map(({ path }) => path))
   return unreadParts(inputs)

@@ -28,7 +28,7 @@ export function reportMissingSections({ inputs }: PlanContext, findings: Finding
     findings.problem(
       'error',
       'SectionMissing',
-      `${section} is missing: what it would show is not known`,
+      `section ${section} is missing; what it would show is unknown`,
       {},
       'Take a new snapshot.',
     )
@@ -40,6 +40,6 @@ export function reportMissingSections({ inputs }: PlanContext, findings: Finding
   }
   if (snapshot.api !== undefined && !podListIsComplete(inputs)) {
     findings.complete = false
-    findings.problem('error', 'PodListIncomplete', 'the list of pods is not complete: nobody is taken for gone')
+    findings.problem('error', 'PodListIncomplete', 'the pod list is incomplete, so no pod counts as deleted')
   }
 }

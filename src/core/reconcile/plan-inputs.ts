@@ -24,7 +24,7 @@ export function describeInputs(context: PlanContext, machine: PlanInputs['machin
 }
 
 export function describeApi(api: ApiSnapshot | undefined): PlanInputs['api'] {
-  // A word that this version does not know says no less.
+  // An unknown word of a newer version is a warning all the same.
   const known = (word: Insecure): Insecure => (word === 'PlainHttp' ? word : 'TlsNotVerified')
   const { server = '', user, resourceVersion, insecure, podListCheck } = { ...api }
   return {
@@ -43,7 +43,7 @@ function unjudgedGuards(context: PlanContext): PlanInputs['unjudged'] {
   return [
     ...(check?.problem === undefined
       ? []
-      : [{ rule: 'S2', message: `the pod list was not compared: ${check.problem}` }]),
+      : [{ rule: 'S2', message: `the pod list was not checked against a second one: ${check.problem}` }]),
     { rule: 'S21', message: 'holders, other mount namespaces, superblocks and open devices are checked at apply' },
     ...(knowsOtherNodes(context)
       ? []

@@ -49,12 +49,12 @@ export function decideNode(
   findings.problems.push(...witnesses.problems, ...statics.problems)
   reportMissingSections(context, findings)
 
-  // Of a node that was seen in part only, nothing can be told: every phase would take what it does not see for absent.
+  // A node that was seen only in part is not planned: every phase would take what it does not see for absent.
   const unseen = sectionUnseen(inputs)
   if (unseen === undefined && podListIsComplete(inputs)) runPass(context, findings)
   else {
-    const why = unseen ?? 'the list of pods is not known to be complete'
-    findings.leave(() => ({ path: inputs.rootDir, rule: 'S3', why: `nothing is decided here: ${why}` }))
+    const why = unseen ?? 'the pod list may be incomplete'
+    findings.leave(() => ({ path: inputs.rootDir, rule: 'S3', why: `nothing is planned here: ${why}` }))
   }
   reportProblems(context, findings)
   reportInsecureApi(context, findings)

@@ -1,6 +1,6 @@
 /**
  * Last step: directories of pods that are gone (R601-R615, contract RemoveOrphanPodDir).
- * All or nothing, and only names that the kubelet itself makes; anything else keeps the directory and is named.
+ * All or nothing, and only names that the kubelet itself creates; anything else keeps the directory, and is reported.
  */
 import { isWithinAny, parentOf } from '../actual/tree.ts'
 import { defined } from '../lang/defined.ts'
@@ -8,7 +8,7 @@ import type { TreeEntry } from '../model/snapshot.ts'
 import { type Draft, type Findings, messageOnPod } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
-import { CLEAR_AWAY } from './context/hints.ts'
+import { CLEAR_AWAY, whoMounted } from './context/hints.ts'
 import { gone, podTimes } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
 import { contentObstacle } from './obstacles/content-users.ts'
@@ -24,9 +24,9 @@ export function removeOrphanPodDirs(context: PlanContext, findings: Findings): v
     findings.problem(
       'info',
       'OrphanPodDir',
-      `${removable} director${removable === 1 ? 'y' : 'ies'} of pods that are gone can be removed`,
+      `${removable} orphaned pod director${removable === 1 ? 'y' : 'ies'} can be removed`,
       {},
-      'Give --orphans.',
+      'Give --orphans to remove what is left of deleted pods.',
     )
   }
 }
@@ -39,7 +39,7 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
   const leave = (rule: string, why: string): void =>
     findings.leave(() => ({ path: inputs.absolute(base), rule, why, pod: pod.uid }))
   if (findings.isPodWaiting(pod.uid)) {
-    leave('S11', 'its directory stays until its volumes are down, and these wait')
+    leave('S11', "the pod's volumes wait to be torn down, and its directory stays until then")
     return false
   }
   const keep = reasonToKeep(context, findings, pod, mine)
@@ -60,7 +60,7 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
     return false
   }
   if (!options.orphans) {
-    leave('R612', 'its directory can be removed once its volumes are down: give --orphans')
+    leave('R612', "the directory can be removed once the pod's volumes are torn down: give --orphans")
     return true
   }
   findings.add(removal(context, pod, mine))
@@ -78,7 +78,7 @@ function removal(context: PlanContext, pod: PodClass, mine: readonly Draft[]): D
   return {
     kind: 'RemoveOrphanPodDir',
     reason: 'OrphanPodDir',
-    ...messageOnPod(gone(pod), 'only empty directories and files of the kubelet are left of it'),
+    ...messageOnPod(gone(pod), "only empty directories and the kubelet's own files are left"),
     pod: pod.ref,
     steps,
     paths: [...new Set([dir, ...steps.map((step) => step.target)])],
@@ -111,14 +111,18 @@ function reasonToKeep(
   const mount = inputs.podMounts(pod.uid).find((each) => !removed.has(each.id))
   if (mount !== undefined) {
     const path = inputs.relative(inputs.plain(mount.mountPoint))
-    return { message: `${inputs.absolute(path)} is mounted (${mount.fsType})`, path, hint: 'Find out who mounted it.' }
+    return {
+      message: `${inputs.absolute(path)} is mounted (${mount.fsType})`,
+      path,
+      hint: whoMounted(inputs.absolute(path)),
+    }
   }
   const unread = unreadObstacle(inputs, [`pods/${pod.uid}`])
   if (unread !== undefined) return unread
   const stray = remaining(context, pod, mine).find((entry) => !madeByKubelet(pod.uid, entry))
   if (stray === undefined) return undefined
   return {
-    message: `${inputs.absolute(stray.path)} (${stray.error ?? `${stray.type}${stray.size === undefined ? '' : `, ${stray.size} bytes`}`}) is not of the kubelet's making`,
+    message: `${inputs.absolute(stray.path)} (${stray.error ?? `${stray.type}${stray.size === undefined ? '' : `, ${stray.size} bytes`}`}) was not created by the kubelet`,
     path: stray.path,
     hint: CLEAR_AWAY,
   }

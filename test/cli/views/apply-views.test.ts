@@ -92,7 +92,7 @@ describe('the end says what was done, what was not, and what is left', () => {
       Left: 1 unmount, 1 device. 1 waiting.
 
       Left:
-        UnmountVolume: pod shop/web-0 is not in the API and nothing of it runs; volume pv-a is mounted
+        UnmountVolume: pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted
         UnmountDevice, HeldBy: pid 7 holds it
             End it.
       "

@@ -33,7 +33,8 @@ it('a volume of a pod that is gone, on 80 columns', () =>
 
     Pod:
       00000000-0000-4000-8000-000000000009
-        Gone: it is not in the API, and nothing of it runs
+        Gone: the pod was deleted from the API; no sandbox, container or process is
+        left
 
     Volume pv-1:
       Plugin       kubernetes.io/csi, driver disk.test
@@ -53,8 +54,8 @@ it('a volume of a pod that is gone, on 80 columns', () =>
       1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1
          blocked, DriverNotRegistered: CSI driver disk.test is not registered on
          this node
-         PodGone: pod 00000000-0000-4000-8000-000000000009 is not in the API and
-         nothing of it runs; volume pv-1 is mounted
+         PodGone: pod 00000000-0000-4000-8000-000000000009 was deleted from the API;
+         no sandbox, container or process is left; volume pv-1 is mounted
          in /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1:
          - NodeUnpublishVolume mount
          - unlink vol_data.json
@@ -62,11 +63,11 @@ it('a volume of a pod that is gone, on 80 columns', () =>
       2  DetachVolume volume pv-1, after 1
          blocked, PredecessorBlocked: UnmountVolume of pv-1 of pod
          00000000-0000-4000-8000-000000000009 is blocked (DriverNotRegistered)
-         NotWanted: no pod of this node wants kubernetes.io/csi/disk.test^pv-1 once
-         the operations before are done; the controller waits for
-         node.status.volumesInUse, which a kubelet that is down does not renew
-         the kubelet would leave it to the controller, which waits for the next node
-         status
+         NotWanted: its last pod on this node is gone; the attach/detach controller
+         will not detach it while node.status.volumesInUse lists it, and the
+         kubelet, which updates that, is down
+         the kubelet would leave the detach to the attach/detach controller, which
+         waits for the next node status
          - deleteVolumeAttachment volumeattachments/csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a
 
     Problems:
@@ -108,8 +109,9 @@ it('a pod that lives, on 80 columns', () => {
 
     Pod:
       default/web (00000000-0000-4000-8000-000000000002)
-        Desired: it is in the API and meant to run: it keeps what it has; Running;
-        signs of life: sandbox ready, container c running, processes in its cgroup
+        Desired: the pod is in the API and should run; it keeps its volumes;
+        Running; signs of life: sandbox ready, container c running, processes in its
+        cgroup
 
       VOLUME  PLUGIN     DESIRED  ACTUAL     VERDICT
       cache   empty-dir  wanted   on disk    nothing

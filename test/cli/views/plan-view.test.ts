@@ -5,7 +5,7 @@ import { PLAIN, palette } from '../../../src/core/views/palette.ts'
 import { renderPlan } from '../../../src/core/views/plan-view.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
 
-const gonePod = 'pod shop/web-0 is not in the API and nothing of it runs'
+const gonePod = 'pod shop/web-0 was deleted from the API; no sandbox, container or process is left'
 const busy = aPlan({
   operations: [
     anOperation(),
@@ -64,7 +64,7 @@ it('the plan on a screen', () =>
     3  UnmountDevice  -           pv-a    LastPodGone  1
 
     Why:
-      1-2  PodGone: pod shop/web-0 is not in the API and nothing of it runs
+      1-2  PodGone: pod shop/web-0 was deleted from the API; no sandbox, container or process is left
       3  LastPodGone: nobody wants it
 
     Blocked:
@@ -108,8 +108,8 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
     pv-a    kubernetes.io/csi  shop/data-web-0  pv-a  disk.example.com  vol-a   vol_data.json  ReadWriteOnce  yes       yes
 
     Why:
-      1  PodGone: pod shop/web-0 is not in the API and nothing of it runs; volume pv-a is mounted
-      2  PodGone: pod shop/web-0 is not in the API and nothing of it runs; empty-dir volume cache is set up
+      1  PodGone: pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted
+      2  PodGone: pod shop/web-0 was deleted from the API; no sandbox, container or process is left; empty-dir volume cache is set up
       3  LastPodGone: nobody wants it
 
     Blocked:

@@ -132,7 +132,7 @@ describe('why it is left alone can be asked', () => {
     const why = decisions.filter(({ obstacle }) => obstacle?.code === 'TreeUnreadable')
     expect(why.map((each) => [each.rule, each.why])).toContainEqual([
       'S3',
-      `${ROOT}/${at} could not be read (EIO): what is there is not known`,
+      `${ROOT}/${at} could not be read (EIO); what it contains is unknown`,
     ])
     expect(why.every(({ path, pod }) => !path.startsWith(`${ROOT}/pods/`) || path.split('/').includes(`${pod}`))).toBe(
       true,

@@ -166,7 +166,7 @@ describe('another label than the one that is there', () => {
     const made = planned(mounted('', true))
     expect(made.operations).toEqual([])
     expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toMatchObject([
-      { message: expect.stringContaining(`mounted without an SELinux label, and the pod wants it with`) },
+      { message: expect.stringContaining(`mounted without an SELinux label, but the pod wants it with`) },
     ])
   })
 
@@ -301,7 +301,7 @@ describe('LUNs (R313)', () => {
   ])('a global mount with $there (R808, TestGetSELinuxMountContext)', ({ option, want }) => {
     const made = mountedWith(option, [GLOBAL])
     expect(made.operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['MountVolume', want]])
-    if (option.includes('c1,c2')) expect(made.operations[0]?.blocked?.message).toContain('old_t:s0:c1,c2, and')
+    if (option.includes('c1,c2')) expect(made.operations[0]?.blocked?.message).toContain('old_t:s0:c1,c2, but')
   })
 
   it('a pod keeps what it has, with another label, and it is said (R824)', () => {

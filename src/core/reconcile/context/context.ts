@@ -47,7 +47,7 @@ export interface PlanContext {
   readonly bootTime: number | undefined
 }
 
-/** How a pod is named: with its own name where the API or the runtime tells it. */
+/** How a pod is named: by its own name where the API or the runtime has it. */
 export function podRefOf({ classes }: PlanContext, uid: string): PodRef {
   return classes.of(uid)?.ref ?? { uid }
 }
@@ -61,12 +61,12 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
   const { kubelet, inputs, options, now } = context
   const stop = howToStop(inputs.snapshot.kubelet)
   if (kubelet.state === 'running')
-    return { code: 'KubeletRunning', message: 'the kubelet runs and owns this', hint: stop }
+    return { code: 'KubeletRunning', message: 'the kubelet is running and manages this volume', hint: stop }
   if (kubelet.state === 'mayReturn') {
-    return { code: 'KubeletRunning', message: 'the kubelet may come back at any moment', hint: stop }
+    return { code: 'KubeletRunning', message: 'the kubelet may start at any moment', hint: stop }
   }
   if (kubelet.state === 'unknown') {
-    return { code: 'KubeletRunning', message: 'whether a kubelet runs is not known', hint: stop }
+    return { code: 'KubeletRunning', message: 'it is not known whether a kubelet runs', hint: stop }
   }
   const { stoppedAt, stopShownBy } = { ...inputs.snapshot.kubelet }
   if (stoppedAt === undefined) return undefined
@@ -76,13 +76,13 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
     return {
       code: 'KubeletJustStopped',
       message:
-        "nothing tells when the kubelet stopped, neither a unit nor the node's lease: it counts as stopped just now",
-      hint: `If it is known to have stopped more than ${options.settleMs / 1000} s ago, give --settle 0s.`,
+        "it is not known when the kubelet stopped (neither its unit nor the node's lease shows it), so it counts as stopped just now",
+      hint: `If the kubelet stopped more than ${options.settleMs / 1000} s ago, give --settle 0s.`,
     }
   }
   return {
     code: 'KubeletJustStopped',
-    message: `the kubelet stopped less than ${options.settleMs / 1000} s ago, and driver calls may outlive it`,
+    message: `the kubelet stopped less than ${options.settleMs / 1000} s ago; calls of drivers may still be in flight`,
     hint: 'Wait, or give a shorter --settle.',
   }
 }
@@ -103,7 +103,7 @@ export function waitToSettle(
   if (settled) return undefined
   return {
     code: 'Settling',
-    message: `pod ${pod.uid} changed less than ${context.options.settleMs / 1000} s ago, and the kubelet may be at work on it`,
-    hint: 'The kubelet cleans up within seconds where it can: plan again later, or give a shorter --settle.',
+    message: `pod ${pod.uid} changed less than ${context.options.settleMs / 1000} s ago; the kubelet may still be cleaning it up`,
+    hint: 'Plan again later: a kubelet that can clean up does so within seconds. Or give a shorter --settle.',
   }
 }

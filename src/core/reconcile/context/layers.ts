@@ -5,6 +5,7 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { PlanContext } from './context.ts'
+import { whoMounted } from './hints.ts'
 
 /** What is mounted on one path, oldest first. */
 export interface Stack {
@@ -25,7 +26,7 @@ export function umountSteps(context: PlanContext, path: string, layers: readonly
     .map((layer) => ({
       op: 'umount',
       target: path,
-      // What lies below another file system is neither dead nor named by the flag.
+      // A layer of another file system is neither dead nor named by the flag.
       ...defined({ detail: top !== undefined && isSame(layer, top) ? detail : undefined }),
     }))
 }
@@ -58,23 +59,23 @@ export function layerObstacle(
   if (options.lazy.includes(path) && !dead) {
     return {
       code: 'NotDead',
-      message: `--lazy ${path}: the mount is not shown to be dead`,
-      hint: 'Unmount it plainly.',
+      message: `--lazy ${path}: nothing shows that this mount is dead`,
+      hint: 'Plan without --lazy for this path: a plain unmount is enough.',
     }
   }
   const judged = dead ? layersBelowDead(layers) : layers
   const [first] = judged
   if (first === undefined) return undefined
-  // Either of the two may be the volume: only a type that the kubelet alone mounts there tells.
-  if (dead && allowed === undefined) return foreign(path, first, 'lies below a dead mount of another file system')
+  // Either of the two may be the volume, unless the kubelet alone mounts this type there.
+  if (dead && allowed === undefined) return foreign(path, first, 'is below a dead mount of another file system')
   const other = judged.find((layer) => !isSame(layer, first))
   if (other !== undefined) return foreign(path, other, 'is stacked on another file system')
   if (allowed !== undefined && !allowed.includes(first.fsType))
-    return foreign(path, first, 'is not what this volume mounts')
+    return foreign(path, first, 'is of a type that this volume never mounts')
   return undefined
 }
 
-/** The probe asked the newest mount alone: what shows another file system, or another part of it, may live. */
+/** Only the newest mount was probed: one of another file system, or of another part of it, may answer. */
 export function layersBelowDead(layers: readonly MountInfo[]): MountInfo[] {
   const top = layers.at(-1)
   return layers.filter((layer) => top !== undefined && !isSame(layer, top))
@@ -86,13 +87,15 @@ function isSame(a: MountInfo, b: MountInfo): boolean {
 
 export function foreignObstacle(context: PlanContext, mounts: readonly MountInfo[]): Obstacle | undefined {
   const [mount] = mounts
-  return mount === undefined ? undefined : foreign(context.inputs.plain(mount.mountPoint), mount, "is not the volume's")
+  return mount === undefined
+    ? undefined
+    : foreign(context.inputs.plain(mount.mountPoint), mount, 'does not belong to the volume')
 }
 
 function foreign(path: string, mount: MountInfo, what: string): Obstacle {
   return {
     code: 'ForeignMount',
     message: `${mount.fsType} mount of ${mount.source}${mount.root === '/' ? '' : ` (${mount.root})`} on ${path} ${what}`,
-    hint: `Find out who mounted it (findmnt ${path}); unmount it yourself if nothing needs it.`,
+    hint: whoMounted(path),
   }
 }

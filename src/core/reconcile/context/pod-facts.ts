@@ -17,7 +17,7 @@ export function podTimes(context: PlanContext, pod: PodClass): (number | undefin
 
 /**
  * When the API says that the pod, and each container of it, ended. The kubelet tears the volumes down right after, and
- * touches no directory before (S11); a pod of which nobody says when it ended counts as one that ended just now (S28).
+ * touches no directory before (S11); a pod counts as ended just now if nothing says when it ended (S28).
  */
 function endTimes({ snapshot }: ActualInputs, { metadata, status }: Pod): (number | undefined)[] {
   const {
@@ -70,17 +70,19 @@ export function reasonOf(pod: PodClass): Reason {
 export function gone(pod: PodClass): string {
   const name = podNameAndUid(pod.ref)
   return pod.class === 'Finished'
-    ? `pod ${name} has ended and nothing of it runs`
-    : `pod ${name} is not in the API and nothing of it runs`
+    ? `pod ${name} has ended; no container or process is left`
+    : `pod ${name} was deleted from the API; no sandbox, container or process is left`
 }
 
-/** R405: of a pod that is gone or finished, a volume of which there is nothing to undo. */
+/** R405: a volume of a pod that is gone or finished, where nothing is left to undo. */
 export function leaveEmpty({ inputs }: PlanContext, findings: Findings, { podUid, dir }: PodVolume): void {
   findings.leave(() => {
     const about = { path: inputs.absolute(dir), pod: podUid }
     const unread = unreadWithin(inputs, dir)
     if (unread !== undefined) return { ...about, ...leftUnread(unread) }
-    const directory = inputs.tree.has(dir) ? "its directory goes with the pod's (--orphans)" : 'it has no directory'
-    return { ...about, rule: 'R405', why: `nothing of it is mounted, set up or on record; ${directory}` }
+    const directory = inputs.tree.has(dir)
+      ? "its directory is removed with the pod's directory (--orphans)"
+      : 'it has no directory'
+    return { ...about, rule: 'R405', why: `the volume is not mounted or set up, and has no state file; ${directory}` }
   })
 }

@@ -1,4 +1,4 @@
-/** Of what could not be read nothing is known: neither that something is there nor that it is not (S3). */
+/** What could not be read is unknown: it may have content or not (S3). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { parentOf, type Tree } from '../../actual/tree.ts'
 import { mayBeGlobal } from '../../devices/global-mounts.ts'
@@ -13,19 +13,19 @@ import type { PlanContext } from './context.ts'
 
 const ERRNO = /^E[A-Z0-9]+$/
 
-/** Did the system refuse it; a limit of volctl's own, as for what containers write, says that something is there. */
+/** Did the system refuse to read it. A limit of volctl's own, as for what containers write, shows that something is there. */
 function isUnread(entry: TreeEntry): boolean {
   return (entry.error !== undefined && ERRNO.test(entry.error)) || isUnknownLink(entry)
 }
 
-/** S8: a link where the kubelet has a directory, that is not gone through: what is behind it is not known. */
+/** S8: a link where the kubelet has a directory. It is not followed: what is behind it is unknown. */
 function isUnknownLink({ path, type, realPath }: TreeEntry): boolean {
   return (
     type === 'link' && !(realPath !== undefined && mayBeLink(path)) && (isExpectedDirectory(path) || mayBeGlobal(path))
   )
 }
 
-/** Such a link may hide any volume, whatever else is known of the pod or driver that it is of. */
+/** Such a link may hide any volume, whatever else is known of its pod or driver. */
 export const unknownLinks = onceFor(
   (inputs: ActualInputs): readonly { readonly path: string; readonly obstacle: Obstacle }[] =>
     unreadEntries(inputs)
@@ -33,7 +33,7 @@ export const unknownLinks = onceFor(
       .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) })),
 )
 
-/** Nearly always nothing: then no volume has to look for it. */
+/** Nearly always empty: then no volume has to look for any. */
 const unreadEntries = onceFor(
   ({ snapshot }: ActualInputs): readonly TreeEntry[] => snapshot.tree?.filter(isUnread) ?? [],
 )
@@ -81,12 +81,12 @@ export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undef
   return unread && obstacleOf(inputs, unread)
 }
 
-/** Why something is left alone of which nothing is known. */
+/** Why something unknown is left alone. */
 export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obstacle'> {
   return { rule: 'S3', why: obstacle.message, obstacle }
 }
 
-/** No operation has a part behind such a link, whatever it was decided on. */
+/** No operation has a path behind such a link, whatever it was decided on. */
 export function behindLinkObstacle(inputs: ActualInputs, draft: Draft): Obstacle | undefined {
   const links = unknownLinks(inputs)
   if (links.length === 0) return undefined
@@ -100,13 +100,13 @@ function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {
     const { target } = entry
     return {
       code: 'LinkInPlace',
-      message: `${inputs.absolute(path)} is a link${target === undefined ? '' : ` to ${target}`} where the kubelet has a directory, and is not gone through${error === '' ? '' : `: ${error}`}; what is behind it counts as in use`,
-      hint: 'Put a directory or a bind mount in its place, or repair what it leads to; then plan again.',
+      message: `${inputs.absolute(path)} is a symbolic link${target === undefined ? '' : ` to ${target}`} where the kubelet has a directory; volctl does not follow it${error === '' ? '' : ` (${error})`}, and whatever is behind it counts as in use`,
+      hint: 'Replace the link with a directory or a bind mount, or repair its target; then plan again.',
     }
   }
   return {
     code: 'TreeUnreadable',
-    message: `${inputs.absolute(path)} could not be read (${error}): what is there is not known`,
-    hint: diskTrouble(error)?.hint ?? 'See to it that it can be read; then plan again.',
+    message: `${inputs.absolute(path)} could not be read (${error}); what it contains is unknown`,
+    hint: diskTrouble(error)?.hint ?? 'Make the path readable; then plan again.',
   }
 }

@@ -95,11 +95,11 @@ function whyMounted(
 ): Pick<Draft, 'reason' | 'message'> {
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
   if (lost !== undefined) {
-    const message = `${inputs.absolute(lost)} is lost; the volume is published again to write it`
+    const message = `${inputs.absolute(lost)} is missing; publishing the volume again writes the file`
     return { reason: 'StateFileMissing', message }
   }
-  const why = evidence.state === 'notMounted' ? evidence.why : 'it is not mounted'
-  const running = witnesses.isAlive(volume.podUid) ? '; containers that run see it only after a restart' : ''
+  const why = evidence.state === 'notMounted' ? evidence.why : 'the volume is not mounted'
+  const running = witnesses.isAlive(volume.podUid) ? '; running containers see it only after a restart' : ''
   const name = `${pod.namespace ?? ''}/${pod.name ?? pod.uid}`
   return {
     reason: 'NotMounted',
@@ -146,8 +146,8 @@ function willRun({ options }: PlanContext, draft: Draft): boolean {
 function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {
   return {
     code: 'AccessMode',
-    message: `${specName} is ReadWriteOncePod, and pod ${pod?.uid} gets it first`,
-    hint: 'Only one of them can have it: delete the other pod.',
+    message: `${specName} is ReadWriteOncePod, and pod ${pod?.uid} gets the volume first`,
+    hint: 'Only one pod can use the volume: delete the other one.',
   }
 }
 

@@ -6,8 +6,8 @@ import { VOLUME_DATA } from '../../plugins/csi-paths.ts'
 import type { PlanContext } from '../context/context.ts'
 
 /**
- * A mount and a state file alone do not show it: a call that was cut off may have mounted, and not more. What a pod shows
- * of it was published from a volume that was staged to the end. In doubt it is staged once more, which changes nothing.
+ * A mount and a state file alone do not prove it: a call that was interrupted may have mounted, and done no more. What a
+ * pod has mounted was published from a volume that was fully staged. In doubt it is staged again, which changes nothing.
  */
 export function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount): boolean {
   const { driver, handle, mode, plugin, specName } = volume

@@ -11,6 +11,7 @@ import { flexVolume } from '../../plugins/flex-volume.ts'
 import { mountOptionsObstacle } from '../../plugins/mount-options.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
+import { CLEAR_AWAY, START_KUBELET, useCredential } from '../context/hints.ts'
 import { whyNoDriver } from '../drivers/why-no-driver.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { notMigrated } from '../obstacles/migration.ts'
@@ -18,7 +19,7 @@ import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolu
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  // What another node has comes first: neither this kubelet nor this pass can get it (Multi-Attach).
+  // First whether another node has it: then neither this kubelet nor this pass can mount it (Multi-Attach).
   return (
     elsewhereWait(context, volume) ??
     waitForKubelet(context) ??
@@ -52,22 +53,22 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
     if (pluginNamed(volume.plugin) === flexVolume) return undefined
     return {
       code: 'AttachabilityUnknown',
-      message: `whether ${volume.specName} has to be attached could not be read`,
-      hint: 'Use a credential that may read csidrivers (--kubeconfig).',
+      message: `it could not be read whether ${volume.specName} has to be attached`,
+      hint: useCredential('read csidrivers'),
     }
   }
   if (!context.objects.isAttached(volume.uniqueName)) {
-    return notAttached(context, volume, `${volume.uniqueName} is not in node.status.volumesAttached`)
+    return notAttached(context, volume, `node.status.volumesAttached does not list ${volume.uniqueName}`)
   }
   if (volume.driver !== undefined && volume.handle !== undefined) {
     const attachment = context.objects.attachmentOf({ driver: volume.driver, handle: volume.handle })
     if (attachment === undefined)
-      return notAttached(context, volume, `${volume.uniqueName} has no VolumeAttachment that can be read`)
+      return notAttached(context, volume, `no VolumeAttachment of ${volume.uniqueName} could be read`)
     if (attachment.metadata.deletionTimestamp !== undefined) {
       return {
         code: 'AttachmentDeleting',
         message: `VolumeAttachment ${attachment.metadata.name} is being deleted`,
-        hint: 'The controller attaches the volume anew once that is gone: plan again.',
+        hint: 'The attach/detach controller attaches the volume again once the VolumeAttachment is gone; then plan again.',
       }
     }
     if (attachment.status?.attached !== true) {
@@ -82,32 +83,32 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   if (!context.objects.isInUse(volume.uniqueName)) {
     return {
       code: 'NotReportedInUse',
-      message: `${volume.uniqueName} is attached and not yet in node.status.volumesInUse, which only the kubelet writes`,
-      hint: 'Start the kubelet: the controller may detach a volume that is not reported in use.',
+      message: `${volume.uniqueName} is attached, but node.status.volumesInUse, which only the kubelet updates, does not list it yet`,
+      hint: 'Start the kubelet: the attach/detach controller may detach a volume that is not reported in use.',
     }
   }
   return undefined
 }
 
 function notAttached(context: PlanContext, volume: VolumeToMount, message: string): Wait {
-  // Nobody can tell whether another node keeps it from being attached: that is not the same as that none does (S3).
+  // Whether another node has the volume attached is unknown, which is not the same as that none has (S3).
   const unknown = elsewhereUnknown(context, volume)
   return {
     code: 'NotAttached',
     message: unknown === undefined ? message : `${message}; ${unknown.message}`,
-    hint: `The attach/detach controller attaches it: see the pod's events (kubectl describe pod)${unknown === undefined ? '.' : `, or where it is attached. ${unknown.hint ?? ''}`}`,
+    hint: `The attach/detach controller attaches the volume: see the events of the pod (kubectl describe pod)${unknown === undefined ? '.' : `, or find out where the volume is attached. ${unknown.hint ?? ''}`}`,
   }
 }
 
-/** N9, C41: nobody but the kubelet attaches here, and that not for CSI. */
+/** N9, C41: only the kubelet attaches here, and it does not attach CSI volumes. */
 function notManaged({ specName, driver }: VolumeToMount, why: string): Wait {
   return {
     code: 'NotManaged',
-    message: `${specName} has to be attached, which is not the controller's work on this node: ${why}`,
+    message: `${specName} has to be attached, but the attach/detach controller does not manage this node: ${why}`,
     hint:
       driver === undefined
-        ? 'Start the kubelet: it attaches and mounts it.'
-        : "Set enableControllerAttachDetach: true in the kubelet's configuration, and start it: CSI volumes are attached in no other way.",
+        ? 'Start the kubelet: it attaches and mounts the volume.'
+        : "Set enableControllerAttachDetach: true in the kubelet's configuration, and start the kubelet: CSI volumes cannot be attached in any other way.",
   }
 }
 
@@ -120,15 +121,15 @@ function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
     if (other !== undefined) {
       return {
         code: 'AccessMode',
-        message: `${volume.specName} is ReadWriteOncePod, and pod ${other} has it`,
-        hint: 'It is free once that pod has ended: delete one of the two.',
+        message: `${volume.specName} is ReadWriteOncePod, and pod ${other} uses it`,
+        hint: 'The volume is free once that pod has ended: delete one of the two pods.',
       }
     }
   }
   return elsewhereUnknown(context, volume)
 }
 
-/** S30: who else has it is not known, and then nothing is mounted. */
+/** S30: whether another node has the volume is unknown; then nothing is mounted. */
 function elsewhereUnknown(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   const { persistentVolume, attachability, identity } = sharedOf(volume)
   if (attachability === 'notAttachable' || persistentVolume === undefined || allowsSeveralNodes(persistentVolume))
@@ -138,19 +139,19 @@ function elsewhereUnknown(context: PlanContext, volume: VolumeToMount): Wait | u
   if (why === undefined) return undefined
   return {
     code: 'AccessMode',
-    message: `whether ${volume.specName} is attached elsewhere cannot be told with this credential${why === '' ? '' : `: ${why}`}`,
-    hint: `Use a credential that may list ${identity === undefined ? 'nodes' : 'volumeattachments'} (--kubeconfig).`,
+    message: `this credential does not show whether ${volume.specName} is attached elsewhere${why === '' ? '' : `: ${why}`}`,
+    hint: useCredential(`list ${identity === undefined ? 'nodes' : 'volumeattachments'}`),
   }
 }
 
-/** S30: another node has it, and its access mode allows one. */
+/** S30: another node has the volume, whose access mode allows one node. */
 export function elsewhereWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   const nodes = nodesInTheWay(context, volume)
   if (nodes.length === 0) return undefined
   const names = nodes.map(({ name }) => name).join(', ')
   return {
     code: 'AccessMode',
-    message: `${volume.specName} is attached to ${names} against its access mode (${accessModesText(volume.persistentVolume)}): ${describeNodes(nodes)}`,
+    message: `${volume.specName} is attached to ${names}, which its access mode (${accessModesText(volume.persistentVolume)}) does not allow: ${describeNodes(nodes)}`,
     hint: freeHint(nodes),
   }
 }
@@ -179,13 +180,13 @@ export function reportMultiAttach(context: PlanContext, findings: Findings, volu
   findings.problem(
     'warning',
     'MultiAttach',
-    `pod ${pod} waits for ${volume.specName}, which one node at a time may have (${accessModesText(volume.persistentVolume)}), and another has it: ${describeNodes(nodes)}`,
+    `pod ${pod} waits for ${volume.specName}, which only one node at a time may attach (${accessModesText(volume.persistentVolume)}), and another node has it: ${describeNodes(nodes)}`,
     { pod: volume.podUid, volume: volume.specName },
     freeHint(nodes),
   )
 }
 
-/** UID of another pod, Desired or Frozen, that has the volume: the disk says so, or what it wants is there. */
+/** UID of another pod, Desired or Frozen, that has the volume: on disk, or because what it wants is mounted. */
 function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMount): string | undefined {
   const onDisk = context.users.of(uniqueName).find((user) => user.pod.uid !== podUid && user.how === 'has it on disk')
   if (onDisk !== undefined) return onDisk.pod.uid
@@ -203,18 +204,18 @@ function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   return {
     code: 'DriverNotRegistered',
     message: whyNoDriver(context, volume.driver),
-    hint: "See whether the driver's node pod runs.",
+    hint: "See whether the driver's node pod is running.",
   }
 }
 
-/** What a person has to clear away before the mount. */
+/** What a person has to resolve before the mount. */
 export function mountObstacle(context: PlanContext, volume: VolumeToMount, target: string): Obstacle | undefined {
   const { inputs } = context
   const node = inputs.snapshot.api?.node ?? null
   if (volume.persistentVolume !== undefined && node !== null && !matchesNode(volume.persistentVolume, node)) {
     return {
       code: 'NodeAffinity',
-      message: `PersistentVolume ${volume.persistentVolume.metadata.name} may not be used on this node`,
+      message: `the node affinity of PersistentVolume ${volume.persistentVolume.metadata.name} does not allow this node`,
       hint: 'The pod is on the wrong node: delete it, so that it is scheduled again.',
     }
   }
@@ -222,8 +223,8 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
   if (kubelets !== undefined) {
     return {
       code: 'NotMigrated',
-      message: `this kubelet mounts ${kubelets} by itself, in a directory of its own, and does not leave it to ${volume.driver ?? 'a CSI driver'}`,
-      hint: 'Start the kubelet: it mounts the volume.',
+      message: `this kubelet mounts ${kubelets} volumes itself, in a directory of its own, and does not leave them to ${volume.driver ?? 'a CSI driver'}`,
+      hint: START_KUBELET,
     }
   }
   const plugin = pluginNamed(volume.plugin)
@@ -234,8 +235,8 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
   if (data !== undefined) {
     return {
       code: 'DataUnderMountPoint',
-      message: `${inputs.absolute(data.path)} lies where the volume is to be mounted`,
-      hint: 'Look at it; move it away or delete it yourself, then plan again.',
+      message: `${inputs.absolute(data.path)} is in the directory that the volume is to be mounted on`,
+      hint: CLEAR_AWAY,
     }
   }
   return undefined

@@ -1,4 +1,4 @@
-/** Step 2 of the pass: what living pods want and do not have (R410, S22; O3, O21, O26, O31). */
+/** Phase 2 of the pass: volumes that living pods want and do not have (R410, S22; O3, O21, O26, O31). */
 
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
@@ -47,9 +47,9 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   }
   const plugin = pluginNamed(volume.plugin)
   const device = volume.mode === 'Block' && !plugin.block ? blockUnsupported(volume) : undefined
-  const evidence = device === undefined ? plugin.evidence(inputs, volume) : notMounted('no container gets it')
+  const evidence = device === undefined ? plugin.evidence(inputs, volume) : notMounted('no container gets the device')
   if (evidence.state === 'satisfied') {
-    leaveWanted(context, findings, volume, 'the kubelet mounts nothing for it')
+    leaveWanted(context, findings, volume, 'the kubelet mounts nothing for this volume')
     return
   }
   const target = plugin.podPath(volume)
@@ -70,12 +70,12 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
 function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
   return {
     code: 'BlockUnsupported',
-    message: `PersistentVolume ${specName} has volumeMode Block, and ${plugin} gives no devices`,
-    hint: 'Make the PersistentVolume and its claim anew, with volumeMode Filesystem.',
+    message: `PersistentVolume ${specName} has volumeMode Block, but ${plugin} does not support block volumes`,
+    hint: 'Create the PersistentVolume and its claim again, with volumeMode Filesystem.',
   }
 }
 
-/** O21: the driver would say that it is mounted; only a restart of the containers, or a remount, helps. */
+/** O21: the driver would report the volume as mounted; only a restart of the containers, or a remount, helps. */
 function reportDead(
   context: PlanContext,
   findings: Findings,
@@ -88,10 +88,10 @@ function reportDead(
   findings.problem(
     'error',
     'DeadMount',
-    `${context.inputs.absolute(target)} does not answer (${error})${running ? ', and containers run on it' : ''}`,
+    `${context.inputs.absolute(target)} does not answer (${error})${running ? ', and running containers use it' : ''}`,
     { pod: volume.podUid, volume: volume.specName, path: context.inputs.absolute(target) },
     running
-      ? `Restart what serves the file system, then the containers of pod ${pod.namespace ?? ''}/${pod.name ?? pod.uid}.`
-      : 'Restart what serves the file system; the kubelet mounts it again.',
+      ? `Restart the driver or server of the file system, then the containers of pod ${pod.namespace ?? ''}/${pod.name ?? pod.uid}.`
+      : 'Restart the driver or server of the file system; the kubelet then mounts the volume again.',
   )
 }

@@ -1,4 +1,4 @@
-/** Mounted volumes whose content or size is behind what the API says (R807 and O28 as overruled by the contract; S23). */
+/** Mounted volumes whose content or size is older than what the API says (R807 and O28 as overruled by the contract; S23). */
 
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { nodeExpansionWanted } from '../../desired/expansion.ts'
@@ -25,7 +25,7 @@ export function refreshVolume(context: PlanContext, findings: Findings, volume: 
   else expand(context, findings, volume)
 }
 
-/** C70: a driver that likes to be asked again is asked only where a person names the volume or the pod (contract). */
+/** C70: a driver with requiresRepublish is called again only if a person names the volume or the pod (contract). */
 function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
   const { options } = context
   const named = (options.pods?.length ?? 0) + (options.volumes?.length ?? 0) > 0
@@ -41,7 +41,7 @@ function republish(context: PlanContext, findings: Findings, volume: VolumeToMou
   refresh(context, findings, volume, {
     kind: 'RemountVolume',
     reason: 'RepublishAsked',
-    message: `CSI driver ${volume.driver} is asked to publish ${volume.specName} again, as it wants from time to time`,
+    message: `CSI driver ${volume.driver} asks for repeated publishing (requiresRepublish); ${volume.specName} is published again`,
     steps: [...publishSteps(setUp, volume), ...groupSteps(setUp, volume, csiDriverOf(context.inputs, volume))],
     rule: 'C70',
     asked: true,
@@ -62,7 +62,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
   refresh(context, findings, volume, {
     kind: 'RemountVolume',
     reason: 'ContentDiffers',
-    message: `${difference}; containers that mount it by subPath keep the old content until they restart`,
+    message: `${difference}; containers that mount the volume by subPath keep the old content until they restart`,
     steps: [{ op: 'writeContent', target: `${dir}/..data` }],
     rule: 'S23',
     asked: context.options.remount,
@@ -84,7 +84,7 @@ function expand(context: PlanContext, findings: Findings, volume: VolumeToMount)
   refresh(context, findings, volume, {
     kind: 'ExpandVolume',
     reason: 'CapacityGrew',
-    message: `PersistentVolume ${volume.specName} has grown to ${growth.to}, and its claim shows ${growth.from}`,
+    message: `PersistentVolume ${volume.specName} has grown to ${growth.to}, but its claim shows ${growth.from}`,
     steps: [{ op: volume.plugin === CSI_PLUGIN ? 'NodeExpandVolume' : 'growFileSystem', target }],
     expects: [expectedMount(target, context.inputs.at(path))],
     rule: 'R455',
@@ -102,7 +102,7 @@ interface Refresh {
   readonly asked: boolean
   readonly flag: string
   readonly expects?: readonly ExpectedMount[]
-  /** Why nobody can say that it differs. */
+  /** Why it is unknown whether it differs. */
   readonly unread?: Obstacle | undefined
   /** What no flag lifts; undefined: nothing. */
   readonly obstacle?: Obstacle | undefined
@@ -120,7 +120,7 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     findings.wait(what.kind, wait, what.rule, { pod, volume: ref })
     return
   }
-  // First what nobody asked for: an obstacle to it is none of an apply without the flag.
+  // The missing flag comes first: without it, no other obstacle concerns an apply.
   const blocked = what.unread ?? (what.asked ? what.obstacle : notAsked(what.flag))
   findings.add({
     kind: what.kind,

@@ -10,8 +10,9 @@ import { mountOptions } from '../../plugins/mount-options.ts'
 import type { SetUpContext } from '../../plugins/plugin.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
+import { START_KUBELET } from '../context/hints.ts'
 
-/** Empty: it is mounted without one, or it cannot be told with which, and `labelObstacle` says so. */
+/** Empty: the volume is mounted without a label, or the label is unclear, and `labelObstacle` says so. */
 function labelOf(context: PlanContext, volume: VolumeToMount): string {
   const wanted = wantedOf(context, volume)
   return 'label' in wanted ? wanted.label : ''
@@ -30,22 +31,22 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
     return {
       code: 'SELinuxLabelUnclear',
       message: `${volume.specName} may have to be mounted with an SELinux label: ${wanted.unclear}`,
-      hint: 'Start the kubelet: it mounts the volume.',
+      hint: START_KUBELET,
     }
   }
   const staged = stagedLabel(context, volume)
   if (staged !== undefined && staged !== wanted.label) {
     return {
       code: 'SELinuxMismatch',
-      message: `${volume.specName} is staged ${words(staged)}, and the pod wants it ${words(wanted.label)}`,
-      hint: 'Delete the pod and apply, so that the volume is unstaged; then make the pod anew.',
+      message: `${volume.specName} is staged ${words(staged)}, but the pod wants it ${words(wanted.label)}`,
+      hint: 'Delete the pod and apply, so that the volume is unstaged; then create the pod again.',
     }
   }
   const first = firstOf(context, volume)
   if (first === undefined || first.label === wanted.label) return undefined
   return {
     code: 'SELinuxMismatch',
-    message: `pod ${first.podUid} has ${volume.specName} ${words(first.label)}, or gets it first, and the pod wants it ${words(wanted.label)}`,
+    message: `pod ${first.podUid} has ${volume.specName} mounted ${words(first.label)}, or gets it first, but this pod wants it ${words(wanted.label)}`,
     hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
   }
 }
@@ -71,7 +72,7 @@ function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string;
   return undefined
 }
 
-/** R824: what runs keeps its volume; the kubelet would unmount it. */
+/** R824: a running pod keeps its volume; the kubelet would unmount it. */
 export function reportLabel(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   if (context.inputs.snapshot.selinux?.enabled !== true) return
   const wanted = wantedOf(context, volume)
@@ -81,9 +82,9 @@ export function reportLabel(context: PlanContext, findings: Findings, volume: Vo
   findings.problem(
     'warning',
     'SELinuxMismatch',
-    `${path} says that the volume is mounted ${words(there.label)}, and the pod wants it ${words(wanted.label)}`,
+    `${path} shows the volume mounted ${words(there.label)}, but the pod wants it ${words(wanted.label)}`,
     { pod: volume.podUid, volume: volume.specName, path },
-    'A kubelet unmounts it under the running pod: delete the pod at a time that suits, and it comes back with the label.',
+    'A kubelet would unmount the volume under the running pod: delete the pod at a convenient time; the new pod gets the right label.',
   )
 }
 

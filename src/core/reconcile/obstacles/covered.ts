@@ -6,6 +6,7 @@ import { goesWith } from '../../mountinfo/propagation.ts'
 import type { Draft, Obstacle } from '../../plan/draft.ts'
 import type { ExpectedMount } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
+import { whoMounted } from '../context/hints.ts'
 
 const coversOf = onceFor((mounts: MountTable) => new Covers(mounts))
 
@@ -15,16 +16,16 @@ export function coveredObstacle({ inputs: { mounts } }: PlanContext, { expects =
     if (cover === undefined) continue
     return {
       code: 'ForeignMount',
-      message: `another mount (${cover.fsType} ${cover.source} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
-      hint: `Find out who mounted ${cover.mountPoint} (findmnt ${cover.mountPoint}); unmount it if nothing needs it, then plan again.`,
+      message: `another mount (${cover.fsType} of ${cover.source} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
+      hint: whoMounted(cover.mountPoint),
     }
   }
   return undefined
 }
 
 /**
- * Below a shared directory that is bound over itself every mount has a hidden copy, which is removed with the mount that can be
- * reached. Such a copy is no obstacle.
+ * Below a shared directory that is bound over itself, every mount has a hidden copy that goes with it: such a copy is no
+ * obstacle, any other hidden mount is.
  */
 function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['layers']): MountInfo | undefined {
   const covers = coversOf(mounts)

@@ -7,6 +7,7 @@ import type { Obstacle } from '../../plan/draft.ts'
 import { readyMarker, wrappedName } from '../../plugins/paths.ts'
 import { allowedFsTypes } from '../../plugins/teardown-family.ts'
 import type { PlanContext } from '../context/context.ts'
+import { DELETE_DATA } from '../context/hints.ts'
 
 /** Files in a mount cannot be counted without entering the mount. */
 export const UNCOUNTED = { files: 0, bytes: 0, counted: false } as const
@@ -39,6 +40,6 @@ export function memoryObstacle(volumeName: string, layers: readonly MountInfo[])
   return {
     code: 'DeletesData',
     message: `the ${layers.at(-1)?.fsType} of emptyDir ${volumeName} may hold data, which is lost when it is unmounted`,
-    hint: 'Give --orphans to delete the data as well.',
+    hint: DELETE_DATA,
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The end of step 3: attachments that nothing on this node needs any more (S21; O24).
+ * The end of phase 3: attachments that nothing on this node needs any more (S21; O24).
  *
- * The node itself is the proof that nothing uses the volume; with a kubelet that runs, detaching is the controller's
- * work and is only shown. What only the machine can tell (superblocks, holders, open devices) is checked at apply.
+ * The node itself proves that nothing uses the volume. While a kubelet runs, the attach/detach controller detaches, and
+ * the plan only shows it. What only the machine knows (superblocks, holders, open devices) is checked at apply.
  */
 
 import { isListedWhole } from '../../desired/api-lookup.ts'
@@ -17,6 +17,7 @@ import type { Draft, Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../../populator/controller-wanted.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
+import { useCredential } from '../context/hints.ts'
 import { unreadTraces } from '../context/unread.ts'
 import { identifyAttachment } from '../identity/attachment-identity.ts'
 import { type CsiIdentity, uniqueNameOf } from '../identity/identified.ts'
@@ -85,20 +86,21 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   findings.add({
     kind: 'DetachVolume',
     reason: 'NotWanted',
-    message: `no pod of this node wants ${uniqueName ?? name}${after.length === 0 ? '' : ' once the operations before are done'}; ${whatTheControllerWaitsFor(context, uniqueName)}`,
+    // The same text for every volume, so that a screen has it once.
+    message: `${after.length === 0 ? 'no pod on this node uses the volume' : 'its last pod on this node is gone'}; ${whatTheControllerWaitsFor(context, uniqueName)}`,
     volume,
     steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${name}` }],
     paths: [],
     after: [...after],
     rule: 'S21',
-    kubeletWould: 'leave it to the controller, which waits for the next node status',
+    kubeletWould: 'leave the detach to the attach/detach controller, which waits for the next node status',
     removes: new Set(),
     attachment: { name, uid, ...defined({ resourceVersion }) },
     ...defined({ blocked: obstacleTo(context, known, node, after) }),
   })
 }
 
-/** By the controller's word, or a pod's that lives here. */
+/** A pod that wants the volume by the controller's rule, or that lives here. */
 function whoWants(
   { wanted }: NodeFacts,
   uniqueName: string | undefined,
@@ -131,7 +133,7 @@ function obstacleTo(
     unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
     node.unread ??
     predecessorObstacle(after) ??
-    untoldObstacle(node.unidentified, after)
+    unidentifiedObstacle(node.unidentified, after)
   )
 }
 
@@ -164,8 +166,8 @@ function nameOf(
 }
 
 /**
- * Operations on the volume under its unique name, and on all that bears its PersistentVolume's name, identified or not:
- * what is blocked for lack of an identity holds the detach as well.
+ * Operations on the volume under its unique name, and on everything with the name of its PersistentVolume, identified or
+ * not: what is blocked because it could not be identified blocks the detach as well.
  */
 function predecessorsOf(
   { inputs }: PlanContext,
@@ -190,62 +192,65 @@ function waitFor(
     const held = attachment.metadata.finalizers?.join(', ')
     return {
       code: 'AttachmentDeleting',
-      message: `${attachment.metadata.name} is being deleted${held ? `, held by ${held}` : ''}${error ? `; the last attempt failed: ${error}` : ''}`,
-      hint: 'The external attacher of the driver has to finish it; look at its log.',
+      message: `VolumeAttachment ${attachment.metadata.name} is being deleted${held ? `, held by ${held}` : ''}${error ? `; the last attempt failed: ${error}` : ''}`,
+      hint: "The driver's external-attacher has to finish the deletion; look at its log.",
     }
   }
   if (user?.why?.code === 'TerminatedKept') {
     return {
       code: 'TerminatedKept',
-      message: `pod ${user.uid} has it: ${user.why.message}`,
-      hint: 'Delete the pod, or take the wish away; then plan again.',
+      message: `pod ${user.uid} still has the volume: ${user.why.message}`,
+      hint: 'Delete the pod, or remove that setting; then plan again.',
     }
   }
   if (user !== undefined) {
     return {
       code: 'PodStillRunning',
-      message: `pod ${user.uid} still runs on it, or may`,
-      hint: 'Stop its containers first; then plan again.',
+      message: `pod ${user.uid} still uses the volume, or may use it`,
+      hint: 'Stop the containers of that pod; then plan again.',
     }
   }
   const kubelet = waitForKubelet(context)
   if (kubelet !== undefined) {
     const waits = whatTheControllerWaitsFor(context, uniqueName)
-    return { ...kubelet, message: `detaching is the controller's work while ${kubelet.message}; ${waits}` }
+    return { ...kubelet, message: `the attach/detach controller detaches the volume: ${kubelet.message}; ${waits}` }
   }
   if (attachment.status?.attached !== true) {
-    return { code: 'ControllerActs', message: `${attachment.metadata.name} is not attached; the controller removes it` }
+    return {
+      code: 'ControllerActs',
+      message: `VolumeAttachment ${attachment.metadata.name} is not attached; the attach/detach controller deletes it`,
+    }
   }
   return undefined
 }
 
-/** Something of the volume is on this node, and this plan does not undo it. */
+/** A mount, map or record of the volume that this plan does not undo. */
 function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readonly VolumeTrace[]): Wait | undefined {
   const left = traces.find(({ within }) => !within.some((path) => findings.touches(inputs.absolute(path))))
   if (left === undefined) return undefined
   const path = inputs.absolute(left.path)
   return {
     code: 'StillOnRecord',
-    message: `${path} is still here, and no operation of this plan takes it away`,
-    hint: `Find out what it is (findmnt ${path}) and who needs it; undo it, then plan again.`,
+    message: `${path} is still there, and no operation of this plan removes it`,
+    hint: `Find out what uses ${path} (findmnt ${path}); unmount or remove it, then plan again.`,
   }
 }
 
 /**
- * S21: nothing here tells the device of the volume, and a mount or map here tells nothing of its own volume. Where the
- * device is known, an apply compares it with every mount instead.
+ * S21: the device of the volume is unknown, and a mount or map here could not be identified. Where the device is known,
+ * an apply compares it with every mount instead.
  */
-function untoldObstacle(unidentified: readonly Draft[], after: readonly Draft[]): Obstacle | undefined {
-  const [untold] = unidentified
-  if (untold === undefined || after.some(({ removes }) => removes.size > 0)) return undefined
+function unidentifiedObstacle(unidentified: readonly Draft[], after: readonly Draft[]): Obstacle | undefined {
+  const [first] = unidentified
+  if (first === undefined || after.some(({ removes }) => removes.size > 0)) return undefined
   return {
     code: 'IdentityUnconfirmed',
-    message: `${untold.volume?.name}${untold.pod === undefined ? '' : ` of pod ${untold.pod.uid}`} is mounted or mapped here, and which volume it is could not be told: it may be this one`,
-    ...defined({ hint: untold.blocked?.hint }),
+    message: `${first.volume?.name}${first.pod === undefined ? '' : ` of pod ${first.pod.uid}`} is mounted or mapped on this node but could not be identified; it may be this volume`,
+    ...defined({ hint: first.blocked?.hint }),
   }
 }
 
-/** Leaked sub-paths aside: their directory's name is all that is known of them, and is looked for by itself. */
+/** Leaked sub-paths aside: only their directory's name is known, and it is looked for by itself. */
 function isUnidentified({ volume, reason, kind, removes, blocked }: Draft): boolean {
   if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined || reason === 'LeakedSubPath') return false
   // A staging directory's name is the hash of its handle, so that it is known not to be another volume's.
@@ -263,15 +268,15 @@ function obstacleOf(
   if (unmanaged !== undefined) {
     return {
       code: 'NotManaged',
-      message: `this node's attachments are not managed by the attach/detach controller: ${unmanaged}`,
+      message: `the attach/detach controller does not manage this node: ${unmanaged}`,
       hint: 'Detach the volume with the tools of its storage system.',
     }
   }
   if (identity === undefined) {
     return {
       code: 'IdentityUnconfirmed',
-      message: `${attachment.metadata.name}: neither its PersistentVolume nor anything on this node tells the handle`,
-      hint: 'Look the volume up in the storage system; delete the attachment yourself once it is surely not in use.',
+      message: `the volume handle of ${attachment.metadata.name} is unknown: neither its PersistentVolume nor anything on this node shows it`,
+      hint: `Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself (kubectl delete volumeattachment ${attachment.metadata.name}).`,
     }
   }
   const general = deviceObstacle(context, CSI_PLUGIN, identity)
@@ -282,31 +287,31 @@ function obstacleOf(
   if (others.length > 0) {
     return {
       code: 'SecondVolume',
-      message: `PersistentVolume ${others.map((each) => each.metadata.name).join(', ')} is behind the same attachment`,
-      hint: 'Remove the second PersistentVolume, or leave the attachment to the controller.',
+      message: `PersistentVolume ${others.map((each) => each.metadata.name).join(', ')} shares this attachment`,
+      hint: 'Remove the other PersistentVolume, or leave the detach to the attach/detach controller.',
     }
   }
   if (api?.credential === 'kubelet' || api?.mayDeleteVolumeAttachments === false) {
     return {
       code: 'Forbidden',
-      message: 'this credential may not delete attachments',
-      hint: 'Use a credential that may delete volumeattachments (--kubeconfig).',
+      message: 'this credential may not delete VolumeAttachments',
+      hint: useCredential('delete volumeattachments'),
     }
   }
   if (!isListedWhole(api, 'persistentvolumes')) {
     return {
       code: 'SecondVolume',
-      message:
-        'whether another PersistentVolume is behind the same attachment is not known: not all of them could be read',
-      hint: 'Use a credential that may list persistentvolumes (--kubeconfig).',
+      message: 'not all PersistentVolumes could be read: another one may share this attachment',
+      hint: useCredential('list persistentvolumes'),
     }
   }
   return undefined
 }
 
 function whatTheControllerWaitsFor({ objects, kubelet }: PlanContext, uniqueName: string | undefined): string {
-  if (uniqueName === undefined || !objects.isInUse(uniqueName)) return 'the controller has not detached it yet'
+  if (uniqueName === undefined || !objects.isInUse(uniqueName))
+    return 'the attach/detach controller has not detached it yet'
   return kubelet.state === 'running'
-    ? 'the controller waits until the kubelet has taken it out of node.status.volumesInUse'
-    : 'the controller waits for node.status.volumesInUse, which a kubelet that is down does not renew'
+    ? 'the attach/detach controller will not detach it while node.status.volumesInUse lists it'
+    : 'the attach/detach controller will not detach it while node.status.volumesInUse lists it, and the kubelet, which updates that, is down'
 }

@@ -1,4 +1,4 @@
-/** Step 3 for block volumes: maps that no pod of this node needs any more (R452, C84-C86; O8, O22). */
+/** Phase 3 for block volumes: maps that no pod of this node needs any more (R452, C84-C86; O8, O22). */
 
 import type { BlockVolume } from '../../actual/block-volume.ts'
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
@@ -28,7 +28,7 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
   const { inputs } = context
   const leftover = inputs.tree.has(block.dir) || block.stagingPath !== undefined || block.publishDir !== undefined
   if (!leftover) {
-    leaveDevice(context, findings, block, undefined, 'R452', 'it has no map directory here')
+    leaveDevice(context, findings, block, undefined, 'R452', 'the volume has no map directory on this node')
     return
   }
   const known = knownBlock(context, block)
@@ -46,7 +46,7 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
   const found = stagedParts(context, findings, known)
   if (found.references.kind === 'inUse') {
     const by = found.references.by.uid
-    leaveDevice(context, findings, block, uniqueName, 'S24', `pod ${by} shows the same file system`)
+    leaveDevice(context, findings, block, uniqueName, 'S24', `pod ${by} has the same file system mounted`)
     return
   }
   tearDown(context, findings, what, () => partsOf(context, known, found))
@@ -75,8 +75,8 @@ function partsOf(context: PlanContext, known: KnownBlock, { predecessors, call, 
     reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'MappedWithoutPod' : 'LastPodGone',
     rule: leaked ? 'R820' : 'R452',
     message: leaked
-      ? `no pod of this node wants block volume ${block.name}, and no pod directory leads to its map`
-      : `no pod of this node wants block volume ${block.name} once the operations before are done`,
+      ? `still set up at ${context.inputs.absolute(block.dir)}, but no pod directory refers to it`
+      : 'its last pod on this node is gone',
     steps,
     paths: [...targetsOf(steps), ...own.stacks.map(({ path }) => path)],
     mounts: own.stacks.length === 0 ? undefined : own.stacks,
@@ -86,18 +86,18 @@ function partsOf(context: PlanContext, known: KnownBlock, { predecessors, call, 
       obstacleTo(context, known, references) ??
       callObstacle(call),
     after,
-    kubeletWould: leaked ? 'never find it' : undefined,
+    kubeletWould: leaked ? 'never find the map' : undefined,
   }
 }
 
-/** Without a name nothing more is shown to be missing than what was read (S3). */
+/** Without an identity, only what was read is known to be empty (S3). */
 function emptyParts(context: PlanContext, block: BlockVolume): Parts {
   const { inputs } = context
   const unread = unreadWithin(inputs, block.dir)
   return {
     reason: 'MappedWithoutPod',
     rule: 'R837',
-    message: `${inputs.absolute(block.dir)} ${unread === undefined ? 'has' : 'may have'} empty directories alone, which an unfinished unmap has left`,
+    message: `${inputs.absolute(block.dir)} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
     steps: csiSteps(context, { block, identity: undefined }, undefined),
     obstacle: () => unread,
   }
@@ -118,11 +118,11 @@ function obstacleTo(
 
 function strayObstacle({ inputs }: PlanContext, [stray]: readonly TreeEntry[]): Obstacle | undefined {
   if (stray === undefined) return undefined
-  const message = `${inputs.absolute(stray.path)} is not of the kubelet's making`
+  const message = `${inputs.absolute(stray.path)} was not created by the kubelet`
   return { code: 'UnexpectedFile', message, hint: CLEAR_AWAY }
 }
 
-/** No mount, map, state file or any other file: directories that the kubelet made, which need no driver to go (R837). */
+/** No mount, map, state file or any other file: only directories of the kubelet, which are removed without a driver (R837). */
 function hasNothing({ stateFile, mappings, foreign, unexpected, staging }: BlockVolume): boolean {
   const files = [...unexpected, ...(staging?.files ?? [])]
   return (
@@ -134,7 +134,7 @@ function otherSteps({ inputs }: PlanContext, { plugin, dir }: BlockVolume): Step
   return [...releaseSteps(plugin, inputs.absolute(dir)), { op: 'rmdir', target: inputs.absolute(dir) }]
 }
 
-/** The kubelet's order (C85, C86), by plain rmdir and unlink of the names that it makes itself. */
+/** The kubelet's order (C85, C86), by plain rmdir and unlink of the names that it creates itself. */
 function csiSteps(
   { inputs }: PlanContext,
   { block, identity }: Pick<KnownBlock, 'block' | 'identity'>,
@@ -159,7 +159,7 @@ function csiSteps(
   return steps
 }
 
-/** In words, any pod that must not be disturbed: by the desired state, a mapping, or a claim on the same spec name (R815, R817). */
+/** Why a pod that must not be disturbed needs it: by the desired state, a mapping, or the same spec name (R815, R817). */
 function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | undefined): string | undefined {
   const [user] = [
     ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),

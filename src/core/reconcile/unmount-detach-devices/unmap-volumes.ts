@@ -1,4 +1,4 @@
-/** Step 1 for block volumes: what pods that are gone have mapped (R451, C84-C86; O8, O22). */
+/** Phase 1 for block volumes: maps of pods that are gone (R451, C84-C86; O8, O22). */
 import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
 import type { Reason } from '../../codes/codes.ts'
 import type { Findings } from '../../plan/draft.ts'
@@ -39,13 +39,13 @@ function partsOf(context: PlanContext, pod: PodClass, known: KnownBlock, mapping
   return {
     reason: whyUnmapped(pod, leaked, call),
     rule: 'R451',
-    message: `block volume ${block.name} is ${mounted ? 'mapped' : 'not mapped, and something of it is left'}`,
+    message: `block volume ${block.name} is ${mounted ? 'mapped' : 'not mapped, but not fully torn down'}`,
     steps,
     paths: [...targetsOf(steps), ...(isCsi ? [target] : [])],
     mounts: [...map, { path: target, layers: mapping.publishLayers }],
     foreign: block.foreign,
     obstacle: () => identityObstacle(identified) ?? callObstacle(call),
-    kubeletWould: leaked ? 'never find it; map, published device and loop device stay' : undefined,
+    kubeletWould: leaked ? 'never find the map; it stays, with its published device and loop device' : undefined,
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Step 3 of the pass: staged file systems that no pod of this node needs any more (R415, R442, C80; O8, O9).
- * The kubelet forgets them once no pod directory leads to them (R517); volctl finds them by their own directories.
+ * Phase 3 of the pass: staged file systems that no pod on this node needs any more (R415, R442, C80; O8, O9).
+ * The kubelet forgets them once no pod directory refers to them (R517); volctl finds them by their own directories.
  */
 
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
@@ -47,11 +47,11 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
   }
   const found = stagedParts(context, findings, staged, identity, uniqueName)
   if (found.references.kind === 'inUse') {
-    const why = `pod ${found.references.by.uid} shows the same file system`
+    const why = `pod ${found.references.by.uid} has the same file system mounted`
     leaveStaged(context, findings, staged, 'S24', why, uniqueName)
     return
   }
-  const known: KnownStaged = { staged, identified, identity, uniqueName, ...found, after: afterOf(found) }
+  const known: KnownStaged = { staged, identified, identity, ...found, after: afterOf(found) }
   const volume = describeCsiVolume(context, {
     name: known.after[0]?.volume?.name ?? identity?.handle ?? staged.key,
     mode: 'Filesystem',
@@ -72,9 +72,9 @@ function whyKept(
 ): { readonly rule: string; readonly why: string } | undefined {
   const [user] = uniqueName === undefined ? [] : context.users.of(uniqueName)
   if (user !== undefined) return { rule: 'R817', why: `pod ${user.pod.uid} ${user.how}` }
-  // Whose it is could not be told: any pod with a volume of this driver may be on it.
+  // It could not be identified: any pod with a volume of this driver may use it.
   if ('unconfirmed' in identified && mayBeUsed(context, staged)) {
-    return { rule: 'R025', why: `${identified.unconfirmed}, and pods want volumes of this driver` }
+    return { rule: 'R025', why: `${identified.unconfirmed}, and pods on this node want volumes of this driver` }
   }
   return undefined
 }
@@ -85,7 +85,6 @@ interface KnownStaged extends Found {
   readonly staged: StagedVolume
   readonly identified: Identified
   readonly identity: CsiIdentity | undefined
-  readonly uniqueName: string | undefined
   /** What comes first: the volume's own operations, and those on who else shows it. */
   readonly after: readonly Draft[]
 }
@@ -116,7 +115,7 @@ function afterOf({ predecessors, references }: Found): readonly Draft[] {
 }
 
 function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, known: KnownStaged): Parts {
-  const { staged, identity, uniqueName, call, own, after } = known
+  const { staged, identity, call, own, after } = known
   const target = context.inputs.absolute(staged.target)
   const leaked = after.length === 0
   if (call?.kind === 'gone') {
@@ -127,15 +126,17 @@ function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, 
     reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : leaked ? 'StagedWithoutPod' : 'LastPodGone',
     rule: leaked ? 'R820' : 'R415',
     message: leaked
-      ? `no pod of this node wants ${uniqueName ?? staged.dir}, and no pod directory leads to it; it is still staged`
-      : `no pod of this node wants ${uniqueName ?? staged.dir} once the operations before are done`,
+      ? `still staged at ${target}, but no pod directory refers to it`
+      : 'its last pod on this node is gone',
     steps,
     paths: [target, ...own.stacks.map(({ path }) => path), ...targetsOf(steps)],
     mounts: [{ path: target, layers: staged.layers }, ...own.stacks],
     foreign: own.foreign,
     obstacle: () => obstacleTo(context, known),
     after,
-    kubeletWould: leaked ? 'never find it again; the controller may detach the device while it is staged' : undefined,
+    kubeletWould: leaked
+      ? 'never find the staged volume again; the attach/detach controller may detach it while it is staged'
+      : undefined,
   }
 }
 
@@ -152,14 +153,14 @@ function obstacleTo(context: PlanContext, known: KnownStaged): Obstacle | undefi
   )
 }
 
-/** Also where nothing but the path tells whose it is: the driver's directory, and in the old layout the volume's name. */
+/** Also by the path alone: the driver's directory, and in the old layout the volume's name. */
 function soughtAt(context: PlanContext, staged: StagedVolume, identity: CsiIdentity | undefined): SoughtVolume {
   const volumes = identity === undefined ? [] : context.objects.persistentVolumesOf(identity)
   const names = volumes.map(({ metadata }) => metadata.name)
   return staged.driverDir === 'pv' ? { ...identity, names: [...names, staged.key] } : { ...identity, names }
 }
 
-/** S16, R444: no call of such a driver takes the mount away, and so the kernel may not either. */
+/** S16, R444: no call of such a driver removes the mount, so the kernel must not either. */
 function noStagingObstacle(
   context: PlanContext,
   staged: StagedVolume,
@@ -169,20 +170,20 @@ function noStagingObstacle(
   if (identity === undefined || stages(registeredDriver(context.inputs, identity.driver))) return undefined
   return {
     code: 'ForeignMount',
-    message: `CSI driver ${identity.driver} does not stage volumes, so that what is mounted on ${target} is not known to be its own`,
-    hint: `Find out who mounted it, maybe an older version of the driver (findmnt ${target}); unmount it yourself if nothing needs it.`,
+    message: `CSI driver ${identity.driver} does not stage volumes, so the mount on ${target} may not be its own`,
+    hint: `Find out who mounted it, maybe an older version of the driver (findmnt ${target}). Unmount it if nothing needs it, then plan again.`,
   }
 }
 
-/** S12: drivers keep directories of their own there; the kubelet's bear a hash, or lie in the old layout (C10, C11). */
+/** S12: drivers keep directories of their own there; the kubelet's are named by a hash, or are in the old layout (C10, C11). */
 function isMadeByKubelet({ driverDir, key }: StagedVolume): boolean {
   return driverDir === 'pv' || /^[0-9a-f]{64}$/.test(key)
 }
 
-/** What an unstage that was killed before its last step leaves (R837): no name of a volume, and nothing in it. */
+/** What is left by an unstage that was killed before its last step (R837): an empty directory without a volume's name. */
 function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: StagedVolume): void {
   const why = wantedDirectories(context).has(staged.dir)
-    ? 'it is empty, and of a volume that a pod wants'
+    ? 'the directory is empty, and a pod wants its volume'
     : waitForKubelet(context)?.message
   if (why !== undefined) {
     leaveStaged(context, findings, staged, 'R837', why)
@@ -194,7 +195,7 @@ function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: 
   tearDown(context, findings, { kind: 'UnmountDevice', volume, wait: undefined }, () => ({
     reason: 'StagedWithoutPod',
     rule: 'R837',
-    message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory that an unfinished unstage has left`,
+    message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory, left by an unfinished unstage`,
     steps: [{ op: 'rmdir', target }],
     obstacle: () => unread,
   }))
@@ -255,7 +256,7 @@ function contentObstacle(
   const under = first.path.startsWith(`${staged.target}/`)
   return {
     code: under ? 'DataUnderMountPoint' : 'UnexpectedFile',
-    message: `${context.inputs.absolute(first.path)} is not of the kubelet's making`,
+    message: `${context.inputs.absolute(first.path)} was not created by the kubelet`,
     hint: CLEAR_AWAY,
   }
 }

@@ -18,7 +18,8 @@ import { type Parts, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
   for (const global of globalMounts(context.inputs)) {
-    if (isWanted(context, global)) leaveGlobal(context, findings, global, 'R815', 'a pod of this node wants it, or may')
+    if (isWanted(context, global))
+      leaveGlobal(context, findings, global, 'R815', 'a pod on this node wants the volume, or may want it')
     else unmountGlobal(context, findings, global)
   }
 }
@@ -44,7 +45,7 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
   const target = context.inputs.absolute(path)
   const references = referencesTo(context, findings, layers, target)
   if (references.kind === 'inUse') {
-    leaveGlobal(context, findings, global, 'S24', `pod ${references.by.uid} shows the same file system`)
+    leaveGlobal(context, findings, global, 'S24', `pod ${references.by.uid} has the same file system mounted`)
     return
   }
   const volume = {
@@ -55,7 +56,7 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
     ...describeDevice(layers.at(-1)),
   }
   tearDown(context, findings, { kind: 'UnmountDevice', volume, wait: waitForKubelet(context) }, () => {
-    // Of what is not mounted nobody can say which pods' mounts it was: all of the plugin's go first.
+    // Where nothing is mounted, any pod's mount may have been of it: all of this plugin's come first.
     const free = references.kind === 'free' ? references.after : []
     return partsOf(context, findings, global, layers.length === 0 ? unmountsOf(findings, plugin) : free, references)
   })
@@ -77,9 +78,7 @@ function partsOf(
   return {
     reason: after.length === 0 ? 'StagedWithoutPod' : 'LastPodGone',
     rule: 'R445',
-    message: mounted
-      ? `no pod of this node wants ${name}`
-      : `no pod of this node wants ${name}; it is not mounted any more, and what is left of it is taken down`,
+    message: whyUnmounted(target, mounted, after),
     steps: stepsOf(context, global, target, call),
     mounts: [{ path: target, layers }],
     foreign,
@@ -92,13 +91,19 @@ function partsOf(
   }
 }
 
+function whyUnmounted(target: string, mounted: boolean, after: readonly Draft[]): string {
+  if (!mounted) return 'no pod on this node wants the volume, which is no longer mounted, but not fully torn down'
+  if (after.length > 0) return 'its last pod on this node is gone'
+  return `still mounted on ${target}, but no pod directory refers to it`
+}
+
 /**
  * In the kubelet's order: unmount, devices, log-out, and only then what tells how to log out (R837). iscsi.json lies
  * hidden below the mount (P72), so that whose devices and sessions these are is read when it has gone.
  */
 function stepsOf(context: PlanContext, global: GlobalMount, target: string, call: FlexCall | undefined): Step[] {
   const umounts = umountSteps(context, target, global.layers)
-  // Told to force the mount, or to let it go, volctl does not ask the driver.
+  // With --force-unmount or --lazy, the driver is not asked.
   const asked = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
   const first: Step[] =
     call?.kind === 'call' && umounts.length > 0 && !asked
@@ -112,7 +117,7 @@ export function releaseSteps(plugin: string, target: string): readonly Step[] {
   return pluginNamed(plugin).device?.release?.(target) ?? []
 }
 
-/** Those that will be carried out: who still has the device is asked at apply, whatever the order. */
+/** Those that will be carried out. Whether the device is still in use is asked at apply, in any order. */
 function unmountsOf(findings: Findings, plugin: string): Draft[] {
   return findings.operations.filter(
     ({ kind, volume, blocked }) =>
@@ -120,7 +125,7 @@ function unmountsOf(findings: Findings, plugin: string): Draft[] {
   )
 }
 
-/** S13: nothing but the kubelet's own record may lie in an unmounted global directory. */
+/** S13: an unmounted global directory may contain only the kubelet's own record. */
 function contentObstacle(context: PlanContext, { plugin, path, content }: GlobalMount): Obstacle | undefined {
   const name = pluginNamed(plugin).device?.record?.name
   const record = name === undefined ? undefined : `${path}/${name}`
@@ -128,8 +133,8 @@ function contentObstacle(context: PlanContext, { plugin, path, content }: Global
   if (stray === undefined) return undefined
   const why =
     stray.path === record
-      ? `is no record of the kubelet's (${stray.error ?? stray.type})`
-      : "is not of the kubelet's making"
+      ? `is not a record of the kubelet (${stray.error ?? stray.type})`
+      : 'was not created by the kubelet'
   return {
     code: 'UnexpectedFile',
     message: `${context.inputs.absolute(stray.path)} ${why}`,

@@ -1,11 +1,11 @@
-/** Files in the directory of a volume that nothing here deletes: each is named (S12, O12). */
+/** Files in the directory of a volume that volctl never deletes: each is reported (S12, O12). */
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { CLEAR_AWAY } from '../context/hints.ts'
 
-/** @param what the file is, or where it lies */
+/** @param what follows the path: where the file is, or whose it is not */
 export function reportKept(
   { inputs }: PlanContext,
   findings: Findings,
@@ -15,6 +15,6 @@ export function reportKept(
   what: string,
 ): void {
   const path = inputs.absolute(entry.path)
-  const message = `${path} (${entry.size ?? 'unknown'} bytes) ${what} and is kept`
+  const message = `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`
   findings.problem('warning', code, message, { pod: podUid, volume: name, path }, CLEAR_AWAY)
 }

@@ -1,4 +1,4 @@
-/** The operation of a volume whose directory the kubelet empties: emptyDir, and what it wraps (R437; S12). */
+/** Volumes whose directory the kubelet empties: emptyDir, and the volumes built on it (R437; S12). */
 
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import { parentOf } from '../../actual/tree.ts'
@@ -26,11 +26,11 @@ export function notReadWhole(
 
 interface Content {
   readonly onRecord: boolean
-  /** Is what lies on the disk itself deleted, by descriptors. */
+  /** Is the content on the disk itself deleted, by descriptors. */
   readonly emptied: boolean
   readonly deletes: Operation['deletes'] | undefined
   readonly guard: Obstacle | undefined
-  /** What a dead mount hides stays, and so do directory and marker. */
+  /** A dead mount hides what is there: it stays, and so do directory and marker. */
   readonly keepsDirectory?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** A CSI file system volume of a pod that is gone: the driver first, then what it left (R441, C76, S14, S16, O5, O6). */
+/** A CSI file system volume of a pod that is gone: first the driver, then what it left behind (R441, C76, S14, S16, O5, O6). */
 
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
@@ -73,8 +73,8 @@ function partsOf(
     reason: absent ? 'DriverAbsentSinceBoot' : reasonOf(pod),
     rule: 'R441',
     message: absent
-      ? `driver ${identity?.driver} is gone and its state file is older than this boot`
-      : `volume ${volume.name} is ${volume.layers.length > 0 ? 'mounted' : 'not mounted, its state file is left'}`,
+      ? `driver ${identity?.driver} is gone, and the state file of the volume is older than this boot`
+      : `volume ${volume.name} is ${volume.layers.length > 0 ? 'mounted' : 'not mounted, but its state file is left'}`,
     steps: stepsOf(context, volume, call, strays.length > 0),
     mounts: [{ path: target, layers: volume.layers }],
     foreign: volume.foreign,
@@ -87,7 +87,8 @@ function notReconstructable({ reason, kubeletWould }: Parts): Pick<Parts, 'reaso
   return {
     reason: reason === 'DriverAbsentSinceBoot' ? reason : 'NotReconstructable',
     rule: 'S17',
-    kubeletWould: kubeletWould ?? 'try once, fail for lack of vol_data.json, and leave it for ever',
+    kubeletWould:
+      kubeletWould ?? 'try once, fail because vol_data.json is missing or unusable, and leave the volume for ever',
   }
 }
 
@@ -103,7 +104,7 @@ function stepsOf(context: PlanContext, volume: PodVolume, call: DriverCall | und
   return steps
 }
 
-/** An inline volume's: it is nobody else's. */
+/** The name of an inline volume, which no other pod can have. */
 function podVolumeNameOf({ stateFile, podUid, name }: PodVolume): string | undefined {
   const data = stateFile?.data
   return data?.volumeLifecycleMode === 'Ephemeral'
@@ -123,12 +124,12 @@ function dataObstacle(context: PlanContext, volume: PodVolume): Obstacle | undef
   if (first === undefined) return undefined
   return {
     code: 'DataUnderMountPoint',
-    message: `nothing is mounted on ${context.inputs.absolute(volume.target)}, and it holds ${data.length} file${data.length === 1 ? '' : 's'}, e.g. ${context.inputs.absolute(first.path)}`,
-    hint: 'Move the files away or delete them yourself; volctl never does.',
+    message: `nothing is mounted on ${context.inputs.absolute(volume.target)}, but the directory contains ${data.length} file${data.length === 1 ? '' : 's'}, e.g. ${context.inputs.absolute(first.path)}`,
+    hint: 'Move or delete the files yourself; volctl never does. Then plan again.',
   }
 }
 
-/** @param onTarget also what lies on the target itself */
+/** @param onTarget also the target itself, if it is no directory */
 function strayFiles({ content, target }: PodVolume, onTarget: boolean): TreeEntry[] {
   return content.filter(
     ({ type, path }) => type !== 'dir' && !path.startsWith(`${target}/`) && (onTarget || path !== target),
@@ -137,5 +138,5 @@ function strayFiles({ content, target }: PodVolume, onTarget: boolean): TreeEntr
 
 function reportStray(context: PlanContext, findings: Findings, volume: PodVolume, entry: TreeEntry): void {
   const code = entry.path.startsWith(`${volume.target}/`) ? 'DataUnderMountPoint' : 'UnexpectedFile'
-  reportKept(context, findings, volume, entry, code, 'lies in a volume directory of a pod that is gone')
+  reportKept(context, findings, volume, entry, code, 'is in a volume directory of a deleted pod')
 }

@@ -5,6 +5,7 @@ import type { TreeEntry } from '../../model/snapshot.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
+import { DELETE_DATA } from '../context/hints.ts'
 import { layersBelowDead } from '../context/layers.ts'
 import { memoryBehind, memoryObstacle, UNCOUNTED } from '../obstacles/memory-data.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
@@ -29,7 +30,7 @@ export function unmountEmptyDir(context: PlanContext, findings: Findings, pod: P
   })
 }
 
-/** S13: what goes with the volume, as far as it is known. */
+/** S13: the data that is deleted with the volume, as far as it is known. */
 function dataObstacle(
   context: PlanContext,
   volume: PodVolume,
@@ -39,19 +40,19 @@ function dataObstacle(
   if (unread !== undefined) {
     return {
       code: 'DeletesData',
-      message: `${context.inputs.absolute(unread.path)} could not be read whole: ${unread.error}`,
+      message: `${context.inputs.absolute(unread.path)} could not be read completely: ${unread.error}`,
       hint: 'Give --orphans to delete the data as well, whatever it is.',
     }
   }
   if (memory.length > 0) return memoryObstacle(volume.name, memory)
   return {
     code: 'DeletesData',
-    message: `emptyDir ${volume.name} holds ${files.length} file${files.length === 1 ? '' : 's'} (${countOf(files).bytes} bytes)`,
-    hint: 'Give --orphans to delete the data as well.',
+    message: `emptyDir ${volume.name} contains ${files.length} file${files.length === 1 ? '' : 's'} (${countOf(files).bytes} bytes)`,
+    hint: DELETE_DATA,
   }
 }
 
-/** O20: a dead mount over an emptyDir shows no data, and what lies below it is not known: gone with --orphans only. */
+/** O20: a dead mount on an emptyDir shows no data, and what it hides is unknown: deleted only with --orphans. */
 function unmountDead(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const { orphans } = context.options
   const hidden = [...layersBelowDead(volume.layers), ...memoryBehind(context, pod.uid, volume.subPaths)]

@@ -44,7 +44,7 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
     return {
       reason: kind === 'CleanOrphanVolume' ? 'NotReconstructable' : reasonOf(pod),
       rule: kind === 'CleanOrphanVolume' ? 'R514' : 'R440',
-      message: `${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${mounted ? 'mounted' : 'not mounted, and something of it is left'}`,
+      message: `${volume.plugin.replace('kubernetes.io/', '')} volume ${volume.name} is ${mounted ? 'mounted' : 'not mounted, but not fully torn down'}`,
       subPaths: work,
       steps,
       paths: [...work.paths, dir, ...targetsOf(steps)],
@@ -56,8 +56,8 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
 }
 
 /**
- * A driver is asked also where nothing is mounted: what it set up may be no mount (P88). Not where files lie in the
- * directory: they may be somebody's data, and nobody knows what it does to them (S13).
+ * A driver is also asked where nothing is mounted: it may have set up something else (P88). It is not asked where the
+ * directory has files: they may be somebody's data, and nobody knows what the driver does to them (S13).
  */
 function driverToAsk({ inputs }: PlanContext, { layers, content, dir }: PodVolume, call: FlexCall | undefined) {
   const isEmpty = content.every((entry) => entry.type === 'dir')
@@ -82,9 +82,9 @@ function ownSteps(context: PlanContext, dir: string, volume: PodVolume, executab
   return executable !== undefined && !told ? [{ op: 'flexUnmount', target: dir, detail: executable }] : umounts
 }
 
-/** O12: data in a directory that nothing is mounted on is kept and named. */
+/** O12: data in a directory without a mount is kept and reported. */
 function reportData(context: PlanContext, findings: Findings, volume: PodVolume): void {
-  const what = 'lies in an unmounted volume directory of a pod that is gone'
+  const what = 'is in an unmounted volume directory of a deleted pod'
   for (const entry of volume.content) {
     if (entry.type !== 'dir') reportKept(context, findings, volume, entry, 'DataUnderMountPoint', what)
   }

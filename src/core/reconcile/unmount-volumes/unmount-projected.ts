@@ -5,12 +5,13 @@ import type { TreeEntry } from '../../model/snapshot.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import { madeByAtomicWriter } from '../../plugins/atomic-writer.ts'
 import type { PlanContext } from '../context/context.ts'
+import { CLEAR_AWAY } from '../context/hints.ts'
 import { leaveEmpty } from '../context/pod-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { reportKept } from './kept-files.ts'
 import { countOf, notReadWhole, unmountContent } from './unmount-content.ts'
 
-/** The kubelet's own files go; anybody else's stop it. */
+/** The kubelet's own files are deleted; a file of anybody else blocks that. */
 export function unmountProjected(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const inside = context.inputs.tree.descendants(volume.dir)
   const strangers = inside.filter((entry) => !madeByAtomicWriter(entry, entry.path.slice(volume.dir.length + 1)))
@@ -18,7 +19,7 @@ export function unmountProjected(context: PlanContext, findings: Findings, pod: 
   const [first] = strangers
   if (first !== undefined && volume.layers.length === 0 && own.length === 0 && volume.markers.length === 0) {
     for (const entry of strangers) {
-      reportKept(context, findings, volume, entry, 'UnexpectedFile', "is not of the kubelet's making")
+      reportKept(context, findings, volume, entry, 'UnexpectedFile', 'was not created by the kubelet')
     }
     leaveEmpty(context, findings, volume)
     return
@@ -39,19 +40,19 @@ function strangerObstacle(
   if (stranger === undefined) return undefined
   return {
     code: 'UnexpectedFile',
-    message: `${context.inputs.absolute(stranger.path)} is not of the kubelet's making and would be deleted with volume ${volume.name}`,
-    hint: 'Move it away or delete it yourself, then plan again.',
+    message: `${context.inputs.absolute(stranger.path)} was not created by the kubelet and would be deleted with volume ${volume.name}`,
+    hint: CLEAR_AWAY,
   }
 }
 
-/** Whose the files are that were not seen is not known, and --orphans is for an emptyDir's alone (S13). */
+/** Nobody knows whose the unseen files are, and --orphans is for those of an emptyDir alone (S13). */
 function unreadObstacle(context: PlanContext, volume: PodVolume, inside: readonly TreeEntry[]): Obstacle | undefined {
   const directories = inside.filter((entry) => entry.type === 'dir')
   const unread = notReadWhole(context, volume, directories)
   if (unread === undefined) return undefined
   return {
     code: 'TreeUnreadable',
-    message: `${context.inputs.absolute(unread.path)} could not be read whole (${unread.error}), and may hold files that are not of the kubelet's making`,
-    hint: 'Look into it, and repair its file system where it fails; then plan again.',
+    message: `${context.inputs.absolute(unread.path)} could not be read completely (${unread.error}) and may contain files that the kubelet did not create`,
+    hint: 'Look at the directory; repair its file system if it is damaged, then plan again.',
   }
 }

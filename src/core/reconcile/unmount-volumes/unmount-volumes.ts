@@ -1,7 +1,7 @@
 /**
- * Step 1 of the pass: what pods that are gone or finished have left mounted or set up (R405, R440; contract, kinds).
+ * Phase 1 of the pass: volumes of pods that are gone or finished, still mounted or set up (R405, R440; contract, kinds).
  *
- * One operation a volume and pod, sub-paths first. Whatever is in doubt blocks the operation and is named.
+ * One operation per volume and pod, sub-paths first. Whatever is in doubt blocks the operation, and is reported.
  */
 
 import type { PodVolume, SubPaths } from '../../actual/pod-volume.ts'
@@ -76,13 +76,13 @@ function unmountLeakedSubPaths(context: PlanContext, findings: Findings, pod: Po
     return {
       reason: 'LeakedSubPath',
       rule: 'O17',
-      message: `its volume ${volumeName} has no directory any more, and ${left} sub-path mount${left === 1 ? ' is' : 's are'} left`,
+      message: `the directory of its volume ${volumeName} is missing, but ${left} sub-path mount${left === 1 ? ' is' : 's are'} left`,
       subPaths: work,
       steps: work.steps,
       mounts: [],
       obstacle: () => (memory.length === 0 || context.options.orphans ? undefined : memoryObstacle(volumeName, memory)),
       deletes: memory.length === 0 ? undefined : UNCOUNTED,
-      kubeletWould: 'leave them mounted for ever and fail to remove the pod directory every 2 s',
+      kubeletWould: 'leave the sub-paths mounted for ever, and fail to remove the pod directory every 2 s',
     }
   })
 }
