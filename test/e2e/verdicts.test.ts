@@ -67,7 +67,7 @@ describe.skipIf(noMounts !== undefined)('attachments that are not as they should
   it("S3: with the kubelet's own credential it is not known, which is not that nobody has it", () => {
     const { waiting, words } = report.forbidden
     expect(waiting).toEqual(['pv-late: NotAttached'])
-    expect(words).toContain('whether pv-late is attached elsewhere cannot be told with this credential')
+    expect(words).toContain('this credential does not show whether pv-late is attached elsewhere')
   })
 
   it('S30: of a plugin without VolumeAttachments the status of the other Node tells', () => {
@@ -81,7 +81,7 @@ describe.skipIf(noMounts !== undefined)('attachments that are not as they should
   it('S3: and where it may not be read, that is said', () => {
     const { waiting, words, asked } = report.lunForbidden
     expect(waiting).toEqual(['pv-lun: NotAttached'])
-    expect(words).toContain('whether pv-lun is attached elsewhere cannot be told with this credential: other nodes')
+    expect(words).toContain('this credential does not show whether pv-lun is attached elsewhere: other nodes')
     expect(asked).toEqual([expect.stringMatching(/^GET \/api\/v1\/nodes\?.* 403$/)])
   })
 

@@ -122,7 +122,7 @@ describe('of CSI', () => {
     }
     const [wait] = plan(built).waiting
     expect(wait?.code).toBe('NotAttached')
-    expect(wait?.message).toContain('whether pv-1 is attached elsewhere cannot be told with this credential')
+    expect(wait?.message).toContain('this credential does not show whether pv-1 is attached elsewhere')
     expect(plan(wanting()).waiting[0]?.message).not.toContain('cannot be told')
   })
 })

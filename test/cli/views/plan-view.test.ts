@@ -64,7 +64,7 @@ it('the plan on a screen', () =>
     3  UnmountDevice  -           pv-a    LastPodGone  1
 
     Why:
-      1-2  PodGone: pod shop/web-0 was deleted from the API
+      1-2  PodGone: pod shop/web-0 was deleted from the API; no sandbox, container or process is left
       3  LastPodGone: nobody wants it
 
     Blocked:

@@ -139,7 +139,7 @@ function elsewhereUnknown(context: PlanContext, volume: VolumeToMount): Wait | u
   if (why === undefined) return undefined
   return {
     code: 'AccessMode',
-    message: `whether ${volume.specName} is attached elsewhere cannot be told with this credential${why === '' ? '' : `: ${why}`}`,
+    message: `this credential does not show whether ${volume.specName} is attached elsewhere${why === '' ? '' : `: ${why}`}`,
     hint: useCredential(`list ${identity === undefined ? 'nodes' : 'volumeattachments'}`),
   }
 }
