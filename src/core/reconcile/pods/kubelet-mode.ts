@@ -1,4 +1,4 @@
-/** How this node's kubelet is configured to treat attachments and the volumes of terminated pods (N8-N10, R702, R710). */
+/** How this node's kubelet is configured to treat attachments and the volumes of pods that have ended (N8-N10, R702, R710). */
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 
 /** The controller manages a node if the key is there, whatever its value (R702). */
@@ -22,7 +22,7 @@ export function whyNotManaged({ api, kubelet }: Facts): string | undefined {
 }
 
 /**
- * The setting that keeps the volumes of terminated pods while the API lists the pods, in words; undefined: none is made.
+ * The setting that keeps the volumes of pods that have ended while the API lists the pods, in words; undefined: none is made.
  * Kubernetes 1.36 ignores the setting; volctl still respects it (N10).
  */
 export function whyTerminatedKept({ api, kubelet }: Facts): string | undefined {

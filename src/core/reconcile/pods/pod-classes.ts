@@ -91,7 +91,7 @@ interface Known {
   /** Which section of the snapshot is missing. */
   readonly unseen: string | undefined
   readonly listComplete: boolean
-  /** The setting that keeps the volumes of terminated pods. */
+  /** The setting that keeps the volumes of pods that have ended. */
   readonly keepers: string | undefined
 }
 
@@ -127,7 +127,7 @@ function listedVerdict({ witnesses, statics, unseen, keepers }: Known, uid: stri
   if (alive) return frozen('PodStillRunning', 'it is terminating, but a sandbox, container or process of it still runs')
   const blind = witnesses.blindFor(uid)
   if (blind !== undefined) return frozen('AlivenessUnknown', blind)
-  if (keepers !== undefined) return frozen('TerminatedKept', `it has terminated, and its volumes are kept (${keepers})`)
+  if (keepers !== undefined) return frozen('TerminatedKept', `it has ended, and its volumes are kept (${keepers})`)
   return 'Finished'
 }
 

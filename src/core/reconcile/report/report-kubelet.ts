@@ -76,7 +76,7 @@ function reportTerminatedKept({ inputs, classes }: PlanContext, findings: Findin
   findings.problem(
     kept.length > 0 && ignored !== '' ? 'warning' : 'info',
     'TerminatedKept',
-    `volumes of terminated pods are kept until the pods are deleted from the API (${why}); such pods here: ${kept.length}${ignored}`,
+    `volumes of pods that have ended are kept until the pods are deleted from the API (${why}); such pods here: ${kept.length}${ignored}`,
     {},
     'Delete a pod to have its volumes unmounted (kubectl delete pod), or remove the setting.',
   )
@@ -84,7 +84,7 @@ function reportTerminatedKept({ inputs, classes }: PlanContext, findings: Findin
     findings.problem(
       'info',
       'TerminatedKept',
-      `pod ${ref.name === undefined ? uid : namespacedName(ref)} has terminated, and its volumes are kept (${why})`,
+      `pod ${ref.name === undefined ? uid : namespacedName(ref)} has ended, and its volumes are kept (${why})`,
       { pod: uid, path: inputs.absolute(`pods/${uid}`) },
     )
   }
