@@ -37,7 +37,7 @@ const contradiction = object<IdentityContradiction>({
 })
 
 export const machine = about(
-  'Does the Node object describe this host (S1).',
+  'Does the Node object describe this host.',
   object<PlanInputs['machine']>({
     matches: flag,
     contradictions: optional(about("Ids of the Node object that are not this host's.", list(contradiction))),

@@ -14,10 +14,8 @@ const inputs = object<PlanInputs>({
     server: text,
     user: optional(text),
     resourceVersion: optional(text),
-    insecure: optional(about("Why anyone on the network path could answer in the server's place (S34).", insecure)),
-    secondLookInsecure: optional(
-      about("The same of the second look, with the kubelet's own credential (S2).", insecure),
-    ),
+    insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
+    secondLookInsecure: optional(about("The same of the second look, with the kubelet's own credential.", insecure)),
   }),
   kubelet: object<PlanInputs['kubelet']>({
     state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
@@ -28,11 +26,11 @@ const inputs = object<PlanInputs>({
   runtime: object<PlanInputs['runtime']>({ source: text, pods: count }),
   machine,
   pods: about(
-    "How many of this node's pods are gone (S29).",
+    "How many of this node's pods are gone.",
     object<PlanInputs['pods']>({ listed: count, onDisk: count, gone: count }),
   ),
   unjudged: about(
-    'Safety rules that this plan could not judge (S31).',
+    'Safety rules that this plan could not judge.',
     list(object<PlanInputs['unjudged'][number]>({ rule: text, message: text })),
   ),
 })
