@@ -1,6 +1,6 @@
 /**
- * Builds dist/: volctl.cjs, one minified file with the manifest of the commands inside, and the launcher's code
- * cache. Two builds of the same source give the same volctl.cjs, byte for byte.
+ * Builds dist/: volctl.cjs, one minified file with the manifest of the commands inside, the rules that `explain` prints, and
+ * the launcher's code cache. Two builds of the same source give the same volctl.cjs, byte for byte.
  */
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { noMounts, unshareArguments } from '../test/helpers/namespace.ts'
 import { clientNodePlugin } from './esbuild-client-node.ts'
 import { oclifPlugin } from './esbuild-oclif.ts'
 import { commandManifest } from './manifest.ts'
+import { ruleEntries } from './rule-books.ts'
 import { startWarmNode } from './warm-up.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -75,6 +76,8 @@ if (import.meta.main) {
     writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
     const bundle = await buildBundle(fresh)
     for (const name of LAUNCHER) cpSync(join(root, 'scripts', name), join(fresh, name))
+    // Beside the bundle, which would be larger by them for all commands.
+    writeFileSync(join(fresh, 'rules.md'), ruleEntries())
     await makeCodeCache(fresh)
     if (existsSync(dist)) renameSync(dist, stale)
     renameSync(fresh, dist)

@@ -37,7 +37,7 @@ export class LayoutBuilder implements Layout {
     this.files[`pods/${podUid}/${directory}/ready`] = ''
   }
 
-  /** Files as the kubelet's atomic writer leaves them (P25). */
+  /** Files as the kubelet's atomic writer leaves them (P28). */
   payload(podUid: string, path: string, files: Readonly<Record<string, string>>): void {
     const generation = '..2026_01_02_03_04_05.123456789'
     const base = `pods/${podUid}/${path}`

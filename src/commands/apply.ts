@@ -40,17 +40,18 @@ import { toJsonLine } from '../core/views/structured.ts'
 
 const DEFAULT_TIMEOUT = '2m'
 const DEFAULT_PARALLEL = '8'
-const QUESTION = '\nCarry out these operations? Only "yes" is taken for a yes: '
+const QUESTION = "\nPerform these operations? Type 'yes' to continue: "
 
 export default class Apply extends VolctlCommand {
-  static override summary = 'Carry out what plan shows: unmount, unstage, detach and remove what nobody needs any more.'
+  static override summary = 'Carry out the plan: unmount, unstage and detach what no pod needs, mount what pods lack.'
   static override description =
-    'Reads the node and the API as plan does, shows the plan, asks on a terminal, and carries it out. Before every ' +
-    'operation its preconditions are checked again on the real state; the operations of a volume keep their order, ' +
-    'independent volumes go in parallel. At the end the node is read once more, to say what is left. Needs root. With ' +
-    'a PLANFILE, which plan --out has written, exactly the operations reviewed there are carried out: what a fresh ' +
-    'look does not plan any more, or plans on something else (another mount, file, version of the pod), is refused, ' +
-    'one by one, with what was and what is now; the rest is done. Before an operation begins, the journal says so.'
+    'Reads the node and the API server as plan does, shows the plan, asks for confirmation on a terminal, and carries ' +
+    'the plan out. Right before each operation apply checks again that its preconditions hold. Operations on one volume ' +
+    'keep their order; independent volumes are handled in parallel. Each operation is recorded in the journal before it ' +
+    'begins. At the end apply reads the node once more and says what is left. Needs root. With a PLANFILE, written by ' +
+    'plan --out, apply carries out exactly the operations in that file: an operation that a fresh plan no longer ' +
+    'contains, or that now concerns something else (another mount, file or version of the pod), is refused, with the ' +
+    'old and the new value; the others are carried out.'
   static override usage = 'apply [PLANFILE] [FLAGS]'
   static override args = {
     planfile: Args.string({
@@ -58,39 +59,42 @@ export default class Apply extends VolctlCommand {
       // Else oclif would take a line of standard input for it.
       ignoreStdin: true,
       description:
-        'A plan that plan --out has saved: carry out exactly this one, with the options it was made with; - reads it ' +
+        'A plan saved by plan --out: carry out exactly this plan, with the options it was made with. "-" reads the plan ' +
         'from standard input.',
     }),
   }
   static override examples = [
-    { description: 'Show what would be done, ask, do it:', command: '<%= config.bin %> apply' },
+    { description: 'Show the plan, ask, carry it out:', command: '<%= config.bin %> apply' },
     {
-      description: 'Clean up after pods that are gone for good, their emptyDir data included:',
+      description: 'Clean up after orphaned pods, their emptyDir data included:',
       command: '<%= config.bin %> apply --orphans',
     },
-    { description: 'One pod only, without asking:', command: '<%= config.bin %> apply --pod shop/web-0 --yes' },
-    { description: 'What was reviewed, and nothing else:', command: '<%= config.bin %> apply node.plan' },
-    { description: 'The same, reviewed elsewhere:', command: 'ssh node7 volctl apply - < node7.plan' },
-    { description: 'For scripts, one event a line:', command: '<%= config.bin %> apply --yes -o ndjson' },
+    { description: 'Only one pod, without asking:', command: '<%= config.bin %> apply --pod shop/web-0 --yes' },
+    { description: 'Exactly the reviewed plan:', command: '<%= config.bin %> apply node.plan' },
+    { description: 'A plan that was reviewed on another machine:', command: 'ssh node7 volctl apply - < node7.plan' },
+    { description: 'For scripts, one event per line:', command: '<%= config.bin %> apply --yes -o ndjson' },
   ]
   static override flags = {
     output: outputFlag([...OUTPUT_FORMATS, 'ndjson']),
     yes: Flags.boolean({
       summary:
-        'Do not ask. With no terminal at all nobody is asked either; where only one end is a terminal, it is needed.',
+        'Do not ask for confirmation. Required where only one end is a terminal; without any terminal apply never asks.',
     }),
-    parallel: Flags.string({ helpValue: 'N', summary: `Operations in flight at once (default ${DEFAULT_PARALLEL}).` }),
+    parallel: Flags.string({
+      helpValue: 'N',
+      summary: `Operations in progress at once (default ${DEFAULT_PARALLEL}).`,
+    }),
     timeout: Flags.string({
       helpValue: 'DUR',
-      summary: `For one operation; one that hangs is given up and named (default ${DEFAULT_TIMEOUT}).`,
+      summary: `Limit for one operation; an operation that hangs is abandoned and named (default ${DEFAULT_TIMEOUT}).`,
     }),
-    journal: journalFlag('Directory to write the journal to, made where it is missing.', ['no-journal']),
+    journal: journalFlag('Directory to write the journal to; created if missing.', ['no-journal']),
     'no-journal': Flags.boolean({
       summary:
-        'Write no journal, as on a node whose disk is full or read-only; else nothing is done that cannot be written ' +
-        'down first. State files that are removed are then printed.',
+        'Write no journal, for a node whose disk is full or read-only; removed state files are printed instead. Without ' +
+        'this flag apply does nothing that it could not record first.',
     }),
-    verbose: verboseFlag('Say on standard error what was read, how long it took, and each step of the operations.'),
+    verbose: verboseFlag('Print on standard error what was read, how long that took, and each step of the operations.'),
     ...apiFlags,
     ...nodeFlags,
     ...planFlags,

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Args } from '@oclif/core'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -6,17 +7,26 @@ import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
+import { explainCode } from '../core/explain/explain-code.ts'
+import { explainRule } from '../core/explain/explain-rule.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
+import { looksLikeRule } from '../core/explain/rule-book.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { typedPath } from '../core/trust/caller.ts'
+import { readPlain } from '../core/trust/plain-files.ts'
+import { renderCode } from '../core/views/code-view.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
+import type { Palette } from '../core/views/palette.ts'
+import { renderRule } from '../core/views/rule-view.ts'
+import type { Width } from '../core/views/wrap.ts'
 
 const MAPS_DEADLINE_MS = 5000
+const MOST_OF_RULES = 1 << 20
 
 /** Where /proc is another one than the node's; the obstacle may also say that it could not be told. */
 function elsewhere(standing: LoadedNode['standing']): string[] {
@@ -25,13 +35,30 @@ function elsewhere(standing: LoadedNode['standing']): string[] {
 }
 
 const WHAT_THERE_IS =
-  'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, path or device: see volctl explain --help.'
+  'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, path, device or code: see volctl explain --help.'
+
+interface OfflineAnswer {
+  readonly value: object
+  readonly draw: (paint: Palette, width: Width) => string
+}
+
+/** Of a word that volctl itself explains, whatever node this is; each kind of word has a file of its own in core/explain. */
+function offlineAnswer(word: string, root: string): OfflineAnswer | undefined {
+  const code = explainCode(word)
+  if (code !== undefined) return { value: code, draw: (paint, width) => renderCode(code, paint, width) }
+  if (!looksLikeRule(word)) return undefined
+  const books = readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES)
+  const rule = explainRule(word, books.toString('utf8'))
+  // Where there is no such rule, the word may be the name of something.
+  return rule && { value: rule, draw: (paint, width) => renderRule(rule, paint, width) }
+}
 
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
 const {
   only: _only,
   skip: _skip,
   pod: _pod,
+  namespace: _namespace,
   volume: _volume,
   'ignore-not-found': _ignoreNotFound,
   max: _max,
@@ -39,12 +66,14 @@ const {
 } = planFlags
 
 export default class Explain extends VolctlCommand {
-  static override summary = 'Say all that is known about one pod, claim, volume, attachment, mount, path or device.'
+  static override summary =
+    'Explain one pod, claim, volume, attachment, mount, path or device: its state, and why; or a code, or a rule.'
   static override description =
-    'Reads the node and the API as plan does, and answers for one thing: what it is and where that was learned, who ' +
-    'wants it, what there is of it, why it is in its state, what volctl would do and by which rule, who holds it, and ' +
-    'what to do. Nothing is changed, on the node or in the cluster. Without root the answer is the same, but for what ' +
-    'only root may read; from a snapshot it is the same but for who holds it.'
+    'Reads the node and the API server as plan does and explains one thing: what it is and where that is recorded, ' +
+    'which pods want it, what of it is on this node, why it is in its state, what volctl would do, what holds it open, ' +
+    'and what to do next. Changes nothing, on the node or in the cluster. Without root, the answer lacks what only root ' +
+    'can read; from a snapshot, it lacks what holds the thing open. For a code it ' +
+    'says what the code means, where it appears and what to do next, for a rule what it says, both offline.'
   static override usage = 'explain WHAT [FLAGS]'
   static override args = {
     what: Args.string({
@@ -53,29 +82,32 @@ export default class Explain extends VolctlCommand {
       ignoreStdin: true,
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
-        '/dev/NAME or MAJOR:MINOR. Before a name that several things have: pod/, pvc/, pv/, va/, volume/, device/, path/.',
+        '/dev/NAME or MAJOR:MINOR. If several things have the name, prefix it: pod/, pvc/, pv/, va/, volume/, device/, path/. ' +
+        'Or a code, such as DriverNotRegistered, or a rule, such as S11.',
     }),
   }
   static override examples = [
-    { description: 'Why does this pod hang in Terminating:', command: '<%= config.bin %> explain shop/web-0' },
+    { description: 'Why a pod hangs in Terminating:', command: '<%= config.bin %> explain shop/web-0' },
     {
-      description: 'What is this orphaned directory, and who holds it:',
+      description: 'What an orphaned directory belongs to, and what holds it open:',
       command: '<%= config.bin %> explain /var/lib/kubelet/pods/c2d7ef9e-7d5c-4d0e-9c1f-2f6f3c0e5f0d',
     },
     { description: 'A claim, or the volume behind it:', command: '<%= config.bin %> explain pvc/shop/data' },
     {
-      description: 'Why is it still attached, by a snapshot of the node:',
+      description: 'Why a volume is still attached, from a snapshot of the node:',
       command: '<%= config.bin %> explain pv/pvc-123 --snapshot node.json',
     },
+    { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverNotRegistered' },
+    { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },
     {
-      description: 'What would be done if its data may go:',
+      description: 'What apply --orphans would do about a pod:',
       command: '<%= config.bin %> explain shop/web-0 --orphans',
     },
   ]
   static override flags = {
     output: outputFlag(),
     snapshot: snapshotFlag('Explain'),
-    verbose: verboseFlag('Say on standard error what was read and how long it took.'),
+    verbose: verboseFlag('Say on standard error what was read, how long it took, and each decision with its rule.'),
     ...apiFlags,
     ...nodeFlags,
     ...whatIf,
@@ -85,13 +117,20 @@ export default class Explain extends VolctlCommand {
     const { args, flags } = await this.parse(Explain)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
+    const { isTTY, columns } = process.stdout
+    const width = isTTY === true ? columns : undefined
+    const offline = offlineAnswer(args.what, this.config.root)
+    if (offline !== undefined) {
+      await this.answer(offline.value, flags.output as OutputFormat, (_wide, paint) => offline.draw(paint, width))
+      return
+    }
     const options = planOptions(flags, this.config.version)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
     const explained = explain(state, options, typedPath(args.what))
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
-    const { isTTY, columns } = process.stdout
+    for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
     await this.answer(answer, flags.output as OutputFormat, (wide, paint) =>
-      renderExplanation(answer, paint, wide, isTTY === true ? columns : undefined),
+      renderExplanation(answer, paint, wide, width),
     )
     const refusal = refusalOf(answer)
     if (refusal !== undefined) throw refusal

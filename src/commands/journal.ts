@@ -16,15 +16,15 @@ const MAX_KEPT = { table: 200 * MIB, wide: 80 * MIB, json: 48 * MIB, yaml: 20 * 
 export default class Journal extends VolctlCommand {
   static override summary = 'Print past applies on this node, operation by operation. Changes nothing.'
   static override description =
-    'Reads the journal that apply writes: who carried out which plan and when, which guards were lifted, and of every ' +
-    'operation why it was planned, its steps, how it ended, and what was in the state files that it removed. The newest ' +
-    'apply comes last. An operation that was begun and has no end on record was cut short by a crash or a kill: volctl ' +
-    'plan shows what is left of it. The journal is for root alone.'
+    'Reads the journal that apply writes: who carried out which plan and when, which safety overrides were given, and ' +
+    'for each operation why it was planned, its steps, how it ended, and the content of the state files it removed. The ' +
+    'newest apply comes last. An operation with a beginning but no end in the journal was cut short by a crash or a ' +
+    'kill: volctl plan shows what is left to do. Only root can read the journal.'
   static override usage = 'journal [FLAGS]'
   static override examples = [
     { description: 'What the last apply did:', command: '<%= config.bin %> journal --last 1' },
     {
-      description: 'All that is on record of one operation, its steps and state files too:',
+      description: 'Everything recorded about one operation, with its steps and state files:',
       command: '<%= config.bin %> journal --operation 9d2c01f3a4b5 -o wide',
     },
     { description: 'For scripts:', command: '<%= config.bin %> journal -o json' },
@@ -32,11 +32,11 @@ export default class Journal extends VolctlCommand {
   static override flags = {
     output: outputFlag(),
     journal: journalFlag('Directory to read the journal from.'),
-    last: Flags.string({ helpValue: 'N', summary: `The last N applies (default ${DEFAULT_LAST}); 0: all of them.` }),
-    plan: Flags.string({ helpValue: 'ID', summary: 'Only applies of this plan: its id, or the beginning of it.' }),
+    last: Flags.string({ helpValue: 'N', summary: `The last N applies (default ${DEFAULT_LAST}); 0 for all.` }),
+    plan: Flags.string({ helpValue: 'ID', summary: 'Only applies of this plan: its ID, or the beginning of the ID.' }),
     operation: Flags.string({
       helpValue: 'ID',
-      summary: 'Only this operation, in every apply: its id, or the beginning of it.',
+      summary: 'Only this operation, in every apply: its ID, or the beginning of the ID.',
     }),
   }
 

@@ -17,26 +17,26 @@ import { count } from '../core/views/words.ts'
 export default class Plan extends VolctlCommand {
   static override summary = 'Print what one reconcile pass would do on this node. Changes nothing.'
   static override description =
-    "Reads the pods of this node from the API server, and the node's mounts, the kubelet's directories, the container " +
-    'runtime and the CSI sockets, once; compares what the pods want with what is there; and prints the operations ' +
-    'that lead from one to the other, each with its reason. Nothing is changed, on the node or in the cluster.'
+    "Reads, once, this node's pods and volumes from the API server, the mount table, the kubelet's directories, the " +
+    'container runtime and the CSI sockets. Compares the desired state with the actual state and prints the operations ' +
+    'that lead from the actual to the desired state, each with its reason. Changes nothing, on the node or in the cluster.'
   static override usage = 'plan [FLAGS]'
   static override examples = [
     { description: 'What is wrong on this node:', command: '<%= config.bin %> plan' },
     {
-      description: 'Left-over directories and data of pods that are gone, too:',
+      description: 'Also directories and emptyDir data of orphaned pods:',
       command: '<%= config.bin %> plan --orphans',
     },
     {
-      description: 'The same for a snapshot, on any machine, with every step:',
+      description: 'From a snapshot, on any machine, with every step:',
       command: '<%= config.bin %> plan --snapshot node.json -o wide',
     },
     {
-      description: 'To be looked at, and carried out later exactly as it is:',
+      description: 'Review now, carry out exactly this later:',
       command: '<%= config.bin %> plan --out node.plan && <%= config.bin %> apply node.plan',
     },
     {
-      description: 'For scripts; exit status 2 says that there is something to do:',
+      description: 'For scripts; exit status 2 means that there are operations:',
       command: '<%= config.bin %> plan --detailed-exitcode -o json',
     },
   ]
@@ -45,13 +45,12 @@ export default class Plan extends VolctlCommand {
     snapshot: snapshotFlag('Plan'),
     out: Flags.string({
       helpValue: 'FILE',
-      summary:
-        'Save the plan to FILE, readable by its owner alone, for volctl apply FILE. The answer is printed all the same.',
+      summary: 'Save the plan to FILE (mode 0600) for volctl apply FILE. The plan is printed as well.',
     }),
     'detailed-exitcode': Flags.boolean({
-      summary: 'Exit with 2 when there are operations, see EXIT STATUS in the manual.',
+      summary: 'Exit with status 2 if there are operations; see EXIT STATUS in volctl-plan(8).',
     }),
-    verbose: verboseFlag('Say on standard error what was read, how long it took, and each decision with its rule.'),
+    verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
     ...apiFlags,
     ...nodeFlags,
     ...planFlags,
@@ -67,6 +66,7 @@ export default class Plan extends VolctlCommand {
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
+    for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
     await this.answer(plan, flags.output as OutputFormat, (wide, paint) =>
       renderPlan(plan, paint, wide ? 'wide' : 'table'),
     )

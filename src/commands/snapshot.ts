@@ -8,21 +8,21 @@ import type { NodeState } from '../core/model/node-state.ts'
 import { snapshotNotWritten, snapshotText, writeSnapshot } from '../core/snapshot/write-snapshot.ts'
 
 export default class Snapshot extends VolctlCommand {
-  static override summary = 'Write everything that a plan is computed from to one file. Changes nothing.'
+  static override summary = 'Write to one file everything that a plan is computed from. Changes nothing.'
   static override description =
-    'Reads the API and the node as plan does, and writes it down as one JSON document with mode 0600, to be planned ' +
-    'from on any machine with plan --snapshot. No secret leaves the node: of secrets, and of what was made from them, ' +
-    'only digests under a key that is thrown away are kept.'
+    'Reads the API server and the node as plan does and writes one JSON document (mode 0600). plan --snapshot and ' +
+    'explain --snapshot work from it on any machine. No secret leaves the node: the snapshot has only keyed digests of ' +
+    'secrets and of the files made from them, and the key is discarded.'
   static override usage = 'snapshot [-o FILE] [FLAGS]'
   static override examples = [
     { description: 'For a colleague, or for later:', command: '<%= config.bin %> snapshot -o node.json.gz' },
-    { description: 'One section of it:', command: '<%= config.bin %> snapshot | jq .kubelet' },
+    { description: 'One section of the snapshot:', command: '<%= config.bin %> snapshot | jq .kubelet' },
   ]
   static override flags = {
     output: Flags.string({
       char: 'o',
       helpValue: 'FILE',
-      summary: 'Write to FILE, compressed where its name ends in .gz; else to standard output.',
+      summary: 'Write to FILE, gzipped if its name ends in .gz. Default: standard output.',
     }),
     ...apiFlags,
     ...nodeFlags,

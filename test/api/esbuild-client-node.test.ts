@@ -11,7 +11,7 @@ import { type Directory, robotServer, startProxy, temporaryDirectory, writeKubec
 
 const ENTRY = `
 import { whoAmI } from './identity.ts'
-import { discoverKubeConfig } from './kube-config.ts'
+import { discoverKubeConfig } from './kubeconfig/kube-config.ts'
 import { createKubeClient } from './kube-client.ts'
 const client = createKubeClient(discoverKubeConfig({ kubeconfig: process.argv[2] }))
 client.get('/api/v1/nodes/node-1').then(() => undefined, (error) => error.code).then(async (code) => {

@@ -138,7 +138,8 @@ describe('retries', () => {
   })
 
   it('waits as long as it is told, within what is plausible, else longer each time', () => {
-    const failure = (retryAfter?: number): ApiError => new ApiError('X', 'x', { status: 429, reason: 'X', retryAfter })
+    const failure = (retryAfter?: number): ApiError =>
+      new ApiError('TooManyRequests', 'x', { status: 429, reason: 'X', retryAfter })
     expect(retryDelayMs(failure(3), 0)).toBe(3000)
     expect(retryDelayMs(failure(9999), 0)).toBe(32_000)
     const waits = [0, 1, 2, 9].map((attempt) => retryDelayMs(failure(), attempt, undefined, () => 1))

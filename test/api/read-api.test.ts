@@ -368,8 +368,11 @@ describe('a pod list asked for before the disk has been read (R804)', () => {
   })
 
   it('fails with what kept the disk from being read', async () => {
-    const broken = { podUids: () => Promise.reject(new VolctlError('Broken', 'broken')), read: async () => undefined }
-    expect(await failureOf(readBeside(broken))).toMatchObject({ code: 'Broken' })
+    const broken = {
+      podUids: () => Promise.reject(new VolctlError('RootDirUnreadable', 'broken')),
+      read: async () => undefined,
+    }
+    expect(await failureOf(readBeside(broken))).toMatchObject({ code: 'RootDirUnreadable' })
   })
 })
 

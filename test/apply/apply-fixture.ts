@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../../src/core/apply/operation/ports.ts'
 import type { VolumeToMount } from '../../src/core/desired/desired-state.ts'
-import type { DeviceSource } from '../../src/core/desired/device-source.ts'
 import { onDiskUid } from '../../src/core/desired/pods.ts'
 import type { Node, Pod, VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'
-import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
+import type { Operation, Plan, Step, StepOp } from '../../src/core/plan/plan.ts'
+import type { DeviceSource } from '../../src/core/plugins/plugin.ts'
 import { bareOperation, barePlan } from '../helpers/apply-plan.ts'
 import { UNASKED_CLUSTER, UNASKED_DRIVER } from '../helpers/unasked.ts'
 import { FakeHost } from './fake-host.ts'
@@ -16,8 +16,8 @@ import { temporaryDirectory } from './temporary-directory.ts'
 export const ROOT = '/var/lib/kubelet'
 export const POD = '11111111-1111-4111-8111-111111111111'
 
-export function step(op: Step['op'], target: string, detail?: string): Step {
-  return { op, target, ...(detail === undefined ? {} : { detail }) }
+export function step(op: StepOp, target: string, detail?: string): Step {
+  return { op, target, ...(detail === undefined ? {} : { detail }) } as Step
 }
 
 export function operation(id: string, given: Partial<Operation> = {}): Operation {

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { BlockCode } from '../../src/core/codes/codes.ts'
 import { ExitStatus } from '../../src/core/errors/exit-status.ts'
+import type { Operation, Refusal } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
 
@@ -39,7 +41,7 @@ describe('the way of an apply', () => {
   })
 
   it('refuses as a whole what the plan, or the fresh plan, refuses as a whole', async () => {
-    const refused = { rule: 'S1', code: 'WrongMachine', message: 'not this machine' }
+    const refused: Refusal = { rule: 'S1', code: 'WrongMachine', message: 'not this machine' }
     const plan = planOf([secret('a')])
     for (const result of [await fixture.apply({ ...plan, refused }), await fixture.apply(plan, { ...plan, refused })]) {
       expect(result).toMatchObject({ exit: ExitStatus.Refused, refused: { rule: 'S1' } })
@@ -98,7 +100,7 @@ describe('finding operations again', () => {
   })
 
   it('never runs an operation that the plan has blocked', async () => {
-    const planned = { ...secret('a'), blocked: { code: 'HeldBy', message: 'held' } }
+    const planned: Operation = { ...secret('a'), blocked: { code: 'HeldBy', message: 'held' } }
     const result = await fixture.apply(planOf([planned]), planOf([secret('a')]))
     expect(statesOf(result)).toEqual({ a: 'blocked HeldBy' })
     expect(fixture.host.log).toEqual([])
@@ -119,7 +121,7 @@ describe('order and exit status', () => {
     expect(result.exit).toBe(ExitStatus.Partial)
   })
 
-  it.each([
+  it.each<{ code: BlockCode; exit: ExitStatus }>([
     { code: 'DeletesData', exit: ExitStatus.Ok },
     { code: 'NotAsked', exit: ExitStatus.Ok },
     { code: 'HeldBy', exit: ExitStatus.Partial },

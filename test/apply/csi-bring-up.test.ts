@@ -1,4 +1,4 @@
-/** CSI volumes brought up against a driver made of words: what is asked, what is sent, and what a refusal leaves (C49, C53, C72, C73; upstream's tables, C 11.4, 11.5 and 11.7). */
+/** CSI volumes brought up against a driver made of words: what is asked, what is sent, and what a refusal leaves (C49, C53, C72, C73; upstream's tables and 11.7). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
@@ -100,7 +100,7 @@ async function run({ mode = 'Filesystem', csi = {}, registered = true, mountOpti
         secrets.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
     },
   }
-  const steps = operation.steps.filter(({ op }) => !/^(?:mount|symlink|losetup)/.test(op))
+  const steps = operation.steps.filter(({ op }) => !/^(?:mapDevice|symlink|losetup)/.test(op))
   const result = await fixture.apply(planOf([{ ...operation, steps }]))
   return { state: Object.values(statesOf(result))[0], methods: calls.map(({ method }) => method) }
 }

@@ -81,7 +81,7 @@ describe.each([
     {
       name: 'Success, and ends with another status',
       answer: { status: 3, stdout: '{"status":"Success"}' },
-      says: 'status 3',
+      says: 'exit status is 3',
     },
   ])('that prints $name fails, and nothing is removed', async ({ answer, says }) => {
     driver(answer)
@@ -173,7 +173,7 @@ describe('a driver on the disk', () => {
     expect(outcome).toMatchObject({
       state: 'failed',
       code: 'CommandFailed',
-      message: `${path} unmount ${DIR} said more than is read, and was ended`,
+      message: `${path} unmount ${DIR} printed too much output and was killed`,
     })
   })
 })

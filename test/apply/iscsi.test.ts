@@ -28,7 +28,7 @@ interface Given {
   readonly iface?: string
   /** Undefined: mounted from nowhere. */
   readonly disk?: string
-  /** Null: there is no such file. */
+  /** Null: no such file. */
   readonly json?: string | null
 }
 
@@ -199,7 +199,7 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     const { states, commands, messages, log } = await run(unmountDevice('a', { disk: 'sdb' }))
     expect(states).toEqual({ a: 'done' })
     expect(commands).toEqual([])
-    expect(messages[0]).toContain('its iSCSI session (session1, sdb) stays: LUN 10 of the same session is in use')
+    expect(messages[0]).toContain('its iSCSI session (session1, sdb) is kept: LUN 10 of the same session is in use')
     expect(messages[0]).toContain(says)
     expect(log.slice(-2)).toEqual([`unlink ${target}/iscsi.json`, `rmdir ${target}`])
   })
@@ -222,7 +222,9 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     {
       name: 'a pod',
       make: () => {
-        fixture.sources = [{ plugin: PLUGIN, specName: 'pv-9', iscsi: { iqn: IQN, lun: '10' } }]
+        fixture.sources = [
+          { plugin: PLUGIN, specName: 'pv-9', source: { name: 'v', iscsi: { targetPortal: '', iqn: IQN, lun: 10 } } },
+        ]
       },
       want: 'done',
     },
@@ -238,7 +240,9 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
 
   it('a pod of this node wants another LUN of the target: the device goes, the session stays', async () => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    fixture.sources = [{ plugin: PLUGIN, specName: 'pv-9', iscsi: { iqn: IQN, lun: '9' } }]
+    fixture.sources = [
+      { plugin: PLUGIN, specName: 'pv-9', source: { name: 'v', iscsi: { targetPortal: '', iqn: IQN, lun: 9 } } },
+    ]
     const { states, commands, messages } = await run(unmountDevice('a', { disk: 'sdb' }))
     expect(states).toEqual({ a: 'done' })
     expect(commands).toEqual(remove('sdb'))
@@ -247,7 +251,9 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
 
   it('a pod that wants this very LUN again refuses it all', async () => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    fixture.sources = [{ plugin: PLUGIN, specName: 'pv-9', iscsi: { iqn: IQN, lun: '0' } }]
+    fixture.sources = [
+      { plugin: PLUGIN, specName: 'pv-9', source: { name: 'v', iscsi: { targetPortal: '', iqn: IQN, lun: 0 } } },
+    ]
     const { states, log } = await run(unmountDevice('a', { disk: 'sdb' }))
     expect(states).toEqual({ a: 'refused WantedAgain' })
     expect(log).toEqual([])
@@ -634,7 +640,7 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     use()
     const { states, messages, log } = await run(unmountDevice('a'))
     expect(states).toEqual({ a: 'failed HeldBy' })
-    expect(messages[0]).toContain('perhaps /dev/loop3')
+    expect(messages[0]).toContain('possibly /dev/loop3')
     expect(log).toEqual([])
   })
 
@@ -660,10 +666,10 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
       { name: 'of this disk', file: '/', node: 'sdb', stdout: '98        0:6  \n', want: '/dev/loop3, backed by /' },
       { name: 'of another one', file: '/', stdout: '98        0:6  \n' },
       { name: 'of another one, by its own name', file: '/loop9', stdout: '98        0:6  \n' },
-      { name: 'another inode', file: '/', stdout: '99 0:6\n', want: 'perhaps /dev/loop3' },
-      { name: 'another file system', file: '/', stdout: '98 0:60\n', want: 'perhaps /dev/loop3' },
-      { name: 'no answer', file: '/', stdout: '', want: 'perhaps /dev/loop3' },
-      { name: 'deleted', file: '/loop9 (deleted)', stdout: '98        0:6  \n', want: 'perhaps /dev/loop3' },
+      { name: 'another inode', file: '/', stdout: '99 0:6\n', want: 'possibly /dev/loop3' },
+      { name: 'another file system', file: '/', stdout: '98 0:60\n', want: 'possibly /dev/loop3' },
+      { name: 'no answer', file: '/', stdout: '', want: 'possibly /dev/loop3' },
+      { name: 'deleted', file: '/loop9 (deleted)', stdout: '98        0:6  \n', want: 'possibly /dev/loop3' },
     ])('$name: $want', async ({ file, node, stdout, want }) => {
       storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
       fixture.host.backingFiles.set('/dev/loop3', file)
@@ -679,7 +685,7 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
       fixture.host.backingFiles.set('/dev/loop3', '/images/a.img')
       says('98 0:6\n')
       const { messages, log } = await run(unmountDevice('a'))
-      expect(messages[0]).toContain('perhaps /dev/loop3')
+      expect(messages[0]).toContain('possibly /dev/loop3')
       expect(log).toEqual([])
     })
   })

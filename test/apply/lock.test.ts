@@ -94,7 +94,7 @@ describe('the lock', () => {
     expect(() => takeLock(path)).toThrow(
       expect.objectContaining({
         code: 'LockFailed',
-        message: expect.stringMatching(new RegExp(`^the lock file ${path} could not be made: it [^\n]*${says}$`)),
+        message: expect.stringMatching(new RegExp(`^the lock file ${path} could not be created: it [^\n]*${says}$`)),
         hint: expect.any(String),
       }),
     )

@@ -78,10 +78,10 @@ describe('the schedule', () => {
         a,
         operation('other'),
       ])
-      schedule.settle(a, { state, code: 'Why' })
+      schedule.settle(a, { state, code: 'HeldBy' })
       expect(schedule.drop().map(({ operation: { id }, because, code }) => [id, because, code])).toEqual([
-        ['b', 'a', 'Why'],
-        ['c', 'b', 'Why'],
+        ['b', 'a', 'HeldBy'],
+        ['c', 'b', 'HeldBy'],
       ])
       expect(ids(schedule.ready())).toEqual(['other'])
     },

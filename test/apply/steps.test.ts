@@ -195,7 +195,7 @@ describe('umount', () => {
     const expects = [fixture.host.mount(DIR, { dev: '0:50', parentId: 2 })]
     const { state, outcome } = await run([step('umount', DIR)], expects)
     expect(state).toBe('failed StillMounted')
-    expect(outcome?.message).toContain(`a copy of it stays, the tmpfs mount 100 of src on ${DIR}`)
+    expect(outcome?.message).toContain(`a copy of the mount remains, the tmpfs mount 100 of src on ${DIR}`)
   })
 
   it('is not forced where another mount has the same connection (S19)', async () => {

@@ -34,7 +34,7 @@ async function ask(input: unknown, args: readonly string[] = [WORD]) {
 it.each([
   ['nothing', '', /Unexpected end of JSON/],
   ['no request', 'plan', /JSON/],
-  ['another parent', { ...request, parent: 1 }, /not asked by its parent/],
+  ['another parent', { ...request, parent: 1 }, /not from the parent process/],
   ['a relative path', { ...request, path: 'tmp' }, /path is not an absolute path/],
   ['a path with ..', { ...request, path: `${path}/../x` }, /path is not a plain path/],
   ['no mount', { ...request, mountId: undefined }, /mountId is missing/],

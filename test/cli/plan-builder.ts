@@ -16,7 +16,7 @@ export function aPlan(given: Partial<Plan> = {}): Plan {
     volctlVersion: '0.0.0-test',
     inputs: {
       api: { server: 'https://10.0.0.1:6443', user: 'system:node:node-1', resourceVersion: '4711' },
-      kubelet: { state: 'stopped', note: 'kubelet.service is masked' },
+      kubelet: { state: 'stopped', note: 'kubelet.service inactive; masked' },
       actual: { mounts: 118, podDirs: 16 },
       runtime: { source: 'cri', pods: 14 },
       machine: { matches: true, bootID: 'boot-1' },

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { planExitStatus, refusalOf } from '../../src/core/cli/plan-exit-status.ts'
-import type { Problem, Waiting } from '../../src/core/plan/plan.ts'
+import type { Problem, Refusal, Waiting } from '../../src/core/plan/plan.ts'
 import { anOperation, aPlan } from './plan-builder.ts'
 
-const error: Problem = { severity: 'error', code: 'X', message: 'x', about: {} }
+const error: Problem = { severity: 'error', code: 'DeadMount', message: 'x', about: {} }
 const blocked = anOperation({ blocked: { code: 'DeletesData', message: 'x' } })
 const waiting: Waiting = { kind: 'DetachVolume', code: 'KubeletRunning', message: 'x', rule: 'S21' }
-const refused = { rule: 'S1', code: 'WrongMachine', message: 'another machine', hint: 'Name the node.' }
+const refused: Refusal = { rule: 'S1', code: 'WrongMachine', message: 'another machine', hint: 'Name the node.' }
 
 it.each([
   { name: 'nothing to do', plan: aPlan(), plain: 0, detailed: 0 },

@@ -48,9 +48,9 @@ it.each([
   ['max', { max: '1e3' }, '--max: "1e3" is not a whole number of 1 or more.'],
   ['accept-outage', { 'accept-outage': 'yes' }, '--accept-outage: "yes" is not a whole number of 0 or more.'],
   ['lazy', { lazy: ['pods/x'] }, '--lazy: "pods/x" is not an absolute path.'],
-  ['pod', { pod: ['a/b/c'] }, '--pod: "a/b/c" is neither NAMESPACE/NAME nor a UID.'],
-  ['foreign-pod', { 'foreign-pod': ['a/b'] }, '--foreign-pod: "a/b" is no UID of a pod.'],
-  ['pod', { pod: [''] }, '--pod: "" is neither NAMESPACE/NAME nor a UID.'],
+  ['pod', { pod: ['a/b/c'] }, '--pod: "a/b/c" is neither [NAMESPACE/]NAME nor a UID.'],
+  ['foreign-pod', { 'foreign-pod': ['a/b'] }, '--foreign-pod: "a/b" is not a pod UID.'],
+  ['pod', { pod: [''] }, '--pod: "" is neither [NAMESPACE/]NAME nor a UID.'],
 ])('a bad value of --%s is one clear line', (_, flags, message) =>
   expect(() => planOptions({ ...none, ...flags }, '1')).toThrow(message),
 )

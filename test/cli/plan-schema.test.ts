@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
-import { OPERATION_KINDS, type PlanOptions } from '../../src/core/plan/plan.ts'
+import { OPERATION_KINDS, type PlanOptions, type Refusal } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -48,7 +48,7 @@ describe('plans of real nodes', () => {
 })
 
 it('a refused plan', () => {
-  const refused = { rule: 'S1', code: 'WrongMachine', message: 'x', hint: 'y' }
+  const refused: Refusal = { rule: 'S1', code: 'WrongMachine', message: 'x', hint: 'y' }
   expect(defectsOf(aPlan({ refused, operations: [anOperation()] }))).toEqual([])
 })
 
@@ -57,7 +57,7 @@ it('it has every kind of operation', () => expect(schema.$defs.kind.enum).toEqua
 it.each([
   { name: 'an unknown kind', plan: aPlan({ operations: [{ ...anOperation(), kind: 'Foo' as 'MapVolume' }] }) },
   { name: 'a relative path', plan: aPlan({ operations: [anOperation({ paths: ['pods/x'] })] }) },
-  { name: 'a code in lower case', plan: aPlan({ operations: [anOperation({ reason: 'pod gone' })] }) },
+  { name: 'a code in lower case', plan: aPlan({ operations: [anOperation({ reason: 'pod gone' as 'PodGone' })] }) },
   { name: 'a field that is not described', plan: { ...aPlan(), extra: 1 } },
   { name: 'no summary', plan: { ...aPlan(), summary: undefined } },
 ])('$name is noticed', ({ plan }) => expect(defectsOf(plan)).not.toEqual([]))

@@ -37,14 +37,14 @@ describe('apply FILE', () => {
   ])('takes no flag that would change the plan: $flags', async ({ flags, named }) => {
     const { status, stderr } = await volctl(['apply', 'x.plan', '--yes', ...flags])
     expect(status).toBe(1)
-    expect(stderr).toMatch(new RegExp(`^volctl: ${named} cannot be given beside a plan file\n`))
+    expect(stderr).toMatch(new RegExp(`^volctl: ${named} cannot be combined with a plan file\n`))
   })
 
   it('takes those that do not, and says what is wrong with the file', async () => {
     const more = ['--yes', '--parallel', '1', '--timeout', '1m', '-v', '--no-color', '--no-journal']
     const { status, stderr } = await volctl(['apply', '/nonexistent.plan', ...more])
     expect(status).toBe(1)
-    expect(stderr).toMatch(/^volctl: plan file \/nonexistent\.plan: there is no such file\n/)
+    expect(stderr).toMatch(/^volctl: plan file \/nonexistent\.plan: no such file\n/)
   })
 
   it('takes a journal directory that is absolute, and none beside --no-journal', async () => {

@@ -35,14 +35,17 @@ describe('exit status of plan', () => {
     expect(result.stdout).not.toBe('')
   })
 
-  it('4 where a safety rule refuses: the plan is printed, and the rule is named', async () => {
+  it('4 where a safety rule refuses: the plan is printed; -o json and -v name the rule', async () => {
     const snapshot = JSON.parse(readFileSync(healthy, 'utf8'))
     snapshot.machineID = 'another'
     snapshot.systemUUID = 'another'
-    const result = await volctl(['plan', '--snapshot', file('other-machine.json', JSON.stringify(snapshot))])
+    const path = file('other-machine.json', JSON.stringify(snapshot))
+    const result = await volctl(['plan', '--snapshot', path])
     expect(result.status).toBe(4)
-    expect(result.stdout).toContain('NOT shown to be the machine of this Node object')
-    expect(result.stderr).toMatch(/^volctl: refused by S1: .+\n( {8}.+\n)?$/)
+    expect(result.stdout).toContain('NOT proven to be the machine of this Node object')
+    expect(result.stderr).toMatch(/^volctl: refused: .+\n( {8}.+\n)?$/)
+    expect(JSON.parse((await volctl(['plan', '--snapshot', path, '-o', 'json'])).stderr)).toMatchObject({ rule: 'S1' })
+    expect((await volctl(['plan', '--snapshot', path, '-v'])).stderr).toMatch(/^rule: S1$/m)
   })
 })
 
@@ -53,8 +56,8 @@ describe('explain', () => {
     { args: ['pvc/pg/pvc-a', '-o', 'wide', '--orphans'], status: 0 },
     { args: ['/var/lib/kubelet/pods'], status: 0 },
     { args: ['pg/sc-x'], status: 1, says: 'Did you mean pg/sc-a?' },
-    { args: ['cm'], status: 1, says: 'Ask for one of them: volctl explain volume/pg/' },
-    { args: ['/srv/nothing'], status: 1, says: 'nothing is mounted on it' },
+    { args: ['cm'], status: 1, says: 'Name one of them: volctl explain volume/pg/' },
+    { args: ['/srv/nothing'], status: 1, says: 'neither a mount point nor part of a volume' },
     { args: [], status: 1, says: 'WHAT is missing' },
     { args: ['pg/sc-a', 'pg/sc-b'], status: 1, says: 'Unexpected argument: pg/sc-b' },
     { args: ['pg/sc-a', '--pod', 'pg/sc-a'], status: 1, says: 'unknown flag: --pod' },
@@ -76,6 +79,53 @@ describe('explain', () => {
     expect(JSON.parse(result.stderr)).toMatchObject({ code: 'WrongMachine' })
     const { stderr } = await volctl(['explain', 'pg/sc-x', '-o', 'json', '--snapshot', broken])
     expect(JSON.parse(stderr)).toMatchObject({ code: 'NotFound', hint: 'Did you mean pg/sc-a?' })
+  })
+
+  describe('a code', () => {
+    // With --verbose every look at the node, and at a kubeconfig, is a line on standard error.
+    const nowhere = ['-v', '--kubeconfig', '/nonexistent', '--root-dir', '/nonexistent']
+    const bare = { env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent' }, extendEnv: false }
+
+    it('is explained without a kubeconfig or a look at a node', async () => {
+      const run = await volctl(['explain', 'DriverNotRegistered', ...nowhere], bare)
+      expect(run).toMatchObject({ status: 0, stderr: '' })
+      expect(run.stdout).toMatch(
+        /^DriverNotRegistered\n\nMeaning: +The CSI driver does not answer .+\nAppears in: +blocked: /,
+      )
+    })
+
+    it.each([
+      { format: 'json', says: '"kind": "Code",\n  "code": "PodGone",' },
+      { format: 'yaml', says: 'kind: Code\ncode: PodGone\n' },
+    ])('as $format', async ({ format, says }) => {
+      const run = await volctl(['explain', 'PodGone', '-o', format, ...nowhere], bare)
+      expect(run).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(says) })
+    })
+
+    it('in another case is a name like any other', async () => {
+      const run = await volctl(['explain', 'podgone', '--snapshot', broken], bare)
+      expect(run).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('"podgone" was not found') })
+    })
+  })
+
+  it.each(['S11', 's11'])('a rule needs no node, no API server and no kubeconfig: %s', async (id) => {
+    const json = await volctl([
+      'explain',
+      id,
+      '-o',
+      'json',
+      '--kubeconfig',
+      '/nonexistent',
+      '--root-dir',
+      '/nonexistent',
+    ])
+    expect(json).toMatchObject({ status: 0, stderr: '' })
+    expect(JSON.parse(json.stdout)).toMatchObject({ kind: 'Rule', id: 'S11' })
+    expect(await volctl(['explain', id])).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Rule S11: what is safe\n/),
+    })
+    expect((await volctl(['explain', id, '-o', 'yaml'])).stdout).toContain('id: S11\n')
   })
 
   it('lines are whole in a pipe, and 80 columns wide on a terminal of 80, paths aside', async () => {
@@ -114,7 +164,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
       args: ['plan', '--snapshot', 'x', '--kubeconfig', 'y'],
       says: '--kubeconfig',
     },
-    { name: 'no such snapshot', args: ['plan', '--snapshot', '/nonexistent'], says: 'there is no such file' },
+    { name: 'no such snapshot', args: ['plan', '--snapshot', '/nonexistent'], says: 'no such file' },
     {
       name: 'another node than the snapshot has',
       args: ['plan', '--snapshot', healthy, '--node', 'x'],
@@ -129,15 +179,15 @@ describe('what goes wrong is one clear line, with what to do', () => {
   })
 
   it.each([
-    { name: 'truncated', content: readFileSync(healthy, 'utf8').slice(0, 5000), says: 'it is cut off' },
+    { name: 'truncated', content: readFileSync(healthy, 'utf8').slice(0, 5000), says: 'the file is cut off' },
     {
       name: 'of another version',
       content: '{"apiVersion":"volctl.io/v2","kind":"NodeSnapshot"}',
       says: 'volctl.io/v2',
     },
-    { name: 'no snapshot', content: '{"kind":"Pod"}', says: 'its kind is "Pod"' },
-    { name: 'no JSON', content: 'hello', says: 'it is not JSON' },
-    { name: 'empty', content: '', says: 'it is empty' },
+    { name: 'no snapshot', content: '{"kind":"Pod"}', says: 'kind is "Pod"' },
+    { name: 'no JSON', content: 'hello', says: 'the file is not JSON' },
+    { name: 'empty', content: '', says: 'the file is empty' },
   ])('a snapshot that is $name', async ({ name, content, says }) => {
     const result = await volctl(['plan', '--snapshot', file(`${name}.json`, content)])
     expect(result).toMatchObject({ status: 1, stdout: '' })
@@ -150,7 +200,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(JSON.parse(result.stderr)).toEqual({
       code: 'SnapshotUnreadable',
-      message: 'snapshot /nonexistent: there is no such file',
+      message: 'snapshot /nonexistent: no such file',
       hint: 'Check the path.',
     })
   })

@@ -73,7 +73,7 @@ describe('snapshot -o', () => {
     const names = readdirSync(directory)
     const { status, stdout, stderr } = await bash(`${before}; "$VOLCTL" snapshot -o ${to}; s=$?; kill %1 2>&-; exit $s`)
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toMatch(/^volctl: snapshot [^\n]*\n {8}Name a plain file [^\n]*\n$/)
+    expect(stderr).toMatch(/^volctl: snapshot [^\n]*\n {8}Give a plain file [^\n]*\n$/)
     expect(stderr.split('\n')[0]).toMatch(new RegExp(`: ${says}$`))
     expect(readdirSync(directory).filter((name) => /[0-9a-f]{8}-/.test(name))).toEqual([])
     expect(names.filter((name) => !existsSync(join(directory, name)))).toEqual([])
@@ -112,8 +112,8 @@ describe('plan --snapshot', () => {
   })
 
   it.each([
-    { name: 'an endless device', how: '--snapshot /dev/zero', says: 'it is a device' },
-    { name: 'the same as standard input', how: '--snapshot - </dev/zero', says: 'it is a device' },
+    { name: 'an endless device', how: '--snapshot /dev/zero', says: 'a device, not a plain file' },
+    { name: 'the same as standard input', how: '--snapshot - </dev/zero', says: 'a device, not a plain file' },
     { name: 'a descriptor that is not open', how: '--snapshot /dev/fd/999', says: 'EBADF: bad file descriptor, fstat' },
   ])('does not read $name', async ({ how, says }) => {
     const { status, stderr } = await bash(`"$VOLCTL" plan ${how}`)

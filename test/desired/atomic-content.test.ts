@@ -60,7 +60,7 @@ describe('P46-P48, P51-P53: expected files', () => {
       want: { y: { digest: 'A' } },
     },
     { rule: 'P46 no object', source: { configMap: { name: 'no' } }, want: 'missing' },
-    { rule: 'P29d no object, optional', source: { configMap: { name: 'no', optional: true } }, want: {} },
+    { rule: 'P29 no object, optional', source: { configMap: { name: 'no', optional: true } }, want: {} },
     { rule: 'S3 unreadable', source: { configMap: { name: 'no' } }, parts: { errors: forbidden }, want: 'unknown' },
     {
       rule: 'S3 unreadable, optional',

@@ -153,12 +153,12 @@ describe('P46-P48, P51, P52: TestCollectDataWith*', () => {
           ],
         },
       },
-      'invalid: the path "x/y" lies below another file of the volume',
+      'invalid: the path "x/y" is below another file of the volume',
     ],
     [
       'a certificate',
       projected({ podCertificate: { keyPath: 'k' } }),
-      'unknown: a certificate of the pod, which only the kubelet asks for',
+      'unknown: a certificate of the pod, which only the kubelet requests',
     ],
   ])('%s', (_name, source, want) => expect(bytes(source)).toEqual(want))
 })
@@ -176,7 +176,7 @@ describe('P50: downward API', () => {
   ])('%s', (fieldPath, want) => expect(bytes(field(fieldPath))).toEqual({ f: want }))
 
   it('refuses any other field', () =>
-    expect(bytes(field('status.podIP'))).toBe('invalid: "status.podIP" is no field of the downward API'))
+    expect(bytes(field('status.podIP'))).toBe('invalid: "status.podIP" is not a field of the downward API'))
 
   it.each<[string, string | undefined, string, unknown]>([
     ['limits.cpu', undefined, 'main', '2'],
@@ -200,9 +200,9 @@ describe('P50: downward API', () => {
   })
 
   it.each([
-    ['limits.gpu', 'main', 'invalid: limits.gpu is no resource of the downward API'],
+    ['limits.gpu', 'main', 'invalid: limits.gpu is not a resource of the downward API'],
     ['limits.cpu', 'other', 'invalid: the pod has no container "other"'],
-    ['limits.cpu', 'bare', 'unknown: the node, whose cpu stands in for limits.cpu, was not read'],
+    ['limits.cpu', 'bare', 'unknown: the Node was not read, whose allocatable cpu is the default of limits.cpu'],
   ])('%s of %s without a node', (resource, containerName, want) =>
     expect(bytes(item({ resourceFieldRef: { resource, containerName } }), { node: undefined })).toBe(want),
   )
@@ -285,7 +285,7 @@ describe('P55: cluster trust bundles', () => {
       'no selector matches nothing',
       bySigner(),
       { bundles: two },
-      'missing: no ClusterTrustBundles of signer signer is matched',
+      'missing: no ClusterTrustBundle of signer signer matches',
     ],
     ['which may be optional', { ...bySigner(), optional: true }, { bundles: two }, { ca: '640 ' }],
     [
@@ -305,7 +305,7 @@ describe('P55: cluster trust bundles', () => {
       'neither name nor signer',
       { path: 'ca' },
       {},
-      'invalid: a cluster trust bundle is asked for by neither name nor signer',
+      'invalid: a clusterTrustBundle source has neither name nor signerName',
     ],
     ['for a user', { path: 'ca', name: 'a' }, { bundles: one, pod: withUser() }, { ca: `600:7 ${pem('AAEC')}` }],
   ])('%s', (_name, clusterTrustBundle, given, want) =>
@@ -374,5 +374,7 @@ describe('P26: TestGetNestedMountpoints', () => {
   ])('%s', (_name, spec, want) => expect(nested(spec)).toEqual(want))
 
   it('refuses a path that leaves the container', () =>
-    expect(() => nested({ containers: [container(['v', 'foo/../../dir'])] })).toThrow('../dir is no mount path'))
+    expect(() => nested({ containers: [container(['v', 'foo/../../dir'])] })).toThrow(
+      '../dir is not a valid mount path',
+    ))
 })

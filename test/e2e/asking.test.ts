@@ -13,7 +13,7 @@ describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? 
   it.each(['pipedNo', 'pipedYes'] as const)('an answer through a pipe is none: a usage error (%s)', (which) => {
     const { status, stdout } = report[which]
     expect(status).toBe(1)
-    expect(stdout).toContain('apply cannot ask: standard input, where the answer would come from, is no terminal')
+    expect(stdout).toContain('apply cannot ask for confirmation: standard input is not a terminal')
     expect(stdout).not.toContain('for a yes')
   })
 
@@ -32,7 +32,7 @@ describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? 
 
   it('a question that would not be seen is not asked', () => {
     expect(report.unseen.status).toBe(1)
-    expect(report.unseen.stdout).toContain('apply cannot ask: standard error, where it would, is no terminal')
+    expect(report.unseen.stdout).toContain('apply cannot ask for confirmation: standard error is not a terminal')
   })
 
   it('a loop keeps its lines', () => {
@@ -43,14 +43,14 @@ describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? 
 
   it('apply - of nothing is refused, and of a file that others could have written (S33)', () => {
     expect(report.empty).toMatchObject({ status: 1, stdout: '' })
-    expect(report.empty.stderr).toContain('plan file from standard input: it is a device')
+    expect(report.empty.stderr).toContain('plan file from standard input: a device, not a plain file')
     expect(report.writable).toMatchObject({ status: 1, stdout: '' })
-    expect(report.writable.stderr).toContain('whoever wrote it could lift guards')
+    expect(report.writable.stderr).toContain('whoever wrote it could override safety checks')
   })
 
   it('a name that nothing bears stops it before anything is done, unless --ignore-not-found', () => {
     expect(report.unknownPod).toMatchObject({ status: 1, stdout: '' })
-    expect(report.unknownPod.stderr).toContain('--pod default/nobody: no pod on this node is called so')
+    expect(report.unknownPod.stderr).toContain('--pod default/nobody matches no pod on this node')
     expect(report.ignored.status).toBe(0)
   })
 

@@ -18,7 +18,7 @@ describe.skipIf(noMounts !== undefined)('an apply that does not go its way', () 
   it('one interruption: what runs is waited for, nothing new is started, and the status says so', () => {
     const { status, stdout, stderr, left, milliseconds } = report.once
     expect(status).toBe(130)
-    expect(stderr).toContain('Interrupted: nothing new is started')
+    expect(stderr).toContain('Interrupted: no further operation is started')
     const after = states(stdout)
     expect(after).toContain('done')
     expect(after).toContain('interrupted')
@@ -30,7 +30,7 @@ describe.skipIf(noMounts !== undefined)('an apply that does not go its way', () 
     const { status, stdout, milliseconds, left } = report.twice
     expect(status).toBe(130)
     expect(milliseconds).toBeLessThan(60_000)
-    expect(stdout).toContain('left unfinished')
+    expect(stdout).toContain('abandoned before it ended')
     expect(left).toBeGreaterThan(0)
   })
 

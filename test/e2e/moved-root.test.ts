@@ -39,7 +39,7 @@ describe.skipIf(noMounts !== undefined)(
       expect(report.elsewhere.planned).toEqual(READY.slice(0, 1))
       expect(report.elsewhere.ends).toEqual(['DetachVolume pv-idle: refused HeldBy'])
       expect(report.elsewhere.said).toMatch(
-        /^volume pv-idle is set up elsewhere too: tmpfs mount \d+ of disk on \S+\/kubelet\.old\/\S+\/globalmount, in the mount namespace of sleep/,
+        /^volume pv-idle is also set up elsewhere on this node: tmpfs mount \d+ of disk on \S+\/kubelet\.old\/\S+\/globalmount, in the mount namespace of sleep/,
       )
       expect(report.attachments.held).toEqual(['pv-idle'])
     })

@@ -22,13 +22,13 @@ describe.skipIf(noMounts !== undefined)(
       { name: 'no such root directory', status: 1, says: '/nonexistent: there is no such directory' },
       { name: 'S3: a server that answers with something else', status: 1, says: 'is no JSON' },
       { name: 'S3: an API server that fails', status: 1, says: '500' },
-      { name: 'S1: another cluster with a node of the same name', status: 4, says: 'refused by S1: ' },
-      { name: 'S1: no such node', status: 4, says: 'refused by S1: ' },
-      { name: 'S1: another machine', status: 4, says: 'refused by S1: ' },
+      { name: 'S1: another cluster with a node of the same name', status: 4, says: 'refused: ' },
+      { name: 'S1: no such node', status: 4, says: 'refused: ' },
+      { name: 'S1: another machine', status: 4, says: 'refused: ' },
       { name: 'S1: another machine ID beside the same system UUID', status: 4, says: 'its machineID is ' },
       { name: 'S1: another system UUID beside the same machine ID', status: 4, says: 'its systemUUID is ' },
       { name: 'S1: another boot beside a kubelet that runs', status: 4, says: 'its bootID is ' },
-      { name: 'S29: no pod in the API, though processes of pods run', status: 4, says: 'refused by S29: ' },
+      { name: 'S29: no pod in the API, though processes of pods run', status: 4, says: 'refused: ' },
     ])('$name: $status', ({ name, status, says }) => {
       const refusal = report[name]
       expect(refusal?.plan.status).toBe(status)

@@ -98,7 +98,7 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
     expect(status).toBe(0)
     expect(stdout).toMatch(/^\S+Z {2}plan [0-9a-f]{12} {2}node \S+ {2}by \S+ .*exit 0 after \d+m?s {2}3 done\n/)
     expect(stdout).toContain('  done         UnmountVolume ')
-    expect(stdout).toMatch(/vol_data\.json held \{/)
+    expect(stdout).toMatch(/vol_data\.json contained \{/)
   })
 
   it.each(['stopped', 'readOnly'] as const)(
@@ -129,7 +129,7 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
     expect(status).toBe(0)
     const notes = eventsOf(stdout).filter(({ code }) => code === 'NoJournal')
     expect(notes.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/vol_data\.json is removed; it held .*volumeHandle/),
+      expect.stringMatching(/vol_data\.json is removed; its content was .*volumeHandle/),
     )
   })
 

@@ -16,7 +16,7 @@ describe.skipIf(noMounts !== undefined)('two applies on one node', () => {
       expect(refused).toMatchObject({ status: 1, stdout: '' })
       expect(JSON.parse(refused.stderr)).toEqual({
         code: 'Locked',
-        message: expect.stringMatching(`^another apply is at work: pid ${pid} of \\S+, since \\d{4}-`),
+        message: expect.stringMatching(`^another apply is running: pid ${pid} of \\S+, since \\d{4}-`),
         hint: expect.stringContaining('Wait for it to end'),
       })
       expect(unchanged).toBe(true)

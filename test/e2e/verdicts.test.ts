@@ -38,7 +38,7 @@ describe.skipIf(noMounts !== undefined)('attachments that are not as they should
       problems: ['error MountedButNotAttached'],
     })
     expect(verdict).toBe('problem MountedButNotAttached')
-    expect(words).toContain('there is no VolumeAttachment csi-')
+    expect(words).toContain('(VolumeAttachment csi-')
     expect(lastLine).not.toBe(AS_IT_SHOULD_BE)
   })
 
@@ -67,7 +67,7 @@ describe.skipIf(noMounts !== undefined)('attachments that are not as they should
   it("S3: with the kubelet's own credential it is not known, which is not that nobody has it", () => {
     const { waiting, words } = report.forbidden
     expect(waiting).toEqual(['pv-late: NotAttached'])
-    expect(words).toContain('whether pv-late is attached elsewhere cannot be told with this credential (S30)')
+    expect(words).toContain('this credential cannot show whether pv-late is attached to another node')
   })
 
   it('S30: of a plugin without VolumeAttachments the status of the other Node tells', () => {
@@ -81,9 +81,7 @@ describe.skipIf(noMounts !== undefined)('attachments that are not as they should
   it('S3: and where it may not be read, that is said', () => {
     const { waiting, words, asked } = report.lunForbidden
     expect(waiting).toEqual(['pv-lun: NotAttached'])
-    expect(words).toContain(
-      'whether pv-lun is attached elsewhere cannot be told with this credential (S30): other nodes',
-    )
+    expect(words).toContain('this credential cannot show whether pv-lun is attached to another node: other nodes')
     expect(asked).toEqual([expect.stringMatching(/^GET \/api\/v1\/nodes\?.* 403$/)])
   })
 

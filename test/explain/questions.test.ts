@@ -36,9 +36,9 @@ describe('a name of several things', () => {
   it('lists them, each with what to ask instead, and what was asked then is found', () => {
     const error = errorOf(twins(), 'data')
     expect(error).toMatchObject({ code: 'AmbiguousName', exit: 1 })
-    expect(error.message).toMatch(/^"data" may be 2 things on node node-1: /)
+    expect(error.message).toMatch(/^"data" is ambiguous on node node-1: /)
     expect(error.message).toContain('volume of pod default/web')
-    expect(error.hint).toMatch(/^Ask for one of them: volctl explain volume\//)
+    expect(error.hint).toMatch(/^Name one of them: volctl explain volume\//)
     expect(ask(twins(), String(error.hint).replace(/^.*explain /, '')).subject.kind).toBe('Volume')
   })
 
@@ -78,7 +78,7 @@ describe('a name of several things', () => {
   it('many are counted', () => {
     const built = node()
     for (let n = 20; n < 40; n++) built.livingPod(uid(n), `p-${n}`, [{ name: 'tmp', emptyDir: {} }])
-    expect(errorOf(built, 'tmp').message).toMatch(/may be 20 things .*, 10 more$/)
+    expect(errorOf(built, 'tmp').message).toMatch(/^"tmp" is ambiguous .*, 10 more$/)
   })
 })
 
@@ -87,7 +87,7 @@ describe('a name of nothing', () => {
     const error = errorOf(twins(), 'default/wep')
     expect(error).toMatchObject({ code: 'NotFound', exit: 1 })
     expect(error.message).toMatch(
-      /^nothing on node node-1 is called "default\/wep"; searched: 4 pods, 2 claims, 2 PersistentVolumes/,
+      /^"default\/wep" was not found on node node-1; searched: 4 pods, 2 claims, 2 PersistentVolumes/,
     )
     expect(error.hint).toContain('default/web')
   })
@@ -163,7 +163,7 @@ describe('paths', () => {
     const other = built().mountLine('/data', '/', '8:1', 'xfs', '/dev/sda1')
     other.mount(`pods/${POD}/volumes/kubernetes.io~local-volume/pv-l`, { dev: '8:1', root: '/vol', fsType: 'xfs' })
     expect(ask(other, '/data/vol/a').volumes).toMatchObject([{ volume: { name: 'pv-l' } }])
-    expect(errorOf(other, '/data/else').message).toContain('it lies in the xfs on /data')
+    expect(errorOf(other, '/data/else').message).toContain('inside the xfs on /data')
     other.mountLine('/dev', '/', '0:6', 'devtmpfs', 'devtmpfs')
     other.mount('plugins/kubernetes.io/csi/volumeDevices/publish/pv-1/x', {
       dev: '0:6',
@@ -171,12 +171,12 @@ describe('paths', () => {
       fsType: 'devtmpfs',
       type: 'file',
     })
-    expect(errorOf(other, '/dev/loop9').message).toContain('it lies in the devtmpfs on /dev')
+    expect(errorOf(other, '/dev/loop9').message).toContain('inside the devtmpfs on /dev')
     expect(ask(other, '/dev').volumes).toEqual([])
   })
 
   it('a path of nothing says where it lies, and what is near', () => {
-    expect(errorOf(built(), '/srv/other').message).toContain('it lies in the ext4 on /')
+    expect(errorOf(built(), '/srv/other').message).toContain('inside the ext4 on /')
     const error = errorOf(built(), `${ROOT}/pods/${uid(7)}/volumes`)
     expect(error.code).toBe('NotFound')
     expect(error.hint).toContain(`${ROOT}/pods/`)
@@ -187,7 +187,7 @@ describe('paths', () => {
       built().entry({ path: 'plugins/disk.test/csi.sock', type: 'socket' }),
       `${ROOT}/plugins/disk.test/csi.sock`,
     )
-    expect(answer.identity[0]?.value).toBe("a driver's own directory or socket")
+    expect(answer.identity[0]?.value).toBe('a directory or socket of a driver')
     expect(answer.verdict.state).toBe('nothing')
   })
 })
@@ -214,7 +214,7 @@ describe('devices', () => {
       { label: 'Device', value: '/dev/loop5', from: 'mount table' },
       { label: 'Loop device', value: '/dev/loop5, backed by /srv/x', from: 'sysfs' },
     ])
-    expect(answer.verdict.message).toBe('nothing to do, because no volume of this node is on it')
+    expect(answer.verdict.message).toBe('nothing to do: no volume of this node is on this device')
   })
 
   it('one that is not there', () =>

@@ -42,8 +42,8 @@ describe('an orphaned pod', () => {
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone', rule: 'R441' })
     expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     expect(answer.advice.map(({ text }) => text)).toEqual([
-      'volctl apply --volume pv-1 carries out just this; volctl plan --volume pv-1 shows it.',
-      `Its directory stays: volctl plan --orphans --pod ${GONE} shows what goes with it.`,
+      `volctl plan --pod ${GONE} shows just this, volctl apply --pod ${GONE} carries it out.`,
+      `The pod's directory is left: volctl plan --orphans --pod ${GONE} shows what would be deleted.`,
     ])
   })
 
@@ -65,14 +65,14 @@ describe('an orphaned pod', () => {
         },
         wantedBy: [],
         hadBy: [{ uid: GONE }],
-        desired: `wanted by nobody: pod ${GONE} has it, and is not in the API`,
+        desired: `not wanted: left over from pod ${GONE}, which was deleted from the API`,
         attachment: { attached: true, deleting: false },
       },
     ])
   })
 
   it('from a snapshot nobody can say who holds it', () => {
-    expect(answer.holders).toMatchObject({ known: false, notes: [expect.stringContaining('a snapshot cannot tell')] })
+    expect(answer.holders).toMatchObject({ known: false, notes: [expect.stringContaining('not part of a snapshot')] })
   })
 
   it('the same volume answers to every name it has', () => {
@@ -114,7 +114,7 @@ it('a living, healthy volume: nothing to do, and by which rule', () => {
   const answer = ask(built, 'pv-1')
   expect(answer.verdict).toEqual({
     state: 'nothing',
-    message: 'nothing to do, because it is wanted by pod default/web-0, and as it should be',
+    message: 'nothing to do: the volume is wanted by pod default/web-0, and as it should be',
     rule: 'R805',
   })
   expect(answer.volumes).toMatchObject([
@@ -123,7 +123,7 @@ it('a living, healthy volume: nothing to do, and by which rule', () => {
   expect(answer).toMatchObject({ operations: [], waiting: [], problems: [], advice: [] })
   const pod = ask(built, 'default/web-0')
   expect(pod.verdict.message).toBe(
-    'nothing to do, because it is in the API and meant to run, and its volume is as it should be',
+    'nothing to do: the pod is in the API and meant to run, and its volume is as it should be',
   )
   expect(pod.pods[0]?.signsOfLife).toEqual(['sandbox ready', 'container c running', 'processes in its cgroup'])
   // The staged mount stays for the pod's sake.
@@ -168,7 +168,7 @@ it('an attachment that nobody needs', () => {
   expect(answer.subject).toEqual({ kind: 'VolumeAttachment', name })
   expect(answer.verdict).toMatchObject({ state: 'operation', code: 'NotWanted', rule: 'S21' })
   expect(answer.volumes).toMatchObject([
-    { desired: 'no pod of this node wants it', attachment: { name, attached: true }, places: [] },
+    { desired: 'not wanted by any pod on this node', attachment: { name, attached: true }, places: [] },
   ])
   expect(answer.identity).toContainEqual({ label: 'Handle', value: 'pv-1', from: 'PersistentVolume pv-1' })
 })
@@ -176,7 +176,7 @@ it('an attachment that nobody needs', () => {
 it('an attachment of another node is for that node to explain', () => {
   const built = node().persistentVolume('pv-1', { attached: false }).attach('pv-1', 'pv-1', 'node-2')
   const answer = ask(built, attachmentName('pv-1', DRIVER, 'node-2'))
-  expect(answer.verdict.message).toBe('nothing to do, because it is to node node-2: ask volctl there')
+  expect(answer.verdict.message).toBe('nothing to do: the attachment is of node node-2: run volctl there')
   expect(ask(built, 'pv/pv-1').volumes[0]?.volume.attachedElsewhere).toEqual(['node-2'])
 })
 
@@ -188,7 +188,7 @@ describe('a driver that is not registered', () => {
     expect(answer.verdict).toMatchObject({ state: 'blocked', code: 'DriverNotRegistered' })
     expect(codes(answer)).toContain('DriverNotRegistered')
     expect(answer.advice.find(({ code }) => code === 'DriverNotRegistered')?.meaning).toBe(
-      'the CSI driver does not answer',
+      'the CSI driver does not answer on this node',
     )
   })
 
@@ -214,7 +214,7 @@ it('data that only a flag lets go: blocked without it, an operation with it', ()
   const withFlag = ask(built, GONE, { orphans: true })
   expect(withFlag.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
   expect(withFlag.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
-  expect(withFlag.advice.at(-1)?.text).toContain(`volctl apply --orphans --pod ${GONE} carries out just this`)
+  expect(withFlag.advice.at(-1)?.text).toContain(`volctl apply --orphans --pod ${GONE} carries it out`)
 })
 
 it('a pod that is gone and still runs is left alone', () => {
@@ -241,7 +241,7 @@ it('a claim that does not exist', () => {
     expect(answer.verdict, what).toMatchObject({ state: 'waiting', code: 'ClaimMissing' })
     expect(answer.volumes[0]?.wantedBy, what).toMatchObject([{ pod: { name: 'web-0' }, as: ['data'] }])
   }
-  expect(ask(built, 'pvc/default/claim-missing').identity[0]?.value).toContain('not in what the API gave')
+  expect(ask(built, 'pvc/default/claim-missing').identity[0]?.value).toContain('not in the API')
 })
 
 it('what comes first is shown, though it is another pod’s', () => {

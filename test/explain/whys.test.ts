@@ -40,7 +40,7 @@ function ask(state: NodeState, what: string, found = NOBODY, options: Partial<Pl
   expect(explanationDefects(answer)).toEqual([])
   // On no screen is any of the five left out.
   const screen = renderExplanation(answer, PLAIN, false, 80)
-  for (const part of ['Verdict: ', 'What it is:', 'Held by:']) expect(screen).toContain(part)
+  for (const part of ['Verdict: ', 'Identity:', 'Held by:']) expect(screen).toContain(part)
   const { verdict, operations, waiting, problems } = answer
   if (verdict.state !== 'nothing' || operations.length + waiting.length + problems.length > 0)
     expect(screen).toContain('What to do:')
@@ -64,25 +64,25 @@ describe('why does this pod hang in Terminating?', () => {
     expect(answer.verdict).toEqual({
       state: 'waiting',
       message:
-        'it is being deleted (2026-11-21T12:00:00Z), and still runs: sandbox ready, container c running, processes in its cgroup; its volumes come down when that has ended',
+        'the pod is being deleted (2026-11-21T12:00:00Z) and still runs: sandbox ready, container c running, processes in its cgroup; its volumes are unmounted once nothing of it runs',
       code: 'PodStillRunning',
       rule: 'S9',
     })
     expect(answer.operations).toEqual([])
     expect(next.at(-1)).toMatch(
-      /^Nobody ends its containers while the kubelet is down: start the kubelet, or stop them/,
+      /^Without a kubelet nothing stops the pod's containers: start the kubelet, or stop them/,
     )
   })
 
   it('all of it has ended, and its volumes are still up', () => {
     const { answer, next } = ask(terminating().build(), 'default/web-0')
     expect(answer.pods).toMatchObject([{ class: 'Finished', rule: 'R220', signsOfLife: [] }])
-    expect(answer.volumes).toMatchObject([{ desired: 'wanted by nobody: pod default/web-0 has ended' }])
+    expect(answer.volumes).toMatchObject([{ desired: 'not wanted: pod default/web-0 has ended' }])
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodFinished', rule: 'R441' })
     expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     expect(next).toEqual([
-      'volctl apply --volume pv-1 carries out just this; volctl plan --volume pv-1 shows it.',
-      'Then start the kubelet: nobody else tells the API that the pod has ended, and may go.',
+      `volctl plan --pod ${POD} shows just this, volctl apply --pod ${POD} carries it out.`,
+      'Then start the kubelet: only the kubelet reports to the API server that the pod has ended and may be deleted.',
     ])
   })
 
@@ -96,14 +96,14 @@ describe('why does this pod hang in Terminating?', () => {
     const { answer, next } = ask(built.build(), 'default/web-0')
     expect(answer.identity).toContainEqual({ label: 'Kept by', value: 'finalizer example.com/wait', from: 'API' })
     expect(answer.verdict.message).toBe(
-      'nothing to do, because it has ended, nothing of it runs, and nothing of its volumes is here',
+      'nothing to do: the pod has ended; no sandbox, container or process is left, and nothing of its volumes is on this node',
     )
     expect(next).toEqual([
-      'Start the kubelet: nobody else tells the API that the pod has ended, and may go.',
-      expect.stringMatching(/^The API keeps the pod until its finalizers are taken off: example\.com\/wait\./),
+      'Next, start the kubelet: only the kubelet reports to the API server that the pod has ended and may be deleted.',
+      expect.stringMatching(/^The API server keeps the pod until its finalizers are removed: example\.com\/wait\./),
     ])
     built.override = { kubelet: running }
-    expect(ask(built.build(), 'default/web-0').next[0]).toMatch(/^The kubelet runs, and is to tell the API/)
+    expect(ask(built.build(), 'default/web-0').next[0]).toMatch(/^The kubelet has to report to the API server/)
   })
 
   it('a kubelet runs and is at work on it: wait, and what for', () => {
@@ -121,14 +121,14 @@ describe('what is this orphaned pod?', () => {
     const { answer, next, screen } = ask(state, 'pg/sc-a')
     expect(answer.pods).toMatchObject([{ class: 'Gone', listed: false, signsOfLife: [] }])
     expect(new Set(answer.volumes.map(({ desired }) => desired))).toEqual(
-      new Set(['wanted by nobody: pod pg/sc-a has it, and is not in the API']),
+      new Set(['not wanted: left over from pod pg/sc-a, which was deleted from the API']),
     )
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
     expect(answer.verdict.message).toContain('2 blocked (DeletesData)')
     expect(next).toEqual([
       'Give --orphans to delete the data as well.',
-      expect.stringMatching(/^volctl apply --pod c2d7ef9e-\S+ carries out what is the pod's own, /),
-      expect.stringMatching(/^Its directory stays: volctl plan --orphans --pod c2d7ef9e-/),
+      expect.stringMatching(/^volctl plan --pod c2d7ef9e-\S+ shows just this, /),
+      expect.stringMatching(/^The pod's directory is left: volctl plan --orphans --pod c2d7ef9e-/),
     ])
     expect(screen).toContain('\nHeld by:\n  nobody\n')
     const { answer: all } = ask(state, 'pg/sc-a', NOBODY, { orphans: true })
@@ -140,7 +140,7 @@ describe('what is this orphaned pod?', () => {
     const { answer, next } = ask(await capture('forcedel-running/before.json'), 'pg/sc-b')
     expect(answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
     expect(answer.operations).toEqual([])
-    expect(next[0]).toMatch(/^Stop it first: crictl pods --label io\.kubernetes\.pod\.uid=d675c2c6-/)
+    expect(next[0]).toMatch(/^Stop the pod first: crictl pods --label io\.kubernetes\.pod\.uid=d675c2c6-/)
   })
 
   it('its directory has a file in it that is not the kubelet’s: that it is kept, and which', async () => {
@@ -180,8 +180,8 @@ describe('why is the device busy?', () => {
       expect(answer.volumes).toMatchObject([{ volume: { uniqueName: csiUniqueName(DRIVER, 'pv-1') } }])
       expect(answer.verdict.state).toBe('operation')
       expect(next.slice(0, 2)).toEqual([
-        `End what holds it, or volctl apply fails there: bash (pid 42), tail (pid 43, container ${'c'.repeat(13)} of pod ${uid(7)}), /dev/loop4, backed by ${TARGET}/image, device dm-3, which is made of 7:1.`,
-        'UnmountDevice and DetachVolume are refused while another mount namespace still has it mounted: end node-exporter (pid 50), or unmount it there (nsenter -t PID -m).',
+        `Stop what still holds this open, or volctl apply fails: bash (pid 42), tail (pid 43, container ${'c'.repeat(13)} of pod ${uid(7)}), /dev/loop4, backed by ${TARGET}/image, device dm-3, which is made of 7:1.`,
+        'volctl refuses UnmountDevice and DetachVolume while the volume is mounted in another mount namespace: stop node-exporter (pid 50), or unmount the volume there (nsenter -t PID -m).',
       ])
       for (const line of [
         '  bash (pid 42)',
@@ -205,7 +205,7 @@ describe('why is the device busy?', () => {
   it('nobody could look everywhere: that is said, and not that there is nobody', () => {
     const unseen = ['not root: what 12 processes hold, and where else it is mounted, cannot be seen']
     const { screen } = ask(terminating().build(), 'pv-1', { ...NOBODY, unseen })
-    expect(screen).toContain('\nHeld by:\n  nobody that can be seen\n  not root: ')
+    expect(screen).toContain('\nHeld by:\n  nobody, as far as visible\n  not root: ')
   })
 })
 
@@ -216,10 +216,10 @@ describe('“transport endpoint is not connected”', () => {
     built.override = { deadMounts: [{ path: `${ROOT}/${target}`, error: 'ENOTCONN' }] }
     const { answer, next, screen } = ask(built.build(), `${ROOT}/${target}/deep/in/it`)
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
-    expect(answer.verdict.message).toMatch(/; its mount is dead: transport endpoint is not connected \(ENOTCONN\)$/)
+    expect(answer.verdict.message).toMatch(/; the mount is dead: transport endpoint is not connected \(ENOTCONN\)$/)
     expect(answer.operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'dead' })
     expect(screen).toContain('DEAD: transport endpoint is not connected (ENOTCONN)')
-    expect(next).toEqual([expect.stringMatching(/^volctl apply --pod .* carries out just this/)])
+    expect(next).toEqual([expect.stringMatching(/volctl apply --pod .* carries it out\.$/)])
   })
 
   it('on a mount of a pod that lives: what has to be started anew', () => {
@@ -245,12 +245,12 @@ describe('why does this VolumeAttachment never go away?', () => {
     expect(answer.identity.map(({ label }) => label)).toEqual(
       expect.arrayContaining(['VolumeAttachment', 'Node', 'Attacher', 'PersistentVolume', 'Handle', 'Attached']),
     )
-    expect(answer.volumes).toMatchObject([{ desired: 'no pod of this node wants it', places: [] }])
+    expect(answer.volumes).toMatchObject([{ desired: 'not wanted by any pod on this node', places: [] }])
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'NotWanted', rule: 'S21' })
     expect(answer.verdict.message).toMatch(
       /while node\.status\.volumesInUse lists it, and the kubelet, which updates that, is down/,
     )
-    expect(next).toEqual([expect.stringMatching(/^volctl apply --volume pv-1 carries out just this/)])
+    expect(next).toEqual([expect.stringMatching(/volctl apply --volume pv-1 carries it out\.$/)])
   })
 
   it('a kubelet runs: detaching is the controller’s, and what that waits for', () => {
@@ -293,7 +293,7 @@ describe('why does this VolumeAttachment never go away?', () => {
     const wanted = idle().livingPod(POD, 'web-0', [claim]).published(POD, 'pv-1', '7:1').staged('pv-1', '7:1')
     expect(ask(wanted.build(), VA).answer.verdict).toEqual({
       state: 'nothing',
-      message: 'nothing to do, because it stays attached: pod default/web-0 wants it',
+      message: 'nothing to do: the volume stays attached: pod default/web-0 wants it',
       rule: 'R706',
     })
     const ran = idle().running(GONE, 'old').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
@@ -319,7 +319,7 @@ describe('what about the volume of a pod that lives?', () => {
       if (volume === undefined || volume.wantedBy.length === 0) continue
       asked++
       expect(answer.verdict.state, metadata.name).toBe('nothing')
-      expect(answer.verdict.message, metadata.name).toMatch(/^nothing to do, because it is wanted by pod pg\//)
+      expect(answer.verdict.message, metadata.name).toMatch(/^nothing to do: the volume is wanted by pod pg\//)
       expect(answer.operations, metadata.name).toEqual([])
       expect(volume.places.length, metadata.name).toBeGreaterThan(0)
       expect(next, metadata.name).toEqual([])

@@ -96,6 +96,6 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-function failure(reason: string, status = 0): ApiError {
+function failure(reason: 'NotFound' | 'BadAnswer', status = 0): ApiError {
   return new ApiError(reason, `${reason} in this test`, { status, reason })
 }

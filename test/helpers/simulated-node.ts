@@ -69,7 +69,9 @@ export class SimulatedNode {
       case 'mkdir':
         this.#make(target, 'dir')
         break
-      case 'write':
+      case 'writeContent':
+      case 'writeMarker':
+      case 'writeVolumeData':
         this.#make(target, 'file')
         break
       default:

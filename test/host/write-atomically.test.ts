@@ -106,7 +106,7 @@ describe('a second write', () => {
     expectTidy(path, next)
   })
 
-  it('another mode alone is not written (P29a)', async () => {
+  it('another mode alone is not written (P29)', async () => {
     const path = volume()
     await write(path, { foo: ['a', 0o644] })
     const before = generationOf(path)

@@ -57,33 +57,40 @@ describe('what a journal tells', () => {
     ])
   })
 
+  it('steps of earlier versions as they were written', () => {
+    const steps = [{ op: 'deleteScsiDevices', target: '/d' }]
+    const { applies, damaged } = read(BEGIN, line(1, { type: 'intent', operations: [{ ...intent('a'), steps }] }), '')
+    expect(damaged).toEqual([])
+    expect(renderJournal({ applies, damaged }, true, PLAIN)).toContain('deleteScsiDevices /d\n')
+  })
+
   it('for people', () => {
     expect(renderJournal(read(BEGIN, INTENT, OUTCOME, END), false, PLAIN)).toMatchInlineSnapshot(`
       "2026-11-21T12:00:00.000Z  plan p1  node n  by ann as root (pid 7)  exit 3 after 4s  1 done, 1 unfinished, 1 refused
         done         UnmountVolume       u  v  5ms
         unfinished   UnmountVolume       u  v
-                     it was begun and its end is not on record: volctl plan shows what is left
+                     began, but no end is recorded: volctl plan shows what is left to do
         refused      DetachVolume        -  w  0ms
                      Changed: x was 1, now 2
       "
     `)
     expect(renderJournal(read(BEGIN, INTENT, STATE_FILE), true, PLAIN)).toMatchInlineSnapshot(`
-      "2026-11-21T12:00:00.000Z  plan p1  node n  by ann as root (pid 7)  no end on record: killed, or at work  2 unfinished
+      "2026-11-21T12:00:00.000Z  plan p1  node n  by ann as root (pid 7)  no end recorded: killed, or still running  2 unfinished
         root: /r
         unfinished   UnmountVolume       u  v
-                     it was begun and its end is not on record: volctl plan shows what is left
-                     id a, begun at 2026-11-21T12:00:01.000Z
+                     began, but no end is recorded: volctl plan shows what is left to do
+                     ID a, started at 2026-11-21T12:00:01.000Z
                      PodGone: why
                      umount /m
-                     /s held {}
+                     /s contained {}
         unfinished   UnmountVolume       u  v
-                     it was begun and its end is not on record: volctl plan shows what is left
-                     id b, begun at 2026-11-21T12:00:01.000Z
+                     began, but no end is recorded: volctl plan shows what is left to do
+                     ID b, started at 2026-11-21T12:00:01.000Z
                      PodGone: why
                      umount /m
       "
     `)
-    expect(renderJournal(read(), false, PLAIN)).toBe('No apply is on record.\n')
+    expect(renderJournal(read(), false, PLAIN)).toBe('The journal has no applies.\n')
   })
 
   it('two applies at once, on two root directories, are told apart', () => {
@@ -99,10 +106,10 @@ describe('what a journal tells', () => {
     {
       name: 'the last line is cut off',
       lines: [BEGIN, INTENT.slice(0, 40)],
-      why: 'it is cut off: a crash, or an apply at work',
+      why: 'cut off by a crash, or by an apply that is still writing',
       at: 2,
     },
-    { name: 'a line in between is', lines: [BEGIN, '{"type":"int', INTENT], why: 'it is not JSON', at: 2 },
+    { name: 'a line in between is', lines: [BEGIN, '{"type":"int', INTENT], why: 'not JSON', at: 2 },
     {
       name: 'a line lacks what it needs',
       lines: [BEGIN, line(1, { type: 'intent' })],
@@ -154,7 +161,7 @@ describe('the files', () => {
     const directory = temporaryDirectory()
     writeFileSync(`${directory}/${JOURNAL_FILE}.1`, '')
     truncateSync(`${directory}/${JOURNAL_FILE}.1`, 2 ** 40)
-    expect(() => readJournal(directory)).toThrow(/jsonl\.1 cannot be read: it is larger than \d+ bytes$/)
+    expect(() => readJournal(directory)).toThrow(/jsonl\.1 cannot be read: larger than \d+ bytes$/)
   })
 
   it('with a second name, under which somebody may have written, they are not read', () => {

@@ -1,4 +1,4 @@
-/** Where each distribution leaves word of its stopped kubelet: unit, drop-ins, environment and configuration files (S8, N22, N23). */
+/** Where each distribution leaves word of its stopped kubelet: unit, drop-ins, environment and configuration files (S8, N16, N23). */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findKubelet, startableKubelets } from '../../src/core/node/kubelet/find-kubelet.ts'

@@ -35,20 +35,20 @@ const CASES: readonly Case[] = [
       [`${volumeDir('configmap')}/key`]: '..data/key',
       [`${volumeDir('configmap')}/old`]: '..data/old',
     },
-    planned: ['RemountVolume NotAsked write'],
+    planned: ['RemountVolume NotAsked writeContent'],
   },
   {
     there: 'a tmpfs that was never filled, and the marker of an earlier boot',
     source: SECRET,
     files: [`${volumeDir('secret')}/stray`, marker('wrapped_v')],
     mounted: { path: volumeDir('secret'), fsType: 'tmpfs' },
-    planned: ['MountVolume - unlink write write'],
+    planned: ['MountVolume - unlink writeContent writeMarker'],
   },
   {
     there: 'data where a tmpfs is to be mounted',
     source: { emptyDir: { medium: 'Memory' } },
     files: [`${volumeDir('empty-dir')}/data`, marker('v')],
-    planned: ['MountVolume DataUnderMountPoint unlink mkdir mount write'],
+    planned: ['MountVolume DataUnderMountPoint unlink mkdir mount writeMarker'],
   },
   {
     there: 'data in an emptyDir on disk',

@@ -17,7 +17,7 @@ import {
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
-import type { Operation, Plan } from '../../src/core/plan/plan.ts'
+import { type Operation, type Plan, STEP_FIELDS } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
@@ -38,17 +38,14 @@ const OPTIONS = planOptions({
 const FULL: Operation = {
   ...anOperation({ blocked: { code: 'HeldBy', message: 'm', hint: 'h' } }),
   steps: [
+    { op: 'mountDevice', target: '/t', detail: 'd', source: '/s', fsType: 'ext4', options: ['ro'] },
+    { op: 'mkdir', target: '/t', detail: 'exact', mode: '0750' },
     {
-      op: 'mount',
+      op: 'setOwnership',
       target: '/t',
-      detail: 'd',
-      source: '/s',
-      fsType: 'ext4',
-      options: ['ro'],
-      mode: '0750',
       ownership: { gid: 1, policy: 'Always', readOnly: true, ignoreErrors: false },
-      label: 'u:r:t',
     },
+    { op: 'writeVolumeData', target: '/t', label: 'u:r:t' },
   ],
   volume: {
     ...{ name: 'v', podVolumeName: 'p', uniqueName: 'u', plugin: 'x', driver: 'd', handle: 'h', mode: 'Block' },
@@ -74,7 +71,7 @@ const document = (given: object = {}): Record<string, unknown> => ({
 
 describe('reading a saved plan', () => {
   it('what was written is read, with its options', () => {
-    const plan = aPlan({ operations: [FULL], refused: { rule: 'S1', code: 'X', message: 'm', hint: 'h' } })
+    const plan = aPlan({ operations: [FULL], refused: { rule: 'S1', code: 'WrongMachine', message: 'm', hint: 'h' } })
     const read = parsePlanFile(Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x')
     expect(read.operations).toEqual(plan.operations)
     expect(read).toMatchObject({ node: plan.node, bootID: plan.bootID, refused: plan.refused, options: OPTIONS })
@@ -86,7 +83,9 @@ describe('reading a saved plan', () => {
     const [read] = parse(document()).operations
     expect(Object.keys(read ?? {}).toSorted()).toEqual(Object.keys(operation.properties).toSorted())
     expect(Object.keys(read?.volume ?? {}).toSorted()).toEqual(Object.keys(volume.properties).toSorted())
-    expect(Object.keys(read?.steps[0] ?? {}).toSorted()).toEqual(Object.keys(step.properties).toSorted())
+    const fields = new Set(read?.steps.flatMap(Object.keys))
+    expect([...fields].toSorted()).toEqual(Object.keys(step.properties).toSorted())
+    expect(step.properties.op.enum).toEqual(Object.keys(STEP_FIELDS))
   })
 
   it.each(readdirSync(CAPTURES).filter((folder) => existsSync(join(CAPTURES, folder, 'before.json'))))(
@@ -109,8 +108,8 @@ describe('reading a saved plan', () => {
   const operation = (given: object): object => ({ operations: [{ ...anOperation(), ...given }] })
   const option = (given: object): object => ({ options: { ...OPTIONS, ...given } })
   it.each<{ name: string; given: object; code: string; message: string }>([
-    { name: 'another kind', given: { kind: 'NodeSnapshot' }, code: 'NotAPlan', message: 'its kind is "NodeSnapshot"' },
-    { name: 'no kind', given: { kind: undefined }, code: 'NotAPlan', message: 'its kind is missing' },
+    { name: 'another kind', given: { kind: 'NodeSnapshot' }, code: 'NotAPlan', message: 'kind is "NodeSnapshot"' },
+    { name: 'no kind', given: { kind: undefined }, code: 'NotAPlan', message: 'kind is missing' },
     {
       name: 'another API version',
       given: { apiVersion: 'volctl.io/v2' },
@@ -121,10 +120,15 @@ describe('reading a saved plan', () => {
       name: 'another volctl',
       given: { volctlVersion: '9.9.9' },
       code: 'PlanFileVersion',
-      message: 'of volctl "9.9.9"',
+      message: 'by volctl "9.9.9"',
     },
-    { name: 'another scope', given: { scope: 'cluster' }, code: 'PlanFileScope', message: 'its scope is "cluster"' },
-    { name: 'a plan that was printed', given: { options: undefined }, code: 'NotAPlan', message: 'printed, not saved' },
+    { name: 'another scope', given: { scope: 'cluster' }, code: 'PlanFileScope', message: 'scope is "cluster"' },
+    {
+      name: 'a plan that was printed',
+      given: { options: undefined },
+      code: 'NotAPlan',
+      message: 'not a file saved with --out',
+    },
     { name: 'no node', given: { node: undefined }, code: 'PlanFileDamaged', message: 'node is missing' },
     {
       name: 'a relative root',
@@ -152,10 +156,41 @@ describe('reading a saved plan', () => {
       message: 'operations[0].steps[0].target is missing',
     },
     {
+      name: 'a step of an earlier build',
+      given: operation({ steps: [{ op: 'write', target: '/t/ready' }] }),
+      code: 'PlanFileDamaged',
+      message:
+        'operations[0].steps[0].op is "write", which this volctl does not know: another build of volctl made the plan',
+    },
+    {
+      name: 'an inherited step',
+      given: operation({ steps: [{ op: 'constructor', target: '/t' }] }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].steps[0].op is "constructor", which this volctl',
+    },
+    {
+      name: 'a step with a field of another',
+      given: operation({ steps: [{ op: 'umount', target: '/t', source: '/s' }] }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].steps[0].source is given, and a step umount has none',
+    },
+    {
       name: 'a code with an escape',
       given: operation({ blocked: { code: '\u001b[31m', message: '' } }),
       code: 'PlanFileDamaged',
       message: 'operations[0].blocked.code is not a code',
+    },
+    {
+      name: 'a code that no operation is blocked with',
+      given: operation({ blocked: { code: 'Usage', message: '' } }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].blocked.code is not a code',
+    },
+    {
+      name: 'a reason that is not in the catalogue',
+      given: operation({ reason: 'NoSuchReason' }),
+      code: 'PlanFileDamaged',
+      message: 'operations[0].reason is not a code',
     },
     {
       name: 'an inode that is text',
@@ -210,11 +245,11 @@ describe('reading a saved plan', () => {
   })
 
   it.each([
-    { name: 'nothing', text: '', message: 'it is empty' },
-    { name: 'half of it', text: '{"kind":"Plan","oper', message: 'it is cut off' },
-    { name: 'no JSON', text: 'hello', message: 'it is not JSON' },
-    { name: 'a list', text: '[]', message: 'it holds no JSON object' },
-    { name: 'null', text: 'null', message: 'it holds no JSON object' },
+    { name: 'nothing', text: '', message: 'the file is empty' },
+    { name: 'half of it', text: '{"kind":"Plan","oper', message: 'the file is cut off' },
+    { name: 'no JSON', text: 'hello', message: 'the file is not JSON' },
+    { name: 'a list', text: '[]', message: 'the file is not a JSON object' },
+    { name: 'null', text: 'null', message: 'the file is not a JSON object' },
   ])('$name is one clear line', ({ text, message }) => {
     const wanted = expect.objectContaining({ code: 'PlanFileDamaged', message: expect.stringContaining(message) })
     expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
@@ -224,13 +259,13 @@ describe('reading a saved plan', () => {
   const many = Array.from({ length: 300_000 }, (_, index) => `"n${index}":0`)
 
   it.each([
-    { name: 'nesting without an end', text: '['.repeat(200_000), message: 'it is nested more than 100 deep' },
+    { name: 'nesting without an end', text: '['.repeat(200_000), message: 'the file is nested more than 100 deep' },
     {
       name: 'deep nesting in unknown places',
       text: later('['.repeat(100) + ']'.repeat(100)),
-      message: 'it is nested more than 100 deep',
+      message: 'the file is nested more than 100 deep',
     },
-    { name: 'too much of it', text: later(`{${many}}`), message: 'it holds more than 3000000 values' },
+    { name: 'too much of it', text: later(`{${many}}`), message: 'the file has more than 3000000 values' },
   ])('$name is more than is read (S34)', ({ text, message }) => {
     const wanted = expect.objectContaining({ code: 'PlanFileTooLarge', message: expect.stringContaining(message) })
     expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
@@ -280,7 +315,7 @@ describe('the file', () => {
     expect(() => writePlanFile(large, OPTIONS, path)).toThrow(
       expect.objectContaining({
         code: 'PlanNotWritten',
-        message: `plan file ${path}: no apply could read it: it is larger than ${76 * 2 ** 20} bytes`,
+        message: `plan file ${path}: too large for apply to read: the plan is larger than ${76 * 2 ** 20} bytes`,
         hint: expect.stringContaining('--max'),
       }),
     )

@@ -22,7 +22,7 @@ const file = { path: '/m/vol_data.json', dev: 1, ino: 2, size: 3, mtime: 1_700_0
 
 it.each<{ name: string; now: Partial<Operation>; want: string[] }>([
   { name: 'what came first is done by now', now: {}, want: [] },
-  { name: 'words', now: { message: 'other words', reason: 'PodFinished', rule: 'R1' }, want: [] },
+  { name: 'words', now: { message: 'other words', reason: 'PodFinished', rule: 'R220' }, want: [] },
   {
     name: 'another mount',
     now: { expects: [{ path: '/m', layers: [{ ...layer, id: 9, dev: '8:2' }] }] },

@@ -1,4 +1,4 @@
-/** Where a CSI volume has its directories, whatever its name looks like (C10, C14, C18; upstream's tables, C 11.1). */
+/** Where a CSI volume has its directories, whatever its name looks like (C10, C14, C18; upstream's tables). */
 import { describe, expect, it } from 'vitest'
 import type { VolumeToMount } from '../../src/core/desired/desired-state.ts'
 import {

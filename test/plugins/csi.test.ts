@@ -38,8 +38,8 @@ function offering(built: NodeBuilder, ...capabilities: string[]): NodeBuilder {
   return built
 }
 
-const STAGE = ['mkdir', 'write', 'NodeStageVolume']
-const PUBLISH = ['mkdir', 'write', 'NodePublishVolume']
+const STAGE = ['mkdir', 'writeVolumeData', 'NodeStageVolume']
+const PUBLISH = ['mkdir', 'writeVolumeData', 'NodePublishVolume']
 
 describe('steps', () => {
   it('a driver without staging gets the empty directory all the same (C50)', () => {

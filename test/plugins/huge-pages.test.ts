@@ -56,8 +56,8 @@ describe('the page size to mount with (P40)', () => {
     ],
     ['the pod itself', { containers: [{ name: 'c' }], resources: requests('2Mi') }, 'HugePages-2Mi', '2Mi'],
     ['limits alone', one({ limits: { 'hugepages-2Mi': '4Mi' } }), 'HugePages', /no container requests/],
-    ['a medium that is no size', one(requests('2Mi')), 'HugePages-big', /"big" is no page size/],
-    ['a request that is no size', one(requests('big')), 'HugePages', /"big" is no page size/],
+    ['a medium that is no size', one(requests('2Mi')), 'HugePages-big', /"big" is not a page size/],
+    ['a request that is no size', one(requests('big')), 'HugePages', /"big" is not a page size/],
   ])('%s', (_, spec, medium, expected) => {
     const found = requestedPageSize(pages(medium), { metadata: { name: 'a', uid: 'u' }, spec })
     if (typeof expected === 'string') expect(found).toEqual({ size: expected })

@@ -55,7 +55,7 @@ describe('a raw device is there with its link, its map and its loop device', () 
     const target = `${ROOT}/${MAPS}/${POD}`
     expect(only(plan(block()), 'MapVolume').steps).toEqual([
       { op: 'mkdir', target: `${ROOT}/${MAPS}`, mode: '0750' },
-      { op: 'mount', target, source: '/dev/sdb', options: ['bind'] },
+      { op: 'mapDevice', target, source: '/dev/sdb' },
       { op: 'symlink', target: `${ROOT}/${LINK}` },
       { op: 'losetup -f', target },
     ])
@@ -94,7 +94,7 @@ describe('a volume that has grown (R455, R462)', () => {
       blocked?.code,
       ...steps.map(({ op, target }) => `${op} ${target}`),
     ])
-  const step = `NodeExpandVolume ${ROOT}/${MOUNT}`
+  const step = `growFileSystem ${ROOT}/${MOUNT}`
 
   it.each<{ name: string; made: NodeBuilder; expand: boolean; want: unknown[] }>([
     {

@@ -35,16 +35,16 @@ describe.skipIf(noBlockDevices !== undefined)(`who uses the disk of a volume${no
     {
       use: 'its number open in a namespace, under a name of its own',
       // What is staged has a second mount in a namespace that is a copy: also a use (S24).
-      who: `${SLEEP}, which has DISKp1 open|globalmount, in the namespace of ${SLEEP}`,
+      who: `${SLEEP}, which has DISKp1 open|globalmount, in the mount namespace of ${SLEEP}`,
     },
     { use: 'the other partition mounted', who: 'ext4 mount \\d+ of DISKp2 on /backup' },
     {
       use: 'the other partition mounted in a namespace',
-      who: `ext4 mount \\d+ of DISKp2 on /away, in the namespace of ${SLEEP}|globalmount, in the namespace of ${SLEEP}`,
+      who: `ext4 mount \\d+ of DISKp2 on /away, in the mount namespace of ${SLEEP}|globalmount, in the mount namespace of ${SLEEP}`,
     },
     {
       use: 'the other partition detached lazily',
-      who: 'the ext4 file system on DISKp2, of which somebody has something open',
+      who: 'the ext4 file system on DISKp2, which is still mounted or has open files',
     },
     { use: 'a loop device on the other partition', who: '/dev/loop\\d+, backed by DISKp2' },
   ])('S21: $use: nothing takes it away', ({ use, who }) => {
@@ -87,7 +87,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a volume that is no disk of its o
       { use: 'a file of it open', who: /sleep|sh/ },
       { use: 'a process in it', who: /sleep|sh/ },
       { use: 'a directory of it mounted', who: /mount \d+ of .* on \/second/ },
-      { use: 'it mounted in a namespace', who: /mount \d+ of .* on \/away, in the namespace of/ },
+      { use: 'it mounted in a namespace', who: /mount \d+ of .* on \/away, in the mount namespace of/ },
       { use: 'a loop device on a file of it', who: /\/dev\/loop\d+, backed by .*\/vol-1\/image/ },
     ])('S21: $use: it is not detached', ({ use, who }) => {
       for (const end of [found.own[use], found.kept[use]]) {
@@ -114,7 +114,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a volume that is no disk of its o
 
     it.skipIf(noBtrfs !== undefined)(`S20, S21: btrfs holds it by its source device${noBtrfs ?? ''}`, () => {
       expect(found.btrfs.free).toBe('done')
-      expect(found.btrfs.held).toMatch(/^refused HeldBy: .*somebody who has \/dev\/loop\d+ open/)
+      expect(found.btrfs.held).toMatch(/^refused HeldBy: .*a process or a device that has \/dev\/loop\d+ open/)
       expect(found.btrfs.mounted).toMatch(/^refused HeldBy: .*btrfs mount \d+ of \/dev\/loop\d+ on \/btrfs/)
       expect(found.btrfs.open).toMatch(/^refused HeldBy: .*(sleep|sh) \(pid \d+\), which has \/dev\/loop\d+ open/)
     })

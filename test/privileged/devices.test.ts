@@ -18,7 +18,7 @@ describe.skipIf(noBlockDevices !== undefined)(
       expect(found.free).toEqual([])
       expect(found.mounted).toEqual([
         expect.stringMatching(/^the ext4 file system on \/dev\/loop\d+, /),
-        expect.stringMatching(/who has \/dev\/loop\d+ open/),
+        expect.stringMatching(/that has \/dev\/loop\d+ open/),
       ])
       expect(found.shown).toEqual([])
       expect(found.lazily).toEqual({
@@ -34,9 +34,9 @@ describe.skipIf(noBlockDevices !== undefined)(
         disk: [
           expect.stringMatching(/^dev, backed by \/loop\d+$/),
           'map, backed by /',
-          'perhaps own: what its backing file /xvda is could not be found out',
+          'possibly own: its backing file /xvda could not be identified',
         ],
-        map: ['perhaps own: what its backing file /xvda is could not be found out'],
+        map: ['possibly own: its backing file /xvda could not be identified'],
       })
     })
 

@@ -42,7 +42,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     expect(loops).toEqual(loop === null ? [] : [{ device: loop, backingFile: `${volume}/image` }])
     expect({ kernel, notes }).toEqual({ kernel: [], notes: [] })
     expect(found.advice.filter(({ code }) => code === 'HeldBy').map(({ text }) => text)).toEqual([
-      expect.stringContaining(`End what holds it, or volctl apply fails there: sh (pid ${pids.cwd}), `),
+      expect.stringContaining(`Stop what still holds this open, or volctl apply fails: sh (pid ${pids.cwd}), `),
       expect.stringMatching(
         `^UnmountDevice and DetachVolume are refused while .*: end sh \\(pid ${pids.inside}\\), sh \\(pid ${pids.mount}\\)`,
       ),
@@ -101,7 +101,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     expect(runs.holders.processes).toContainEqual(
       expect.objectContaining({ pid: held, container: 'b'.repeat(13), pod: { uid: runs.pods[0]?.pod.uid } }),
     )
-    expect(runs.advice[0]?.text).toMatch(/^Stop it first: crictl pods /)
+    expect(runs.advice[0]?.text).toMatch(/^Stop the pod first: crictl pods /)
   })
 
   it('the same offline but for the holders; nothing is written', async () => {
@@ -123,14 +123,18 @@ describe.skipIf(cannot !== undefined)(`with the least power${cannot === undefine
       user: Pick<Explanation, 'holders' | 'verdict'>
     }>('leastPower')
     const { shown, refused, hidden } = found
-    const hides = '  /proc hides processes of others (its option hidepid): '
+    const hides = '  /proc hides processes of other users (mount option hidepid), so '
     for (const { root, user, blind } of [shown, refused, hidden]) {
       expect(root).toMatch(`  sh (pid ${found.pid})\n    cwd `)
-      for (const text of [user, blind]) expect(text).toMatch(/^ {2}nobody that can be seen\n {2}\S/)
+      for (const text of [user, blind]) expect(text).toMatch(/^ {2}nobody, as far as visible\n {2}\S/)
     }
     for (const { user, blind } of [shown, refused]) {
-      expect(user).toMatch(/\n {2}not root: what \d+ processes hold, and where else it is mounted, cannot be seen$/)
-      expect(blind).toMatch(/\n {2}what \d+ processes hold, .*: CAP_SYS_PTRACE or .* is missing/)
+      expect(user).toMatch(
+        /\n {2}volctl does not run as root: the open files and mounts of \d+ processes cannot be read$/,
+      )
+      expect(blind).toMatch(
+        /\n {2}the open files and mounts of \d+ processes cannot be read: CAP_SYS_PTRACE or .* is missing/,
+      )
       expect(user + blind).not.toContain(hides)
     }
     expect(hidden.user).toContain(hides)
@@ -138,7 +142,7 @@ describe.skipIf(cannot !== undefined)(`with the least power${cannot === undefine
     expect(found.user.holders).toMatchObject({
       known: true,
       processes: [],
-      notes: [expect.stringMatching(/^not root: /)],
+      notes: [expect.stringMatching(/^volctl does not run as root: /)],
     })
   })
 })

@@ -26,7 +26,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('an apply that is killed between the unmount and the log-out is finished by the next (R837)', async () => {
-      const release = ['deleteScsiDevices', 'iscsiLogout', 'unlink', 'rmdir']
+      const release = ['removeIscsiDisks', 'iscsiLogout', 'unlink', 'rmdir']
       expect(await inNamespace(WORKER, 'killed', true)).toEqual({
         first: ['umount', ...release],
         signal: 'SIGKILL',

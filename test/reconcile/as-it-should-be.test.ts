@@ -110,7 +110,7 @@ const ROWS: readonly Row[] = [
       )
     },
     said: ['error MountedButNotAttached'],
-    words: 'there is no VolumeAttachment csi-',
+    words: '(VolumeAttachment csi-',
   },
   {
     name: 'the VolumeAttachment of a raw block volume is absent',
@@ -122,7 +122,7 @@ const ROWS: readonly Row[] = [
     },
     said: ['error MountedButNotAttached'],
     ask: 'pv/pv-blk1',
-    words: 'there is no VolumeAttachment csi-',
+    words: '(VolumeAttachment csi-',
   },
   {
     name: 'the Node does not list it as attached',
@@ -131,7 +131,7 @@ const ROWS: readonly Row[] = [
       status.volumesAttached = without(status.volumesAttached ?? [], ({ name }) => name === NAME)
     },
     said: ['error MountedButNotAttached'],
-    words: 'it is not in node.status.volumesAttached',
+    words: 'node.status.volumesAttached does not list it',
   },
   {
     name: 'the Node does not report it in use (O7)',
@@ -140,14 +140,14 @@ const ROWS: readonly Row[] = [
       status.volumesInUse = without(status.volumesInUse ?? [], (name) => name === NAME)
     },
     said: ['error MountedButNotInUse'],
-    words: 'not reported in use',
+    words: 'node.status.volumesInUse does not list it',
   },
   {
     name: 'another node has it attached as well, and its mode is ReadWriteOnce (S30)',
     change: attachElsewhere,
     said: ['error TwoWriters'],
     words:
-      'against its access mode (ReadWriteOnce): node-2 since 2026-11-21T01:02:03Z; which pods use it there is not known',
+      'which its access mode (ReadWriteOnce) does not allow: node-2 since 2026-11-21T01:02:03Z; which pods use it there is not known',
   },
   {
     name: 'the same, and the pods of the other node are known',
@@ -160,14 +160,14 @@ const ROWS: readonly Row[] = [
     words: 'node-2 since 2026-11-21T01:02:03Z, where pod pg/twin uses it',
   },
   {
-    name: 'the Node names a CSI volume as in use that nothing bears',
+    name: 'the Node lists as in use a CSI volume that nothing here explains',
     change: (draft) => nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost'),
     said: ['warning NameWithoutVolume'],
     ask: 'kubernetes.io/csi/loop.pg.test^vol-lost',
-    words: 'volumesInUse of pg-node names kubernetes.io/csi/loop.pg.test^vol-lost',
+    words: 'kubernetes.io/csi/loop.pg.test^vol-lost is still listed in node.status.volumesInUse of pg-node',
   },
   {
-    name: 'the Node names a LUN as attached that nothing bears',
+    name: 'the Node lists as attached a LUN that nothing here explains',
     change: (draft) =>
       nodeOf(draft).status.volumesAttached?.push({
         name: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0',
@@ -175,7 +175,7 @@ const ROWS: readonly Row[] = [
       }),
     said: ['warning NameWithoutVolume'],
     ask: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0',
-    words: 'volumesAttached of pg-node names kubernetes.io/iscsi/10.0.0.1:iqn.x:0',
+    words: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0 is still listed in node.status.volumesAttached of pg-node',
   },
   ...(['ro', 'rw,emergency_ro', 'rw,shutdown'] as const).map(
     (options): Row => ({
@@ -203,7 +203,7 @@ const ROWS: readonly Row[] = [
     // The volumes that are its directories, and itself.
     said: Array.from({ length: 4 }, () => 'error ReadOnlyFileSystem'),
     ask: '/var/lib/kubelet',
-    words: 'lies on a file system that is read-only',
+    words: 'is on a read-only file system',
   },
   {
     name: 'the node is tainted out-of-service',
@@ -212,7 +212,7 @@ const ROWS: readonly Row[] = [
       object.spec = { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] }
     },
     said: ['error NodeOutOfService'],
-    words: 'detaches its volumes without asking',
+    words: 'detaches its volumes even while they are mounted',
   },
   ...['v1.32.9', 'v1.37.0', 'v1.20.4-k3s1', 'v2.0.0', 'nightly'].map(
     (version): Row => ({
@@ -220,7 +220,7 @@ const ROWS: readonly Row[] = [
       change: (draft) => Object.assign(nodeOf(draft).status.nodeInfo ?? {}, { kubeletVersion: version }),
       said: ['warning VersionUntested'],
       verdict: '',
-      words: `is ${version}, and volctl was tried with 1.33 to 1.36`,
+      words: `runs kubelet ${version}, and volctl was tested with 1.33 to 1.36`,
     }),
   ),
   {
@@ -280,7 +280,7 @@ const ROWS: readonly Row[] = [
     },
     said: ['warning DriverMissing'],
     ask: 'pv/pv-hp1',
-    words: 'CSI driver hostpath.csi.k8s.io is not registered here',
+    words: 'CSI driver hostpath.csi.k8s.io is not registered on this node',
   },
   {
     name: 'CSINode does not list its driver',
@@ -291,7 +291,7 @@ const ROWS: readonly Row[] = [
     },
     said: ['warning DriverNotInCsiNode'],
     ask: 'pv/pv-hp1',
-    words: 'does not list driver hostpath.csi.k8s.io',
+    words: 'CSI driver hostpath.csi.k8s.io answers on this node, but the CSINode object does not list it',
   },
 ]
 

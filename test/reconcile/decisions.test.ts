@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { globalMounts } from '../../src/core/actual/global-mounts.ts'
 import { podVolumes } from '../../src/core/actual/pod-volumes.ts'
+import { globalMounts } from '../../src/core/devices/global-mounts.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { pluginNamed } from '../../src/core/plugins/registry.ts'
@@ -31,7 +31,7 @@ it('every pod, volume and staging directory can be asked why', () => {
   const why = new Map(decisions.map((each) => [each.path, each]))
   expect(why.get(`${ROOT}/pods/${uid(2)}`)).toMatchObject({ rule: 'S5' })
   expect(why.get(`${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~csi/pv-1/mount`)?.why).toBe(
-    'it is wanted, and as it should be',
+    'the volume is wanted, and as it should be',
   )
   expect(why.get(`${ROOT}/pods/${uid(2)}/volumes/kubernetes.io~host-path/h`)?.why).toContain('mounts nothing')
   expect(why.get(`${ROOT}/pods/${uid(9)}/volumes/kubernetes.io~secret/s`)?.why).toContain('UnmountVolume')

@@ -124,7 +124,7 @@ describe('what the plan leaves is waited for', () => {
   })
 })
 
-describe('a volume that cannot be told, whatever its name', () => {
+describe('a volume that could not be identified, whatever its name', () => {
   const unknown = (built: NodeBuilder): NodeBuilder => built.published(GONE, 'other', '7:2', { stateFile: false })
   it('blocks the detach of one whose device nothing here tells', () => {
     expect(blocked(plan(unknown(attached())))).toEqual([

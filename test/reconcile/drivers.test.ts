@@ -38,7 +38,7 @@ describe('a socket of which something is wrong', () => {
     [
       'nobody behind it',
       [silent],
-      [`warning DriverSocketSilent: nobody answers behind socket ${REGISTRATION}: registration socket: ${refused}`],
+      [`warning DriverSocketSilent: no CSI driver answers on socket ${REGISTRATION}: registration socket: ${refused}`],
     ],
     [
       'two of one name',
@@ -47,7 +47,7 @@ describe('a socket of which something is wrong', () => {
         { ...ALIVE, path: 'plugins_registry/new.sock' },
       ],
       [
-        `warning DriverSocketTwice: two sockets are of driver ${DRIVER}, and ${REGISTRATION} is not the one that is called: ${outvoted}`,
+        `warning DriverSocketTwice: CSI driver ${DRIVER} has two sockets, and ${REGISTRATION} is not the one in use: ${outvoted}`,
       ],
     ],
     [
@@ -61,7 +61,7 @@ describe('a socket of which something is wrong', () => {
       'found without a registration (C28)',
       [{ ...ALIVE, path: ENDPOINT, error: 'no registration socket names it' }],
       [
-        `warning DriverNotKnown: CSI driver ${DRIVER} answers on ${ENDPOINT}, and the kubelet does not know it: no registration socket names it`,
+        `warning DriverNotKnown: CSI driver ${DRIVER} answers on ${ENDPOINT} but is not registered with the kubelet: no registration socket names it`,
       ],
     ],
     [
@@ -76,11 +76,11 @@ describe('a socket of which something is wrong', () => {
 
 describe('a volume whose driver cannot be called says why, to be mounted and to be unmounted', () => {
   it.each<[string, CsiSocket[], string]>([
-    ['no socket', [], `CSI driver ${DRIVER} is not registered here`],
+    ['no socket', [], `CSI driver ${DRIVER} is not registered on this node`],
     [
       'nobody behind a socket',
       [silent],
-      `CSI driver ${DRIVER} is not registered here; nobody answers behind ${REGISTRATION}`,
+      `CSI driver ${DRIVER} is not registered on this node; no answer on ${REGISTRATION}`,
     ],
     [
       'registered but dead',

@@ -17,18 +17,18 @@ const words = ({ op, fsType, options }: Step): string => [op, fsType, ...(option
 
 describe('an emptyDir that is half there converges (P36)', () => {
   it.each([
-    { there: 'nothing', built: wanting({}), steps: ['mkdir', 'write'] },
-    { there: 'the directory', built: wanting({}).dir(DIR).file(`${DIR}/data`), steps: ['mkdir', 'write'] },
-    { there: 'the marker', built: wanting({}).file(READY), steps: ['unlink', 'mkdir', 'write'] },
+    { there: 'nothing', built: wanting({}), steps: ['mkdir', 'writeMarker'] },
+    { there: 'the directory', built: wanting({}).dir(DIR).file(`${DIR}/data`), steps: ['mkdir', 'writeMarker'] },
+    { there: 'the marker', built: wanting({}).file(READY), steps: ['unlink', 'mkdir', 'writeMarker'] },
     {
       there: 'the marker of a tmpfs from before the boot',
       built: wanting({ medium: 'Memory' }).dir(DIR).file(READY),
-      steps: ['unlink', 'mkdir', 'mount tmpfs', 'write'],
+      steps: ['unlink', 'mkdir', 'mount tmpfs', 'writeMarker'],
     },
     {
       there: 'a tmpfs without its marker',
       built: wanting({ medium: 'Memory' }).mount(DIR, { fsType: 'tmpfs' }),
-      steps: ['write'],
+      steps: ['writeMarker'],
     },
   ])('$there', ({ built, steps }) => {
     expect(only(plan(built), 'MountVolume').steps.map(words)).toEqual(steps)
@@ -85,7 +85,7 @@ describe('an emptyDir that a person has to look at', () => {
 
   it.each(['0', '-1Gi'])('sizeLimit %s limits nothing (P38)', (sizeLimit) => {
     const { steps } = only(plan(wanting({ medium: 'Memory', sizeLimit })), 'MountVolume')
-    expect(steps.map(words)).toEqual(['mkdir', 'mount tmpfs', 'write'])
+    expect(steps.map(words)).toEqual(['mkdir', 'mount tmpfs', 'writeMarker'])
   })
 })
 
@@ -96,7 +96,7 @@ it('a group goes to the directory before the marker says that it is ready (P34)'
   const securityContext = { fsGroup: 2000, fsGroupChangePolicy: 'OnRootMismatch' }
   built.pods.push({ ...pod, spec: { ...pod.spec, securityContext } })
   const { steps } = only(plan(built), 'MountVolume')
-  expect(steps.map(words)).toEqual(['mkdir', 'mount tmpfs', 'setOwnership', 'write'])
+  expect(steps.map(words)).toEqual(['mkdir', 'mount tmpfs', 'setOwnership', 'writeMarker'])
   expect(steps[2]).toMatchObject({
     target: `${ROOT}/${DIR}`,
     ownership: { gid: 2000, policy: 'Always', ignoreErrors: true },

@@ -50,7 +50,7 @@ describe('flexVolume', () => {
   })
 
   it.each([
-    { name: 'not installed', drivers: [], says: 'is not installed here' },
+    { name: 'not installed', drivers: [], says: 'is not installed on this node' },
     { name: 'not looked for', drivers: undefined, says: 'was not looked for' },
     {
       name: 'not executable',

@@ -49,7 +49,7 @@ const podDir = (plugin: string, n = 2) => `pods/${uid(n)}/volumes/${plugin}/v`
 
 describe('iSCSI', () => {
   const global = `plugins/kubernetes.io/iscsi/iface-default/10.0.0.1:3260-${IQN}-lun-1`
-  const first = [`mkdir ${global}`, `write ${global}/iscsi.json`, `iscsiLogin ${global}`]
+  const first = [`mkdir ${global}`, `writeIscsiRecord ${global}/iscsi.json`, `iscsiLogin ${global}`]
   const bind = (n = 2) => [
     `mkdir ${podDir('kubernetes.io~iscsi', n)}`,
     `mount ${podDir('kubernetes.io~iscsi', n)} ${global} bind`,
@@ -132,7 +132,7 @@ describe('raw block: every pod’s operation finds the device, and maps it (P83,
       name: 'iscsi',
       spec: { iscsi: ISCSI },
       map: iscsiMap,
-      find: [`write ${iscsiMap}/iscsi.json`, `iscsiLogin ${iscsiMap}`],
+      find: [`writeIscsiRecord ${iscsiMap}/iscsi.json`, `iscsiLogin ${iscsiMap}`],
     },
     { name: 'fc', spec: { fc: FC }, map: fcMap, find: [`fcFind ${fcMap}`] },
   ])('$name', ({ name, spec, map, find }) => {
@@ -142,7 +142,7 @@ describe('raw block: every pod’s operation finds the device, and maps it (P83,
       [
         `mkdir ${map}`,
         ...find,
-        `mount ${map}/${uid(2)} bind`,
+        `mapDevice ${map}/${uid(2)}`,
         `symlink pods/${uid(2)}/volumeDevices/kubernetes.io~${name}/v`,
         `losetup -f ${map}/${uid(2)}`,
       ],

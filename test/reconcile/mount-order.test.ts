@@ -1,4 +1,4 @@
-/** Which of several pods mounts a volume first, and what a mount comes after (S22, S30, R418d, R829). */
+/** Which of several pods mounts a volume first, and what a mount comes after (S22, S30, R418, R829). */
 import { describe, expect, it } from 'vitest'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
@@ -43,7 +43,7 @@ describe('the first pod that can carries the stage', () => {
   })
 })
 
-describe('ReadWriteOncePod (R430 step 5, R829)', () => {
+describe('ReadWriteOncePod (R430, R829)', () => {
   const exclusive = (): NodeBuilder => shared(['ReadWriteOncePod'])
 
   it('of two pods that want it one mounts it, and the other waits', () => {

@@ -107,7 +107,7 @@ describe('of CSI', () => {
     many.inUse.push(`kubernetes.io/csi/${DRIVER}^pv-1`)
     many.published(uid(2), 'pv-1', '7:1').staged('pv-1', '7:1')
     expect(verdict(many, `va/${name}`)).toMatchObject({ state: 'nothing' })
-    expect(verdict(many, `va/${name}`).message).toContain('it is to node node-2')
+    expect(verdict(many, `va/${name}`).message).toContain('the attachment is of node node-2')
   })
 
   it('not where its access mode allows several nodes', () => {
@@ -122,7 +122,7 @@ describe('of CSI', () => {
     }
     const [wait] = plan(built).waiting
     expect(wait?.code).toBe('NotAttached')
-    expect(wait?.message).toContain('whether pv-1 is attached elsewhere cannot be told with this credential (S30)')
+    expect(wait?.message).toContain('this credential cannot show whether pv-1 is attached to another node')
     expect(plan(wanting()).waiting[0]?.message).not.toContain('cannot be told')
   })
 })

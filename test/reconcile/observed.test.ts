@@ -502,18 +502,18 @@ describe('what a write leaves that was interrupted is told (P28, P29)', () => {
   it.each<[string, () => NodeBuilder, string | undefined]>([
     ['nothing', linked, undefined],
     ['a link is missing', written, `${ROOT}/${dir}/k is missing`],
-    ['a new link to the data', () => linked().link(`${dir}/..data_tmp`, '..x'), `${ROOT}/${dir}/..data_tmp is left`],
+    ['a new link to the data', () => linked().link(`${dir}/..data_tmp`, '..x'), `${ROOT}/${dir}/..data_tmp was left`],
     [
       'a generation',
       () => linked().dir(`${dir}/..2026_11_21_02_15_53.1`),
-      `${ROOT}/${dir}/..2026_11_21_02_15_53.1 is left`,
+      `${ROOT}/${dir}/..2026_11_21_02_15_53.1 was left`,
     ],
-    ['a link of the old content', () => linked().link(`${dir}/old`, '..data/old'), `${ROOT}/${dir}/old is left`],
+    ['a link of the old content', () => linked().link(`${dir}/old`, '..data/old'), `${ROOT}/${dir}/old was left`],
     ['somebody else’s link', () => linked().link(`${dir}/old`, '/etc'), undefined],
     ['a directory for a nested mount', () => linked().dir(`${dir}/nested`), undefined],
   ])('%s', (_name, built, want) => {
     const [operation] = plan(built()).operations
-    expect(operation?.message.split(' of a write')[0]?.split(';')[0]).toBe(want)
+    expect(operation?.message.split(' by an interrupted')[0]?.split(';')[0]).toBe(want)
   })
 })
 
@@ -556,8 +556,8 @@ describe('what cannot be filled is blocked, and says why', () => {
     const dir = `pods/${uid(2)}/volumes/kubernetes.io~downward-api/v`
     const [operation] = plan(wanting({ downwardAPI: { items: [] } }).mount(dir)).operations
     expect(operation?.steps.map(({ op, target }) => `${op} ${target.split('/').at(-1)}`)).toEqual([
-      'write ..data',
-      'write ready',
+      'writeContent ..data',
+      'writeMarker ready',
     ])
     expect(operation?.expects).toMatchObject([{ path: `${ROOT}/${dir}`, layers: [{ fsType: 'tmpfs' }] }])
   })

@@ -742,7 +742,7 @@ describe('S21 detach', () => {
     const made = plan(attached(), { devices: { 'pv-1': '/dev/sdb', 'pv-2': 'none' } })
     expect(made.operations[0]?.volume?.givenDevice).toBe('/dev/sdb')
     expect(made.problems).toMatchObject([
-      { code: 'NothingNamed', message: '--device pv-2: no volume on this node is called so' },
+      { code: 'NothingNamed', message: '--device pv-2 matches no volume on this node' },
     ])
   })
   it('one that is being deleted already is waited for', () => {
@@ -762,10 +762,10 @@ describe('S22 mount', () => {
     expect(made.operations.map((each) => [each.kind, each.blocked?.code])).toEqual([['MountVolume', undefined]])
     expect(made.operations[0]?.steps.map((step) => step.op)).toEqual([
       'mkdir',
-      'write',
+      'writeVolumeData',
       'NodeStageVolume',
       'mkdir',
-      'write',
+      'writeVolumeData',
       'NodePublishVolume',
     ])
   })
@@ -879,7 +879,7 @@ describe('S34 a server that is not shown to be the right one', () => {
     {
       name: "TlsNotVerified of the kubelet's credential",
       api: { podListCheck: { source: 'kubelet.conf', insecure: 'TlsNotVerified' } },
-      says: /asked with the kubelet's own credential, is not verified/,
+      says: /\(with the kubelet's own credential\) is not verified/,
     },
     { name: 'a word of a later version', api: { insecure: 'Weak' }, says: /is not verified/ },
   ])('$name: the plan says so and goes on, an apply is refused without its flag', ({ api, says }) => {

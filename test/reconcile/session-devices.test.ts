@@ -41,7 +41,7 @@ describe('iSCSI', () => {
       [
         'UnmountDevice',
         `umount ${dir}`,
-        `deleteScsiDevices ${dir}`,
+        `removeIscsiDisks ${dir}`,
         `iscsiLogout ${dir}`,
         `unlink ${dir}/iscsi.json`,
         `rmdir ${dir}`,
@@ -117,7 +117,7 @@ describe('iSCSI', () => {
     const dir = lunDir()
     const made = plan(node().file(`${dir}/iscsi.json`, record()))
     expect(steps(made)).toEqual([
-      ['UnmountDevice', `deleteScsiDevices ${dir}`, `iscsiLogout ${dir}`, `unlink ${dir}/iscsi.json`, `rmdir ${dir}`],
+      ['UnmountDevice', `removeIscsiDisks ${dir}`, `iscsiLogout ${dir}`, `unlink ${dir}/iscsi.json`, `rmdir ${dir}`],
     ])
     expect(blocks(made)).toEqual([undefined])
   })
@@ -144,7 +144,7 @@ describe('FC', () => {
   const NAME = '50060e801049cfd1-50060e801049cfd2-lun-1'
   it('unmount, devices, directory (P81)', () => {
     expect(steps(plan(node().mount(`${FC}/${NAME}`, DISK)))).toEqual([
-      ['UnmountDevice', `umount ${FC}/${NAME}`, `deleteScsiDevices ${FC}/${NAME}`, `rmdir ${FC}/${NAME}`],
+      ['UnmountDevice', `umount ${FC}/${NAME}`, `removeFcDisks ${FC}/${NAME}`, `rmdir ${FC}/${NAME}`],
     ])
   })
   it.each([
@@ -249,7 +249,7 @@ describe('raw block volumes (P83, P84, P101-P104)', () => {
         `umount ${map}/${GONE}`,
         `unlink ${map}/${GONE}`,
       ],
-      ['UnmapDevice', `deleteScsiDevices ${map}`, `iscsiLogout ${map}`, `unlink ${map}/iscsi.json`, `rmdir ${map}`],
+      ['UnmapDevice', `removeIscsiDisks ${map}`, `iscsiLogout ${map}`, `unlink ${map}/iscsi.json`, `rmdir ${map}`],
     ])
     expect(blocks(made)).toEqual([undefined, undefined])
     expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
@@ -279,7 +279,7 @@ describe('raw block volumes (P83, P84, P101-P104)', () => {
         `umount ${dir}/${GONE}`,
         `unlink ${dir}/${GONE}`,
       ],
-      ['UnmapDevice', `deleteScsiDevices ${dir}`, `rmdir ${dir}`],
+      ['UnmapDevice', `removeFcDisks ${dir}`, `rmdir ${dir}`],
     ])
   })
 

@@ -1,4 +1,4 @@
-/** What a vol_data.json alone tells of a volume that is to be undone: the kubelet's reconstruction (C75, C83, C88-C94; upstream's tables, C 11.1 and 11.2). */
+/** What a vol_data.json alone tells of a volume that is to be undone: the kubelet's reconstruction (C75, C83, C88-C94; upstream's tables). */
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'

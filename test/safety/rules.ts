@@ -20,9 +20,6 @@ const layouts = (...titles: readonly string[]): readonly Shown[] => shown('privi
 const LAZILY_DETACHED =
   'S20, S21: an ext4 that was detached lazily and is still open holds back every volume that it may be'
 
-/** How many rules safety.md has. */
-export const LAST_RULE = 34
-
 export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S1: [
     ...shown(
@@ -38,8 +35,8 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S1: one id that agrees is not enough where another contradicts, until that one is accepted',
       'S1: --node of another node than the kubelet here says that it is',
     ),
-    ...shown('reconcile/machine-ids', 'S1: compareIds'),
-    ...shown('node/own-node-name', 'S1: ownNodeName'),
+    ...shown('reconcile/identity/machine-ids', 'S1: compareIds'),
+    ...shown('node/kubelet/own-node-name', 'S1: ownNodeName'),
     ...shown('node/host-facts', 'S1: hostIdentity'),
     ...shown('api/read-api', 'refuses a node that does not exist (S1)'),
     ...planner('S1 right machine'),
@@ -98,7 +95,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   ],
   S8: [
     ...standing('S8: two kubelets, or one without an API server, are refused'),
-    ...shown('node/find-kubelet', 'S8: several kubelets', 'S8: a stopped kubelet'),
+    ...shown('node/kubelet/find-kubelet', 'S8: several kubelets', 'S8: a stopped kubelet'),
     ...layouts('S8, S18: $kind that fails half-way leaves nothing, and is brought up and down by the next'),
     ...shown('privileged/layouts/set-up-nested', 'S8, O35: on the layout %s'),
     ...shown('privileged/layouts/csi-nested', 'S8, O35: on the layout %s'),
@@ -132,7 +129,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S33: a link that somebody else could have made is not obeyed',
     ),
     ...shown(
-      'reconcile/outside-root',
+      'reconcile/obstacles/outside-root',
       'S8: a mount outside of the root directory holds the detach of the volume that its path is of',
       'S8, S24: it holds the unstage as well',
     ),
@@ -144,7 +141,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S9: a second containerd that knows nothing neither speaks for the node nor hides what the first one runs',
     ),
     ...broken('S9: a runtime that knows none of the pods that live is no witness, and nothing of a pod is undone'),
-    ...shown('node/pod-cgroups', 'S9: podUidsOfCgroup'),
+    ...shown('processes/pod-cgroups', 'S9: podUidsOfCgroup'),
     ...shown(
       'node/nested-kubelets',
       'S9: real cgroups',
@@ -156,7 +153,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S9: the pods of a kubelet in a container use no volume of this node',
     ),
     ...shown(
-      'reconcile/unknown-volumes',
+      'reconcile/unidentified-volumes',
       'a process alone, of a pod that nothing here knows',
       'a pod of a kubelet nested in a pod or a container',
     ),
@@ -173,7 +170,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S11: a kubelet between two crashes owns the devices, and one that is stopped does not',
       'S11: a kubelet of another name is known by its flags, or by who listens on its port',
     ),
-    ...shown('node/kubelet-shape', 'S11: isKubeletByFlags'),
+    ...shown('node/kubelet/kubelet-shape', 'S11: isKubeletByFlags'),
     ...broken('S11: while a kubelet runs only what pods that are gone have left for long is undone, and no device'),
     ...shown(
       'e2e/interruptions',
@@ -188,8 +185,8 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S11: stopped, while a timer may start it',
       'S11: held by another supervisor',
     ),
-    ...shown('node/kubelet-state', 'S11: judgeKubelet'),
-    ...shown('node/signs-of-life', 'S11: withSignsOfLife', 'S11: renewedSince'),
+    ...shown('node/kubelet/kubelet-state', 'S11: judgeKubelet'),
+    ...shown('node/kubelet/signs-of-life', 'S11: withSignsOfLife', 'S11: renewedSince'),
     ...shown('reconcile/settle', 'S11 settle time of a pod that is finished'),
   ],
   S12: [
@@ -204,7 +201,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('privileged/explaining', 'whom apply refuses to delete content for (S12) is whom explain names'),
     ...shown(
-      'reconcile/content-users',
+      'reconcile/obstacles/content-users',
       'S12: an emptyDir that is in use under another name is blocked with --orphans',
       'S12: what else is emptied or removed',
     ),
@@ -218,7 +215,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...broken('S13: data goes only with --orphans, and what is no data of an emptyDir never'),
     ...shown('privileged/content-users', 'S13: memory that is in use'),
     ...planner('S13 data of a pod that is gone'),
-    ...shown('reconcile/memory-data', 'S13 sub-paths of an emptyDir in memory'),
+    ...shown('reconcile/obstacles/memory-data', 'S13 sub-paths of an emptyDir in memory'),
   ],
   S14: [...broken('S14: a state file stays while its driver is away'), ...planner('S14 state files')],
   S15: [
@@ -235,7 +232,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
   S17: [
     ...broken('S17: a PersistentVolume that was made anew does not tell the handle of what is staged under its name'),
     ...planner('S17 recovered identity'),
-    ...shown('reconcile/csi-identity', 'S17: --handle does not lift the device check'),
+    ...shown('reconcile/identity/csi-identity', 'S17: --handle does not lift the device check'),
   ],
   S18: [
     ...USES,
@@ -286,7 +283,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...USES,
     ...shown('privileged/safety/hidden-file-system', LAZILY_DETACHED),
     ...broken('S21: what a second PersistentVolume shares the handle of is not detached'),
-    ...shown('apply/detach', 'detaching (S21)', 'beside a file system that no mount table shows (S20)'),
+    ...shown('apply/detach/detach', 'detaching (S21)', 'beside a file system that no mount table shows (S20)'),
     ...shown('privileged/device-uses', 'S21: %s: it is taken away', 'S21: $use: nothing takes it away'),
     ...shown(
       'privileged/device-uses',
@@ -297,13 +294,13 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('api/fresh-volumes', 'pod, claim and volume that were made after the last look (S21)'),
     ...shown('e2e/pod-appears', 'S21: a pod that came with a claim and a volume of its own keeps its disk attached'),
-    ...shown('apply/find-device', 'a device that is in use, while that of the volume is not known (S21)'),
+    ...shown('apply/disks/find-volume-device', 'a device that is in use, while that of the volume is not known (S21)'),
     ...shown(
-      'apply/require-device-unused',
+      'apply/disks/require-device-unused',
       'a process of nobody’s holds the map of a raw block volume',
       'a process of another pod of this node that wants the volume does not',
     ),
-    ...shown('apply/whole-disk', 'the disk and everything on it (S21)'),
+    ...shown('block/whole-disk', 'the disk and everything on it (S21)'),
     ...planner('S21 detach'),
   ],
   S22: [
@@ -320,7 +317,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...USES,
     ...layouts('S24: somebody else who has a staged volume mounted keeps it staged; its copy is nobody'),
     ...broken('S24: what somebody else has mounted as well is not unstaged, nor detached'),
-    ...shown('apply/preconditions', 'readers of a staged volume (S24)'),
+    ...shown('apply/operation/preconditions', 'readers of a staged volume (S24)'),
     ...planner('S24 unstage'),
   ],
   S25: [
@@ -341,7 +338,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S26: one that had looked before another did everything finds it done, and changes nothing',
     ),
     ...shown('privileged/unmounting', 'S18, S26: touches nothing where a foreign mount has come'),
-    ...shown('apply/preconditions', 'the mounts that the plan was made on (S18, S26)'),
+    ...shown('apply/operation/preconditions', 'the mounts that the plan was made on (S18, S26)'),
   ],
   S27: [
     ...shown(
@@ -367,7 +364,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('e2e/refusals', 'S29: no pod in the API, though processes of pods run'),
     ...shown('e2e/clock', 'S29: a cluster whose clock is right, and whose times are an hour old, is one from a backup'),
     ...planner('S29 outage guard'),
-    ...shown('reconcile/dead-drivers', 'S29 all mounts of one driver dead at once'),
+    ...shown('reconcile/obstacles/dead-drivers', 'S29 all mounts of one driver dead at once'),
   ],
   S30: [
     ...broken('S30: what another node has attached, too, against its access mode is neither unstaged nor detached'),

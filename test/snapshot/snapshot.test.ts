@@ -201,7 +201,7 @@ describe('readSnapshot', () => {
       says: '',
     },
     { name: 'text', bytes: 'hello', code: 'SnapshotNotJson', says: 'not JSON' },
-    { name: 'a list', bytes: '[]', code: 'SnapshotNotJson', says: 'no JSON object' },
+    { name: 'a list', bytes: '[]', code: 'SnapshotNotJson', says: 'not a JSON object' },
     { name: 'a pod list', bytes: '{"apiVersion":"v1","kind":"PodList"}', code: 'NotASnapshot', says: '"PodList"' },
     { name: 'no kind', bytes: '{}', code: 'NotASnapshot', says: 'missing' },
     {
@@ -216,13 +216,13 @@ describe('readSnapshot', () => {
       name: 'what is nested too deep',
       bytes: text.replace('"tree"', `"x":${'['.repeat(100)}${']'.repeat(100)},"tree"`),
       code: 'SnapshotTooLarge',
-      says: 'it is nested more than 100 deep',
+      says: 'the file is nested more than 100 deep',
     },
     {
       name: 'what would take more memory than it may',
       bytes: text.replace('"tree"', `"x":[${'[],'.repeat(1_500_000)}0],"tree"`),
       code: 'SnapshotTooLarge',
-      says: 'it holds more than 3000000 values',
+      says: 'the file has more than 3000000 values',
     },
     {
       name: 'what unpacks to more than it may',
@@ -240,13 +240,13 @@ describe('readSnapshot', () => {
       name: 'a mount table of more than the kernel can have',
       bytes: text.replace('25 0 254:0', 'x'.repeat(49 * 2 ** 20)),
       code: 'SnapshotTooLarge',
-      says: 'its mount table is larger than 50331648 bytes',
+      says: 'the mount table is larger than 50331648 bytes',
     },
     {
       name: 'a mount table of too many lines',
       bytes: text.replace('25 0 254:0 / / rw - ext4 /dev/vda1 rw', '1 1 7:1 / / r - a b r\\n'.repeat(400_001)),
       code: 'SnapshotTooLarge',
-      says: 'its mount table has more than 400000 lines',
+      says: 'the mount table has more than 400000 lines',
     },
     { name: 'a damaged mount table', bytes: text.replace('254:0', '254'), code: 'MountinfoDamaged', says: 'line 1' },
     {
@@ -287,7 +287,7 @@ describe('readSnapshot', () => {
   it.each(['/dev/zero', '/dev/null', '/dev/tty'])('opens no device: %s', async (path) => {
     await expect(readSnapshot(path)).rejects.toMatchObject({
       code: 'SnapshotUnreadable',
-      message: `snapshot ${path}: it is a device`,
+      message: `snapshot ${path}: a device, not a plain file`,
     })
   })
 
@@ -297,12 +297,12 @@ describe('readSnapshot', () => {
     const slow = (why: string) => ({
       code: 'SnapshotUnreadable',
       message: `snapshot ${path}: ${why} within 0.3 s`,
-      hint: 'Save it to a file first, and give that.',
+      hint: 'Save the snapshot to a file first, and give that file.',
     })
-    await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('nobody has written to it'))
+    await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('nothing was written to the pipe'))
     const writer = spawn('sh', ['-c', 'exec >"$0"; printf "{"; sleep 1000', path], { stdio: 'ignore' })
     try {
-      await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('it did not end'))
+      await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('the data did not end'))
     } finally {
       writer.kill('SIGKILL')
     }

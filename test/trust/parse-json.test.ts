@@ -126,7 +126,7 @@ describe('S34: values', () => {
     const names = Array.from({ length: 1_000_000 }, (_, index) => `"${index.toString(36)}":0`)
     const bytes = Buffer.from(`{${names.join(',')}}`)
     const begun = performance.now()
-    expect(() => parseJson(bytes)).toThrow('holds more than 3000000 values')
+    expect(() => parseJson(bytes)).toThrow('has more than 3000000 values')
     expect(performance.now() - begun).toBeLessThan(5_000)
   })
 })

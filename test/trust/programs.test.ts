@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { runCommand } from '../../src/core/trust/programs.ts'
+import { askProgram, runCommand } from '../../src/core/trust/programs.ts'
 
 it('a helper dies with the program that started it: a mount.nfs that hangs is not left to mount later', async () => {
   // The helper holds the pipe: it closes only when the helper has ended too.
@@ -36,4 +36,28 @@ it('a program that cannot be started for want of descriptors is a failure, not t
   const node = `exec ${process.execPath} --no-warnings --input-type=module -e "$0"`
   const { stdout, status } = spawnSync('/bin/bash', ['-c', `ulimit -n 200; ${node}`, script], { encoding: 'utf8' })
   expect({ stdout, status }).toEqual({ stdout: 'CommandFailed', status: 0 })
+})
+
+it('a program that is asked has the fixed environment and no input, and its answer comes whole', async () => {
+  expect(await askProgram('/bin/sh', ['-c', 'echo $LC_ALL $HOME; cat; pwd; echo no >&2; exit 3'], 5000)).toEqual({
+    status: 3,
+    stdout: 'C\n/\n',
+    stderr: 'no\n',
+    timedOut: false,
+  })
+})
+
+it('a program that is asked and does not answer is ended at the deadline', async () => {
+  const result = await askProgram('/bin/sh', ['-c', 'echo begun; exec sleep 1000'], 300)
+  expect(result).toEqual({ status: undefined, stdout: 'begun\n', stderr: '', timedOut: true })
+})
+
+it('a program that is asked and says too much is ended', async () => {
+  const result = await askProgram('/bin/sh', ['-c', 'exec yes'], 20_000)
+  expect(result).toMatchObject({ status: undefined, timedOut: true, flooded: true })
+})
+
+it('a program that cannot be asked: it is missing, or cannot be started', async () => {
+  await expect(askProgram('no-such-program', [], 5000)).rejects.toMatchObject({ code: 'CommandMissing' })
+  await expect(askProgram('/etc/passwd', [], 5000)).rejects.toMatchObject({ code: 'CommandFailed' })
 })

@@ -11,7 +11,7 @@ const NODE_READS = by(
 const SERVERS = not(
   'a decision of the API server, made anew with every request; volctl asks, and takes no answer for granted',
 )
-const CGROUPS = 'node/pod-cgroups'
+const CGROUPS = 'processes/pod-cgroups'
 
 export const ACCESS: Table = {
   'plugin/pkg/auth/authorizer/node/node_authorizer_test.go': {
@@ -88,7 +88,7 @@ export const ACCESS: Table = {
   'pkg/kubelet/kubeletconfig/configfiles': {
     'relative paths': {
       'from the directory of the file': by(
-        'node/find-kubelet',
+        'node/kubelet/find-kubelet',
         'takes relative paths of a file from its directory, those of flags from the working directory (N11)',
       ),
     },

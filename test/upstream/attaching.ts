@@ -7,13 +7,13 @@ const ATTACHES = not(
 const ASKS = not(
   'a question of the attach/detach controller about many volumes; volctl looks at each attachment when it needs it',
 )
-const FOUND = by('desired/volume-plugins', 'R010, R019, C31: plugin and unique name of a PersistentVolume')
+const FOUND = by('populator/volume-plugins', 'R010, R019, C31: plugin and unique name of a PersistentVolume')
 const INLINE = by(
-  'desired/volume-plugins',
+  'populator/volume-plugins',
   'R008, C32: an inline CSI volume has a made-up handle, and attaches under no CSIDriver',
 )
-const NO_SOURCE = by('desired/populate', 'P3 no plugin')
-const REQUIRED = byAll(by('desired/volume-plugins', 'attachRequired', 'attachRequired unset', 'no CSIDriver'))
+const NO_SOURCE = by('populator/populate', 'P3 no plugin')
+const REQUIRED = byAll(by('populator/volume-plugins', 'attachRequired', 'attachRequired unset', 'no CSIDriver'))
 const UNATTACHED = by('reconcile/safety', 'not attached', '%s waits')
 const ALLOCATABLE = not('the count of attachable volumes is for the scheduler; nothing of mounting reads it (C46, C69)')
 
@@ -21,13 +21,13 @@ export const ATTACHING: Table = {
   'pkg/volume/csi/csi_attacher_test.go': {
     TestAttacherAttach: {
       'attached under the computed name': by('reconcile/safety', 'is planned where the volume is attached and in use'),
-      'of another handle, driver or node: not seen': by('reconcile/attached-elsewhere', 'attachment of %s'),
+      'of another handle, driver or node: not seen': by('desired/attached-elsewhere', 'attachment of %s'),
       'attachError: not attached': by('apply/csi-bring-up', 'an attachment with an error and without "attached"'),
       'the making of it': ATTACHES,
     },
     TestAttacherAttachWithInline: { 'PersistentVolume, inline, nothing, attachError': ATTACHES },
     TestAttacherWithCSIDriver: {
-      'attachRequired false: none': by('desired/volume-plugins', 'attachRequired: false'),
+      'attachRequired false: none': by('populator/volume-plugins', 'attachRequired: false'),
       'true, unset, no CSIDriver: one': REQUIRED,
     },
     TestAttacherWaitForVolumeAttachmentWithCSIDriver: {
@@ -53,7 +53,7 @@ export const ATTACHING: Table = {
       'deleted, and gone': by('api/volume-attachments', 'is done when nobody holds it'),
       'not there: success': byAll(
         by('api/volume-attachments', 'whose answer was lost is looked at, not repeated'),
-        by('apply/detach', 'is done where the attachment is gone already'),
+        by('apply/detach/detach', 'is done where the attachment is gone already'),
       ),
       'forbidden: failure, and it is still there': by(
         'api/volume-attachments',
@@ -64,7 +64,7 @@ export const ATTACHING: Table = {
   'pkg/volume/csi/csi_plugin_test.go': {
     TestPluginCanAttach: {
       inline: INLINE,
-      'attachRequired true': by('desired/volume-plugins', 'attachRequired'),
+      'attachRequired true': by('populator/volume-plugins', 'attachRequired'),
       'no source': NO_SOURCE,
     },
     TestPluginFindAttachablePlugin: { inline: INLINE, PersistentVolume: REQUIRED, 'no source': NO_SOURCE },

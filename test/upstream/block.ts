@@ -66,7 +66,7 @@ export const BLOCK: Table = {
   'pkg/volume/util/volumepathhandler/volume_path_handler_test.go': {
     TestMapDevice: {
       'a link is made': MAPPED,
-      'a link that leads elsewhere is replaced': by('apply/link-device', 'a link that leads elsewhere'),
+      'a link that leads elsewhere is replaced': by('apply/disks/link-device', 'a link that leads elsewhere'),
       'empty or relative paths: error': instead(
         COMPUTED,
         by('plugins/csi-paths', 'is staged, published and mapped under its own name'),

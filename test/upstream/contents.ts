@@ -4,7 +4,7 @@ import { by, byAll, instead, not, type Table } from './verdict.ts'
 const EMPTY_DIR = 'reconcile/empty-dir'
 const REAL = 'privileged/set-up/empty-dir'
 const BYTES = 'desired/content-bytes'
-const WRITER = 'apply/write-atomically'
+const WRITER = 'host/write-atomically'
 const ATOMIC = 'privileged/set-up/atomic'
 const LIFE = by(REAL, 'is made, is there, and goes with its pod')
 const PAGES = by(REAL, 'emptyDir of huge pages')
@@ -105,7 +105,7 @@ export const CONTENTS: Table = {
     TestSetPerms: {
       'before anything is published': by(ATOMIC, 'P31, P53: a group reads what is its own'),
       'its error fails the write': by(
-        'apply/set-ownership',
+        'apply/mounts/set-ownership',
         'fail the operation, or are said where the plugin ignores them',
         'of single entries fail nothing, and are counted (P31)',
       ),

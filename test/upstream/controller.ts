@@ -12,7 +12,7 @@ const NOT_ATTACHED = instead(
   'S21: volctl detaches what is attached; what is not, or may not be, is left to the controller, and shown',
   by('reconcile/detach', 'what nobody wants and is not attached, or not any more, is left to it'),
 )
-const WANTED = by('desired/controller-wanted', 'S21, R706-R709: what the attach/detach controller wants')
+const WANTED = by('populator/controller-wanted', 'S21, R706-R709: what the attach/detach controller wants')
 const NODE = 'pkg/controller/volume/attachdetach'
 
 export const CONTROLLER: Table = {
@@ -43,7 +43,7 @@ export const CONTROLLER: Table = {
     OneVolumeDetachFail: {
       'not reported, uncertain': instead(
         'N59, S21: the attacher is waited for as long as --timeout allows, and its words are shown',
-        by('apply/detach', 'says whom it waits for, which is no failure'),
+        by('apply/detach/detach', 'says whom it waits for, which is no failure'),
       ),
       'wanted again: attached': CLUSTER,
     },
@@ -51,7 +51,7 @@ export const CONTROLLER: Table = {
       'in use, with the taint: detached': NEVER_FORCED,
       'and nothing comes to it': byAll(
         by('reconcile/mount-waits', 'a node that is out of service'),
-        by('apply/require-reported', 'out of service'),
+        by('apply/conditions/require-reported', 'out of service'),
       ),
     },
     NoOutOfServiceTainted: { 'in use, without the taint: not': IN_USE },
@@ -63,7 +63,7 @@ export const CONTROLLER: Table = {
     ReportMultiAttachError: {
       'without pods: the nodes': byAll(
         by('reconcile/mount-waits', 'two other nodes have it, and one may'),
-        by('reconcile/attached-elsewhere', 'nodes are sorted and named once'),
+        by('desired/attached-elsewhere', 'nodes are sorted and named once'),
       ),
       'pods of other nodes, by namespace': instead(
         'S2, R706: volctl lists the pods of its own node alone, and names the other nodes',
@@ -80,7 +80,7 @@ export const CONTROLLER: Table = {
       'gone or replaced: removed': NOBODY,
     },
     FindAndRemoveNonattachableVolumes: {
-      'not attachable any more': by('desired/controller-wanted', 'R012 attachRequired: false'),
+      'not attachable any more': by('populator/controller-wanted', 'R012 attachRequired: false'),
     },
   },
   [`${NODE}/attach_detach_controller_test.go`]: {
@@ -105,27 +105,30 @@ export const CONTROLLER: Table = {
   },
   [`${NODE}/util/util_test.go`]: {
     Test_CreateVolumeSpec: {
-      inline: by('desired/controller-wanted', 'R164 inline migrated'),
+      inline: by('populator/controller-wanted', 'R164 inline migrated'),
       'claim, ephemeral': by(
-        'desired/controller-wanted',
+        'populator/controller-wanted',
         'R707 a running pod',
         'R709: ephemeral wins where both are set',
       ),
-      'unbound, wrong claimRef': by('desired/controller-wanted', 'T109: $name is unresolved ($cause)'),
-      'not owned': by('desired/controller-wanted', 'T109: an ephemeral claim that the pod does not own is unresolved'),
+      'unbound, wrong claimRef': by('populator/controller-wanted', 'T109: $name is unresolved ($cause)'),
+      'not owned': by(
+        'populator/controller-wanted',
+        'T109: an ephemeral claim that the pod does not own is unresolved',
+      ),
     },
   },
   [`${NODE}/cache/actual_state_of_world_test.go`]: {
     'volumes and nodes': {
       'uncertain, confirmed, in use, to report': CLUSTER,
-      'another node has it': by('reconcile/attached-elsewhere', 'attachment of %s'),
+      'another node has it': by('desired/attached-elsewhere', 'attachment of %s'),
     },
   },
   [`${NODE}/cache/desired_state_of_world_test.go`]: {
     'nodes, volumes and pods': {
       'nodes come and go': CLUSTER,
-      'pods of a volume': by('desired/controller-wanted', 'names every pod that wants the volume'),
-      'pods of other nodes': by('desired/controller-wanted', 'R706 a pod of another node'),
+      'pods of a volume': by('populator/controller-wanted', 'names every pod that wants the volume'),
+      'pods of other nodes': by('populator/controller-wanted', 'R706 a pod of another node'),
     },
   },
   [`${NODE}/statusupdater/node_status_updater_test.go`]: { 'patches of nodes': { 'one fails, others go on': STATUS } },

@@ -3,8 +3,8 @@ import { by, byAll, instead, not, type Table } from './verdict.ts'
 
 const LOCAL = 'privileged/set-up/local'
 const ISCSI = 'apply/iscsi'
-const LOGIN = 'apply/iscsi-login'
-const FC_NAMES = by('iscsi-disk', 'the name of an FC directory, and udev’s links (P79, P80, P82)')
+const LOGIN = 'apply/iscsi/iscsi-login'
+const FC_NAMES = by('names/iscsi-disk', 'the name of an FC directory, and udev’s links (P79, P80, P82)')
 const FC = 'apply/fc'
 
 export const DEVICES: Table = {
@@ -12,7 +12,7 @@ export const DEVICES: Table = {
     'multipath parent': {
       'a map over a path, none': byAll(
         by(
-          'apply/fc-find',
+          'apply/fc/fc-find',
           'a multipath map is taken at once',
           'without a map every SCSI host looks once more, and the disk is taken (P80)',
         ),
@@ -55,8 +55,11 @@ export const DEVICES: Table = {
       ),
     },
     TestGetSELinuxMountContext: {
-      'quotes trimmed, none': by('reconcile/selinux', 'a global mount with $there (R808, TestGetSELinuxMountContext)'),
-      'no SELinux: none': by('reconcile/selinux', 'none without SELinux'),
+      'quotes trimmed, none': by(
+        'reconcile/mount-volumes/selinux',
+        'a global mount with $there (R808, TestGetSELinuxMountContext)',
+      ),
+      'no SELinux: none': by('reconcile/mount-volumes/selinux', 'none without SELinux'),
     },
     TestGetFileType: { 'each type, and none': by('plugins/host-path-type', 'lines of stat(1)') },
   },
@@ -92,9 +95,9 @@ export const DEVICES: Table = {
   },
   'pkg/volume/iscsi': {
     'names of directories': {
-      'iqn, eui, IPv6': by('iscsi-disk', 'the name of an iSCSI directory (P72, P77)'),
-      'no LUN: error': by('iscsi-disk', 'tells nothing: %s'),
-      'no interface': by('iscsi-disk', 'the interface is what the directory above says, and else unknown'),
+      'iqn, eui, IPv6': by('names/iscsi-disk', 'the name of an iSCSI directory (P72, P77)'),
+      'no LUN: error': by('names/iscsi-disk', 'tells nothing: %s'),
+      'no interface': by('names/iscsi-disk', 'the interface is what the directory above says, and else unknown'),
     },
     TestGetVolCount: {
       'directories that begin with the target’s name': instead(
@@ -111,7 +114,7 @@ export const DEVICES: Table = {
         'a block map’s directory',
       ),
     },
-    'portals named twice': { 'once each': by('iscsi-disk', 'a portal that is named twice') },
+    'portals named twice': { 'once each': by('names/iscsi-disk', 'a portal that is named twice') },
     'cloning of an interface': {
       'its settings': by(LOGIN, 'is a clone of the one that is named, and the directory bears its name'),
       'it fails: deleted again': by(
@@ -135,12 +138,12 @@ export const DEVICES: Table = {
     },
     'search for the disk': {
       'at once, after a look of the hosts': by(
-        'apply/fc-find',
+        'apply/fc/fc-find',
         'a multipath map is taken at once',
         'without a map every SCSI host looks once more, and the disk is taken (P80)',
         'a disk that comes only then',
       ),
-      none: by('apply/fc-find', '$name: no disk, and what was looked for is said'),
+      none: by('apply/fc/fc-find', '$name: no disk, and what was looked for is said'),
     },
   },
   'pkg/volume/hostpath': {

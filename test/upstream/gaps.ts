@@ -1,7 +1,7 @@
-/** Cases that the references find missing upstream, and that volctl needs (volume-manager.md 9.9, csi.md 11.9). */
+/** Cases that are missing upstream, and that volctl needs: they have names of ours, T130 to T148. */
 import { by, byAll, type Table } from './verdict.ts'
 
-const POPULATE = 'desired/populate'
+const POPULATE = 'populator/populate'
 const SAFETY = 'reconcile/safety'
 const OBSERVED = 'reconcile/observed'
 const STEPS = 'apply/steps'
@@ -35,7 +35,7 @@ export const GAPS: Table = {
     },
     T133: {
       'a portal with and without its port': byAll(
-        by('desired/volume-plugins', 'T133, R014: a portal without port keeps its name without port'),
+        by('populator/volume-plugins', 'T133, R014: a portal without port keeps its name without port'),
         by('reconcile/session-devices', 'the same LUN, written without a port (R014)'),
       ),
     },
@@ -81,7 +81,7 @@ export const GAPS: Table = {
       ),
     },
     T141: { 'OK, and still mounted': STILL_MOUNTED },
-    T142: { 'a container appears': by('apply/preconditions', 'a container appeared (T142)') },
+    T142: { 'a container appears': by('apply/operation/preconditions', 'a container appeared (T142)') },
     T143: {
       'Succeeded, its sandbox ready': by(
         SAFETY,
@@ -89,12 +89,15 @@ export const GAPS: Table = {
       ),
     },
     T144: {
-      'a label wanted, none on record': by('reconcile/selinux', 'so does one of which no label is on record (T144)'),
+      'a label wanted, none on record': by(
+        'reconcile/mount-volumes/selinux',
+        'so does one of which no label is on record (T144)',
+      ),
     },
     T145: {
       'a claim that no container uses': byAll(
         by(POPULATE, 'R105, T145: a volume that no container uses is not desired, and no finding'),
-        by('desired/controller-wanted', 'R708, T145 unused by any container'),
+        by('populator/controller-wanted', 'R708, T145 unused by any container'),
       ),
     },
     T146: { 'a record cut off': LOST_RECORDS },

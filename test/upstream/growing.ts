@@ -1,7 +1,7 @@
 /** Expansion, ownership, drivers' versions and sockets (csi.md 11.8). */
 import { by, instead, not, type Table } from './verdict.ts'
 
-const EXPAND = 'apply/csi-expand'
+const EXPAND = 'apply/expand/csi-expand'
 const CLAIM = 'T122, R457, R458, C97, C98: does the claim allow it?'
 const METRICS = not(
   'volume statistics and health are the kubelet’s metrics; no decision of volctl rests on them (C109, C110)',
@@ -132,9 +132,9 @@ export const GROWING: Table = {
   },
   'pkg/volume/volume_linux_test.go': {
     TestSkipPermissionChange: {
-      'no policy, Always: never skipped': by('apply/ownership-bits', 'is the walk left out (P32)'),
+      'no policy, Always: never skipped': by('files/ownership-bits', 'is the walk left out (P32)'),
       'OnRootMismatch: group, bits and setgid must all match': by(
-        'apply/ownership-bits',
+        'files/ownership-bits',
         'all is right',
         'another group',
         'no setgid',

@@ -4,8 +4,8 @@ import { by, byAll, instead, not, type Table } from './verdict.ts'
 const MU = 'staging/src/k8s.io/mount-utils'
 const PARSE = 'mountinfo/parse-mountinfo'
 const REFERENCES = 'mountinfo/references'
-const DEVICE = 'apply/mount-device'
-const BIND = by('apply/mount-step', 'what is called')
+const DEVICE = 'apply/disks/mount-device'
+const BIND = by('apply/mounts/mount-step', 'what is called')
 const FORMATS = not('volctl makes no file system (S15)')
 const NO_SECRETS = instead(
   'P87: only flexVolumes have secret options in 1.36, and volctl mounts none that has',
@@ -69,13 +69,13 @@ export const MOUNTING: Table = {
     TestDetectSafeNotMountedBehavior: { 'what umount(8) says of what is not mounted': instead(UNSAFE, TABLE_AFTER) },
     TestCheckUmountError: {
       'no child processes': not('an artefact of Go (P123)'),
-      'not mounted: no error': by('apply/preconditions', 'unmounted meanwhile'),
+      'not mounted: no error': by('apply/operation/preconditions', 'unmounted meanwhile'),
       'not mounted, between the look and the call': instead(UNSAFE, TABLE_AFTER),
       'another failure: error': by('apply/batch', 'fails one by one: the busy one with its reason, the others go on'),
     },
     TestGetBindMountOptions: {
       'each flag, and several': by(
-        'apply/mount-step',
+        'apply/mounts/mount-step',
         'what a bind mount has of its source is named again when it is given options (TestGetBindMountOptions)',
       ),
     },
@@ -160,17 +160,17 @@ export const MOUNTING: Table = {
     TestGetFileSystemSize: {
       'what btrfs says of its size': instead(
         'P131: the program is called, and does nothing where there is nothing to grow',
-        by('apply/local-expand', '$fsType'),
+        by('apply/expand/local-expand', '$fsType'),
       ),
     },
     TestNeedResize: {
-      'read-only: no': by('apply/local-expand', 'read-only: nothing is called'),
-      'ext, xfs: yes': by('apply/local-expand', '$fsType'),
+      'read-only: no': by('apply/expand/local-expand', 'read-only: nothing is called'),
+      'ext, xfs: yes': by('apply/expand/local-expand', '$fsType'),
       'btrfs, larger or as large': instead(
         'P131: the program is called, and does nothing where there is nothing to grow',
-        by('apply/local-expand', '$fsType'),
+        by('apply/expand/local-expand', '$fsType'),
       ),
-      'another type: error': by('apply/local-expand', 'another file system: an error, and nothing is called'),
+      'another type: error': by('apply/expand/local-expand', 'another file system: an error, and nothing is called'),
     },
   },
 }

@@ -1,7 +1,6 @@
 /**
- * The upstream tests that the references name (csi.md 11, volume-manager.md 6.3 and 9, volume-plugins.md 11, node-and-api.md
- * f), by their files, each once: the tables must have these and no others. Where a reference tells what the tests of a file
- * do and not what they are called, they have a name of ours.
+ * The upstream tests whose cases are volctl's too, by their files, each once: the tables must have these and no others. Where
+ * only what the tests of a file do is known, and not what they are called, they have a name of ours (T10, T130).
  */
 export const NAMED: Readonly<Record<string, readonly string[]>> = {
   'pkg/volume/csi/csi_plugin_test.go': [

@@ -1,14 +1,14 @@
 /** Names, paths and files of CSI volumes (csi.md 11.1). */
 import { by, byAll, instead, type Table } from './verdict.ts'
 
-const NAME = by('desired/volume-plugins', 'R010, R019, C31: plugin and unique name of a PersistentVolume')
+const NAME = by('populator/volume-plugins', 'R010, R019, C31: plugin and unique name of a PersistentVolume')
 const INLINE = by(
-  'desired/volume-plugins',
+  'populator/volume-plugins',
   'R008, C32: an inline CSI volume has a made-up handle, and attaches under no CSIDriver',
 )
 const NO_PLUGIN = byAll(
-  by('desired/volume-plugins', 'P3', '$rule: $source is an error'),
-  by('desired/populate', 'P3 no plugin'),
+  by('populator/volume-plugins', 'P3', '$rule: $source is an error'),
+  by('populator/populate', 'P3 no plugin'),
 )
 const BLOCK_PATHS = by('plugins/csi-paths', 'is staged, published and mapped under its own name')
 
@@ -25,7 +25,7 @@ export const NAMES: Table = {
     },
     TestPluginCanSupport: { 'no source': NO_PLUGIN, inline: INLINE, PersistentVolume: NAME },
     TestPluginNewMounter: {
-      'PersistentVolume: driver, handle, pod, Persistent': by('apply/csi-requests', 'pod, persistent'),
+      'PersistentVolume: driver, handle, pod, Persistent': by('apply/csi/csi-requests', 'pod, persistent'),
       'inline: Ephemeral, with a handle made for it': by(
         'privileged/set-up/csi',
         'publishes an inline volume with pod information and secret, and undoes it',
@@ -39,9 +39,9 @@ export const NAMES: Table = {
     TestPluginNewMounterWithInline: {
       'inline and a claim at once': instead(
         'R110: the API refuses such a pod; should one come, the claim counts, as for the kubelet',
-        by('desired/populate', 'R110: the kubelet prefers persistentVolumeClaim where both are set'),
+        by('populator/populate', 'R110: the kubelet prefers persistentVolumeClaim where both are set'),
       ),
-      'two inline sources': by('desired/volume-plugins', 'R003'),
+      'two inline sources': by('populator/volume-plugins', 'R003'),
       'one source, whose mode the CSIDriver does not list: its mode, and a refusal': by(
         'plugins/csi',
         'inline, and the CSIDriver lists Persistent alone',
@@ -79,7 +79,7 @@ export const NAMES: Table = {
       PersistentVolume: by('plugins/csi-paths', 'is told by driver and handle alone'),
       inline: by('plugins/csi-paths', 'is nowhere for a volume without its %s'),
       'no CSI source': NO_PLUGIN,
-      'empty handle': by('desired/populate', 'C52 no handle'),
+      'empty handle': by('populator/populate', 'C52 no handle'),
     },
   },
   'pkg/volume/csi/csi_block_test.go': {
@@ -93,7 +93,7 @@ export const NAMES: Table = {
   'pkg/volume/csi/csi_util_test.go': {
     TestSaveVolumeData: {
       'keys that begin with _ and &; one line': by(
-        'apply/csi-requests',
+        'apply/csi/csi-requests',
         'TestSaveVolumeData: keys in order, HTML’s characters escaped',
       ),
     },

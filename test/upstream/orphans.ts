@@ -36,7 +36,7 @@ export const ORPHANS: Table = {
         by('e2e/interruptions', 'a second one leaves at once, and names what is unfinished'),
       ),
       'its time is over': byAll(
-        by('apply/waiting-budget', 'is over when nothing is left: no further call is made'),
+        by('apply/operation/waiting-budget', 'is over when nothing is left: no further call is made'),
         by('apply/steps', 'is given up at the deadline, and the volume left alone'),
       ),
     },
@@ -91,7 +91,7 @@ export const ORPHANS: Table = {
         'desired/pods',
         'T121, R105: names come from mounts and devices of init, main and ephemeral containers',
       ),
-      'SELinux options': by('reconcile/selinux', "a container's own options go before the pod's"),
+      'SELinux options': by('reconcile/mount-volumes/selinux', "a container's own options go before the pod's"),
     },
     TestMountOptionFromSpec: {
       'annotation, empty, duplicates': by(

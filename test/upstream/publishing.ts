@@ -1,7 +1,7 @@
 /** Publishing (csi.md 11.5). */
 import { by, byAll, instead, type Table } from './verdict.ts'
 
-const REQUESTS = 'apply/csi-requests'
+const REQUESTS = 'apply/csi/csi-requests'
 const FAULTS = 'privileged/set-up/csi-faults'
 const STORIES = by(FAULTS, '%s: of a pod that goes after it, exactly what may be there is undone')
 const EVERY_CODE = byAll(
@@ -13,7 +13,7 @@ const EVERY_CODE = byAll(
 )
 const TIME_OUT = by(FAULTS, 'gives up what hangs, dies or lies, and goes on where it was')
 const EMPTY = 'an empty %s never reaches the driver'
-const NO_SOURCE = by('desired/populate', 'P3 no plugin')
+const NO_SOURCE = by('populator/populate', 'P3 no plugin')
 const FILE = by(REQUESTS, 'pod, persistent')
 const PUBLISH = by(REQUESTS, 'NodePublishVolume: the PersistentVolume’s own readOnly is the controller’s (C57)')
 const INLINE = by(REQUESTS, 'inline: no publish context, no staging path, no mount flags, its own readOnly')
@@ -23,7 +23,7 @@ const INLINE_REAL = by(
 )
 const MODES = by(REQUESTS, 'TestCSI_VolumeAll: lifecycle modes (C106) %#')
 const SUPPORTS = 'Test_csiMountMgr_supportsFSGroup (C63, C64)'
-const LABEL = 'reconcile/selinux'
+const LABEL = 'reconcile/mount-volumes/selinux'
 const TOKENS = by('privileged/set-up/csi', 'hands secrets and tokens to the driver, and to nobody else')
 const WHOLE = by('privileged/set-up/csi', 'stages once, publishes for each pod, undoes it, and finds the data again')
 const NO_DRIVER = by('plugins/csi', 'no CSIDriver: persistent volumes alone (C105)')
@@ -142,7 +142,7 @@ export const PUBLISHING: Table = {
       'inline, no CSIDriver': NO_DRIVER,
       'inline, no modes': MODES,
       'inline, [Persistent]': by('plugins/csi', 'inline, and the CSIDriver lists Persistent alone'),
-      'no or incomplete source': byAll(NO_SOURCE, by('desired/populate', 'C52 no handle', 'C52 no driver')),
+      'no or incomplete source': byAll(NO_SOURCE, by('populator/populate', 'C52 no handle', 'C52 no driver')),
     },
   },
   'pkg/kubelet/volumemanager/reconciler/reconciler_test.go': {

@@ -1,10 +1,10 @@
 /** Populator, caches, reconciler and volume manager of the kubelet (volume-manager.md 9.1 to 9.3, 9.5). */
 import { by, byAll, instead, not, type Table } from './verdict.ts'
 
-const POPULATE = 'desired/populate'
+const POPULATE = 'populator/populate'
 const SAFETY = 'reconcile/safety'
 const OBSERVED = 'reconcile/observed'
-const SELINUX = 'reconcile/selinux'
+const SELINUX = 'reconcile/mount-volumes/selinux'
 const EXPANSION = 'desired/expansion'
 const EVIDENCE = 'O1: volctl remembers nothing between two calls and judges by evidence'
 const HEALTHY = by(OBSERVED, 'a volume that is as it should be gets no operation')
@@ -62,7 +62,7 @@ export const RECONCILING: Table = {
       'gone, mount uncertain: removed': by(SAFETY, 'after a reboot the driver is called where nothing is mounted'),
     },
     TestFindAndRemoveNonattachableVolumes: {
-      'attachRequired becomes false: desired, not attachable': by('desired/volume-plugins', 'attachRequired: false'),
+      'attachRequired becomes false: desired, not attachable': by('populator/volume-plugins', 'attachRequired: false'),
     },
     TestEphemeralVolumeOwnerCheck: { 'a claim of somebody else': by(POPULATE, 'R006, T8: generic ephemeral volumes') },
     TestFindAndAddNewPods_FindAndRemoveDeletedPods_Valid_Block_VolumeDevices: {
@@ -124,7 +124,7 @@ export const RECONCILING: Table = {
       ),
     },
     MarkVolumesReportedInUse: {
-      'only what the last report names': by('apply/require-reported', 'all is well', 'no longer in use'),
+      'only what the last report names': by('apply/conditions/require-reported', 'all is well', 'no longer in use'),
     },
     WithEmptyDirSizeLimit: {
       'of an emptyDir on disk': not(
@@ -255,10 +255,10 @@ export const RECONCILING: Table = {
       ),
       'in use: not tried again': instead(
         'C98, S23: there is no memory of it; the claim says in progress, and the next --expand tries again',
-        by('apply/csi-expand', 'in use: failed, and still in progress'),
+        by('apply/expand/csi-expand', 'in use: failed, and still in progress'),
       ),
       'not supported: counts as done': by(
-        'apply/csi-expand',
+        'apply/expand/csi-expand',
         'an old controller, and the driver has no part in it: finished',
       ),
     },
@@ -269,7 +269,7 @@ export const RECONCILING: Table = {
           'holds back what shares a volume or a pod with a running operation',
           'starts an operation only after all that comes before it',
         ),
-        by('apply/preconditions', 'may be pods that want the volume again'),
+        by('apply/operation/preconditions', 'may be pods that want the volume again'),
       ),
     },
     TestReconcileWithUpdateReconstructedFromAPIServer: {

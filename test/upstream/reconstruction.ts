@@ -11,7 +11,10 @@ export const RECONSTRUCTION: Table = {
         'reconcile/state-files',
         'the three keys are enough to have it undone by its driver',
       ),
-      'a label in the file': by('reconcile/selinux', 'a volume that runs keeps it, and it is said (R824)'),
+      'a label in the file': by(
+        'reconcile/mount-volumes/selinux',
+        'a volume that runs keeps it, and it is said (R824)',
+      ),
       'the gate off': not('the feature is on for good, nobody can switch it off (C68)'),
     },
     TestPluginConstructVolumeSpecWithInline: {

@@ -41,7 +41,7 @@ export const STAGING: Table = {
       ),
       'mount options': STAGED,
       'missing attachment: no call': by('apply/csi-bring-up', 'no attachment any more'),
-      'no volume name': by('desired/populate', 'C52 no handle'),
+      'no volume name': by('populator/populate', 'C52 no handle'),
       'no device path: success': by(
         'apply/csi-bring-up',
         'no device path is needed: a driver of which nothing is attached gets no publish context (C38)',
@@ -58,7 +58,7 @@ export const STAGING: Table = {
       'driver not registered': NOT_REGISTERED,
     },
     TestAttacherMountDeviceWithInline: {
-      'the same, and no source': byAll(STAGED, INLINE, by('desired/populate', 'P3 no plugin')),
+      'the same, and no source': byAll(STAGED, INLINE, by('populator/populate', 'P3 no plugin')),
     },
     TestAttacherUnmountDevice: {
       'driver and handle of the file, which is removed': byAll(
@@ -116,7 +116,11 @@ export const STAGING: Table = {
     TestClientNodeSupportsNodeExpand: {
       'listed, not listed': byAll(
         CAPABILITIES,
-        by('apply/csi-expand', 'pending: called, and finished', 'pending, and the driver has no part in it: failed'),
+        by(
+          'apply/expand/csi-expand',
+          'pending: called, and finished',
+          'pending, and the driver has no part in it: failed',
+        ),
       ),
     },
     TestClientNodeSupportsVolumeStats: { 'listed, not listed': CAPABILITIES },

@@ -1,4 +1,4 @@
-/** Every upstream test that the references name has its place, and every test of ours that is named there exists. */
+/** Every upstream test that is named has its place, and every test of ours that is named there exists. */
 import { describe, expect, it } from 'vitest'
 import { isThere } from '../helpers/titles.ts'
 import { NAMED } from './named.ts'
@@ -37,7 +37,7 @@ describe('the tables of upstream tests', () => {
       expect(verdict.shown).not.toEqual([])
       expect(verdict.shown.filter((each) => !isThere(each))).toEqual([])
     }
-    // A rule of a reference, or a section of the contract.
+    // A rule (docs/rules), or a section of the contract (docs/contract.md).
     if ('instead' in verdict) expect(verdict.instead).toMatch(/\b(?:[CNOPRS]\d+|contract)\b/)
   })
 })

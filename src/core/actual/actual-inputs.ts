@@ -10,7 +10,7 @@ import { MountsWithin } from '../mountinfo/mounts-within.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from '../names/structure.ts'
 import { Tree } from './tree.ts'
 
-/** The kernel tells a loop device's file without links as well. */
+/** The kernel shows a loop device's backing file without links, too. */
 function withOwnPaths(snapshot: NodeSnapshot, mounts: MountTable): NodeSnapshot {
   const { blockDevices } = snapshot
   if (blockDevices === undefined || withoutLinks(mounts) === mounts) return snapshot
@@ -20,7 +20,7 @@ function withOwnPaths(snapshot: NodeSnapshot, mounts: MountTable): NodeSnapshot 
   return { ...snapshot, blockDevices: own }
 }
 
-/** The node's disk and mount table with the indices that reconstruction needs. Built once per plan. */
+/** The node's disk and mount table, indexed for reconstruction. Built once per plan. */
 export class ActualInputs {
   readonly snapshot: NodeSnapshot
   readonly mounts: MountTable
@@ -34,7 +34,7 @@ export class ActualInputs {
   readonly #within = new Map<string, MountsWithin>()
 
   constructor(state: NodeState) {
-    // Mounts and steps are told by their text.
+    // Mounts and steps are compared by the text of their paths.
     this.rootDir = plainPath(state.snapshot.rootDir)
     this.tree = new Tree(state.snapshot.tree ?? [])
     this.mounts = withLinks(state.mounts, this.#links())
@@ -54,7 +54,7 @@ export class ActualInputs {
     }
   }
 
-  /** Links in the structure that are gone through: the snapshot says where they lead (S8). */
+  /** Links in the kubelet's structure that are followed: the snapshot records where they lead (S8). */
   #links(): PlaceLink[] {
     const directories = [
       ...STRUCTURE.flatMap((path) => this.tree.get(path) ?? []),
@@ -71,7 +71,7 @@ export class ActualInputs {
     return this.#byPod.get(uid) ?? []
   }
 
-  /** UIDs under which anything is mounted. */
+  /** UIDs of pods below whose directory anything is mounted. */
   podsWithMounts(): IterableIterator<string> {
     return this.#byPod.keys()
   }
@@ -81,7 +81,7 @@ export class ActualInputs {
     return this.#pluginMounts
   }
 
-  /** Mounts at or below a directory that lies in a pod's directory or in plugins/, in table order. */
+  /** Mounts at or below a directory in a pod's directory or in plugins/, in table order. */
   mountsWithin(relative: string): readonly MountInfo[] {
     const [top = '', uid = ''] = relative.split('/', 2)
     const key = top === 'pods' ? `pods/${uid}` : top
@@ -109,17 +109,17 @@ export class ActualInputs {
     return undeletedPath(mountPoint)
   }
 
-  /** Mounts stacked on a path relative to the root directory, in table order: also those that no path leads to. */
+  /** Mounts stacked on a path relative to the root directory, in table order, hidden ones included. */
   at(relative: string): readonly MountInfo[] {
     return this.mounts.at(this.absolute(relative))
   }
 
-  /** The mount that a path relative to the root directory leads to, where it is a mount point: what a pod would see. */
+  /** The mount that a pod sees on a path relative to the root directory; undefined if the path is no mount point. */
   top(relative: string): MountInfo | undefined {
     return this.mounts.top(this.absolute(relative))
   }
 
-  /** What a probe answered, if the mount on this path is known to be dead. */
+  /** The error of a probe, if the mount on this path is known to be dead. */
   deadError(relative: string): string | undefined {
     if (this.#dead.size === 0) return undefined
     return this.#dead.get(this.absolute(relative)) ?? this.#dead.get(relative)

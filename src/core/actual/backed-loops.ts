@@ -2,10 +2,10 @@ import type { NodeSnapshot } from '../model/snapshot.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 
 /**
- * Loop devices whose backing file this is; one that was deleted meanwhile as well.
+ * Loop devices with this backing file, even if the file was deleted.
  *
  * @param path absolute
- * @returns their names in /dev, as the snapshot has them in order
+ * @returns their names in /dev, in the order of the snapshot
  */
 export function loopsBackedBy({ blockDevices = [] }: Pick<NodeSnapshot, 'blockDevices'>, path: string): string[] {
   return blockDevices.flatMap(({ name, backingFile }) =>

@@ -1,4 +1,4 @@
-/** A raw block volume, as its maps on this node show it. */
+/** A raw block volume, as found on this node. */
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { StateFile } from './state-file.ts'
@@ -11,14 +11,14 @@ export interface BlockMapping {
   /** Relative: the file under the global map directory with the device bind-mounted on it. */
   readonly mapFile: string | undefined
   readonly mapLayers: readonly MountInfo[]
-  /** Relative: what the driver published; CSI only. */
+  /** Relative: the device that the driver published; CSI only. */
   readonly publishPath: string | undefined
   readonly publishLayers: readonly MountInfo[]
   /** Loop devices that hold the map file open (C19). */
   readonly loops: readonly string[]
 }
 
-/** A raw block volume on this node: the map directory and all that belongs to it. */
+/** A raw block volume on this node: its map directory and everything that belongs to it. */
 export interface BlockVolume {
   readonly plugin: string
   /** The spec name. */
@@ -36,7 +36,7 @@ export interface BlockVolume {
   readonly foreign: readonly MountInfo[]
   /** Files below the other directories that the kubelet does not make. */
   readonly unexpected: readonly TreeEntry[]
-  /** Mounts and files in the staging path, which is the driver's; CSI only. */
+  /** Mounts and files in the staging path, which belongs to the driver; CSI only. */
   readonly staging?: {
     readonly path: string
     readonly mounts: readonly MountInfo[]

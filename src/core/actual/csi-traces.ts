@@ -1,8 +1,8 @@
 /**
- * The names under which a pod's directory shows CSI file system volumes, however little is left of them.
+ * The names of CSI file system volumes in a pod's directory, even if little is left of them.
  *
- * The name is the PersistentVolume's, or the pod volume's where it is inline (C9): no proof of a volume, but the only
- * thing that is left of one whose records are lost (O2, O5, O17).
+ * The name is the PersistentVolume's, or the pod volume's if that is inline (C9). It proves no volume, but it is all that is left
+ * of a volume whose records are lost (O2, O5, O17).
  */
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
@@ -15,7 +15,7 @@ export interface CsiTrace {
   /** Relative: the target, or a mounted sub-path. */
   readonly path: string
   readonly stateFile: StateFile | undefined
-  /** A mount, a state file, or what a driver published instead of a mount (C17). False: empty directories at most. */
+  /** Is there a mount, a state file, or a link or device that the driver published (C17)? False: only empty directories. */
   readonly setUp: boolean
 }
 
@@ -28,7 +28,7 @@ export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
   const csi = `${volumes}/kubernetes.io~csi`
   const names = new Set(tree.childDirs(csi))
   const subPaths = new Map<string, string>()
-  // The mounts are the pod's: of a hundred thousand only what follows its directory is compared.
+  // All are mounts of this pod: of a hundred thousand paths only the part after the pod's directory is compared.
   const pod = inputs.absolute(`pods/${podUid}`).length
   for (const { mountPoint } of inputs.podMounts(podUid)) {
     if (mountPoint.startsWith(CSI_VOLUMES, pod))
@@ -38,7 +38,7 @@ export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
       if (!subPaths.has(name)) subPaths.set(name, inputs.relative(inputs.plain(mountPoint)))
     }
   }
-  const isAnothers = (name: string): boolean =>
+  const belongsToAnotherPlugin = (name: string): boolean =>
     tree.children(volumes).some(({ path }) => path !== csi && tree.has(`${path}/${name}`))
   return [
     ...[...names].map((name): CsiTrace => {
@@ -50,12 +50,12 @@ export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
       return { podUid, name, kind: 'volume', path: `${dir}/mount`, stateFile, setUp }
     }),
     ...[...subPaths]
-      .filter(([name]) => names.has(name) || !isAnothers(name))
+      .filter(([name]) => names.has(name) || !belongsToAnotherPlugin(name))
       .map(([name, path]): CsiTrace => ({ podUid, name, kind: 'subPath', path, stateFile: undefined, setUp: true })),
   ]
 }
 
-/** Of a path, the component that begins there. */
+/** The component of a path that begins at `start`. */
 function firstName(path: string, start: number): string {
   const end = path.indexOf('/', start)
   return path.slice(start, end === -1 ? undefined : end)

@@ -1,4 +1,4 @@
-/** What lies in the global map directory of a block volume (P98, C10). */
+/** The content of a block volume's global map directory (P98, C10). */
 import { compareText } from '../lang/compare-text.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { ActualInputs } from './actual-inputs.ts'
@@ -6,7 +6,7 @@ import { loopsBackedBy } from './backed-loops.ts'
 import type { BlockMapping, BlockVolume } from './block-volume.ts'
 import { baseName } from './tree.ts'
 
-/** A pod's map file, what is mounted on it, and the loop devices that hold it open. */
+/** A pod's map file, the mounts on it, and the loop devices that hold it open. */
 export function mapFileOf(
   inputs: ActualInputs,
   mapDir: string,
@@ -20,7 +20,7 @@ export function mapFileOf(
   }
 }
 
-/** What a pod has of a volume whose plugin publishes nothing: its link, its map file. */
+/** A pod's part of a volume whose plugin publishes nothing: its link and its map file. */
 export function mappingOf(
   inputs: ActualInputs,
   mapDir: string,
@@ -30,7 +30,7 @@ export function mappingOf(
   return { podUid, symlink, ...mapFileOf(inputs, mapDir, podUid), publishPath: undefined, publishLayers: [] }
 }
 
-/** Where a volume is that has nothing but its map directory: no driver, no state file. */
+/** A volume that has only a map directory: no driver, no state file. */
 export function mapDirectoryOnly(
   plugin: string,
   dir: string,
@@ -45,7 +45,7 @@ export function exists(inputs: ActualInputs, path: string): boolean {
 
 const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** UIDs of pods that have a file or a mount in a map directory; any other name there is nobody's map. */
+/** UIDs of pods that have a file or a mount in a map directory; any other name there is no map. */
 export function uidsBelow(inputs: ActualInputs, dir: string): string[] {
   const prefix = `${inputs.absolute(dir)}/`
   const mounted = inputs

@@ -1,4 +1,4 @@
-/** What one volume of a pod has on disk. */
+/** One volume of a pod, as found on disk. */
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { StateFile } from './state-file.ts'
@@ -17,19 +17,19 @@ export interface SubPaths {
   /** Relative: pods/UID/volume-subpaths/VOLUME */
   readonly dir: string
   readonly leaves: readonly SubPathLeaf[]
-  /** Mounts below the directory that are on no leaf: not the kubelet's. */
+  /** Mounts below the directory that are on no leaf: the kubelet did not make them. */
   readonly foreign: readonly MountInfo[]
 }
 
 export interface PodVolume {
   readonly podUid: string
-  /** kubernetes.io/csi, vendor/driver, or a name nobody knows. */
+  /** kubernetes.io/csi, vendor/driver, or an unknown name. */
   readonly plugin: string
   /** Name of the directory. */
   readonly name: string
   /** Relative: pods/UID/volumes/PLUGIN/NAME. */
   readonly dir: string
-  /** Relative: what gets mounted over: the directory itself, or `mount` in it for CSI. */
+  /** Relative: the mount point: the directory itself, or for CSI `mount` in it. */
   readonly target: string
   /** Mounts on the target, oldest first. */
   readonly layers: readonly MountInfo[]
@@ -38,8 +38,8 @@ export interface PodVolume {
   readonly stateFile: StateFile | undefined
   /** Relative paths of `ready` markers (P21). */
   readonly markers: readonly string[]
-  /** Entries below the directory that lie on the kubelet's own file system, state file and mount point aside. */
+  /** Entries below the directory on the kubelet's own file system, without state file and mount point. */
   readonly content: readonly TreeEntry[]
-  /** Those that show this volume, where several of the pod bear its name. */
+  /** The sub-paths that show this volume, if several volumes of the pod have its name. */
   readonly subPaths: SubPaths | undefined
 }

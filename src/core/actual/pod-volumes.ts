@@ -1,14 +1,14 @@
 /**
- * What the disk and the mount table say about one pod's file system volumes.
+ * One pod's file system volumes, by the disk and the mount table.
  *
- * Found by listing, as the kubelet's reconstruction does (R502), and by the mount table, which also knows what lies
- * hidden or has no directory left. No judgement here: that is `reconcile/`.
+ * Found by listing, as the kubelet's reconstruction does (R502), and in the mount table, which also shows volumes that are hidden
+ * or have no directory left. Nothing is judged here: `reconcile/` does that.
  */
 import { append } from '../lang/append.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
-import { unescapeQualifiedName } from '../names/volume-names.ts'
+import { CSI_PLUGIN, unescapeQualifiedName } from '../names/volume-names.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import type { PodVolume, SubPaths } from './pod-volume.ts'
 import { readStateFile } from './state-file.ts'
@@ -61,7 +61,7 @@ function podVolume(
   found: { podUid: string; plugin: string; name: string; dir: string },
 ): Omit<PodVolume, 'subPaths'> {
   const { tree } = inputs
-  const csi = found.plugin === 'kubernetes.io/csi'
+  const csi = found.plugin === CSI_PLUGIN
   const target = csi ? `${found.dir}/mount` : found.dir
   const absoluteTarget = inputs.absolute(target)
   const below = inputs.mountsWithin(found.dir)

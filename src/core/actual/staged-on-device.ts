@@ -1,11 +1,11 @@
-/** Staged file systems by the device that they are mounted from: what a published mount is compared with (S17). */
+/** Staged file systems by the device that they are mounted from, for comparison with a published mount (S17). */
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { StagedVolume } from './staged-volumes.ts'
 
-/** Staging directories whose mount this one shows, or a part of it. */
+/** Staged volumes of which this mount shows the file system, or a part of it. */
 export function stagedShownBy(staged: readonly StagedVolume[], published: MountInfo): StagedVolume[] {
   return (byDevice(staged).get(published.dev) ?? []).filter(({ layers }) =>
     layers.some((layer) => layer.dev === published.dev && isWithin(published.root, layer.root)),

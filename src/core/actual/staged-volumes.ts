@@ -2,6 +2,7 @@
 import { compareText } from '../lang/compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { DRIVER_DIRECTORIES } from '../names/structure.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 import { baseName, parentOf } from './tree.ts'
@@ -27,7 +28,7 @@ export interface StagedVolume {
 
 /** Every staging directory, by the tree and by the mount table, sorted by path. */
 export function stagedVolumes(inputs: ActualInputs): StagedVolume[] {
-  const base = 'plugins/kubernetes.io/csi'
+  const base = DRIVER_DIRECTORIES
   const dirs = new Set<string>()
   for (const driver of inputs.tree.childDirs(base)) {
     if (driver === 'volumeDevices') continue

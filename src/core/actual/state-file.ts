@@ -1,4 +1,4 @@
-/** vol_data.json, as the kubelet writes it beside a CSI mount (R024, C12-C14). */
+/** vol_data.json, which the kubelet writes beside a CSI mount (R024, C12-C14). */
 
 import { onceFor } from '../lang/once-for.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
@@ -10,11 +10,11 @@ export interface VolumeData {
   readonly specVolID?: string
   readonly attachmentID?: string
   readonly volumeLifecycleMode?: string
-  /** SELinux label that it is mounted with (C68). */
+  /** SELinux label that the volume is mounted with (C68). */
   readonly seLinuxMountContext?: string
 }
 
-/** A state file found on disk. `corrupt`: it is there and tells nothing (C94); never the same as absent. */
+/** A state file found on disk. `corrupt`: why it cannot be used (C94); that is never the same as absent. */
 export type StateFile = { readonly path: string; readonly mtime: number | undefined } & (
   | { readonly data: VolumeData; readonly corrupt?: undefined }
   | { readonly data?: undefined; readonly corrupt: string }
@@ -37,28 +37,29 @@ export function readStateFile(entry: TreeEntry | undefined): StateFile | undefin
   return entry === undefined ? undefined : stateFileOf(entry)
 }
 
-/** Several phases of a pass ask for each. */
+/** Parsed once: several phases of a pass use each file. */
 const stateFileOf = onceFor((entry: TreeEntry): StateFile => {
   const at = { path: entry.path, mtime: entry.mtime }
-  if (entry.type !== 'file') return { ...at, corrupt: `it is a ${entry.type}, not a file` }
-  if (entry.content === undefined) return { ...at, corrupt: entry.error ?? 'its content could not be read' }
+  if (entry.type !== 'file') return { ...at, corrupt: `a ${entry.type}, not a file` }
+  if (entry.content === undefined) return { ...at, corrupt: entry.error ?? 'the content could not be read' }
   return { ...at, ...parse(entry.content) }
 })
 
 function parse(content: string): { data: VolumeData } | { corrupt: string } {
-  if (content.trim() === '') return { corrupt: 'it is empty' }
+  if (content.trim() === '') return { corrupt: 'the file is empty' }
   const value = firstJsonValue(content)
-  if (value === undefined) return { corrupt: 'it is not JSON' }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { corrupt: 'it holds no JSON object' }
+  if (value === undefined) return { corrupt: 'the file is not JSON' }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { corrupt: 'the file contains no JSON object' }
   const fields = value as Record<string, unknown>
   const data: Record<string, string> = {}
   for (const [key, field] of Object.entries(fields)) {
-    if (typeof field !== 'string') return { corrupt: `its ${key} is not a string` }
+    if (typeof field !== 'string') return { corrupt: `${key} is not a string` }
     if ((STRING_KEYS as readonly string[]).includes(key)) data[key] = field
   }
   const { driverName, volumeHandle } = data
-  if (!driverName) return { corrupt: 'it names no driver' }
-  if (!volumeHandle) return { corrupt: 'it names no volume handle' }
+  if (!driverName) return { corrupt: 'the file names no driver' }
+  if (!volumeHandle) return { corrupt: 'the file names no volume handle' }
   return { data: { ...data, driverName, volumeHandle } }
 }
 

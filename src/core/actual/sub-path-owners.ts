@@ -1,6 +1,6 @@
 /**
- * Whose sub-paths are whose. The kubelet calls them by the volume's spec name alone (P136), and a PersistentVolume may
- * be called like a volume of the same pod: each leaf belongs to the volume that it shows (S18).
+ * Which sub-paths belong to which volume. The kubelet names them only by the volume's spec name (P136), and a PersistentVolume
+ * may have the same name as a volume of the pod: each leaf belongs to the volume that it shows (S18).
  */
 
 import { isWithin } from '../files/path-within.ts'
@@ -11,10 +11,10 @@ import type { PodVolume, SubPathLeaf, SubPaths } from './pod-volume.ts'
 
 type Candidate = Pick<PodVolume, 'plugin' | 'dir' | 'layers'>
 
-/** Where a directory, given relative to the root directory, lies in its file system. */
+/** The location of a directory, given relative to the root directory, in its file system. */
 type Locate = (dir: string) => Location | undefined
 
-/** @returns each volume's part, in the order of the volumes; a mount that is on no leaf is in everybody's way */
+/** @returns each volume's part, in the order of the volumes; a mount that is on no leaf is part of all of them */
 export function shareSubPaths(
   subPaths: SubPaths,
   volumes: readonly Candidate[],
@@ -32,18 +32,18 @@ function ownerOf(leaf: SubPathLeaf, volumes: readonly Candidate[], locate: Locat
   const top = leaf.layers.at(-1)
   const shown = top === undefined ? undefined : volumes.find((volume) => shows(top, volume, locate))
   if (shown !== undefined) return shown
-  // One of them gets it. What is in memory may be an emptyDir's data, and must be guarded as such (S13).
+  // No volume shows it: a mount in memory may be an emptyDir's data, and is guarded as such (S13).
   const inMemory = top?.fsType === 'tmpfs' || top?.fsType === 'hugetlbfs'
   const emptyDir = volumes.find(({ plugin }) => plugin === 'kubernetes.io/empty-dir')
   return inMemory && emptyDir !== undefined ? emptyDir : volumes[0]
 }
 
-/** A bind mount of the volume's mount or of a part of it; of an unmounted volume, of its directory. */
+/** Is the leaf a bind mount of the volume's mount or a part of it, or, if the volume is not mounted, of its directory? */
 function shows(leaf: MountInfo, { dir, layers }: Candidate, locate: Locate): boolean {
   const root = undeletedRoot(leaf.root)
   if (layers.length > 0) return layers.some((layer) => layer.dev === leaf.dev && isWithin(root, layer.root))
   if (`${root}/`.includes(`/${dir}/`)) return true
-  // Behind a link its path has other names.
+  // Behind a link the directory has another path.
   const place = locate(dir)
   return place !== undefined && place.dev === leaf.dev && isWithin(root, place.path)
 }

@@ -9,7 +9,7 @@ export class Tree {
 
   constructor(entries: readonly TreeEntry[]) {
     this.#root = entries.find((entry) => entry.path === '.')
-    // Entries of one directory usually come together: no name is cut out of a path, and no map is asked, for those.
+    // Entries of one directory usually come together: then neither the parent's path nor its map entry is looked up again.
     let parent = ''
     let current: Directory | undefined
     for (const given of entries) {
@@ -52,7 +52,7 @@ export class Tree {
       .map((entry) => baseName(entry.path))
   }
 
-  /** Everything below `path`, parents before children, without `path` itself. */
+  /** All entries below `path`, parents before children, without `path` itself. */
   descendants(path: string): TreeEntry[] {
     const found: TreeEntry[] = []
     this.#collect(path, found)
@@ -67,14 +67,14 @@ export class Tree {
   }
 }
 
-/** A link that the kubelet goes through is to it the directory behind it (S8). */
+/** For the kubelet, a link that it follows is the directory behind the link (S8). */
 function followed(entry: TreeEntry): TreeEntry {
   return entry.realPath !== undefined && entry.type === 'link' && mayBeLink(entry.path)
     ? { ...entry, type: 'dir' }
     : entry
 }
 
-/** Entries of one directory; sorted and indexed when first asked. */
+/** Entries of one directory; sorted and indexed at the first use. */
 class Directory {
   readonly #entries: TreeEntry[] = []
   #sorted = true

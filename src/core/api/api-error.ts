@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../codes/codes.ts'
 import { VolctlError, type VolctlErrorOptions } from '../errors/errors.ts'
 import { parseJson } from '../trust/parse-json.ts'
 
@@ -17,7 +18,7 @@ export class ApiError extends VolctlError {
   readonly reason: string
   readonly retryAfter: number | undefined
 
-  constructor(code: string, message: string, options: ApiErrorOptions) {
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions) {
     super(code, message, options)
     this.status = options.status
     this.reason = options.reason
@@ -49,7 +50,7 @@ interface StatusObject {
   readonly details?: { readonly name?: unknown; readonly retryAfterSeconds?: unknown }
 }
 
-const HINTS: Readonly<Record<string, string>> = {
+const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   Unauthorized: 'The credential is not accepted: log in again, or give another one with --kubeconfig or --context.',
   Forbidden: 'Give this identity the right, or another credential with --kubeconfig or --context.',
   TooManyRequests: 'The API server is overloaded; try again later.',
@@ -89,7 +90,7 @@ function shortText(value: unknown, length: number): string | undefined {
   return value.length > length ? `${value.slice(0, length)}…` : value
 }
 
-function codeOf(status: number): string {
+function codeOf(status: number): ErrorCode {
   switch (status) {
     case 401:
       return 'Unauthorized'

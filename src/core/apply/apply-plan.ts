@@ -1,9 +1,9 @@
 /**
  * Carries out a plan: the only code that changes a node.
  *
- * The world is read again first, and what no longer holds is refused one by one (S26). Then every operation whose
- * predecessors are done runs as soon as its volume and pod are free; a failure drops what depends on it and nothing
- * else. In the end the world is read once more, to say what is left.
+ * The node is read again first, and each operation that no longer matches is refused (S26). Then every operation whose
+ * predecessors are done runs as soon as its volume and pod are free. A failure skips only the operations that depend on
+ * it. At the end the node is read once more, to report what is left to do.
  */
 import { errorMessage } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
@@ -11,7 +11,7 @@ import { OperationRefused } from '../errors/operation-error.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { type Journal, type JournalEntry, openJournal, spokenJournal } from '../journal/write-journal.ts'
 import { type ApplyEvent, type ApplyResult, note, operationEvent } from '../plan/events.ts'
-import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
+import type { Operation, Plan, Refusal, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
 import { invoker } from '../processes/invoker.ts'
 import { ApplyRun } from './apply-run.ts'
@@ -42,11 +42,11 @@ export async function applyPlan(
   using journal = willRun ? openJournalOf(context, onEvent) : NO_JOURNAL
   journal.write(beginning(id, plan, fresh, context, lock))
   const operations = found.map(({ operation }) => operation)
-  const run = new ApplyRun(fresh, operations, context, journal, onEvent)
-  settleBeforehand(found, run)
-  await runAll(run, context)
-  const result = { plan: id, ...(await conclude(plan, fresh, run, context, onEvent)) }
-  run.flushOutcomes()
+  const apply = new ApplyRun(fresh, operations, context, journal, onEvent)
+  settleBeforehand(found, apply)
+  await runAll(apply, context)
+  const result = { plan: id, ...(await conclude(plan, fresh, apply, context, onEvent)) }
+  apply.flushOutcomes()
   endJournal(journal, result, onEvent)
   return result
 }
@@ -65,7 +65,9 @@ function sayTakenOver({ takenOverFrom }: Lock, onEvent: (event: ApplyEvent) => v
   if (takenOverFrom === undefined) return
   const { pid, user, since } = takenOverFrom
   const message = `took over the lock of an apply that died: pid ${pid} of ${user}, since ${since}`
-  onEvent(note(message, { code: 'StaleLock', hint: 'What it began and did not end is in volctl journal.' }))
+  onEvent(
+    note(message, { code: 'StaleLock', hint: 'volctl journal lists the operations that it began and did not finish.' }),
+  )
 }
 
 function openJournalOf(context: ApplyContext, onEvent: (event: ApplyEvent) => void): Journal {
@@ -101,13 +103,13 @@ function beginning(
 
 const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }
 
-function settleBeforehand(found: readonly FoundAgain[], run: ApplyRun): void {
+function settleBeforehand(found: readonly FoundAgain[], apply: ApplyRun): void {
   for (const { operation, refused, differences } of found) {
     const reason = operation.blocked ?? refused
     if (reason === undefined) continue
     const { code, message, hint } = reason
     const state = operation.blocked === undefined ? 'refused' : 'blocked'
-    run.settle(operation, state, {
+    apply.settle(operation, state, {
       code,
       message,
       ...(hint === undefined ? {} : { hint }),
@@ -119,22 +121,23 @@ function settleBeforehand(found: readonly FoundAgain[], run: ApplyRun): void {
 async function conclude(
   plan: ReviewedPlan,
   fresh: Plan,
-  run: ApplyRun,
+  apply: ApplyRun,
   context: ApplyContext,
   onEvent: (event: ApplyEvent) => void,
 ): Promise<Omit<ApplyResult, 'plan'>> {
-  const outcomes = plan.operations.flatMap(({ id }) => run.outcomes.get(id) ?? [])
+  const outcomes = plan.operations.flatMap(({ id }) => apply.outcomes.get(id) ?? [])
   const interrupted = context.signal?.aborted === true || context.abandon?.aborted === true
-  if (run.stop !== undefined && !run.changedSomething && !interrupted) {
-    if (!(run.stop instanceof OperationRefused)) throw run.stop
-    const { code, message, hint } = run.stop
-    const refused = { rule: 'S11', code, message, ...(hint === undefined ? {} : { hint }) }
+  if (apply.stop !== undefined && !apply.changedSomething && !interrupted) {
+    if (!(apply.stop instanceof OperationRefused)) throw apply.stop
+    // Nothing else refuses an apply as a whole once it has begun.
+    const { message, hint } = apply.stop
+    const refused: Refusal = { rule: 'S11', code: 'KubeletCameBack', message, ...(hint === undefined ? {} : { hint }) }
     return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
   }
   const exit = exitStatusOf(outcomes, interrupted)
   if (interrupted) return { outcomes, left: undefined, interrupted, exit }
-  const after = run.changedSomething ? await lookAfter(context, onEvent) : fresh
-  for (const operation of after?.operations ?? []) onEvent(left(operation))
+  const after = apply.changedSomething ? await lookAfter(context, onEvent) : fresh
+  for (const operation of after?.operations ?? []) onEvent(leftEvent(operation))
   return { outcomes, left: after?.operations, ...(after === undefined ? {} : { after }), interrupted, exit }
 }
 
@@ -143,13 +146,17 @@ async function lookAfter(context: ApplyContext, onEvent: (event: ApplyEvent) => 
     return context.replan(await context.look())
   } catch (error) {
     onEvent(
-      note(`what is left could not be read: ${errorMessage(error)}`, { code: 'LookFailed', hint: 'Run volctl plan.' }),
+      note(`the node could not be read after the apply: ${errorMessage(error)}`, {
+        code: 'LookFailed',
+        hint: 'Run volctl plan to see what is left to do.',
+      }),
     )
     return undefined
   }
 }
 
-function left(operation: Operation): ApplyEvent {
+/** The event of an operation that is still to be done after the apply. */
+function leftEvent(operation: Operation): ApplyEvent {
   const { blocked, message } = operation
   if (blocked === undefined) return operationEvent('left', operation, message)
   const { code, hint } = blocked

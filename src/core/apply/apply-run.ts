@@ -1,6 +1,7 @@
-/** The state of one apply: who has what outcome, what is said, and whether anything new may still be started. */
+/** The state of one apply: outcomes, events, and whether new operations may still start. */
 
-import { VolctlError } from '../errors/errors.ts'
+import type { FailureCode } from '../codes/codes.ts'
+import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { OperationRefused, StepFailed } from '../errors/operation-error.ts'
 import { diskTrouble } from '../files/disk-trouble.ts'
 import type { Host } from '../host/host.ts'
@@ -29,7 +30,7 @@ import { Schedule } from './schedule.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
-/** Before these every thread's mount namespace is asked, for they take a device away (S21). */
+/** These take a device away: the mount namespace of every thread is read before them (S21). */
 const TAKING_DEVICES = new Set<OperationKind>(['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume'])
 
 export class ApplyRun {
@@ -71,7 +72,7 @@ export class ApplyRun {
     )
   }
 
-  /** Why nothing new is started, apart from an interruption. */
+  /** Why no operation is started any more, unless the reason is an interruption. */
   get stop(): VolctlError | undefined {
     return this.#stop
   }
@@ -80,12 +81,12 @@ export class ApplyRun {
     return this.#stop !== undefined || this.#context.signal?.aborted === true
   }
 
-  /** What to say of something that was not begun because of that. */
+  /** The error of an operation that is not started for that reason. */
   get whyStopping(): VolctlError {
-    return this.#stop ?? new StepFailed('Interrupted', 'not begun any more')
+    return this.#stop ?? new StepFailed('Interrupted', 'not started: the apply was interrupted')
   }
 
-  /** @param everyThread before a device is taken away */
+  /** @param everyThread read the namespaces of every thread: before a device is taken away */
   surroundings(everyThread = false): Surroundings {
     return new Surroundings(this.#context, this.host, this.#plan.rootDir, everyThread)
   }
@@ -101,7 +102,7 @@ export class ApplyRun {
   async requireNoKubelet(): Promise<void> {
     if (this.#stop !== undefined) throw this.#stop
     if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
-    throw this.#stopForKubelet('a kubelet runs again, or may come back: it owns the node')
+    throw this.#stopForKubelet('a kubelet runs again, or may start again, and the volumes of this node are its work')
   }
 
   #stopForKubelet(why: string): VolctlError {
@@ -132,7 +133,7 @@ export class ApplyRun {
     this.#emit(operationEvent('step', operation, `${step.op} ${step.target}`, { step }))
   }
 
-  /** Written down and on the disk before anything is changed. */
+  /** Writes the intent to the journal, and waits until it is on the disk, before anything is changed. */
   intend(operations: readonly Operation[]): true {
     try {
       this.#journal.write({ type: 'intent', operations: operations.map(intentOf) })
@@ -144,7 +145,7 @@ export class ApplyRun {
     return true
   }
 
-  /** Runs the work of one operation and settles it by how that ends. */
+  /** Runs the work of one operation and records its outcome. */
   async attempt(operation: Operation, work: () => Promise<StepsDone & { message: string }>): Promise<void> {
     await this.survives(operation, async () => {
       const { deleted, message } = await work()
@@ -153,7 +154,11 @@ export class ApplyRun {
     this.flushOutcomes()
   }
 
-  /** @returns whether the work ended well, at once where the work does; if not, the operation is settled */
+  /**
+   * Runs the work; if it fails, the operation is settled as failed.
+   *
+   * @returns whether it succeeded; a plain value, not a promise, where the work is synchronous
+   */
   survives(operation: Operation, work: () => void | Promise<void>): boolean | Promise<boolean> {
     const failed = (error: unknown): boolean => {
       this.#fail(operation, error)
@@ -176,7 +181,7 @@ export class ApplyRun {
     }
   }
 
-  /** Settles those that are not settled yet. */
+  /** Settles as failed those operations that have no outcome yet. */
   fail(operations: readonly Operation[], error: unknown): void {
     for (const operation of operations) this.#fail(operation, error)
     this.flushOutcomes()
@@ -197,7 +202,7 @@ export class ApplyRun {
     const elapsedMs = begun === undefined ? 0 : Math.round(performance.now() - begun)
     const outcome: Outcome = { id: operation.id, kind: operation.kind, state, elapsedMs, ...more }
     this.outcomes.set(operation.id, outcome)
-    // What is blocked was never to be done; all else was asked for, and has its line.
+    // A blocked operation was never to be done; every other one was asked for, and gets its line in the journal.
     if (state !== 'blocked') this.#unwritten.push({ ...outcome, ...subjectOf(operation) })
     this.schedule.settle(operation, outcome, stuck)
     const { message, code, hint, differences } = outcome
@@ -211,7 +216,7 @@ export class ApplyRun {
     )
   }
 
-  /** Outcomes to the journal; what cannot be written down stops the apply. */
+  /** Writes outcomes to the journal. If that fails, the apply starts nothing more. */
   flushOutcomes(): void {
     if (this.#unwritten.length === 0) return
     const outcomes = this.#unwritten
@@ -235,17 +240,13 @@ function intentOf({ id, kind, reason, message, pod, volume, steps, expects, basi
   return { id, kind, reason, message, pod, volume, steps, expects, basis, attachment }
 }
 
-/** An operation that was refused has no intent that would say it. */
+/** Pod and volume go into every outcome: a refused operation has no intent in the journal that names them. */
 function subjectOf({ pod, volume }: Operation): object {
   return { pod, volume: volume?.name }
 }
 
-function explain(error: unknown): { code: string; message: string; hint: string | undefined } {
+function explain(error: unknown): { code: FailureCode; message: string; hint: string | undefined } {
   if (error instanceof VolctlError) return { code: error.code, message: error.message, hint: error.hint }
-  const { code, message } = error as { code?: unknown; message?: unknown }
-  return {
-    code: typeof code === 'string' ? code : 'Failed',
-    message: String(message ?? error),
-    hint: diskTrouble(error)?.hint,
-  }
+  const { message } = error as { message?: unknown }
+  return { code: errnoOf(error) ?? 'Failed', message: String(message ?? error), hint: diskTrouble(error)?.hint }
 }

@@ -1,6 +1,6 @@
 /**
- * The advisory lock that keeps two applies on one root directory apart. It is a file that says who holds it; the file
- * of a process that is gone (or whose pid is another process's now) is taken over.
+ * The advisory lock that keeps two applies of one root directory from running at once. The lock file names its owner. If
+ * that process has ended (or its pid was reused), the lock is taken over.
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, linkSync, statSync, unlinkSync } from 'node:fs'
@@ -13,12 +13,12 @@ import { makeTrustedDirectory, NotTrusted, nameIn, openKept, TRUST_HINT } from '
 import { kernelText, kernelTextIfAny } from '../trust/kernel.ts'
 import { createNew, readToLimit, writeAll } from '../trust/plain-files.ts'
 
-/** Of a lock file; each has some hundred. */
+/** Limit of a lock file's size; a real one has about a hundred bytes. */
 const MAX_BYTES = 64 * 1024
 
 export interface LockOwner {
   readonly pid: number
-  /** Ticks since boot: a pid may be given again, the pair may not. */
+  /** Ticks since boot: a pid may be reused, but not pid and start time together. */
   readonly startTime: string
   readonly bootID: string
   readonly user: string
@@ -32,9 +32,9 @@ export interface Lock extends Disposable {
 }
 
 /**
- * One file for a root directory, by whatever path it is reached, and one for every mount namespace: a kubelet's /run
- * need not be PID 1's, and the apply before may have stood in the other (S6). That PID 1 is the host's is seen to
- * before (S7).
+ * One lock file for each root directory, by whatever path that is reached. It lies in PID 1's /run, whatever mount namespace
+ * volctl is in: a kubelet's /run may be another one, and an earlier apply may have run in either (S6). That PID 1 is the
+ * host's is checked before (S7).
  *
  * @throws VolctlError LockFailed
  */
@@ -48,8 +48,8 @@ export function defaultLockFile(rootDir: string): string {
 }
 
 /**
- * In a directory that nobody else may write, by its descriptor: what lies under the lock's name there was put there by
- * root, and a FIFO, a link or a device is not opened (S33).
+ * Only root may write to the lock's directory, which is held by its descriptor: whatever has the lock's name there was put
+ * there by root. A FIFO, a link or a device in its place is not opened (S33).
  *
  * @throws VolctlError Locked, naming the holder; LockFailed where no lock file can be made
  */
@@ -61,7 +61,7 @@ export function takeLock(path: string): Lock {
   } catch (error) {
     if (place !== undefined) closeSync(place.directory)
     if (error instanceof VolctlError) throw error
-    throw new VolctlError('LockFailed', `the lock file ${path} could not be made: ${troubleText(error)}`, {
+    throw new VolctlError('LockFailed', `the lock file ${path} could not be created: ${troubleText(error)}`, {
       cause: error,
       hint: hintOf(error),
     })
@@ -77,7 +77,10 @@ interface Place {
 
 function hintOf(error: unknown): string {
   if (error instanceof NotTrusted) return TRUST_HINT
-  return diskTrouble(error)?.hint ?? 'Without a lock two applies could meet: see to it that it can be made.'
+  return (
+    diskTrouble(error)?.hint ??
+    'The lock keeps two applies from running at once: make sure that root can create this file.'
+  )
 }
 
 function closing({ directory }: Place, lock: Lock): Lock {
@@ -94,8 +97,8 @@ function closing({ directory }: Place, lock: Lock): Lock {
 }
 
 /**
- * The right to remove one dead owner's file is itself a lock, named after that owner: under it the file is read
- * again, so that of two that saw the same dead owner only one takes over.
+ * Whoever is about to remove a dead owner's file first takes a second lock, named after that owner, and reads the file
+ * again: of two processes that saw the same dead owner, only one takes over.
  */
 function acquire(place: Place, name: string, me: LockOwner, depth = 0): Lock {
   const file = nameIn(place.directory, name)
@@ -141,7 +144,7 @@ function held(place: Place, name: string, me: LockOwner, takenOverFrom: LockOwne
   }
 }
 
-/** @throws where it is no plain file, or another user's */
+/** @throws where the lock is not a plain file, or belongs to another user */
 function readOwner({ directory }: Place, name: string): LockOwner | 'unreadable' | undefined {
   try {
     const { fd } = openKept(directory, name)
@@ -158,7 +161,7 @@ function readOwner({ directory }: Place, name: string): LockOwner | 'unreadable'
   }
 }
 
-/** What becomes part of a name is digits alone. */
+/** The start time becomes part of a file name, so it must be digits alone. */
 function isOwner(value: unknown): value is LockOwner {
   const { pid, startTime } = (value ?? {}) as Partial<LockOwner>
   return Number.isSafeInteger(pid) && typeof startTime === 'string' && /^\d*$/.test(startTime)
@@ -191,7 +194,7 @@ function startTimeOf(pid: number): string | undefined {
 }
 
 function lockedBy(path: string, { pid, user, since }: LockOwner): VolctlError {
-  return new VolctlError('Locked', `another apply is at work: pid ${pid} of ${user}, since ${since}`, {
-    hint: `Wait for it to end. Its lock is ${path}.`,
+  return new VolctlError('Locked', `another apply is running: pid ${pid} of ${user}, since ${since}`, {
+    hint: `Wait for it to end. Its lock file is ${path}.`,
   })
 }

@@ -2,8 +2,8 @@ import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { findAgain, requireSameNode } from './conditions/find-again.ts'
 
 /**
- * What a saved plan comes to now, as a person must see it before saying yes (S31): the node as it is, and of the saved
- * operations those that still hold; the others stand there blocked, with what has changed.
+ * What a saved plan would do now, to be shown before the confirmation (S31): the node as it is now, and the saved
+ * operations. Those that no longer match are blocked, with what has changed.
  *
  * @throws VolctlError OtherNode, PlanTooOld
  */
@@ -11,8 +11,7 @@ export function planToReview(saved: ReviewedPlan, fresh: Plan): Plan {
   requireSameNode(saved, fresh)
   const operations = findAgain(saved, fresh).map(({ operation, refused }): Operation => {
     if (refused === undefined || operation.blocked !== undefined) return operation
-    const { code, message, hint } = refused
-    return { ...operation, blocked: { code, message, ...(hint === undefined ? {} : { hint }) } }
+    return { ...operation, blocked: refused }
   })
   const kinds: Partial<Record<Operation['kind'], number>> = {}
   for (const { kind } of operations) kinds[kind] = (kinds[kind] ?? 0) + 1

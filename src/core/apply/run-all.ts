@@ -1,4 +1,5 @@
-/** The loop: starts what may run, waits for any of it to end, and stops starting when told to (S11, signals). */
+/** The loop of an apply: starts operations that may run, waits until one of them ends, and stops starting new ones once a kubelet is back (S11) or a signal came. */
+import type { FailureCode } from '../codes/codes.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import type { ApplyContext } from './operation/ports.ts'
@@ -6,40 +7,40 @@ import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
 
 const DEFAULT_PARALLEL = 8
-/** One is checked, or its directories removed, while the umounts of the other go on. */
+/** Two at a time: one is checked, or its directories are removed, while the umounts of the other run. */
 const BATCHES = 2
 
-export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void> {
-  const { schedule } = run
+export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<void> {
+  const { schedule } = apply
   const parallel = Math.max(1, context.parallel ?? DEFAULT_PARALLEL)
   const running = new Map<Promise<void>, readonly Operation[]>()
   let batches = 0
-  /** The batch that is being looked into: two at once would take turns, and both begin late. */
-  let lookedInto: readonly Operation[] | undefined
-  let looked = Promise.withResolvers<void>()
+  /** The batch whose conditions are being checked. Checking two at once would only delay both. */
+  let checking: readonly Operation[] | undefined
+  let checked = Promise.withResolvers<void>()
   const abandoned = aborted(context.abandon)
 
   const start = (operations: readonly Operation[], work: Promise<void>): void => {
-    const task: Promise<void> = work.catch((error) => run.fail(operations, error)).finally(() => running.delete(task))
+    const task: Promise<void> = work.catch((error) => apply.fail(operations, error)).finally(() => running.delete(task))
     running.set(task, operations)
   }
   const startWhatMayRun = (): void => {
-    while (batches < BATCHES && lookedInto === undefined && running.size < parallel) {
+    while (batches < BATCHES && checking === undefined && running.size < parallel) {
       const batch = [...schedule.readyForBatch().take(BATCH_OPERATIONS)]
-      // One operation alone gains nothing from a batch, and its steps are said one by one.
+      // A single operation gains nothing from a batch. By itself, its steps are reported one by one.
       if (batch.length < 2) break
       batches++
-      lookedInto = batch
-      const doneLooking = (): void => {
-        // Told again later, when it may be another one's turn.
-        if (lookedInto !== batch) return
-        lookedInto = undefined
-        looked.resolve()
+      checking = batch
+      const doneChecking = (): void => {
+        // Called once more at the end, when another batch may be the one that is checked.
+        if (checking !== batch) return
+        checking = undefined
+        checked.resolve()
       }
       for (const operation of batch) schedule.start(operation)
-      const work = runBatch(batch, run, doneLooking).finally(() => {
+      const work = runBatch(batch, apply, doneChecking).finally(() => {
         batches--
-        doneLooking()
+        doneChecking()
       })
       start(batch, work)
     }
@@ -47,42 +48,45 @@ export async function runAll(run: ApplyRun, context: ApplyContext): Promise<void
       const { value: operation } = (batches > 0 ? schedule.readyAlone() : schedule.ready()).next()
       if (operation === undefined) return
       schedule.start(operation)
-      start([operation], runOperation(operation, run))
+      start([operation], runOperation(operation, apply))
     }
   }
 
   for (;;) {
     for (const { operation, because, code } of schedule.drop()) {
-      run.settle(operation, 'skipped', { code, because, message: whyDropped(run, because, code) })
+      apply.settle(operation, 'skipped', { code, because, message: whyDropped(apply, because, code) })
     }
-    if (!run.isStopping && !context.abandon?.aborted) startWhatMayRun()
+    if (!apply.isStopping && !context.abandon?.aborted) startWhatMayRun()
     if (running.size === 0) break
-    await Promise.race([...running.keys(), looked.promise, ...(abandoned === undefined ? [] : [abandoned])])
-    looked = Promise.withResolvers()
+    await Promise.race([...running.keys(), checked.promise, ...(abandoned === undefined ? [] : [abandoned])])
+    checked = Promise.withResolvers()
     if (context.abandon?.aborted) break
   }
   for (const operations of running.values()) {
     for (const operation of operations) {
-      run.settle(operation, 'interrupted', { code: 'Abandoned', message: 'left unfinished: it may still be at work' })
+      apply.settle(operation, 'interrupted', {
+        code: 'Abandoned',
+        message: 'abandoned before it ended; it may still be running',
+      })
     }
   }
-  settleWaiting(run)
+  settleWaiting(apply)
 }
 
-function whyDropped(run: ApplyRun, because: string, code: string): string {
-  if (code === 'StillAtWork') return `not begun: a call on ${because} was given up and may still be at work`
-  const before = run.outcomes.get(because)
-  if (before === undefined) return `not begun: operation ${because} has to come first and is not in the plan`
-  return `not begun: ${before.kind} ${because} has to come first and was ${before.state}`
+function whyDropped(apply: ApplyRun, because: string, code: FailureCode): string {
+  if (code === 'StillAtWork') return `not started: a call on ${because} was given up and may still be running`
+  const before = apply.outcomes.get(because)
+  if (before === undefined) return `not started: operation ${because} must come first and is not part of this apply`
+  return `not started: ${before.kind} ${because} must come first and was ${before.state}`
 }
 
-function settleWaiting(run: ApplyRun): void {
-  for (const operation of run.schedule.waiting) {
-    if (run.stop === undefined) {
-      run.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not begun any more' })
+function settleWaiting(apply: ApplyRun): void {
+  for (const operation of apply.schedule.waiting) {
+    if (apply.stop === undefined) {
+      apply.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not started: the apply was interrupted' })
     } else {
-      const { code, message, hint } = run.stop
-      run.settle(operation, 'refused', { code, message, ...(hint === undefined ? {} : { hint }) })
+      const { code, message, hint } = apply.stop
+      apply.settle(operation, 'refused', { code, message, ...(hint === undefined ? {} : { hint }) })
     }
   }
 }

@@ -17,20 +17,20 @@ import { type Member, type Umount, umountAll } from './umount-together.ts'
 export const BATCH_OPERATIONS = 5000
 const BREATH = 200
 
-/** @param onUmount called whenever umounts go on by themselves, if it comes to that */
+/** @param onUmount called whenever umounts were started, after which the batch only waits for them */
 export async function runBatch(operations: readonly Operation[], apply: ApplyRun, onUmount: () => void): Promise<void> {
   const around = apply.surroundings()
   let members: Member[] = operations.map((operation) => ({
     operation,
-    steps: apply.begin(operation, around),
+    run: apply.begin(operation, around),
     cursor: 0,
   }))
   const keep = async (work: (member: Member) => void | Promise<void>): Promise<void> => {
     const going: Member[] = []
     for (const [index, member] of members.entries()) {
-      // Signals and progress want their turn.
+      // Gives signals and progress a turn.
       if (index % BREATH === BREATH - 1) await new Promise((resolve) => setImmediate(resolve))
-      // Most work is done at once, and thousands of promises take their time.
+      // Most work is synchronous, and to await thousands of promises takes long.
       const survives = apply.survives(member.operation, () => work(member))
       if (survives === true || (await survives)) going.push(member)
     }
@@ -41,7 +41,7 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
     return apply.witness(0)
   })
   if (checked === undefined) return
-  await keep(({ operation, steps }) => requireConditions(operation, steps, checked))
+  await keep(({ operation, run }) => requireConditions(operation, run, checked))
   const going = members.map(({ operation }) => operation)
   if (going.length === 0) return apply.flushOutcomes()
   const written = await apply.survivesAll(going, async () => apply.intend(going))
@@ -67,45 +67,48 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
 function removeUntilUmount(member: Member): void {
   const { steps } = member.operation
   for (let step = steps[member.cursor]; step !== undefined && step.op !== 'umount'; step = steps[++member.cursor]) {
-    removeStep(step, member.steps)
+    removeStep(step, member.run)
   }
 }
 
-/** The umounts that come next in an operation, each with the layer that it is to take: newest first on every path. */
+/** The next umounts of an operation, each with the mount that it removes: on every path the newest first. */
 function nextUmounts(member: Member): Umount[] {
-  const { operation, steps } = member
+  const { operation, run } = member
   const expected = expectedIds(operation)
   const taken = new Map<string, number>()
   const found: Umount[] = []
   for (let step = operation.steps[member.cursor]; step?.op === 'umount'; step = operation.steps[++member.cursor]) {
     const count = (taken.get(step.target) ?? 0) + 1
     taken.set(step.target, count)
-    const layer = steps.around.table.reached(step.target).at(-count)
-    // Gone already, or not ours: the single umount that verifies will say which.
+    const layer = run.around.table.reached(step.target).at(-count)
+    // Else it is unmounted already, or another's: then the removal of its directory is refused.
     if (layer !== undefined && isExpected(layer, expected)) found.push({ step, layer })
   }
   return found
 }
 
-/** By mount id, and nothing may stay that no path leads to; a failure is tried once more by itself, for a clean reason. */
-function verify({ operation, steps }: Member, umounts: readonly Umount[]): void | Promise<void> {
+/**
+ * Each mount must be gone by its id, so that one that another mount hides is noticed too. One that is still there is
+ * unmounted once more by itself, which gives a clear reason.
+ */
+function verify({ operation, run }: Member, umounts: readonly Umount[]): void | Promise<void> {
   const expected = expectedIds(operation)
   const isThere = ({ layer }: Umount): boolean =>
-    steps.around.table.at(layer.mountPoint).some((mount) => isExpected(mount, expected)) ||
-    steps.around.table.byId(layer.id)?.mountPoint === layer.mountPoint
+    run.around.table.at(layer.mountPoint).some((mount) => isExpected(mount, expected)) ||
+    run.around.table.byId(layer.id)?.mountPoint === layer.mountPoint
   const doubtful = umounts.filter((each) => each.failure !== undefined || each.result?.timedOut || isThere(each))
-  return doubtful.length === 0 ? undefined : lookAgain(doubtful, isThere, steps)
+  return doubtful.length === 0 ? undefined : unmountAgain(doubtful, isThere, run)
 }
 
-async function lookAgain(
+async function unmountAgain(
   umounts: readonly Umount[],
   isThere: (umount: Umount) => boolean,
-  steps: StepContext,
+  run: StepContext,
 ): Promise<void> {
   for (const umount of umounts) {
     const { step, layer, result, failure } = umount
     if (failure !== undefined) throw failure
-    if (result?.timedOut) await requireGone(layer, result, steps)
-    if (isThere(umount)) await umountLayer(step, steps)
+    if (result?.timedOut) await requireGone(layer, result, run)
+    if (isThere(umount)) await umountLayer(step, run)
   }
 }

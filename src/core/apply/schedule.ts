@@ -2,60 +2,63 @@
  * Which operation may run now: predecessors first, never two at once on one volume or one pod's directory (C119).
  * Pure bookkeeping; nothing here knows what an operation does.
  */
-import { FC_PLUGIN } from '../names/fc-disk.ts'
-import { ISCSI_PLUGIN, parseIscsiDirectory } from '../names/iscsi-disk.ts'
+import type { FailureCode } from '../codes/codes.ts'
 import type { OutcomeState } from '../plan/events.ts'
 import type { Operation } from '../plan/plan.ts'
+import type { PluginDevice } from '../plugins/plugin.ts'
+import { pluginNamed } from '../plugins/registry.ts'
 
 export interface Verdict {
   readonly state: OutcomeState
-  readonly code?: string
+  readonly code?: FailureCode
 }
 
 /** Why an operation will never run. */
 export interface Dropped {
   readonly operation: Operation
   readonly because: string
-  readonly code: string
+  readonly code: FailureCode
 }
 
-/** What must not be worked on twice at a time. */
-export function keysOf({ kind, pod, volume, steps }: Operation): string[] {
+/** Names of what only one operation at a time may work on. */
+export function keysOf(operation: Operation): string[] {
+  const { kind, pod, volume } = operation
   const keys = pod === undefined ? [] : [`pod ${pod.uid}`]
   if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
   else if (volume?.uniqueName !== undefined) keys.push(`volume ${volume.uniqueName}`)
-  // LUNs share sessions, and each asks whether another is in use: one after another (P74).
+  // LUNs share sessions, and releasing one asks whether the others are in use: so one after another (P74).
   const releasesDevice = kind === 'UnmountDevice' || kind === 'UnmapDevice'
-  if (releasesDevice && (volume?.plugin === ISCSI_PLUGIN || volume?.plugin === FC_PLUGIN)) keys.push(volume.plugin)
-  if (releasesDevice && volume?.plugin === ISCSI_PLUGIN) {
-    const targets = steps.flatMap(({ op, target }) =>
-      op === 'iscsiLogout' ? (parseIscsiDirectory(target)?.iqn ?? []) : [],
-    )
-    keys.push(...new Set(targets.map((iqn) => `target ${iqn}`)))
-  }
-  // A log-in and a log-out of one target are never at work at once (P74).
-  for (const { op, target } of steps) {
-    const iqn = op === 'iscsiLogin' ? parseIscsiDirectory(target)?.iqn : undefined
-    if (iqn !== undefined) keys.push(`target ${iqn}`)
-  }
+  if (releasesDevice && volume !== undefined && deviceOf(operation)?.release !== undefined) keys.push(volume.plugin)
+  // A log-in and a log-out of one target never run at once (P74).
+  keys.push(...sessionsOf(operation))
   return keys
 }
 
+function deviceOf({ volume }: Operation): PluginDevice | undefined {
+  return volume === undefined ? undefined : pluginNamed(volume.plugin).device
+}
+
+function sessionsOf(operation: Operation): ReadonlySet<string> {
+  const sessionAt = deviceOf(operation)?.session
+  return new Set(sessionAt === undefined ? [] : operation.steps.flatMap(({ target }) => sessionAt(target) ?? []))
+}
+
 /**
- * What a call that was given up may still be at work on. One target that hangs is no reason to leave the LUNs of all
- * the others, as long as it is known which one it is.
+ * What a call that was given up may still be changing. If it is known which target hangs, the LUNs of all other targets
+ * can go on.
  */
-function stuckKeysOf(keys: readonly string[]): readonly string[] {
-  const isKnown = keys.some((key) => key.startsWith('target ')) || (keys.includes(FC_PLUGIN) && keys.length > 1)
-  return isKnown ? keys.filter((key) => key !== ISCSI_PLUGIN && key !== FC_PLUGIN) : keys
+function stuckKeysOf(operation: Operation, keys: readonly string[]): readonly string[] {
+  const sharesSessions = deviceOf(operation)?.session !== undefined
+  const isKnown = sharesSessions ? sessionsOf(operation).size > 0 : keys.length > 1
+  return isKnown ? keys.filter((key) => key !== operation.volume?.plugin) : keys
 }
 
 export class Schedule {
   readonly #waiting: Map<string, Operation>
-  /** The waiting ones that may share a batch, and the others: what an operation is does not change. */
+  /** Waiting operations that may share a batch, and those that run alone. */
   readonly #batchable = new Map<string, Operation>()
   readonly #single = new Map<string, Operation>()
-  /** Those that somebody has to wait for. */
+  /** Operations that others depend on. */
   readonly #needed: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
   readonly #settled = new Map<string, Verdict>()
@@ -63,7 +66,7 @@ export class Schedule {
   readonly #stuck = new Set<string>()
   readonly #running = new Set<string>()
   readonly #keys: ReadonlyMap<string, readonly string[]>
-  /** Something did not succeed since the last drop. */
+  /** Has anything failed since the last call of drop(). */
   #failed = true
 
   constructor(operations: readonly Operation[], isBatchable: (operation: Operation) => boolean = () => false) {
@@ -81,17 +84,17 @@ export class Schedule {
     return [...this.#waiting.values()]
   }
 
-  /** In plan order, as long as more are asked for; those that share a volume or a pod with a running one are left for later. */
+  /** Operations that may start now, in plan order: none that shares a volume or a pod with a running one. */
   ready(): Generator<Operation> {
     return this.#readyAmong(this.#waiting)
   }
 
-  /** The same of those that may share a batch only. */
+  /** As ready(), but only those that may share a batch. */
   readyForBatch(): Generator<Operation> {
     return this.#readyAmong(this.#batchable)
   }
 
-  /** The same of those that run alone only. */
+  /** As ready(), but only those that run alone. */
   readyAlone(): Generator<Operation> {
     return this.#readyAmong(this.#single)
   }
@@ -108,22 +111,22 @@ export class Schedule {
     for (const key of this.#keysOf(operation)) this.#busy.set(key, (this.#busy.get(key) ?? 0) + 1)
   }
 
-  /** @param stuck a call was given up and may still be at work: nothing else is done to this volume or pod */
+  /** @param stuck a call was given up and may still be running: nothing else is done to this volume or pod */
   settle(operation: Operation, verdict: Verdict, stuck = false): void {
     this.#forget(operation)
     this.#settled.set(operation.id, verdict)
     this.#failed ||= stuck || (verdict.state !== 'done' && this.#needed.has(operation.id))
     if (!this.#running.delete(operation.id)) return
     const keys = this.#keysOf(operation)
-    if (stuck) for (const key of stuckKeysOf(keys)) this.#stuck.add(key)
+    if (stuck) for (const key of stuckKeysOf(operation, keys)) this.#stuck.add(key)
     for (const key of keys) {
-      const left = (this.#busy.get(key) ?? 1) - 1
-      if (left > 0) this.#busy.set(key, left)
+      const users = (this.#busy.get(key) ?? 1) - 1
+      if (users > 0) this.#busy.set(key, users)
       else this.#busy.delete(key)
     }
   }
 
-  /** Operations whose predecessor did not succeed, or is not in the plan (S26), until there is none. */
+  /** Skips operations whose predecessor did not succeed or is not in the plan (S26), and in turn those that depend on them. */
   drop(): Dropped[] {
     const dropped: Dropped[] = []
     while (this.#failed) {
@@ -152,7 +155,7 @@ export class Schedule {
     return operation.after.every((id) => this.#settled.get(id)?.state === 'done')
   }
 
-  #reasonToDrop(operation: Operation): { because: string; code: string } | undefined {
+  #reasonToDrop(operation: Operation): { because: string; code: FailureCode } | undefined {
     for (const id of operation.after) {
       if (!this.#known.has(id)) return { because: id, code: 'PredecessorMissing' }
       const verdict = this.#settled.get(id)

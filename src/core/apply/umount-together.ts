@@ -1,4 +1,4 @@
-/** Umounts of many operations in few calls of umount(8): two calls at a time, looking around between them. */
+/** Umounts of many operations in few calls of umount(8): two calls at a time, with kubelet and pods checked in between. */
 import { VolctlError } from '../errors/errors.ts'
 import { StepFailed } from '../errors/operation-error.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
@@ -15,7 +15,7 @@ const RECHECK_MS = 2000
 /** An operation of a batch, and how far it has come. */
 export interface Member {
   readonly operation: Operation
-  readonly steps: StepContext
+  readonly run: StepContext
   cursor: number
 }
 
@@ -27,7 +27,7 @@ export interface Umount {
   failure?: VolctlError
 }
 
-/** Two calls at a time; what is of one pod is in one lane, in order. */
+/** Two calls at a time. All mounts of a pod are in one lane, in order. */
 export async function umountAll(umounts: ReadonlyMap<Member, Umount[]>, apply: ApplyRun): Promise<void> {
   const lanes: [Member, Umount][][] = Array.from({ length: LANES }, () => [])
   const laneOf = new Map<string, [Member, Umount][]>()
@@ -53,7 +53,7 @@ export async function umountAll(umounts: ReadonlyMap<Member, Umount[]>, apply: A
   )
 }
 
-const HUNG = new StepFailed('StillAtWork', 'not begun: an umount before it hangs')
+const HUNG = new StepFailed('StillAtWork', 'not started: an earlier umount hangs')
 
 async function umountPart(part: readonly Umount[], apply: ApplyRun): Promise<CommandResult> {
   const going = part.filter(({ failure }) => failure === undefined)
@@ -66,8 +66,8 @@ async function umountPart(part: readonly Umount[], apply: ApplyRun): Promise<Com
 const NOTHING: CommandResult = { status: 0, stdout: '', stderr: '', timedOut: false }
 
 /**
- * Between two calls; one that took long (file systems flush when they are unmounted) makes the check before it old:
- * kubelet and pods are looked at again (S26).
+ * Asked between two calls. If the calls so far took long (file systems flush when they are unmounted), kubelet and pods are
+ * checked again (S26).
  */
 async function reasonToStop(
   rest: readonly [Member, Umount][],
@@ -79,8 +79,8 @@ async function reasonToStop(
   try {
     await apply.requireNoKubelet()
     const witness = await apply.witness(RECHECK_MS)
-    for (const [{ operation, steps }, umount] of rest) {
-      await requireUnused(operation, witness, steps.context).catch((error) => {
+    for (const [{ operation, run }, umount] of rest) {
+      await requireUnused(operation, witness, run.context).catch((error) => {
         umount.failure = error
       })
     }

@@ -9,22 +9,22 @@ export interface BlockNode {
   /** The disk, where this is a partition. */
   readonly disk?: string
   readonly partitions: readonly string[]
-  /** What is made on top of it. */
+  /** Devices that are built on it. */
   readonly holders: readonly string[]
-  /** What it is made of. */
+  /** Devices that it is built on. */
   readonly slaves: readonly string[]
   readonly isMultipath: boolean
-  /** Of a device-mapper map, what made it: LVM-…, CRYPT-LUKS2-…, mpath-…, part1-mpath-… */
+  /** For a device-mapper map, shows what created it: LVM-…, CRYPT-LUKS2-…, mpath-…, part1-mpath-… */
   readonly dmUuid?: string
-  /** It has the file that takes a SCSI device away. */
+  /** It has the sysfs file that removes a SCSI device. */
   readonly isScsi: boolean
   /** HOST:CHANNEL:ID:LUN */
   readonly scsiAddress?: string
-  /** Of a SCSI disk, as "char major:minor": the generic ones, through which it is read and written as well. */
+  /** A SCSI disk's generic character devices, as "char major:minor": it can be read and written through these too. */
   readonly characters: readonly string[]
-  /** PID of the process that a network block device is served by on this node, which has it open for that (nbd). */
+  /** PID of the process on this node that serves a network block device, and has it open for that (nbd). */
   readonly servedBy?: number
-  /** The kernel is recovering its SCSI host: to open it would be to wait for that. */
+  /** The kernel is recovering its SCSI host: an open would wait for that. */
   readonly isRecovering: boolean
 }
 
@@ -35,7 +35,7 @@ export interface IscsiLun {
   readonly disks: readonly string[]
   /** Its character devices, as "char major:minor": generic, tape, changer. */
   readonly characters: readonly string[]
-  /** That made devices of it: sd, st. */
+  /** The driver that made devices for it: sd, st. */
   readonly driver?: string
 }
 
@@ -46,7 +46,7 @@ export interface IscsiSession {
   /** Its SCSI host: host3. */
   readonly host: string
   readonly iqn: string
-  /** ADDRESS:PORT, as asked for and as it came out; IPv6 in brackets. */
+  /** ADDRESS:PORT, as configured and as connected; IPv6 in brackets. */
   readonly portals: readonly string[]
   readonly iface?: string
   readonly luns: readonly IscsiLun[]
@@ -56,21 +56,21 @@ export interface BlockTree {
   iscsiSessions(): readonly IscsiSession[]
   /** Undefined: no such device (any more). */
   node(name: string): BlockNode | undefined
-  /** Of every block device and partition the kernel's name. */
+  /** Kernel names of all block devices and partitions. */
   names(): readonly string[]
   /** The kernel's name of a device number. */
   nameOf(dev: string): string | undefined
   /** The kernel's name of a device file, links followed. */
   nameOfFile(path: string): string | undefined
-  /** The other devices of the same file system, where it is one of several (btrfs, bcachefs). */
+  /** The other devices of a file system on several devices (btrfs, bcachefs). */
   devicesBeside(name: string): readonly string[]
   /** udev's links and the kernel's names of what they lead to. */
   links(directory: 'by-path' | 'by-id'): readonly { readonly link: string; readonly name: string }[]
-  /** Of every SCSI disk the kernel's name. */
+  /** Kernel names of all SCSI disks. */
   scsiDisks(): readonly string[]
   /** The kernel's identifier of a disk's LUN, as naa.600508b400105e21; undefined: it gives none. */
   wwid(name: string): string | undefined
-  /** The WWN of the Fibre Channel port that a SCSI address is behind; undefined: it is behind none. */
+  /** The WWN of the Fibre Channel port that a SCSI address belongs to; undefined: it belongs to none. */
   fcPort(scsiAddress: string): string | undefined
   /** The file that takes a SCSI disk away when "1" is written to it. */
   deletePath(name: string): string

@@ -1,7 +1,8 @@
 /**
- * Which processes have a device open, whatever they call it: a container has it under a name of its own (S25).
+ * Finds the processes that have a device open, under whatever name: a container has a name of its own for it (S25).
  *
- * An exclusive open finds mounts, maps and the careful; what reads or writes a device without O_EXCL is only seen here.
+ * An exclusive open would fail on mounts, maps and exclusive openers; a process that opened a device without O_EXCL is only
+ * found here.
  */
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
@@ -22,7 +23,7 @@ export interface Opener {
 
 /**
  * @param devs as `anyDeviceNumberOf` has them
- * @param table of our own namespace; a device file is looked at only on a file system that answers without a server
+ * @param table of our own namespace; a device file is only looked at on a file system that cannot hang
  * @throws whatever reading /proc fails with, other than that a process has ended
  */
 export function openersOf(
@@ -53,7 +54,7 @@ function devicesOf(task: string, devs: ReadonlySet<string>, tables: ReadonlyMap<
   })
 }
 
-/** A descriptor that marks the place of the device file, and has nothing open (O_PATH). */
+/** A descriptor with O_PATH marks the device file, but does not have the device open. */
 function isPlaceAlone(fdinfo: string): boolean {
   const flags = /^flags:\s*([0-7]+)$/m.exec(kernelTextIfAny(fdinfo) ?? '')?.[1]
   return flags !== undefined && (Number.parseInt(flags, 8) & O_PATH) !== 0
@@ -66,7 +67,7 @@ function deviceAt(task: string, name: string, table: MountTable | undefined): st
   return isSafe ? unlessEnded(() => anyDeviceNumberOf(statSync(descriptor))) : undefined
 }
 
-/** Too long: directories thousands of names deep, whose path no page of the kernel's holds. */
+/** Too long: thousands of directories deep, so that the kernel cannot show the path. */
 function pathOf(descriptor: string): string | undefined {
   try {
     return readlinkSync(descriptor)
@@ -83,7 +84,7 @@ function answersByMount(fdinfo: string, table: MountTable | undefined): boolean 
   return mount !== undefined && cannotHang(mount.fsType)
 }
 
-/** Of a namespace that nobody could read only the usual place is looked at. */
+/** May the path be looked at without hanging. In a namespace that could not be read, only /dev may. */
 function answers(path: string | undefined, table: MountTable | undefined): boolean {
   if (!path?.startsWith('/')) return false
   if (table === undefined) return path.startsWith('/dev/')
@@ -95,7 +96,7 @@ function linkAt(path: string): string | undefined {
   return unlessEnded(() => readlinkSync(path))
 }
 
-/** What may not be read is no proof that nothing is open (S3). */
+/** Other failures are thrown: what may not be read does not prove that nothing is open (S3). */
 function unlessEnded<T>(read: () => T): T | undefined {
   try {
     return read()

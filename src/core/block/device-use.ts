@@ -1,4 +1,4 @@
-/** What the kernel still has on a block device: a superblock, a holder, an opener (S21). */
+/** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
 import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
@@ -9,12 +9,12 @@ import { swapAreas } from './swap-areas.ts'
 export interface DeviceUse {
   /** False: no such block device (any more); nothing on it can be in use. */
   readonly exists: boolean
-  /** In words, empty where nothing uses it. */
+  /** For messages; empty: nothing uses it. */
   readonly users: readonly string[]
 }
 
 /** A user that the kernel does not name. */
-export const SOMEBODY = 'somebody'
+export const SOMEBODY = 'a process or a device'
 
 const SUPERBLOCKS = ['ext4', 'xfs', 'btrfs', 'f2fs', 'bcachefs', 'gfs2']
 
@@ -24,7 +24,7 @@ export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
   if (!existsSync(link)) return { exists: false, users: [] }
   const name = posix.basename(readlinkSync(link))
   const users = SUPERBLOCKS.filter((type) => existsSync(`${sys}/fs/${type}/${name}`)).map(
-    (type) => `the ${type} file system on /dev/${name.replaceAll('!', '/')}, of which somebody has something open`,
+    (type) => `the ${type} file system on /dev/${name.replaceAll('!', '/')}, which is still mounted or has open files`,
   )
   for (const holder of listIfAny(`${link}/holders`)) users.push(`device ${holder}`)
   if (isSwap(name)) users.push(`the kernel, which swaps to /dev/${name}`)
@@ -42,9 +42,11 @@ function openExclusively(uevent: string): string | undefined {
     return undefined
   } catch (error) {
     const code = errnoOf(error)
-    // No node, no medium, no such device: nobody can have it open by this name.
+    // No device node, no medium, no such device: it cannot be in use under this name.
     if (code === 'ENOENT' || code === 'ENXIO' || code === 'ENODEV' || code === 'ENOMEDIUM') return undefined
-    return code === 'EBUSY' ? `${SOMEBODY} who has /dev/${name} open` : `/dev/${name} could not be opened (${code})`
+    return code === 'EBUSY'
+      ? `${SOMEBODY} that has /dev/${name} open exclusively`
+      : `/dev/${name} could not be opened (${code})`
   }
 }
 
@@ -52,7 +54,7 @@ function isSwap(name: string): boolean {
   return swapAreas().some((area) => area.name === `/dev/${name}`)
 }
 
-/** Of a partition the disk's, one directory up. */
+/** The disk's sequence number; a partition has that of its disk, one directory up. */
 export function readDiskSequence(dev: string, sys = '/sys'): string | undefined {
   const device = `${sys}/dev/block/${dev}`
   return kernelTextIfAny(`${device}/diskseq`) ?? kernelTextIfAny(`${device}/../diskseq`)
@@ -79,7 +81,7 @@ function numberOf(entry: Stats): string {
   return deviceNumberFrom(entry.rdev)
 }
 
-/** "major:minor" of what stat(2) says of a device: the one that a file is, or the one that it lies on. */
+/** "major:minor" from the encoded number of stat(2), st_dev or st_rdev. */
 export function deviceNumberFrom(encoded: number): string {
   const bits = BigInt(encoded)
   const major = ((bits >> 8n) & 0xfffn) | ((bits >> 32n) & ~0xfffn)
@@ -97,8 +99,8 @@ export function readLoops(sys = '/sys'): { device: string; backingFile: string }
 const SECTOR = 512
 
 /**
- * A loop device is as long as what it is made of, less its offset; or shorter, where a limit says so. Of what cannot be
- * read nothing is excluded.
+ * A loop device has the size of its backing file less its offset, or is shorter if it has a size limit. Where a size cannot
+ * be read, the answer is true.
  *
  * @param loop e.g. /dev/loop3
  * @param dev "major:minor"
@@ -125,7 +127,7 @@ export function readBackingFile(device: string, sys = '/sys'): string | undefine
   }
 }
 
-/** A FUSE connection or a local file system that sysfs does not list any more; of all others nothing can be told. */
+/** Is it a FUSE connection or a local file system that sysfs no longer lists; false for all others, of which nothing is known. */
 export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boolean {
   if (fsType.startsWith('fuse')) {
     const connections = `${sys}/fs/fuse/connections`
@@ -138,8 +140,8 @@ export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boo
 }
 
 /**
- * By the kernel's list of FUSE connections, or of NFS file systems (of our network namespace: one that is not in it may
- * live all the same).
+ * Does the kernel's list of FUSE connections, or of NFS file systems, have it. (The latter is that of our network namespace:
+ * a file system that is not in it may still be alive.)
  */
 export function fileSystemLives(dev: string, fsType: string, sys = '/sys', proc = '/proc'): boolean {
   if (fsType.startsWith('fuse')) {

@@ -1,4 +1,4 @@
-/** File systems that live on a device though no mount table shows them. */
+/** File systems that are still alive on a device although no mount table has them. */
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 
@@ -10,14 +10,14 @@ export interface HiddenFileSystem {
   readonly fsType: string
 }
 
-/** Those that sysfs lists by the name of their device. (Of btrfs and bcachefs it gives an id, and of others nothing.) */
+/** Types that sysfs lists by device name. (btrfs and bcachefs are listed by id, others not at all.) */
 export const LISTED = ['ext4', 'xfs', 'f2fs']
 
-/** @param tables of every mount namespace that there is */
+/** @param tables of all mount namespaces */
 export function hiddenFileSystems(tables: readonly MountTable[], sys = '/sys'): readonly HiddenFileSystem[] {
   return LISTED.flatMap((fsType) =>
     listIfAny(`${sys}/fs/${fsType}`).flatMap((device) => {
-      // Beside the devices lie directories of the file system as such ("features", "stats").
+      // Other directories there belong to the file system type ("features", "stats").
       const dev = kernelTextIfAny(`${sys}/class/block/${device}/dev`)
       const isShown = dev === undefined || tables.some((table) => table.ofDevice(dev).length > 0)
       return isShown ? [] : [{ device, dev, fsType }]

@@ -3,7 +3,7 @@ import { decodeOctal } from '../mountinfo/decode-octal.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
 export interface SwapArea {
-  /** Of a partition its device file, of a file its path from the top of the namespace that it was opened in. */
+  /** A partition's device file, or a file's path from the root of the mount namespace in which it was opened. */
   readonly name: string
   readonly type: 'partition' | 'file' | (string & {})
 }

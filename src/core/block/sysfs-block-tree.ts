@@ -1,4 +1,4 @@
-/** The block devices of this host, or of a fabricated sysfs. What is not there is absent; any other failure is thrown (S3). */
+/** The block devices of this host, or of a test's sysfs. Missing files mean absence; any other failure is thrown (S3). */
 import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
@@ -131,7 +131,7 @@ export class SysfsBlockTree implements BlockTree {
     }
   }
 
-  /** Of a map: one of its paths is. */
+  /** For a map: is one of its paths recovering. */
   #isRecovering(name: string): boolean {
     const host = this.#scsiAddress(name)?.split(':')[0]
     if (textIn(`${this.#sys}/class/scsi_host/host${host}/state`) === 'recovery') return true
@@ -163,7 +163,7 @@ function session(at: string, name: string, host: string): IscsiSession | undefin
   return { name, host, iqn, portals: [...new Set(portals)], ...(iface === undefined ? {} : { iface }), luns }
 }
 
-/** A session that is reconnecting has no address just now; what was asked for it still tells. */
+/** A session that is reconnecting has no address at the moment, but still shows the configured one. */
 function portalOf(connection: string, kind: string): string | undefined {
   const address = textIn(`${connection}/${kind}address`, ...NOT_CONNECTED)
   const port = textIn(`${connection}/${kind}port`, ...NOT_CONNECTED)
@@ -218,7 +218,7 @@ function textIn(file: string, ...none: readonly string[]): string | undefined {
   }
 }
 
-/** What is no link any more was made anew, as something else. */
+/** EINVAL: it was replaced by something that is not a link. */
 function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path)
@@ -227,7 +227,7 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-/** Attributes of a device that goes away while it is read fail in several ways, all of which mean that it is gone. */
+/** If a device disappears while its attributes are read, the read fails with one of several errors that all mean "gone". */
 function ifAbsent<T>(error: unknown, absent: T): T {
   const code = errnoOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENODEV' || code === 'ENXIO') return absent

@@ -1,24 +1,24 @@
 /**
- * All devices that "the disk and everything on it" means: what a volume's device is made of, and from there every
- * partition and everything that is made of it, as far up as it goes: dm, LVM, crypt, md, bcache, multipath (S21).
+ * "The disk and everything on it": the devices that a volume's device is built on, and from these up every partition and
+ * everything that is built on them: dm, LVM, crypt, md, bcache, multipath (S21).
  */
 import type { BlockNode, BlockTree } from './block-tree.ts'
 
 /** A device of the volume, or of its disk. */
 export type OnDisk = BlockNode & {
-  /** The volume's own device that it was found from. */
+  /** The volume's own device from which it was found. */
   readonly on: string
-  /** The volume's device, or what that is made of: its being there is not a second use of the disk. */
+  /** It is the volume's device, or below it: its existence is not another use of the disk. */
   readonly isBelow: boolean
 }
 
-/** How far down one goes from a device, in search of the disk. */
+/** How far down the search for the disk goes. */
 export interface Reach {
-  /** Names of the node's own devices (node-stack.ts): what else is on them is nobody's volume, and stays when it goes. */
+  /** Names of the node's own devices (node-stack.ts), at which the search stops: what else is on them does not belong to the volume. */
   readonly own: ReadonlySet<string>
   /**
-   * From a logical volume to its disks. Not before an unstage: drivers of logical volumes take away the volume, never the
-   * disk, on which other pods have theirs.
+   * Does the search go from a logical volume to its disks. Not before an unstage: drivers of logical volumes take away the
+   * volume, never the disk, which also has the volumes of other pods.
    */
   readonly throughLvm: boolean
 }
@@ -27,7 +27,7 @@ export interface Reach {
 export const EVERYTHING: Reach = { own: new Set(), throughLvm: true }
 
 /**
- * @param devices "major:minor"; one of which sysfs knows nothing is kept under its number, for mounts may still have it
+ * @param devices "major:minor"; a device that sysfs does not have is kept by its number, since mounts may still have it
  * @returns each once; the volume's own first
  */
 export function wholeDisk(devices: Iterable<string>, tree: BlockTree, reach: Reach): OnDisk[] {
@@ -56,7 +56,7 @@ export function wholeDisk(devices: Iterable<string>, tree: BlockTree, reach: Rea
   return [...found.values()]
 }
 
-/** The device itself, then its disk or what it is made of, and so on down, up to what is the node's own. */
+/** The device itself, then its disk or the devices that it is built on, and so on down, but not the node's own devices. */
 export function withWhatItIsMadeOf(node: BlockNode, tree: BlockTree, reach: Reach): BlockNode[] {
   const found = new Map([[node.name, node]])
   const down = ({ disk, slaves, dmUuid }: BlockNode): void => {
@@ -72,7 +72,7 @@ export function withWhatItIsMadeOf(node: BlockNode, tree: BlockTree, reach: Reac
   return [...found.values()]
 }
 
-/** Of a number that sysfs does not know, or not any more, the number is all there is. */
+/** The device with this number; one that sysfs does not have (any more) has only its number. */
 export function nodeOf(dev: string, tree: BlockTree): BlockNode {
   const name = tree.nameOf(dev)
   return (name === undefined ? undefined : tree.node(name)) ?? bareNode(dev, name ?? dev)
@@ -87,7 +87,7 @@ function bareNode(dev: string, name: string): BlockNode {
 
 const isLogicalVolume = (dmUuid: string | undefined): boolean => dmUuid?.startsWith('LVM-') === true
 
-/** Its being there is no use of the disk: a multipath map, and a partition of one (kpartx), which is a map too. */
+/** Is its existence alone no use of the disk: a multipath map, or a partition of one (kpartx), which is a map too. */
 export function isPassive({ isMultipath, dmUuid }: BlockNode): boolean {
   return isMultipath || /^part\d+-mpath-/.test(dmUuid ?? '')
 }

@@ -20,7 +20,6 @@ import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import type { DeviceSource } from '../desired/device-source.ts'
 import { namedUids } from '../desired/pods.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { containerNames } from '../holders/container-names.ts'
@@ -33,6 +32,7 @@ import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { renewedSince } from '../node/kubelet/signs-of-life.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
+import type { DeviceSource } from '../plugins/plugin.ts'
 import {
   type ControllerWanted,
   controllerWantedVolumes,

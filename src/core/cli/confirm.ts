@@ -19,5 +19,5 @@ export async function confirm(question: string, signal: AbortSignal): Promise<vo
   } finally {
     terminal.close()
   }
-  throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', { hint: 'Answer yes, or give --yes.' })
+  throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', { hint: "Type 'yes', or give --yes." })
 }

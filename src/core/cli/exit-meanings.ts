@@ -14,36 +14,35 @@ export const EXIT_MEANINGS: Readonly<
   >
 > = {
   0: {
-    plan: 'Done. With --detailed-exitcode: there is no operation, blocked ones included, nothing waits, the plan is complete, and no problem is an error.',
+    plan: 'Success. With --detailed-exitcode: the plan is complete and has no operations, not even blocked ones; nothing waits, and no problem is an error.',
     apply:
-      'All that was asked for was done, or there was nothing to do. What waits for others, and what is blocked only for a flag that was not given (NotAsked, DeletesData), does not count.',
-    explain: 'Done, whatever the verdict.',
+      'Everything requested was done, or there was nothing to do. What waits for others does not count, nor what is blocked only because a flag was not given (NotAsked, DeletesData).',
+    explain: 'Success, whatever the verdict.',
     snapshot: 'The snapshot was written.',
-    journal: 'The journal was printed; where there is none, it says so.',
+    journal: 'The journal was printed, or there is none.',
   },
   1: {
-    plan: 'It could not do its work: bad flags, no API server, an unreadable node. With --detailed-exitcode also: the plan is not complete, or a problem is an error, and there is no operation.',
-    apply: 'It could not do its work, or the question was not answered with yes. Nothing was changed.',
-    explain:
-      'It could not do its work: bad flags, no API server, an unreadable node; or WHAT is nothing here, or several things.',
-    snapshot: 'It could not do its work.',
+    plan: 'Failed: wrong flags, no API server, an unreadable node. With --detailed-exitcode also: there are no operations, but the plan is not complete or a problem is an error.',
+    apply: 'Failed before the first operation, or the answer was not yes. Nothing was changed.',
+    explain: 'Failed: wrong flags, no API server, an unreadable node; or WHAT was not found, or is ambiguous.',
+    snapshot: 'Failed.',
     journal: 'The journal could not be read.',
   },
-  2: { plan: 'With --detailed-exitcode only: there are operations, blocked ones included.' },
-  3: { apply: 'Some operations failed, were blocked, refused or given up. The rest is done.' },
+  2: { plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.' },
+  3: { apply: 'Some operations failed, or were blocked, refused or abandoned. The others were carried out.' },
   4: {
-    plan: 'Refused for safety: the message names the rule, and what would lift it. The plan is printed all the same.',
-    apply: 'Refused for safety: the message names the rule, and what would lift it. Nothing was changed.',
+    plan: 'Refused for safety: the message says why, and what would lift it. The plan is printed all the same.',
+    apply: 'Refused for safety: the message says why, and what would lift it. Nothing was changed.',
     explain:
-      'Refused for safety: the message names the rule, and what would lift it. The answer is printed all the same, where there is one.',
+      'Refused for safety: the message says why, and what would lift it. The answer is printed all the same, where there is one.',
     snapshot: 'Refused for safety: several kubelets, or a Node object that does not exist.',
   },
   5: {
-    plan: 'With --detailed-exitcode only: there is no operation, and something waits for the kubelet, the controller or another party.',
+    plan: 'Only with --detailed-exitcode: there are no operations, but something waits for the kubelet, the attach/detach controller or another party.',
   },
   130: {
     plan: 'Interrupted.',
-    apply: 'Interrupted: no new operation was started, those in flight were waited for or named.',
+    apply: 'Interrupted: no further operation was started; those in progress were waited for, or are named.',
     explain: 'Interrupted.',
     snapshot: 'Interrupted.',
   },

@@ -43,7 +43,9 @@ export class Interrupts implements Disposable {
 
   #next(): void {
     if (!this.#stop.signal.aborted) {
-      this.#say('Interrupted: nothing new is started, what runs is waited for. Once more leaves at once.')
+      this.#say(
+        'Interrupted: no further operation is started; waiting for those in progress. Interrupt again to leave at once.',
+      )
       this.#stop.abort()
     } else this.#abandon.abort()
   }

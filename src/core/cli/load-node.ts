@@ -39,6 +39,6 @@ function withChoice(state: NodeState, { node, rootDir }: NodeChoice): NodeState 
 
 function notInSnapshot(flag: string, given: string, held: string): VolctlError {
   return new VolctlError('NotInSnapshot', `${flag}: the snapshot is of ${held}, not of ${given}.`, {
-    hint: `Leave ${flag} out, or give the snapshot of that node.`,
+    hint: `Omit ${flag}, or give the matching snapshot.`,
   })
 }

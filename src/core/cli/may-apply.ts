@@ -14,8 +14,8 @@ export function requireRoot(): void {
   const isRoot = process.geteuid?.() === 0
   if (isRoot) requireCapabilities()
   if (isRoot || environment().VOLCTL_TEST_HOST !== undefined) return
-  throw new VolctlError('NotRoot', 'apply needs root: it unmounts and removes what belongs to the kubelet', {
-    hint: 'Run it with sudo. volctl plan --snapshot needs no rights.',
+  throw new VolctlError('NotRoot', "apply needs root: it changes the kubelet's mounts and directories", {
+    hint: 'Run sudo volctl apply. volctl plan --snapshot needs no privileges.',
   })
 }
 
@@ -25,8 +25,8 @@ function requireCapabilities(): void {
   const [first] = missing
   const which =
     missing.length === 1 ? `${first?.name}, needed to ${first?.use}` : missing.map(({ name }) => name).join(', ')
-  throw new VolctlError('MissingCapability', `apply runs as root without ${which}`, {
-    hint: `Give it all of ${NEEDED_CAPABILITIES.map(({ name }) => name).join(', ')}.`,
+  throw new VolctlError('MissingCapability', `apply runs as root but lacks ${which}`, {
+    hint: `Run apply with all of ${NEEDED_CAPABILITIES.map(({ name }) => name).join(', ')}.`,
   })
 }
 
@@ -46,5 +46,5 @@ function requireKnown(): void {
   const doubt = allDoubts().find(({ unknown }) => unknown)
   if (doubt === undefined) return
   const { what, why, hint } = doubt
-  throw new SafetyRefusal('S33', 'NotBelieved', `${what}: ${why}, and the kubelet may obey it`, { hint })
+  throw new SafetyRefusal('S33', 'NotBelieved', `${what}: ${why}, but the kubelet may use it`, { hint })
 }

@@ -5,25 +5,25 @@ import { callerPath } from '../trust/caller.ts'
 export const apiFlags = {
   kubeconfig: Flags.string({
     helpValue: 'PATH',
-    summary: "Kubeconfig to use; else KUBECONFIG, then the usual places on a node, the kubelet's own among them.",
+    summary: "Kubeconfig to use. Default: KUBECONFIG, then the usual places on a node, the kubelet's own included.",
   }),
-  context: Flags.string({ helpValue: 'NAME', summary: 'Context of the kubeconfig; else its current one.' }),
+  context: Flags.string({ helpValue: 'NAME', summary: 'Context of the kubeconfig. Default: its current context.' }),
 }
 
 export const nodeFlags = {
-  node: Flags.string({ helpValue: 'NAME', summary: "The node's name; else found from the kubelet." }),
+  node: Flags.string({ helpValue: 'NAME', summary: "The node's name. Default: found from the kubelet." }),
   'root-dir': Flags.string({
     helpValue: 'PATH',
-    summary: "The kubelet's root directory; else found from the kubelet.",
+    summary: "The kubelet's root directory. Default: found from the kubelet.",
   }),
   'runtime-endpoint': Flags.string({
     helpValue: 'URL',
     summary:
-      "The container runtime's socket; else the kubelet's, CONTAINER_RUNTIME_ENDPOINT, /etc/crictl.yaml, the usual places.",
+      "The container runtime's socket. Default: the kubelet's, CONTAINER_RUNTIME_ENDPOINT, /etc/crictl.yaml, the usual places.",
   }),
   'host-root': Flags.string({
     helpValue: 'PATH',
-    summary: "The node's root file system, when volctl runs in a container: it enters the host's namespaces first.",
+    summary: "Where the node's / is mounted, if volctl runs in a container; volctl then enters the host's namespaces.",
   }),
 }
 
@@ -31,7 +31,7 @@ export const nodeFlags = {
 export function snapshotFlag(does: string) {
   return Flags.string({
     helpValue: 'FILE',
-    summary: `${does} from a snapshot instead of this node; needs no rights and no API.`,
+    summary: `${does} from a snapshot instead of this node; needs no privileges and no API server.`,
     exclusive: ['kubeconfig', 'context', 'host-root', 'runtime-endpoint'],
   })
 }

@@ -11,9 +11,9 @@ import { planFlags } from './plan-flags.ts'
 export function requireNoPlanFlags(given: readonly string[]): void {
   const changing = given.filter((name) => Object.hasOwn(planFlags, name)).map((name) => `--${name}`)
   if (changing.length === 0) return
-  const [they, them] = changing.length === 1 ? ['It was', 'it'] : ['They were', 'them']
-  throw new VolctlError('Usage', `${changing.join(', ')} cannot be given beside a plan file`, {
-    hint: `${they} decided on when the plan was made: give ${them} to volctl plan --out.`,
+  const flags = changing.join(', ')
+  throw new VolctlError('Usage', `${flags} cannot be combined with a plan file`, {
+    hint: `A plan file keeps the flags that it was made with: give ${flags} to volctl plan --out.`,
   })
 }
 

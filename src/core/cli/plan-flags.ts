@@ -4,105 +4,116 @@ import { parseDuration } from '../lang/duration.ts'
 import { DEFAULT_SETTLE_MS, type PlanOptions } from '../plan/plan.ts'
 import { parseOperationKinds } from './operation-kinds.ts'
 
-const scope = { helpGroup: 'SCOPE' }
-const guard = { helpGroup: 'GUARDS', multiple: true, multipleNonGreedy: true } as const
+const selection = { helpGroup: 'SELECTION' }
+const override = { helpGroup: 'SAFETY OVERRIDES', multiple: true, multipleNonGreedy: true } as const
 
-/** What both `plan` and `apply` take to say which operations are wanted, and which single guard is lifted. */
+/** Flags of both `plan` and `apply`: which operations are wanted, and which single safety check is overridden. */
 export const planFlags = {
   orphans: Flags.boolean({
-    ...scope,
-    summary:
-      'Include what only makes sense for pods that are gone for good: their emptyDir data and their directories.',
+    ...selection,
+    summary: 'Also delete emptyDir data and directories of orphaned pods.',
   }),
   remount: Flags.boolean({
-    ...scope,
-    summary: 'Bring volumes of living pods up to date (RemountVolume); else they are planned as NotAsked.',
+    ...selection,
+    summary:
+      'Also update config maps, secrets and tokens in mounted volumes (RemountVolume). Without this flag: blocked as NotAsked.',
   }),
   expand: Flags.boolean({
-    ...scope,
-    summary: 'Let file systems grow to the size that their claims ask for (ExpandVolume); else NotAsked.',
+    ...selection,
+    summary:
+      'Also grow file systems to the size that their claims request (ExpandVolume). Without this flag: blocked as NotAsked.',
   }),
   only: Flags.string({
-    ...scope,
+    ...selection,
     helpValue: 'LIST',
-    summary: 'Only these kinds or groups of operations, comma separated.',
+    summary: 'Only these kinds or groups of operations, separated by commas.',
   }),
   skip: Flags.string({
-    ...scope,
+    ...selection,
     helpValue: 'LIST',
-    summary: 'All but these kinds or groups; what depends on them is left out too.',
+    summary: 'Leave out these kinds or groups of operations, and what depends on them.',
   }),
   pod: Flags.string({
-    ...scope,
+    ...selection,
     multiple: true,
     multipleNonGreedy: true,
-    helpValue: 'NS/NAME|UID',
-    summary: 'Only this pod. Repeatable.',
+    helpValue: '[NS/]NAME|UID',
+    summary: 'Only this pod (name, UID or its beginning), and the devices that it is the last to use. Repeatable.',
+  }),
+  namespace: Flags.string({
+    ...selection,
+    char: 'n',
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'NS',
+    summary: 'Only pods of this namespace. Repeatable.',
   }),
   volume: Flags.string({
-    ...scope,
+    ...selection,
     multiple: true,
     multipleNonGreedy: true,
     helpValue: 'NAME',
     summary: 'Only this volume. Repeatable.',
   }),
   'ignore-not-found': Flags.boolean({
-    ...scope,
-    summary: 'A name of --pod or --volume that nothing here bears is no error.',
+    ...selection,
+    summary: 'Do not fail if no pod or volume on this node has a name given with --pod or --volume.',
   }),
-  max: Flags.string({ ...scope, helpValue: 'N', summary: 'At most this many operations.' }),
+  max: Flags.string({ ...selection, helpValue: 'N', summary: 'At most this many operations.' }),
   settle: Flags.string({
-    ...scope,
+    ...selection,
     helpValue: 'DUR',
-    summary: 'How long a kubelet must have been stopped or, while one runs, a thing unchanged (default 2m).',
+    summary:
+      'How long the kubelet must have been stopped; while it runs, how long a leftover must be unchanged (default 2m).',
   }),
   'force-unmount': Flags.string({
-    ...guard,
+    ...override,
     helpValue: 'PATH',
-    summary: 'Unmount PATH by force: breaks a connection that no other mount shares. Repeatable.',
+    summary:
+      'Unmount PATH by force (umount -f): breaks a connection to the server that no other mount shares. Repeatable.',
   }),
   lazy: Flags.string({
-    ...guard,
+    ...override,
     helpValue: 'PATH',
-    summary: 'Detach PATH lazily: only a mount that is shown to be dead and that nothing holds. Repeatable.',
+    summary: 'Detach PATH lazily (umount -l): only a mount that is proven dead and not held open. Repeatable.',
   }),
   'driver-gone': Flags.string({
-    ...guard,
+    ...override,
     helpValue: 'NAME',
     summary:
-      'This CSI or flexVolume driver will not come back: unmount without it, and say what is not done. Repeatable.',
+      'This CSI or flexVolume driver will not come back: unmount without calling it. The plan says what then stays undone. Repeatable.',
   }),
   handle: Flags.string({
-    ...guard,
+    ...override,
     helpValue: 'VOLUME=HANDLE',
-    summary: 'The CSI volume handle of a volume whose own record is lost. Repeatable.',
+    summary: 'The CSI volume handle of a volume whose vol_data.json is lost. Repeatable.',
   }),
   'foreign-pod': Flags.string({
-    ...guard,
+    ...override,
     helpValue: 'UID',
-    summary:
-      'The processes of this pod, which nothing on this node knows, are of another kubelet on this machine. Repeatable.',
+    summary: 'The processes of this pod, unknown to this node, belong to another kubelet on this machine. Repeatable.',
   }),
   device: Flags.string({
-    ...guard,
+    ...override,
     helpValue: 'VOLUME=DEVICE',
     summary:
-      'The device file of a volume to be detached whose device is not known, or none if it has none on this node. Repeatable.',
+      'The device of a volume to be detached whose device is unknown; "none" if the volume has no device on this node. Repeatable.',
   }),
   'accept-outage': Flags.string({
-    helpGroup: 'GUARDS',
+    helpGroup: override.helpGroup,
     helpValue: 'N',
-    summary: 'Act though the API looks wiped or turned back; N is the number of gone pods that the plan shows.',
+    summary:
+      'Proceed although the API server seems to have lost or rolled back pods; N is the number of orphaned pods in the plan.',
   }),
   'accept-identity': Flags.string({
-    ...guard,
+    ...override,
     helpValue: 'VALUE',
-    summary: "Act though this id of the Node object, as the refusal shows it, is not this host's. Repeatable.",
+    summary: "Proceed although this ID of the Node object, as in the refusal, is not this machine's. Repeatable.",
   }),
   'accept-insecure-api': Flags.boolean({
-    helpGroup: 'GUARDS',
+    helpGroup: override.helpGroup,
     summary:
-      'Act though the kubeconfig does not verify the API server (insecure-skip-tls-verify, http://): anybody between could answer.',
+      'Proceed although the kubeconfig does not verify the API server (insecure-skip-tls-verify, http://): anyone on the network path could answer.',
   }),
 }
 
@@ -113,6 +124,7 @@ interface PlanFlagValues {
   readonly only?: string | undefined
   readonly skip?: string | undefined
   readonly pod?: readonly string[] | undefined
+  readonly namespace?: readonly string[] | undefined
   readonly volume?: readonly string[] | undefined
   readonly max?: string | undefined
   readonly settle?: string | undefined
@@ -147,6 +159,7 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     ...(flags.only === undefined ? {} : { only: parseOperationKinds(flags.only, '--only') }),
     ...(flags.skip === undefined ? {} : { skip: parseOperationKinds(flags.skip, '--skip') }),
     ...(flags.pod === undefined ? {} : { pods: flags.pod.map(checkPod) }),
+    ...(flags.namespace === undefined ? {} : { namespaces: flags.namespace }),
     ...(flags.volume === undefined ? {} : { volumes: flags.volume }),
     ...(flags.max === undefined ? {} : { max: parseCount(flags.max, '--max', 1) }),
     volctlVersion,
@@ -158,7 +171,7 @@ export function parseCount(text: string, flag: string, least: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(value) && value >= least) return value
   throw new VolctlError('BadNumber', `${flag}: "${text}" is not a whole number of ${least} or more.`, {
-    hint: `Write it like ${Math.max(least, 8)}.`,
+    hint: `Give a number such as ${Math.max(least, 8)}.`,
   })
 }
 
@@ -168,7 +181,7 @@ function parseHandles(values: readonly string[]): Record<string, string> {
       const at = value.indexOf('=')
       if (at <= 0 || at === value.length - 1) {
         throw new VolctlError('BadHandle', `--handle: "${value}" is not VOLUME=HANDLE.`, {
-          hint: 'VOLUME is the name in the VOLUME column of the plan, HANDLE what its driver calls the volume.',
+          hint: "VOLUME is the name in the plan's VOLUME column, HANDLE the volume's name at its driver.",
         })
       }
       return [value.slice(0, at), value.slice(at + 1)]
@@ -182,7 +195,7 @@ function parseDevices(values: readonly string[]): Record<string, string> {
       const [, volume, device] = /^([^=]+)=(none|\/dev\/.+)$/.exec(value) ?? []
       if (volume === undefined || device === undefined) {
         throw new VolctlError('BadDevice', `--device: "${value}" is neither VOLUME=/dev/NAME nor VOLUME=none.`, {
-          hint: 'VOLUME is the name in the VOLUME column of the plan; lsblk shows the devices of this node.',
+          hint: "VOLUME is the name in the plan's VOLUME column; lsblk lists this node's devices.",
         })
       }
       return [volume, device]
@@ -194,7 +207,7 @@ function absolutePaths(paths: readonly string[], flag: string): readonly string[
   for (const path of paths) {
     if (path.startsWith('/')) continue
     throw new VolctlError('BadPath', `${flag}: "${path}" is not an absolute path.`, {
-      hint: 'Give it as the plan shows it.',
+      hint: 'Copy the path from the plan.',
     })
   }
   return paths
@@ -204,15 +217,15 @@ function absolutePaths(paths: readonly string[], flag: string): readonly string[
 function checkUid(text: string): string {
   if (/^[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}$/.test(text)) return text.replaceAll('_', '-')
   if (/^[^/\s]+$/.test(text)) return text
-  throw new VolctlError('BadPod', `--foreign-pod: "${text}" is no UID of a pod.`, {
-    hint: 'Give the UID as the plan shows it.',
+  throw new VolctlError('BadPod', `--foreign-pod: "${text}" is not a pod UID.`, {
+    hint: 'Copy the UID from the plan.',
   })
 }
 
-/** `default/web-0`, or a UID: of an API object or the hash of a static pod. */
+/** `web-0`, `default/web-0`, or a UID or its beginning: of an API object or the hash of a static pod. */
 function checkPod(text: string): string {
   if (/^[^/\s]+(\/[^/\s]+)?$/.test(text)) return text
-  throw new VolctlError('BadPod', `--pod: "${text}" is neither NAMESPACE/NAME nor a UID.`, {
-    hint: 'Give it as the POD column of the plan shows it.',
+  throw new VolctlError('BadPod', `--pod: "${text}" is neither [NAMESPACE/]NAME nor a UID.`, {
+    hint: "Copy the pod from the plan's POD column.",
   })
 }

@@ -2,11 +2,13 @@
 import { VolctlError } from '../errors/errors.ts'
 import type { Problem } from '../plan/plan.ts'
 
-/** @throws VolctlError NothingNamed, unless the person does without (--ignore-not-found) */
+/** @throws VolctlError AmbiguousName; NothingNamed, unless the person does without (--ignore-not-found) */
 export function requireNamed(problems: readonly Problem[], ignoreNotFound: boolean): void {
-  const missing = problems.filter(({ code }) => code === 'NothingNamed')
+  const ambiguous = problems.filter(({ code }) => code === 'AmbiguousName')
+  const nothing = ignoreNotFound ? [] : problems.filter(({ code }) => code === 'NothingNamed')
+  const missing = [...ambiguous, ...nothing]
   const [first] = missing
-  if (first === undefined || ignoreNotFound) return
+  if (first === undefined) return
   const message = missing.map((problem) => problem.message).join('; ')
   throw new VolctlError(first.code, message, first.hint === undefined ? {} : { hint: first.hint })
 }

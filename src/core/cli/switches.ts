@@ -15,7 +15,7 @@ export function plainSwitches(argv: readonly string[], switches: readonly string
     if (value === 'true') return `--${name}`
     if (value === 'false') return []
     throw new VolctlError('Usage', `--${name}: "${value}" is neither true nor false`, {
-      hint: `Give --${name} alone, or leave it out.`,
+      hint: `Give --${name} without a value, or omit it.`,
     })
   })
 }

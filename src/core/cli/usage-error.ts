@@ -14,7 +14,7 @@ export function explainError(error: unknown, command: string | undefined): Volct
   }
   return new VolctlError('Unexpected', `unexpected failure: ${message}`, {
     cause: error,
-    hint: 'This is a defect of volctl: run it again with --verbose and report what it prints.',
+    hint: 'This is a bug in volctl: run the command again with --verbose and report the output.',
   })
 }
 

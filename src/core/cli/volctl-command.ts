@@ -1,4 +1,5 @@
 import { Command, Flags, type Interfaces } from '@oclif/core'
+import { SafetyRefusal } from '../errors/errors.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { environment } from '../trust/environment.ts'
@@ -22,7 +23,7 @@ export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfa
     options: formats,
     default: 'table',
     helpValue: formats.join('|'),
-    summary: `Form of the answer: ${formats.join(', ')}. Only json and yaml are stable.`,
+    summary: `Output format: ${formats.join(', ')}. Only json and yaml are stable.`,
     noCacheDefault: false,
   })
 }
@@ -39,7 +40,7 @@ export function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
 export abstract class VolctlCommand extends Command {
   static override baseFlags = {
     'no-color': Flags.boolean({ summary: 'Print without colour (also: NO_COLOR). Colour is used on a terminal only.' }),
-    verbose: verboseFlag('Say on standard error what was read and how long it took.'),
+    verbose: verboseFlag('Print on standard error what was read and how long that took.'),
   }
 
   protected readonly output = standardOutput()
@@ -100,6 +101,7 @@ export abstract class VolctlCommand extends Command {
     this.parsed = true
     const error = explainError(thrown, this.id)
     messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr)))
+    if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit
   }

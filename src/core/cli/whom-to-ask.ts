@@ -31,12 +31,12 @@ export function mustAsk({ yes, reviewed }: Consent, { input, output, errors }: T
   if (yes) return false
   if (input && errors) return true
   if (input) {
-    throw new VolctlError('Usage', 'apply cannot ask: standard error, where it would, is no terminal', {
-      hint: 'Leave standard error on the terminal; or look at volctl plan first, and give --yes.',
+    throw new VolctlError('Usage', 'apply cannot ask for confirmation: standard error is not a terminal', {
+      hint: 'Do not redirect standard error; or review volctl plan first, and give --yes.',
     })
   }
   if (reviewed || !(output || errors)) return false
-  throw new VolctlError('Usage', 'apply cannot ask: standard input, where the answer would come from, is no terminal', {
-    hint: 'Leave standard input on the terminal; or look at volctl plan first, and give --yes.',
+  throw new VolctlError('Usage', 'apply cannot ask for confirmation: standard input is not a terminal', {
+    hint: 'Do not redirect standard input; or review volctl plan first, and give --yes.',
   })
 }

@@ -1,10 +1,10 @@
 /**
- * Finds API objects in a snapshot, and tells "shown not to exist" from "not known". Whether a list may be taken as whole is
- * asked here and nowhere else (S3, S4).
+ * Finds API objects in a snapshot, and distinguishes "proved not to exist" from "not known". Whether a list is complete is decided
+ * here and nowhere else (S3, S4).
  *
  * Only absence is evidence (S3): an object that is not in a list counts as absent when the list came from a credential
- * that lists and no error could have hidden it, or when the API answered NotFound for exactly this object. Everything
- * else, errors of a shape that isn't understood included, is unknown.
+ * that may list and no error could have hidden it, or when the API answered NotFound for exactly this object. Everything
+ * else is unknown, including errors in a form that volctl does not understand.
  */
 
 import { onceFor } from '../lang/once-for.ts'
@@ -25,16 +25,16 @@ import { covers, isNotFoundOf, isRefusedList, type ReadFailure, readFailures, sp
 export type Lookup<T> =
   | { readonly state: 'Found'; readonly object: T }
   | { readonly state: 'Absent' }
-  /** `reason`: why it isn't known, in words. */
+  /** `reason` completes a message after the object's name. */
   | { readonly state: 'Unknown'; readonly reason: string }
 
-/** What a snapshot has of the API, by plural name; of Node and CSINode the one of this node. */
+/** The API objects in a snapshot, by plural name; of Nodes and CSINodes only this node's. */
 export type ListedResource = keyof typeof LISTS
 
 export interface ApiLookup {
   /**
-   * Is every object of the resource that concerns this node in the snapshot: the list is there, from a credential that is
-   * shown all of them, nothing of it was cut off, and no error may be about one of them (S3)? Then what it lacks is absent.
+   * Is every object of the resource that concerns this node in the snapshot? Then the list is there, its credential may see all
+   * objects, nothing was cut off, and no error may be about one of them (S3): an object that the list lacks is absent.
    */
   isListedWhole(resource: ListedResource): boolean
   persistentVolumeClaim(namespace: string, name: string): Lookup<PersistentVolumeClaim>
@@ -80,7 +80,7 @@ export function isListedWhole(api: ApiSnapshot | undefined, resource: ListedReso
   return api !== undefined && apiLookup(api).isListedWhole(resource)
 }
 
-/** Where each lies, and whether a node identity is shown all that there are of it. */
+/** The snapshot's field for each resource, and whether the API server shows a node identity all objects of it. */
 const LISTS = {
   pods: { of: 'pods', toNodes: true },
   nodes: { of: 'node', toNodes: true },
@@ -93,14 +93,14 @@ const LISTS = {
   secrets: { of: 'secrets', toNodes: false },
 } as const satisfies Record<string, { of: keyof ApiSnapshot; toNodes: boolean }>
 
-/** The list is there, of one who is shown all: errors aside. */
+/** The list is there, its credential may see all objects, and nothing was cut off. Errors are looked at apart. */
 function isShown(api: ApiSnapshot, resource: ListedResource): boolean {
   const { of, toNodes } = LISTS[resource]
   const isThere = of === 'node' || of === 'csiNode' ? api[of] !== undefined : Array.isArray(api[of])
   return isThere && !isCutOff(api) && (toNodes || listsObjects(api))
 }
 
-/** Marks of a list that goes on elsewhere, as other tools may hand them down: no part of volctl's own snapshots. */
+/** Marks of a list that continues elsewhere, which other tools may leave; volctl's own snapshots have none. */
 function isCutOff(api: ApiSnapshot): boolean {
   const { metadata, ...own } = api as { metadata?: unknown }
   const marks = [own, metadata].map((each) => (typeof each === 'object' ? (each ?? {}) : {})) as Record<
@@ -110,7 +110,7 @@ function isCutOff(api: ApiSnapshot): boolean {
   return marks.some((each) => [each.continue, each.remainingItemCount, each.truncated].some(Boolean))
 }
 
-/** The Node authorizer lets a node identity read single objects only: what it didn't read may well exist. */
+/** The Node authorizer lets a node identity read only single objects: an object that was not read may exist. */
 function listsObjects({ credential, user }: ApiSnapshot): boolean {
   const isNodeIdentity = credential === 'kubelet' || (user?.startsWith(NODE_USER) ?? false)
   return typeof credential === 'string' && credential !== '' && !isNodeIdentity
@@ -123,7 +123,7 @@ function absence(
 ): Lookup<never> {
   const covering = failures.filter((failure) => covers(failure, object))
   const isNotFound = covering.some((failure) => isNotFoundOf(failure, object))
-  // A refused list says nothing against the answer to the question for this one object.
+  // A refused list does not contradict the answer for this one object.
   const doubts = covering.filter((failure) => !isNotFoundOf(failure, object) && !(isNotFound && isRefusedList(failure)))
   const [doubt] = doubts
   if (doubt !== undefined) return { state: 'Unknown', reason: `could not be read: ${doubt.text}` }

@@ -1,4 +1,4 @@
-/** The API's storage objects as a pass asks for them: by name, by driver and handle. Indexed when first asked for. */
+/** The API's storage objects, by name, and by driver and handle. Indexed at the first look-up. */
 
 import type { CsiPersistentVolumeSource, PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
@@ -31,13 +31,13 @@ export class ApiObjects {
     return this.#volumesByName.get(name)
   }
 
-  /** What a PersistentVolume says of its CSI volume, translated from in-tree where it must be. */
+  /** The CSI source of a PersistentVolume, translated if the source is in-tree. */
   csiSourceOf(persistentVolume: string): CsiPersistentVolumeSource | undefined {
     const volume = this.persistentVolume(persistentVolume)
     return volume === undefined ? undefined : csiSourceOf(volume)
   }
 
-  /** Every PersistentVolume with this driver and handle: two of them are one volume (R818). */
+  /** Every PersistentVolume with this driver and handle: all of them are one volume (R818). */
   persistentVolumesOf({ driver, handle }: Handle): readonly PersistentVolume[] {
     this.#volumesByHandle ??= Map.groupBy(this.#volumes, (volume) => {
       const csi = csiSourceOf(volume)
@@ -46,13 +46,13 @@ export class ApiObjects {
     return this.#volumesByHandle.get(csiUniqueName(driver, handle)) ?? []
   }
 
-  /** A node's attachment of a volume, by default this node's (R007). */
+  /** A node's VolumeAttachment of a volume, by default this node's (R007). */
   attachmentOf({ driver, handle }: Handle, nodeName = this.#nodeName): VolumeAttachment | undefined {
     this.#attachmentsByName ??= byFirstName(this.#attachments)
     return this.#attachmentsByName.get(attachmentName(handle, driver, nodeName))
   }
 
-  /** Nodes other than this one that have the volume attached (S30), sorted; empty where nothing is known. */
+  /** Other nodes that have the volume attached (S30), sorted; empty if none is known. */
   attachedElsewhere(volume: Handle): readonly string[] {
     this.#elsewhere ??= new AttachedElsewhere(
       this.#attachments.filter(({ spec, status }) => spec.nodeName !== this.#nodeName && status?.attached === true),
@@ -61,12 +61,12 @@ export class ApiObjects {
     return this.#elsewhere.nodesOf(volume)
   }
 
-  /** Is it in node.status.volumesAttached? */
+  /** Does node.status.volumesAttached list the volume? */
   isAttached(uniqueName: string): boolean {
     return this.#attached.has(uniqueName)
   }
 
-  /** Is it in node.status.volumesInUse? */
+  /** Does node.status.volumesInUse list the volume? */
   isInUse(uniqueName: string): boolean {
     return this.#inUse.has(uniqueName)
   }

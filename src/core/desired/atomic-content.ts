@@ -17,16 +17,16 @@ const ANY: ExpectedFile = { any: true }
 
 const computed = new WeakMap<PodVolumeSource, { pod: Pod; api: ApiSnapshot; content: ExpectedContent }>()
 
-/** Undefined content for volumes that no atomic writer fills is `unknown`. Worked out once, for neither ever changes. */
+/** `unknown` for a volume that no atomic writer fills. Computed once, since neither source nor API objects change. */
 export function expectedContent(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
   const known = computed.get(source)
   if (known?.pod === pod && known.api === api) return known.content
-  const content = workOut(source, pod, api)
+  const content = compute(source, pod, api)
   computed.set(source, { pod, api, content })
   return content
 }
 
-/** The files of a pod's volume of this name, or undefined where nothing can be compared. */
+/** The files of a pod's volume of this name; undefined if there is nothing to compare with. */
 export function expectedFiles(
   volume: string,
   pod: Pod,
@@ -37,7 +37,7 @@ export function expectedFiles(
   return content?.kind === 'files' ? content.files : undefined
 }
 
-function workOut(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
+function compute(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedContent {
   const lookup = apiLookup(api)
   const namespace = podNamespace(pod)
   const files = payloadFiles<ExpectedFile>(source, {
@@ -53,7 +53,7 @@ function workOut(source: PodVolumeSource, pod: Pod, api: ApiSnapshot): ExpectedC
   return { kind: 'files', files: new Map([...files].map(([path, { value }]) => [path, value])) }
 }
 
-/** Every pod has the cluster's CA from one config map: each is worked out once. */
+/** Computed once for each config map: every pod has the cluster's CA from the same one. */
 const configMapKeys = onceFor(({ data, binaryData, digests }: ConfigMap): ReadonlyMap<string, ExpectedFile> => {
   const binarySize = (text: string): ExpectedFile => ({ size: Buffer.from(text, 'base64').length })
   return new Map<string, ExpectedFile>([
@@ -63,7 +63,7 @@ const configMapKeys = onceFor(({ data, binaryData, digests }: ConfigMap): Readon
   ])
 })
 
-/** A secret whose digests nobody took says nothing about its keys. */
+/** Undefined for a secret without digests: its keys are not known. */
 function secretKeys({ digests }: SecretDigest): ReadonlyMap<string, ExpectedFile> | undefined {
   return digests && new Map(Object.entries(digests).map(([key, digest]) => [key, { digest }]))
 }

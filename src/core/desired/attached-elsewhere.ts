@@ -1,16 +1,16 @@
-/** Attachments of other nodes by volume, for the thousands of them that a cluster has (S30). */
+/** VolumeAttachments of other nodes by volume, indexed since a cluster has thousands (S30). */
 import { append } from '../lang/append.ts'
 import type { CsiPersistentVolumeSource, VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, csiUniqueName } from '../names/volume-names.ts'
 
 /**
- * Only the hash in its name says which volume an attachment is of (R007). Nearly always its PersistentVolume gives the
- * handle to check that with, once for each. What remains is asked for every volume: the PersistentVolume is gone, was
- * made anew, or never was, as for inline volumes.
+ * Only the hash in its name identifies the volume of an attachment (R007). Nearly always the PersistentVolume gives the handle
+ * that proves the hash, once for each. The other attachments are compared with every volume asked for: their PersistentVolume was
+ * deleted, or deleted and created again, or never existed, as for inline volumes.
  */
 export class AttachedElsewhere {
-  readonly #told = new Map<string, Set<string>>()
-  readonly #untold = new Map<string, VolumeAttachment[]>()
+  readonly #identified = new Map<string, Set<string>>()
+  readonly #unidentified = new Map<string, VolumeAttachment[]>()
   readonly #answers = new Map<string, readonly string[]>()
 
   constructor(
@@ -22,18 +22,18 @@ export class AttachedElsewhere {
       const handle = csiSourceOf(source.persistentVolumeName ?? '')?.volumeHandle
       if (handle !== undefined && isOf(attachment, handle)) {
         const name = csiUniqueName(attacher, handle)
-        this.#told.set(name, (this.#told.get(name) ?? new Set()).add(nodeName))
-      } else append(this.#untold, attacher, attachment)
+        this.#identified.set(name, (this.#identified.get(name) ?? new Set()).add(nodeName))
+      } else append(this.#unidentified, attacher, attachment)
     }
   }
 
-  /** Sorted; asked several times for each volume. */
+  /** Sorted. Cached, since each volume is looked up several times. */
   nodesOf({ driver, handle }: Handle): readonly string[] {
     const name = csiUniqueName(driver, handle)
     const known = this.#answers.get(name)
     if (known !== undefined) return known
-    const untold = (this.#untold.get(driver) ?? []).filter((attachment) => isOf(attachment, handle))
-    const nodes = new Set([...(this.#told.get(name) ?? []), ...untold.map(({ spec }) => spec.nodeName)])
+    const others = (this.#unidentified.get(driver) ?? []).filter((attachment) => isOf(attachment, handle))
+    const nodes = new Set([...(this.#identified.get(name) ?? []), ...others.map(({ spec }) => spec.nodeName)])
     const answer = [...nodes].toSorted()
     this.#answers.set(name, answer)
     return answer

@@ -1,8 +1,8 @@
-/** What a node writes into a claim's status around an expansion: strategic merge patches (C102, R459). */
+/** What a node writes into a claim's status before and after an expansion: strategic merge patches (C102, R459). */
 import type { PersistentVolumeClaim } from '../model/objects.ts'
 
 export interface ClaimStatusPatch {
-  /** With a resourceVersion the patch fails where the claim was changed since. */
+  /** With a resourceVersion the patch fails if the claim has changed since. */
   readonly metadata?: { readonly resourceVersion?: string }
   readonly status: Readonly<Record<string, unknown>>
 }
@@ -13,7 +13,7 @@ export function inProgressPatch(claim: PersistentVolumeClaim): ClaimStatusPatch 
   return { ...versionOf(claim), status: { allocatedResourceStatuses: { storage: 'NodeResizeInProgress' } } }
 }
 
-/** @param size what the driver was asked for, not what it answered (C100) */
+/** @param size the size that the driver was called with, not the one that it answered (C100) */
 export function finishedPatch(claim: PersistentVolumeClaim, size: string): ClaimStatusPatch {
   const { allocatedResourceStatuses, conditions = [] } = claim.status ?? {}
   const others = Object.keys(allocatedResourceStatuses ?? {}).filter((resource) => resource !== 'storage')
@@ -32,7 +32,7 @@ export function finishedPatch(claim: PersistentVolumeClaim, size: string): Claim
 
 /**
  * @param infeasible no further try makes sense until the claim asks for another size
- * @returns undefined where the claim says it already: an older condition keeps its time and words
+ * @returns undefined if the claim has the condition already, which keeps its time and message
  */
 export function failedPatch(
   claim: PersistentVolumeClaim,

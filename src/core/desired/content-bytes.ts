@@ -1,4 +1,4 @@
-/** The very bytes of a configMap, secret, downwardAPI or projected volume, from objects that were read just now (S26). */
+/** The content of a configMap, secret, downwardAPI or projected volume, from objects that were just read (S26). */
 import type {
   ClusterTrustBundle,
   ConfigMap,
@@ -18,7 +18,7 @@ import { selectedBundles, trustAnchors } from './trust-anchors.ts'
 type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>
 type BundleSource = NonNullable<ProjectedSource['clusterTrustBundle']>
 
-/** What a volume's sources name, as the API gave it. */
+/** The objects that a volume's sources name, as the API gave them. */
 export interface FreshObjects {
   /** With all of its annotations. */
   readonly pod: Pod
@@ -26,7 +26,7 @@ export interface FreshObjects {
   readonly configMaps: ReadonlyMap<string, Lookup<ConfigMap>>
   readonly secrets: ReadonlyMap<string, Lookup<Secret>>
   readonly tokens: ReadonlyMap<TokenSource, Lookup<string>>
-  /** By name: that one or none; by signer: all of the signer's. */
+  /** For a source with a name: that bundle or none; for one with a signer: all bundles of the signer. */
   readonly trustBundles: ReadonlyMap<BundleSource, Lookup<readonly ClusterTrustBundle[]>>
 }
 
@@ -46,13 +46,13 @@ export function contentBytes(
       downwardApi: (item) => text(downwardApiText(item, pod, node)),
       token: (each) => text(tokenText(each, pod, tokens.get(each))),
       trustBundle: (each) => text(bundleText(each, trustBundles.get(each))),
-      certificate: () => ({ kind: 'unknown', reason: 'a certificate of the pod, which only the kubelet asks for' }),
+      certificate: () => ({ kind: 'unknown', reason: 'a certificate of the pod, which only the kubelet requests' }),
     },
     { fsUser: fsUserOf(pod), fsGroup: pod.spec.securityContext?.fsGroup },
   )
 }
 
-/** A key in both is `data`'s: it is looked up there first (P47). */
+/** A key in both comes from `data` (P47). */
 function configMapBytes({ data, binaryData }: ConfigMap): ReadonlyMap<string, Buffer> {
   return new Map([
     ...decoded(binaryData),
@@ -76,13 +76,16 @@ function bundleText(
   found: Lookup<readonly ClusterTrustBundle[]> = NOT_READ,
 ): string | NoContent {
   if (!name && !signerName)
-    return { kind: 'invalid', reason: 'a cluster trust bundle is asked for by neither name nor signer' }
+    return { kind: 'invalid', reason: 'a clusterTrustBundle source has neither name nor signerName' }
   const what = name ? `ClusterTrustBundle ${name}` : `ClusterTrustBundles of signer ${signerName}`
   if (found.state === 'Unknown') return { kind: 'unknown', reason: `${what} ${found.reason}` }
   const all = found.state === 'Found' ? found.object : []
   const bundles = name ? all : selectedBundles(all, signerName ?? '', labelSelector)
   if (bundles.length > 0 || optional) return trustAnchors(bundles)
-  return { kind: 'missing', reason: name ? `${what} does not exist` : `no ${what} is matched` }
+  return {
+    kind: 'missing',
+    reason: name ? `${what} does not exist` : `no ClusterTrustBundle of signer ${signerName} matches`,
+  }
 }
 
 const NOT_READ: Lookup<never> = { state: 'Unknown', reason: 'was not read' }

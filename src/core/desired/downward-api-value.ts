@@ -7,7 +7,7 @@ import type { NoContent } from './payload-entries.ts'
 import { onDiskUid, podNamespace } from './pods.ts'
 import { resourceFieldText } from './resource-field.ts'
 
-/** @param node where undefined, limits that are the node's are not known */
+/** @param node undefined: limits that default to the node's resources are not known */
 export function downwardApiText(item: DownwardApiItem, pod: Pod, node: Node | undefined): string | NoContent {
   const { fieldRef, resourceFieldRef } = item
   if (fieldRef != null) return fieldText(fieldRef.fieldPath, pod)
@@ -30,7 +30,7 @@ function fieldText(fieldPath: string, pod: Pod): string | NoContent {
   }
   const [, field, key = ''] = /^metadata\.(labels|annotations)\['(.+)'\]$/.exec(fieldPath) ?? []
   if (field === undefined)
-    return { kind: 'invalid', reason: `${JSON.stringify(fieldPath)} is no field of the downward API` }
+    return { kind: 'invalid', reason: `${JSON.stringify(fieldPath)} is not a field of the downward API` }
   return ownValue(field === 'labels' ? labels : annotations, key) ?? ''
 }
 

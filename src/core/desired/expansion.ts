@@ -1,16 +1,16 @@
-/** Whether a mounted volume is to be grown on this node (R125, R318, R319, R455-R458; C96-C98). */
+/** Whether a mounted volume is to be expanded on this node (R125, R318, R319, R455-R458; C96-C98). */
 import type { PersistentVolumeClaim } from '../model/objects.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { compareQuantities, parseQuantity } from './quantity.ts'
 
 export interface NodeExpansion {
-  /** Size that the claim's status shows. */
+  /** The size in the claim's status. */
   readonly from: string
-  /** Size to ask the driver for. */
+  /** The size for the driver's call. */
   readonly to: string
   /**
-   * legacy: an old resize controller (R461); recovery: the claim says how far it is (R458); updated: the claim says all
+   * legacy: an old resize controller (R461); recovery: the claim shows the progress (R458); updated: the claim has the new size
    * already, and this node has to follow.
    */
   readonly procedure: 'legacy' | 'recovery' | 'updated'
@@ -18,7 +18,7 @@ export interface NodeExpansion {
 
 const NOT_REQUIRED_ANNOTATION = 'volume.kubernetes.io/node-expansion-not-required'
 
-/** Undefined when there is nothing to expand, or not by this node, or not yet. */
+/** Undefined if there is nothing to expand, or not on this node, or not yet. */
 export function nodeExpansionWanted(volume: VolumeToMount): NodeExpansion | undefined {
   const { persistentVolume, claim, readOnly, inlineMigrated } = volume
   if (persistentVolume === undefined || claim === undefined || readOnly || inlineMigrated) return undefined
@@ -33,7 +33,7 @@ export function nodeExpansionWanted(volume: VolumeToMount): NodeExpansion | unde
   return { from, to: target, procedure: isUpdated(claim, target) ? 'updated' : 'recovery' }
 }
 
-/** Whether a flex driver resizes only the driver knows; a raw local device has nothing to grow (R319, R462). */
+/** Only a flex driver itself knows whether it can resize; a raw local device has nothing to grow (R319, R462). */
 function growsOnNode({ plugin, mode }: VolumeToMount): boolean {
   return plugin === CSI_PLUGIN || (plugin === 'kubernetes.io/local-volume' && mode === 'Filesystem')
 }
@@ -45,7 +45,7 @@ function isLegacyResize({ status }: PersistentVolumeClaim): boolean {
 
 /** The table of R458. */
 function recoveryCallsDriver(claim: PersistentVolumeClaim, target: string): boolean {
-  // With ReadWriteMany every node has to grow its own view, whoever updated the claim.
+  // With ReadWriteMany every node has to expand its own mount, even if another node updated the claim.
   if (isUpdated(claim, target))
     return isReadWriteMany(claim) && claim.metadata.annotations?.[NOT_REQUIRED_ANNOTATION] === undefined
   const progress = claim.status?.allocatedResourceStatuses?.storage

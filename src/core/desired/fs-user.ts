@@ -2,7 +2,7 @@
 import type { Pod } from '../model/objects.ts'
 import { allContainers } from './pods.ts'
 
-/** The one runAsUser of all containers, ephemeral ones too; undefined where one has none or two differ. */
+/** The runAsUser of all containers, ephemeral ones included; undefined if one has none or two differ. */
 export function fsUserOf(pod: Pod): number | undefined {
   const ofPod = pod.spec.securityContext?.runAsUser
   const users = new Set(allContainers(pod).map(({ securityContext }) => securityContext?.runAsUser ?? ofPod))

@@ -12,7 +12,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 }
 
-/** Letters, marks, numbers, punctuation and symbols, and of all spaces the plain one: what Go prints as it is. */
+/** Characters that Go prints as they are: letters, marks, numbers, punctuation, symbols, and the plain space. */
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 
 export function goQuote(text: string): string {

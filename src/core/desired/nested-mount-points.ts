@@ -7,7 +7,7 @@ import { allContainers } from './pods.ts'
 /**
  * Paths relative to the volume, of the first level of nesting only, once each.
  *
- * @throws Error a container mounts the volume outside of its own root
+ * @throws Error a container mounts the volume outside the container's root
  */
 export function nestedMountPoints(podVolumeName: string, pod: Pod): string[] {
   return [...new Set(allContainers(pod).flatMap((container) => nestedIn(container, podVolumeName)))]
@@ -18,7 +18,7 @@ function nestedIn({ volumeMounts = [] }: Container, podVolumeName: string): stri
   const all = mounts.map(({ path }) => path).sort(compareText)
   return mounts.flatMap(({ name, path }) => {
     if (name !== podVolumeName) return []
-    if (path.startsWith('../')) throw new Error(`${path} is no mount path of a container`)
+    if (path.startsWith('../')) throw new Error(`${path} is not a valid mount path of a container`)
     const found: string[] = []
     for (const other of all) {
       const last = found.at(-1)

@@ -1,4 +1,4 @@
-/** Whether a PersistentVolume may be used on a node: its required node affinity (R430 step 2). */
+/** Whether a PersistentVolume may be used on a node: its required node affinity (R430). */
 
 import { ownValue } from '../lang/own-value.ts'
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PersistentVolume } from '../model/objects.ts'
@@ -39,7 +39,7 @@ export function matchesLabel({ operator, values = [] }: NodeSelectorRequirement,
   }
 }
 
-/** Integers of 64 bits; anything that is none doesn't match. */
+/** Compares 64-bit integers; any other text does not match. */
 function comparesAs(operator: 'Gt' | 'Lt', label: string | undefined, values: readonly string[]): boolean {
   const left = integer(label)
   const right = integer(values.length === 1 ? values[0] : undefined)
@@ -51,7 +51,7 @@ function integer(text: string | undefined): bigint | undefined {
   return text !== undefined && /^[+-]?\d{1,19}$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined
 }
 
-/** The one field there is, with exactly one value. */
+/** metadata.name is the only field, with exactly one value. */
 function matchesField({ key, operator, values = [] }: NodeSelectorRequirement, node: Node): boolean {
   if (key !== 'metadata.name' || values.length !== 1) return false
   if (operator === 'In') return values[0] === node.metadata.name

@@ -1,4 +1,4 @@
-/** What a Node object says of its volumes. */
+/** The volumes in a Node's status. */
 import type { Node } from '../model/objects.ts'
 
 /** Unique names in node.status, attached first, then in use: also of volumes whose pods are gone (N64). */

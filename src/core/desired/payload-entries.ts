@@ -1,31 +1,31 @@
 /**
- * Which files the sources of a configMap, secret, downwardAPI or projected volume make (P27, P46-P53): one rule for what
- * the plan compares (digests and sizes) and for what apply writes (bytes).
+ * Which files the sources of a configMap, secret, downwardAPI or projected volume make (P27, P46-P53): the same for a plan, which
+ * compares digests and sizes, and for apply, which writes bytes.
  */
 import type { KeyToPath, PodVolumeSource, ProjectedSource } from '../model/objects.ts'
 import type { Lookup } from './api-lookup.ts'
 import { cleanPayloadPath } from './payload-path.ts'
 
-/** Why there is no content: the kubelet fails here, and what the volume holds stays as it is. */
+/** Why there is no content. The kubelet fails here, too, and leaves the volume's content as it is. */
 export type NoContent =
   /** An object could not be read: nothing may be concluded (S3). */
   | { readonly kind: 'unknown'; readonly reason: string }
-  /** A required object or key is shown absent. */
+  /** A required object or key is proved absent. */
   | { readonly kind: 'missing'; readonly reason: string }
-  /** The volume asks for what the kubelet refuses, such as a path that escapes. */
+  /** The volume asks for something that the kubelet refuses, such as a path that leaves the volume. */
   | { readonly kind: 'invalid'; readonly reason: string }
 
 export interface PayloadFile<T> {
   readonly value: T
-  /** Of its own item, else the volume's defaultMode. */
+  /** The item's mode, else the volume's defaultMode. */
   readonly mode: number
   /** UID of the file's owner; absent: root's (P33). */
   readonly owner?: number
 }
 
-/** Where values come from. An object without its content is `undefined`. */
+/** Where values come from. `undefined` for an object that was read without its content. */
 export interface PayloadValues<T> {
-  /** The pod's. */
+  /** The pod's namespace. */
   readonly namespace: string
   configMap(name: string): Lookup<ReadonlyMap<string, T> | undefined>
   secret(name: string): Lookup<ReadonlyMap<string, T> | undefined>
@@ -35,7 +35,7 @@ export interface PayloadValues<T> {
   certificate(): T | NoContent
 }
 
-/** Who the pod's files are for, besides root (P33, P53). */
+/** Who else than root may read the pod's files (P33, P53). */
 export interface PayloadOwners {
   readonly fsUser?: number | undefined
   readonly fsGroup?: number | undefined
@@ -44,9 +44,9 @@ export interface PayloadOwners {
 type Entry<T> = readonly [path: string, file: PayloadFile<T>]
 type Collected<T> = readonly Entry<T>[] | NoContent
 
-/** What the API server puts in where a pod names none. */
+/** The API server's default. */
 const DEFAULT_MODE = 0o644
-/** Of tokens and trust bundles whose reader is known: nobody else's (P53). */
+/** Mode of tokens and trust bundles whose reader is known: only that one can read them (P53). */
 const PRIVATE_MODE = 0o600
 const PERMISSIONS = 0o777
 
@@ -66,7 +66,7 @@ export function payloadFiles<T extends object>(
   }
   const below = [...files.keys()].find((path) => parentsOf(path).some((parent) => files.has(parent)))
   if (below === undefined) return files
-  return { kind: 'invalid', reason: `the path ${JSON.stringify(below)} lies below another file of the volume` }
+  return { kind: 'invalid', reason: `the path ${JSON.stringify(below)} is below another file of the volume` }
 }
 
 /** `a` and `a/b` of `a/b/c`. */
@@ -95,7 +95,7 @@ function collect<T extends object>(
   return failure ?? all.flatMap((each) => ('kind' in each ? [] : each))
 }
 
-/** The entries of one source; the volumes of their own follow the same rules (P52). */
+/** The entries of one source. A configMap, secret or downwardAPI volume follows the rules of a projected source (P52). */
 class Source<T extends object> {
   readonly #values: PayloadValues<T>
   readonly #owners: PayloadOwners
@@ -123,7 +123,7 @@ class Source<T extends object> {
       const paths = [credentialBundlePath, keyPath, certificateChainPath].filter((path) => path)
       return this.#all(paths.map((path) => [path ?? '', values.certificate(), undefined]))
     }
-    return { kind: 'unknown', reason: 'a projected source is of a type volctl does not know' }
+    return { kind: 'unknown', reason: 'a projected source has a type that volctl does not know' }
   }
 
   /** Without items every key becomes a file; with items a missing key is an error unless optional (P47). */
@@ -171,5 +171,5 @@ export function isNoContent(value: object): value is NoContent {
   return 'kind' in value && 'reason' in value
 }
 
-/** `any`: a file is there, its content can't be known (tokens, certificates, resources). */
+/** `any`: the file exists, but its content cannot be known (tokens, certificates, resources). */
 export type ExpectedFile = { readonly digest: string } | { readonly size: number } | { readonly any: true }

@@ -12,7 +12,7 @@ export function cleanPayloadPath(path: string): string | undefined {
     !path.startsWith('/') &&
     Buffer.byteLength(path) <= MAX_PATH_BYTES &&
     elements.every((element) => element !== '..' && Buffer.byteLength(element) <= MAX_ELEMENT_BYTES) &&
-    // Names that begin so are the writer's own: ..data and the timestamp directories.
+    // Such names belong to the writer itself: ..data and the timestamp directories.
     !elements[0]?.startsWith('..')
   return isValid ? posix.normalize(path).replace(/\/$/, '') : undefined
 }

@@ -1,4 +1,4 @@
-/** What one pod object says: whose directory it owns, whether it is finished, which volumes its containers use. */
+/** What a pod object shows: its directory, whether it has finished, and which volumes its containers use. */
 
 import { isPathName } from '../files/path-name.ts'
 import type { Container, ContainerStatus, Pod } from '../model/objects.ts'
@@ -7,15 +7,15 @@ import { namespacedName } from '../plan/pod-name.ts'
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
 const HASH_ANNOTATION = 'kubernetes.io/config.hash'
 
-/** A static pod's image in the API: the annotation is there, whatever its value (R202). */
+/** Is this the mirror pod of a static pod? It has the annotation, with any value (R202). */
 export function isMirrorPod(pod: Pod): boolean {
   return pod.metadata.annotations?.[MIRROR_ANNOTATION] !== undefined
 }
 
 /**
  * The UID that names the pod's directory: a mirror pod's own UID is nowhere on disk, its static pod's is (R225, R226).
- * On an ordinary pod the annotations are its author's text and mean nothing (R203); one that is no plain name is nowhere
- * on disk either, and must not become a path (S10).
+ * On an ordinary pod the annotations are text of its author, and are ignored (R203). A UID that is no plain name is nowhere
+ * on disk, and must not become a path (S10).
  */
 export function onDiskUid(pod: Pod): string {
   if (!isMirrorPod(pod)) return pod.metadata.uid
@@ -32,8 +32,8 @@ export function protectedUids(pod: Pod): string[] {
 }
 
 /**
- * Every UID that the pod could mean, mirror or not: more than `protectedUids`, for questions in which one name too many
- * is the safe side. A static pod's directory bears the UID in its mirror pod's annotations (R226, S10).
+ * Every UID that the pod object names, mirror pod or not: more than `protectedUids`, for questions where one UID too many is
+ * safe. A static pod's directory is named by the UID in its mirror pod's annotations (R226, S10).
  */
 export function namedUids({ metadata: { uid, annotations } }: Pod): string[] {
   return [uid, ...[MIRROR_ANNOTATION, HASH_ANNOTATION].flatMap((key) => annotations?.[key] ?? [])]
@@ -43,14 +43,14 @@ export function isTerminalPhase(pod: Pod): boolean {
   return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded'
 }
 
-/** Being deleted; its containers may still run (R209). */
+/** Is the pod being deleted? Its containers may still run (R209). */
 export function isTerminating(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined
 }
 
 /**
- * The attach/detach controller's "terminated", which looks at the API object alone and is weaker than the node's:
- * no statuses at all qualify, a status without any state counts as running (R221).
+ * Is the pod terminated for the attach/detach controller? That looks only at the API object, and is weaker than the kubelet's rule:
+ * a pod without any container status is terminated; a status without a state counts as running (R221).
  */
 export function isControllerTerminated(pod: Pod): boolean {
   if (isTerminalPhase(pod)) return true
@@ -59,7 +59,7 @@ export function isControllerTerminated(pod: Pod): boolean {
   return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].every(hasStopped)
 }
 
-/** How containers use a volume; both at once is possible, and an error for a claim (R116). */
+/** How containers use a volume; both at once is possible, but an error for a claim (R116). */
 export interface VolumeUse {
   /** In some container's volumeMounts. */
   readonly mounted: boolean
@@ -88,7 +88,7 @@ export function podNamespace(pod: Pod): string {
   return pod.metadata.namespace || 'default'
 }
 
-/** Init, main and ephemeral ones. */
+/** Init, main and ephemeral containers. */
 export function allContainers(pod: Pod): Container[] {
   const { initContainers, containers, ephemeralContainers } = pod.spec
   return [...(initContainers ?? []), ...(containers ?? []), ...(ephemeralContainers ?? [])]

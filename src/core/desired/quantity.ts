@@ -19,13 +19,13 @@ const BINARY_SUFFIXES = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 /** Enough for every suffix with nine decimals, as Kubernetes keeps them; finer parts are rounded up. */
 const SCALE = 10n ** 9n
 
-/** Whole units (bytes, cores), rounded up as Kubernetes does; undefined for what is no quantity. */
+/** Whole units (bytes, cores), rounded up as Kubernetes does; undefined if the text is not a quantity. */
 export function parseQuantity(text: string | undefined): bigint | undefined {
   const scaled = scaledQuantity(text)
   return scaled === undefined ? undefined : divideUp(scaled, SCALE)
 }
 
-/** Thousandths of a unit, rounded up as Kubernetes does; undefined for what is no quantity. */
+/** Thousandths of a unit, rounded up as Kubernetes does; undefined if the text is not a quantity. */
 export function parseMilliQuantity(text: string | undefined): bigint | undefined {
   const scaled = scaledQuantity(text)
   return scaled === undefined ? undefined : divideUp(scaled, SCALE / 1000n)
@@ -59,7 +59,7 @@ function decimalExponent(suffix: string): number {
   return DECIMAL_EXPONENT[suffix] ?? Number(suffix.slice(1))
 }
 
-/** For values that are not negative; below zero it cuts. */
+/** Rounds up values that are not negative; truncates negative ones. */
 export function divideUp(value: bigint, divisor: bigint): bigint {
   return value / divisor + (value > 0n && value % divisor !== 0n ? 1n : 0n)
 }

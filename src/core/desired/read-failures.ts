@@ -1,17 +1,17 @@
 /**
- * A snapshot's `api.errors`, in the shape volctl writes and in the looser ones other tools do: a plain string, `kind`
+ * A snapshot's `api.errors`, in the form that volctl writes and in the looser forms of other tools: a plain string, `kind`
  * instead of `resource`, `code` instead of `status`, short names, a Kubernetes Status object.
  *
- * What says plainly which objects it is about covers those; what doesn't, or contradicts itself, covers everything (S3).
+ * An error that clearly names its objects covers those; any other, or one that contradicts itself, covers everything (S3).
  */
 
-/** `resource` undefined: it may be about any object. Without a name: about all objects of the resource. */
+/** `resource` undefined: the failure may be about any object. Without a name: about all objects of the resource. */
 export interface ReadFailure {
   readonly resource?: string
   readonly namespace?: string
   readonly name?: string
   readonly notFound: boolean
-  /** The credential may not. */
+  /** The credential lacks the right. */
   readonly forbidden: boolean
   readonly text: string
 }
@@ -22,7 +22,7 @@ export interface ObjectReference {
   readonly name: string
 }
 
-/** By plural name: the other words for it. Of a namespaced one an entry may say which namespace it is about. */
+/** Other names of namespaced resources, by plural name. An error about one may name a namespace. */
 const NAMESPACED: Readonly<Record<string, readonly string[]>> = {
   pods: ['pod', 'po'],
   persistentvolumeclaims: ['persistentvolumeclaim', 'pvc', 'pvcs', 'claim', 'claims'],
@@ -64,7 +64,7 @@ const RESOURCE_BY_WORD: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** Never throws, whatever the snapshot holds. */
+/** Never throws, whatever the snapshot contains. */
 export function readFailures(errors: unknown): ReadFailure[] {
   return Array.isArray(errors) ? errors.map((entry: unknown) => readFailure(entry)) : [notUnderstood(errors)]
 }
@@ -94,7 +94,7 @@ export function isRefusedList(failure: ReadFailure): boolean {
   return failure.resource !== undefined && failure.name === undefined
 }
 
-/** What the failure is about, in words: `secrets shop/db`; of one that nobody understands "something". */
+/** What the failure is about: `secrets shop/db`; "something" if that is not known. */
 export function subjectOf({ resource, namespace, name }: ReadFailure): string {
   const object = [namespace, name].filter(Boolean).join('/')
   return [resource ?? 'something', object].filter(Boolean).join(' ')
@@ -114,7 +114,7 @@ function readFailure(entry: unknown): ReadFailure {
 
 type Subject = Pick<ReadFailure, 'resource' | 'namespace' | 'name'>
 
-/** Every word that says which resource it is about must say the same, the message's own included. */
+/** Every field that names a resource must name the same one, and so must the message. */
 function subjectOfRecord(entry: Record<string, unknown>): Subject | undefined {
   const details = isRecord(entry.details) ? entry.details : {}
   const kinds = [entry.resource, entry.kind === 'Status' ? undefined : entry.kind, details.kind, details.resource]
@@ -127,7 +127,7 @@ function subjectOfRecord(entry: Record<string, unknown>): Subject | undefined {
 
   const names = named.length === 0 ? [message?.name] : [entry.name, details.name]
   const given = [...new Set(names.filter((each) => each !== undefined && each !== null && each !== ''))]
-  // Two names, or what is none: it may be about any object of the resource.
+  // With two names, or an invalid one, the failure may be about any object of the resource.
   const one = given.length === 1 ? given[0] : undefined
   const [, prefix, name = one] = /^([^/]+)\/([^/]+)$/.exec(text(one) ?? '') ?? []
   const namespace = text(entry.namespace) ?? prefix
@@ -135,12 +135,12 @@ function subjectOfRecord(entry: Record<string, unknown>): Subject | undefined {
 }
 
 function subject(resource: string, name: string | undefined, namespace: string | undefined): Subject {
-  // Some tools put a namespace beside what has none.
+  // Some tools add a namespace to cluster-wide resources.
   const isWithin = Object.hasOwn(NAMESPACED, resource) && isName(namespace)
   return { resource, ...(isWithin && { namespace }), ...(name !== undefined && { name }) }
 }
 
-/** `volumeattachments.storage.k8s.io`, `PersistentVolumeClaim`, `pv`; undefined: nobody knows it. */
+/** `volumeattachments.storage.k8s.io`, `PersistentVolumeClaim`, `pv`; undefined: not known. */
 function resourceOf(word: string): string | undefined {
   return RESOURCE_BY_WORD.get(word.toLowerCase().split('.')[0] ?? '')
 }
@@ -157,12 +157,12 @@ function saidIn(message: string): Subject | undefined {
   return subject(found, isName(name) ? name : undefined, namespace)
 }
 
-/** A name as the API has them; "*" and the like are none. */
+/** Is this a valid name of an API object? "*" and the like are not. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(value)
 }
 
-/** Numbers and reason must not contradict each other: a 404 page of a proxy is no answer of the API. */
+/** Numbers and reason must agree: a proxy's 404 page is no answer of the API. */
 function isNotFound({ status, code, reason }: Record<string, unknown>): boolean {
   const numbers = numbersOf([status, code])
   if (numbers.some((number) => number !== 404)) return false

@@ -7,11 +7,11 @@ import { podLabel, podNamespace } from './pods.ts'
 
 /** Where the kubelet's populator and the attach/detach controller differ (R709). */
 export interface ResolveRules {
-  /** The controller lets `ephemeral` win over `persistentVolumeClaim`. */
+  /** The controller prefers `ephemeral` to `persistentVolumeClaim`. */
   readonly ephemeralFirst: boolean
-  /** R113; the controller doesn't look. */
+  /** R113; the controller does not check this. */
   readonly checkDeletion: boolean
-  /** R116; the controller doesn't look. */
+  /** R116; the controller does not check this. */
   readonly checkMode: boolean
 }
 
@@ -21,7 +21,7 @@ export interface BoundClaim {
   readonly claim: PersistentVolumeClaim
   readonly persistentVolume: PersistentVolume
   readonly readOnly: boolean
-  /** Why the pod may not have it all the same: which volume it is is known (S4). */
+  /** Why the pod cannot use the volume, though it is known which volume it is (S4). */
   readonly fault?: string
 }
 
@@ -31,7 +31,7 @@ interface ClaimReference {
   readonly ephemeral: boolean
 }
 
-/** Put there when both sides are bound; never taken away. */
+/** Set when both sides are bound; never removed. */
 const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection'
 
@@ -54,7 +54,7 @@ export function claimReferenceOf(
   return (rules.ephemeralFirst ? (ephemeral ?? direct) : (direct ?? ephemeral)) ?? undefined
 }
 
-/** The checks of R111 in their order; the first that fails names the reason. */
+/** The checks of R111 in their order; the first that fails gives the reason. */
 export function resolveClaim(
   pod: Pod,
   reference: ClaimReference,
@@ -85,7 +85,7 @@ export function resolveClaim(
 
   const volume = lookup.persistentVolume(volumeName)
   if (volume.state === 'Absent') {
-    // Bound before to one that is not there yet, it has none; Bound or Lost, it had one that is gone (S4).
+    // A Pending claim names a PersistentVolume that does not exist yet; that of a Bound or Lost claim was deleted (S4).
     if (claim.status?.phase === 'Pending') return failed('Unbound', fault ?? '', volumeName)
     return failed('Absent', `is bound to PersistentVolume ${volumeName}, which does not exist`, volumeName)
   }
@@ -113,7 +113,7 @@ function faultOf(
   const phase = claim.status?.phase
   if (phase !== 'Bound') return `is not bound (phase ${phase ?? 'unset'})`
   if (ephemeral && !isOwnedBy(claim, pod)) {
-    return `was not made for pod ${podLabel(pod)}: the pod is not its controlling owner`
+    return `was not created for pod ${podLabel(pod)}: the pod is not its controlling owner`
   }
   return undefined
 }
@@ -129,7 +129,7 @@ function otherClaim(
   return `is bound to PersistentVolume ${metadata.name}, which belongs to claim ${other}`
 }
 
-/** It says that it waits, and nothing says that it was bound before (S4). */
+/** Is the claim Pending, without a sign that it was bound before (S4)? */
 function isShownUnbound({ metadata, status }: PersistentVolumeClaim): boolean {
   return status?.phase === 'Pending' && metadata.annotations?.[BOUND_ANNOTATION] === undefined
 }

@@ -7,21 +7,21 @@ import { divideUp, parseMilliQuantity, parseQuantity } from './quantity.ts'
 
 type ResourceField = NonNullable<DownwardApiItem['resourceFieldRef']>
 
-/** Limits that, where a container has none, are the node's; huge pages are never overcommitted and have no such default. */
+/** Limits that default to the node's resources; huge pages are never overcommitted and have no such default. */
 const FROM_NODE = new Set(['cpu', 'memory', 'ephemeral-storage'])
 const FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/
 
-/** Does the field need the node: its allocatable resources stand in for limits that are not set. */
+/** Does the field need the Node? Its allocatable resources are the default of limits that are not set. */
 export function needsNode({ resource }: ResourceField): boolean {
   const [, list, name = ''] = FIELD.exec(resource) ?? []
   return list === 'limits' && FROM_NODE.has(name)
 }
 
-/** A whole number of divisors, rounded up; what is not set, and not the node's, is 0. */
+/** A whole number of divisors, rounded up; 0 for a resource that is not set and has no default from the node. */
 export function resourceFieldText(field: ResourceField, pod: Pod, node: Node | undefined): string | NoContent {
   const { resource, containerName = '', divisor = '' } = field
   const [, list, name = ''] = FIELD.exec(resource) ?? []
-  if (list === undefined) return invalid(`${resource} is no resource of the downward API`)
+  if (list === undefined) return invalid(`${resource} is not a resource of the downward API`)
   const { containers, initContainers } = pod.spec
   const container = [...(containers ?? []), ...(initContainers ?? [])].find((each) => each.name === containerName)
   if (container === undefined) return invalid(`the pod has no container ${JSON.stringify(containerName)}`)
@@ -32,7 +32,7 @@ export function resourceFieldText(field: ResourceField, pod: Pod, node: Node | u
   if (value !== undefined) return String(divideUp(value, unit))
   if (!needsNode(field)) return '0'
   if (node === undefined)
-    return { kind: 'unknown', reason: `the node, whose ${name} stands in for ${resource}, was not read` }
+    return { kind: 'unknown', reason: `the Node was not read, whose allocatable ${name} is the default of ${resource}` }
   return String(divideUp(parse(ownValue(node.status?.allocatable ?? {}, name)) ?? 0n, unit))
 }
 

@@ -4,38 +4,38 @@ import type { Selinux } from '../model/snapshot.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import { allContainers } from './pods.ts'
 
-/** `label` is empty where the volume is mounted without one. */
+/** `label` is empty if the volume is mounted without one. */
 export type WantedLabel = { readonly label: string } | { readonly unclear: string }
 
 const NONE: WantedLabel = { label: '' }
 
 export interface LabelFacts {
-  /** Undefined: nobody looked. */
+  /** Undefined: the host's policy was not looked at. */
   readonly selinux: Selinux | undefined
-  /** Does the volume's plugin, or its driver, mount with a label (R010). */
+  /** Does the volume's plugin, or its driver, mount with a label (R010)? */
   readonly takesLabel: boolean
   /** Feature gate SELinuxMount: volumes of every access mode are mounted with a label. */
   readonly everyAccessMode: boolean
 }
 
-/** @returns `unclear`: why it cannot be told; the volume may not be mounted then */
+/** @returns `unclear`: why the label is not known; the volume must not be mounted then */
 export function wantedLabel(volume: VolumeToMount, { selinux, takesLabel, everyAccessMode }: LabelFacts): WantedLabel {
   if (volume.mode === 'Block' || !supports(volume, everyAccessMode) || selinux?.enabled === false) return NONE
   const options = optionsOf(volume)
   if (options.length === 0) return NONE
-  if (selinux === undefined) return { unclear: 'whether this node has SELinux is not known' }
+  if (selinux === undefined) return { unclear: 'it is not known whether this node has SELinux' }
   if (selinux.error !== undefined) return { unclear: `the host's SELinux policy could not be read: ${selinux.error}` }
   const defaults = partsOf(selinux.fileLabel ?? '')
   if (defaults === undefined) return NONE
   if (options.some(({ level }) => !level) && defaults.level !== '') {
-    return { unclear: 'its seLinuxOptions have no level, and the kubelet chooses one at random' }
+    return { unclear: 'its seLinuxOptions have no level, so the kubelet chooses one at random' }
   }
   const labels = [...new Set(options.map((each) => fileLabel(each, defaults)))]
   const [label = '', second] = labels
-  if (second !== undefined) return { unclear: `its containers want it with ${labels.join(' and with ')}` }
+  if (second !== undefined) return { unclear: `its containers want different labels: ${labels.join(' and ')}` }
   if (volume.pod.spec.securityContext?.seLinuxChangePolicy === 'Recursive' || !takesLabel) return NONE
-  // It stands between quotes in a list of mount options.
-  return /^[\w.:,-]+$/.test(label) ? { label } : { unclear: `${label} is no SELinux label` }
+  // The label is put between quotes in a list of mount options.
+  return /^[\w.:,-]+$/.test(label) ? { label } : { unclear: `${label} is not a valid SELinux label` }
 }
 
 /** R313: the quotes keep the commas of the level together. */
@@ -43,14 +43,14 @@ export function labelOption(label: string): readonly string[] {
   return label === '' ? [] : [`context="${label}"`]
 }
 
-/** R310, 8: only what one pod alone may have, so that no other can want another label. */
+/** R310: only a volume that a single pod may use, so that no other pod can want another label. */
 function supports({ persistentVolume }: VolumeToMount, everyAccessMode: boolean): boolean {
   if (persistentVolume === undefined) return false
   const modes = persistentVolume.spec.accessModes ?? []
   return everyAccessMode || (modes.length === 1 && modes[0] === 'ReadWriteOncePod')
 }
 
-/** Of each container that mounts the volume: its own, else the pod's; one without any has no say. */
+/** The options of each container that mounts the volume, else the pod's; containers without any are ignored. */
 function optionsOf({ pod, podVolumeNames }: VolumeToMount): SelinuxOptions[] {
   const ofPod: Pod['spec']['securityContext'] = pod.spec.securityContext
   return allContainers(pod)
@@ -66,13 +66,13 @@ interface Label {
   readonly level: string
 }
 
-/** The level may hold colons of its own. */
+/** The level may contain colons. */
 function partsOf(text: string): Label | undefined {
   const [user, role, type, ...level] = text.split(':')
   return user && role && type ? { user, role, type, level: level.join(':') } : undefined
 }
 
-/** Role and type of the pod are its processes', and do not enter a file's label. */
+/** Role and type of the pod apply to its processes, not to a file's label. */
 function fileLabel(options: SelinuxOptions, defaults: Label): string {
   const level = options.level || defaults.level
   return [options.user || defaults.user, defaults.role, defaults.type, ...(level === '' ? [] : [level])].join(':')

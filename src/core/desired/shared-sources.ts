@@ -1,8 +1,8 @@
-/** The source of a volume, of the kinds that a pod and a PersistentVolume may both have (P5). */
+/** The sources that both a pod and a PersistentVolume can have (P5). */
 import type { SharedSources } from '../model/objects.ts'
 import type { VolumeSpec } from './volume-spec.ts'
 
-/** The PersistentVolume's, where there is one: also of an inline volume that was translated. */
+/** The PersistentVolume's source, if there is one; a translated inline volume has one, too. */
 export function sharedSourcesOf({
   persistentVolume,
   source,
@@ -11,7 +11,7 @@ export function sharedSourcesOf({
 }
 
 /**
- * Is the pod only to read it: a PersistentVolume's own flag means nothing here, the claim's does (R114).
+ * May the pod only read the volume? The claim's flag decides; a PersistentVolume's own flag is ignored (R114).
  *
  * @param ofInline the flag of an inline source
  */

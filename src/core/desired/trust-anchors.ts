@@ -1,4 +1,4 @@
-/** The certificates of cluster trust bundles, as a projected volume shows them (P55). */
+/** The certificates of ClusterTrustBundles, as in a projected volume (P55). */
 import { compareText } from '../lang/compare-text.ts'
 import { ownValue } from '../lang/own-value.ts'
 import type { ClusterTrustBundle, LabelSelector } from '../model/objects.ts'
@@ -8,8 +8,8 @@ const BLOCK = /-----BEGIN ([^-\n]+)-----\n([\s\S]*?)\n?-----END \1-----/g
 const LINE = /.{1,64}/g
 
 /**
- * Every PEM block once, as CERTIFICATE, in an order that is the same for the same certificates: the kubelet's own is
- * random and changes with its starts, on purpose, so that nobody relies on it.
+ * Every PEM block once, as CERTIFICATE, in the same order for the same certificates. The kubelet's order is random and changes
+ * with every start, on purpose.
  */
 export function trustAnchors(bundles: readonly ClusterTrustBundle[]): string {
   const anchors = bundles.flatMap(({ spec }) =>
@@ -18,7 +18,7 @@ export function trustAnchors(bundles: readonly ClusterTrustBundle[]): string {
   return [...new Set(anchors)].sort(compareText).map(pemBlock).join('')
 }
 
-/** Those of the signer that the selector matches; no selector matches nothing, an empty one everything (P55). */
+/** The signer's bundles that the selector matches. Without a selector none match; an empty one matches all (P55). */
 export function selectedBundles(
   bundles: readonly ClusterTrustBundle[],
   signerName: string,
@@ -38,7 +38,7 @@ function matchesSelector(selector: LabelSelector | undefined, labels: Readonly<R
   )
 }
 
-/** The block's bytes, whatever its headers and its line breaks. */
+/** The block's bytes, without headers and line breaks. */
 function encoded(body: string): string {
   const lines = body.split('\n').filter((line) => !line.includes(':'))
   return Buffer.from(lines.join(''), 'base64').toString('base64')

@@ -1,10 +1,10 @@
-/** A volume as its source names it, whoever wants it. */
+/** A volume as its source names it, independent of the pods that want it. */
 import type { PersistentVolume, PersistentVolumeClaim, PodVolumeSource } from '../model/objects.ts'
 import type { VolumeMode } from '../names/volume-names.ts'
 
 /** A pod volume resolved to what the kubelet calls a spec: an inline volume or a PersistentVolume, translated to CSI. */
 export interface VolumeSpec {
-  /** R005: the outer name for an inline volume, else the PV's name (synthetic for translated inline volumes). */
+  /** R005: the pod's name for an inline volume, else the PersistentVolume's (synthetic for translated inline volumes). */
   readonly specName: string
   /** e.g. kubernetes.io/csi, kubernetes.io/empty-dir, vendor/driver */
   readonly plugin: string
@@ -14,9 +14,9 @@ export interface VolumeSpec {
   readonly readOnly: boolean
   readonly attachability: Attachability
   readonly deviceMountable: boolean
-  /** Inline source; for a translated one the original. */
+  /** Inline source; the original one of a translated volume. */
   readonly source?: PodVolumeSource
-  /** The PV, translated to CSI where it was in-tree (R150). */
+  /** The PersistentVolume, translated to CSI if it was in-tree (R150). */
   readonly persistentVolume?: PersistentVolume
   readonly claim?: PersistentVolumeClaim
   /** CSI only. */
@@ -26,5 +26,5 @@ export interface VolumeSpec {
   readonly inlineMigrated: boolean
 }
 
-/** Attachability of a volume; `unknown` where the CSIDriver could not be read (R011, R816). */
+/** Attachability of a volume; `unknown` if the CSIDriver could not be read (R011, R816). */
 export type Attachability = 'attachable' | 'notAttachable' | 'unknown'

@@ -1,3 +1,5 @@
+import type { FailureCode, RefusalCode } from '../codes/codes.ts'
+import { isOutsideCode, type OutsideCode } from '../codes/outside-code.ts'
 import { ExitStatus } from './exit-status.ts'
 
 export interface VolctlErrorOptions {
@@ -13,11 +15,11 @@ export interface VolctlErrorOptions {
  */
 export class VolctlError extends Error {
   override readonly name: string = 'VolctlError'
-  readonly code: string
+  readonly code: FailureCode
   readonly hint: string | undefined
   readonly exit: ExitStatus
 
-  constructor(code: string, message: string, options: VolctlErrorOptions = {}) {
+  constructor(code: FailureCode, message: string, options: VolctlErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.hint = options.hint
@@ -30,7 +32,7 @@ export class SafetyRefusal extends VolctlError {
   override readonly name = 'SafetyRefusal'
   readonly rule: string
 
-  constructor(rule: string, code: string, message: string, options: Omit<VolctlErrorOptions, 'exit'> = {}) {
+  constructor(rule: string, code: RefusalCode, message: string, options: Omit<VolctlErrorOptions, 'exit'> = {}) {
     super(code, message, { ...options, exit: ExitStatus.Refused })
     this.rule = rule
   }
@@ -42,9 +44,14 @@ export function errorMessage(error: unknown): string {
 }
 
 /** Node's errno code (ENOENT, EBUSY …) of anything thrown, if it has one. */
-export function errnoOf(error: unknown): string | undefined {
+export function errnoOf(error: unknown): OutsideCode | undefined {
   const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' ? code : undefined
+  return typeof code === 'string' && isOutsideCode(code) ? code : undefined
+}
+
+/** The code of anything thrown: ours, or an errno. */
+export function codeOf(error: unknown): FailureCode | undefined {
+  return error instanceof VolctlError ? error.code : errnoOf(error)
 }
 
 /** Was it thrown because there is nothing of that name? */

@@ -1,3 +1,4 @@
+import type { FailureCode } from '../codes/codes.ts'
 import { VolctlError } from './errors.ts'
 
 /** Why an operation was not begun: what it was decided on does not hold any more (S26). */
@@ -11,7 +12,7 @@ export class StepFailed extends VolctlError {
   readonly stuck: boolean
 
   constructor(
-    code: string,
+    code: FailureCode,
     message: string,
     options: { readonly hint?: string; readonly cause?: unknown; readonly stuck?: boolean } = {},
   ) {

@@ -1,5 +1,5 @@
 /** What takes back the steps of an operation that did not end well: nothing half-made is left, or it is named. */
-import { errnoOf, errorMessage, VolctlError } from './errors.ts'
+import { codeOf, errorMessage, VolctlError } from './errors.ts'
 import { OperationRefused, StepFailed } from './operation-error.ts'
 
 export interface Undo {
@@ -47,6 +47,6 @@ function withRemains(failure: unknown, remains: readonly string[], stuckSince: b
   const options = { cause: failure, ...(hint === undefined ? {} : { hint }) }
   const stuck = stuckSince || isStuck(failure)
   if (failure instanceof OperationRefused && !stuck) return new OperationRefused(failure.code, message, options)
-  const code = failure instanceof VolctlError ? failure.code : (errnoOf(failure) ?? 'Failed')
+  const code = codeOf(failure) ?? 'Failed'
   return new StepFailed(code, message, { ...options, stuck })
 }

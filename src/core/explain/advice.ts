@@ -1,12 +1,10 @@
-/** What the person should do: the hints of the codes that apply, else their meanings, and the command that does the rest. */
+/** What the person should do: the hints of what applies, else of its codes, and the command that does the rest. */
+import { type BlockCode, CODES, type Code } from '../codes/codes.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
-import { BLOCK_CODES, PROBLEM_CODES, REASONS, WAITING_CODES } from '../plan/catalogue.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
-import { isNamed } from '../reconcile/context/filter-operations.ts'
+import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import type { Concern } from './concerns.ts'
 import type { Advice } from './explanation.ts'
-
-const MEANINGS: Readonly<Record<string, string>> = { ...REASONS, ...WAITING_CODES, ...PROBLEM_CODES, ...BLOCK_CODES }
 
 /** @param clues what follows from the objects themselves, whatever is planned (clues.ts) */
 export function adviceOn(
@@ -27,10 +25,11 @@ export function adviceOn(
   ]
   // What only follows from something else, or says nothing of what to do, is left out where something does.
   const causes = obstacles.filter(({ code, hint }) => hint !== undefined && !CONSEQUENCES.has(code))
-  const hints = (causes.length > 0 ? causes : obstacles).map(({ code, hint, message }) => {
-    const meaning = Object.hasOwn(MEANINGS, code) ? MEANINGS[code] : undefined
-    return { text: hint ?? meaning ?? message, code, ...(meaning !== undefined && { meaning }) }
-  })
+  const hints = (causes.length > 0 ? causes : obstacles).map(({ code, hint }) => ({
+    text: hint ?? CODES[code].next,
+    code,
+    meaning: CODES[code].means,
+  }))
   const runnable = all.filter(({ blocked }) => blocked === undefined)
   return [
     ...distinct(hints),
@@ -39,7 +38,7 @@ export function adviceOn(
   ]
 }
 
-const CONSEQUENCES: ReadonlySet<string> = new Set(['PredecessorBlocked'])
+const CONSEQUENCES: ReadonlySet<Code> = new Set<BlockCode>(['PredecessorBlocked'])
 
 /** The same advice once, under the code that comes first. */
 function distinct(advice: readonly Advice[]): Advice[] {
@@ -49,24 +48,25 @@ function distinct(advice: readonly Advice[]): Advice[] {
 /** The narrowest scope that has all of them and nothing else. */
 function commandFor(wanted: readonly Operation[], { operations }: Plan, options: PlanOptions): string {
   const guards = flagsText(options)
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const only = scopes(wanted).find((scope) => {
-    const chosen = operations.filter((operation) => operation.blocked === undefined && isNamed(operation, scope))
+    const named = namedAmong(operations, scope, ({ after }) => after.flatMap((id) => byId.get(id) ?? []))
+    const chosen = operations.filter((operation) => operation.blocked === undefined && named.has(operation))
     return chosen.length === wanted.length && wanted.every((each) => chosen.includes(each))
   })
-  if (guards === undefined)
-    return 'volctl apply, with the flags that were given here, carries it out: look at volctl plan first.'
+  if (guards === undefined) return 'volctl apply with the flags given here carries this out; review volctl plan first.'
   if (only === undefined) {
     const [pod, ...others] = new Set(wanted.flatMap((each) => each.pod?.uid ?? []))
     const own = pod === undefined || others.length > 0 || !isPlainWord(pod) ? '' : ` --pod ${pod}`
     return own === ''
-      ? `volctl apply${guards} carries it out, with the rest of the plan: look at volctl plan${guards} first.`
-      : `volctl apply${guards}${own} carries out what is the pod's own, volctl apply${guards} all, with the rest of the plan: look at volctl plan${guards} first.`
+      ? `volctl apply${guards} carries this out, with the rest of the plan; review volctl plan${guards} first.`
+      : `volctl apply${guards}${own} carries out the pod's own part, volctl apply${guards} all, with the rest of the plan; review volctl plan${guards} first.`
   }
   const flags = [
     ...only.pods.map((pod) => ` --pod ${pod}`),
     ...only.volumes.map((volume) => ` --volume ${volume}`),
   ].join('')
-  return `volctl apply${guards}${flags} carries out just this; volctl plan${guards}${flags} shows it.`
+  return `volctl plan${guards}${flags} shows just this, volctl apply${guards}${flags} carries it out.`
 }
 
 interface NamedScope {

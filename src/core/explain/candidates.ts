@@ -104,10 +104,10 @@ function claims({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
   }
   for (const volume of volumes.all) {
     for (const { claimName, pod } of volume.unresolved) {
-      if (claimName !== undefined) note(podNamespace(pod), claimName, [], 'claim that a pod names', volume)
+      if (claimName !== undefined) note(podNamespace(pod), claimName, [], 'claim that a pod refers to', volume)
     }
     const { namespace = 'default', name } = volume.persistentVolume?.spec.claimRef ?? {}
-    if (name !== undefined) note(namespace, name, [], 'claim that a PersistentVolume names', volume)
+    if (name !== undefined) note(namespace, name, [], 'claim that a PersistentVolume refers to', volume)
   }
   return [...found.values()]
 }
@@ -124,7 +124,7 @@ function persistentVolumes({ inputs }: PlanContext, volumes: NodeVolumes): Candi
   return [...new Set([...objects.keys(), ...named])].map((name) => ({
     ask: `pv/${name}`,
     names: [name, ...(objects.get(name) === undefined ? [] : [objects.get(name) as string])],
-    about: objects.has(name) ? 'PersistentVolume' : 'PersistentVolume that is not in the API any more',
+    about: objects.has(name) ? 'PersistentVolume' : 'PersistentVolume that was deleted from the API',
     target: { kind: 'PersistentVolume', name, volume: volumes.ofPersistentVolume(name) ?? attachedAs(volumes, name) },
   }))
 }

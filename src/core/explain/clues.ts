@@ -2,6 +2,7 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
+import { howToStart } from '../reconcile/context/kubelet-unit.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { Concern } from './concerns.ts'
 
@@ -27,24 +28,26 @@ function deletionClues(
 ): string[] {
   if (pod?.metadata.deletionTimestamp === undefined) return []
   const { finalizers = [] } = pod.metadata
-  const isUp = snapshot.kubelet?.running === true
+  const { kubelet } = snapshot
+  const isUp = kubelet?.running === true
+  const log = kubelet?.unit === undefined ? '' : ` (journalctl -u ${kubelet.unit})`
   return [
     ...(name === 'Frozen' && !isUp
       ? [
-          `Nobody ends its containers while the kubelet is down: start the kubelet, or stop them (crictl pods --label io.kubernetes.pod.uid=${pod.metadata.uid} -q | xargs -r crictl stopp).`,
+          `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them with crictl pods --label io.kubernetes.pod.uid=${pod.metadata.uid} -q | xargs -r crictl stopp.`,
         ]
       : []),
     ...(name === 'Finished' && !isUp
       ? [
-          `${operations.length > 0 ? 'Then start' : 'Start'} the kubelet: nobody else tells the API that the pod has ended, and may go.`,
+          `${operations.length > 0 ? 'Then' : 'Next,'} ${howToStart(kubelet)}: only the kubelet reports to the API server that the pod has ended and may be deleted.`,
         ]
       : []),
     ...(name === 'Finished' && isUp && waiting.length === 0
-      ? ['The kubelet runs, and is to tell the API that the pod has ended: look at its log if it does not.']
+      ? [`The kubelet has to report to the API server that the pod has ended; if it does not, read its log${log}.`]
       : []),
     ...(finalizers.length > 0
       ? [
-          `The API keeps the pod until its finalizers are taken off: ${finalizers.join(', ')}. Ask who set them; they have nothing to do with its volumes.`,
+          `The API server keeps the pod until its finalizers are removed: ${finalizers.join(', ')}. Find out which controller set them; they do not concern the pod's volumes.`,
         ]
       : []),
   ]
@@ -60,6 +63,6 @@ function directoryClues(
   // R612 alone is the decision that the directory may go, if it is asked for.
   const mayGo = decisions.some(({ path, rule }) => path === directory && rule === 'R612')
   return name === 'Gone' && !orphans && mayGo
-    ? [`Its directory stays: volctl plan --orphans --pod ${uid} shows what goes with it.`]
+    ? [`The pod's directory is left: volctl plan --orphans --pod ${uid} shows what would be deleted.`]
     : []
 }

@@ -1,5 +1,6 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
+import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
@@ -126,7 +127,7 @@ function nameOf({
 }
 
 function pluginOf({ onDisk, globals, maps, staged, attachment }: NodeVolume): string {
-  if (staged.length > 0 || attachment !== undefined) return 'kubernetes.io/csi'
+  if (staged.length > 0 || attachment !== undefined) return CSI_PLUGIN
   return onDisk[0]?.plugin ?? globals[0]?.plugin ?? maps[0]?.block.plugin ?? 'unknown'
 }
 
@@ -147,15 +148,14 @@ function desiredText(context: PlanContext, volume: NodeVolume): string {
   if (wanted.length > 0) return `wanted by ${podsText(wanted.map(({ podUid }) => podRefOf(context, podUid)))}`
   const [missing] = unresolved
   if (missing !== undefined)
-    return `wanted by ${podsText([podRefOf(context, missing.podUid)])}, and not resolved: ${missing.message}`
+    return `wanted by ${podsText([podRefOf(context, missing.podUid)])}, but not resolved: ${missing.message}`
   const having = havingPods(context, volume)
-  if (ended.length > 0)
-    return `wanted by nobody: ${podsText(ended.map(({ podUid }) => podRefOf(context, podUid)))} has ended`
-  if (having.length === 0) return 'no pod of this node wants it'
+  if (ended.length > 0) return `not wanted: ${podsText(ended.map(({ podUid }) => podRefOf(context, podUid)))} has ended`
+  if (having.length === 0) return 'not wanted by any pod on this node'
   const [first] = having
   const found = first === undefined ? undefined : context.classes.of(first.uid)
-  const which = found?.pod === undefined ? 'is not in the API' : 'does not want it, or has ended'
-  return `wanted by nobody: ${podsText(having)} has it, and ${which}`
+  const which = found?.pod === undefined ? 'was deleted from the API' : 'does not want the volume, or has ended'
+  return `not wanted: left over from ${podsText(having)}, which ${which}`
 }
 
 function podsText(pods: readonly PodRef[]): string {
@@ -169,10 +169,11 @@ function becauseOf(context: PlanContext, volume: NodeVolume, { decisions }: Conc
   const best =
     decisions.find(({ path }) => wanted.some((directory) => path === directory || path === `${directory}/mount`)) ??
     decisions[0]
-  if (best !== undefined)
-    return { ...best, why: best.why.replace(/^it is wanted,/, () => `it is ${desiredText(context, volume)},`) }
-  if (volume.wanted.length > 0) return { why: 'its pod is left as it is' }
+  if (best?.satisfied !== undefined)
+    return { ...best, why: `the volume is ${desiredText(context, volume)}, and ${best.satisfied}` }
+  if (best !== undefined) return best
+  if (volume.wanted.length > 0) return { why: 'volctl leaves the pod of this volume alone' }
   return { why: NOTHING_HERE }
 }
 
-export const NOTHING_HERE = 'no pod of this node wants it, and nothing of it is here'
+export const NOTHING_HERE = 'no pod on this node wants it, and nothing of it is on this node'

@@ -51,13 +51,13 @@ export function deviceTarget(context: PlanContext, volumes: NodeVolumes, given: 
   const paths = [...new Set([...fromIt, ...binds].map(({ mountPoint }) => inputs.plain(mountPoint)))]
   return {
     subject: { kind: 'Device', name: given },
-    facts: facts.length > 0 ? facts : [{ label: 'Device', value: given, from: 'the link of a pod' }],
+    facts: facts.length > 0 ? facts : [{ label: 'Device', value: given, from: "a pod's device link" }],
     places: paths.map((path) => placeAt(inputs, path, { role: 'path' })),
     volumes: mine,
     pods: [],
     paths: paths.filter((path) => isWithin(path, inputs.rootDir)),
     devices: [...names].flatMap((name) => (name.startsWith('/dev/') ? [name.slice('/dev/'.length)] : [])),
-    because: 'no volume of this node is on it',
+    because: 'no volume of this node is on this device',
   }
 }
 

@@ -98,5 +98,5 @@ function withDeath(verdict: Verdict, places: readonly Place[]): Verdict {
   const { dead } = places.find((place) => place.dead !== undefined) ?? {}
   const [errno = dead] = /\bE[A-Z]+\b/.exec(dead ?? '') ?? []
   if (dead === undefined || errno === undefined || verdict.message.includes(errno)) return verdict
-  return { ...verdict, message: `${verdict.message}; its mount is dead: ${dead}` }
+  return { ...verdict, message: `${verdict.message}; the mount is dead: ${dead}` }
 }

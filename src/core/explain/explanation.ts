@@ -3,6 +3,7 @@
  * Fields are stable once released; new ones may come.
  */
 
+import type { Code } from '../codes/codes.ts'
 import type { Operation, Plan, PodRef, Problem, VolumeRef, Waiting } from '../plan/plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 
@@ -116,7 +117,7 @@ export interface Verdict {
   readonly state: (typeof VERDICT_STATES)[number]
   readonly message: string
   /** Reason of the operation, or code of what stands in the way. */
-  readonly code?: string
+  readonly code?: Code
   readonly rule?: string
 }
 
@@ -152,7 +153,7 @@ export interface HoldersView {
 
 export interface Advice {
   readonly text: string
-  readonly code?: string
+  readonly code?: Code
   /** Of the code, by the catalogue. */
   readonly meaning?: string
 }

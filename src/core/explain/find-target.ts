@@ -50,8 +50,8 @@ function ambiguous({ inputs }: PlanContext, what: string, found: readonly Candid
   const asks = found.map(({ ask, about }) => `${ask} (${about})`)
   return new VolctlError(
     'AmbiguousName',
-    `"${what}" may be ${found.length} things on node ${inputs.snapshot.nodeName}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`,
-    { hint: `Ask for one of them: volctl explain ${found[0]?.ask}` },
+    `"${what}" is ambiguous on node ${inputs.snapshot.nodeName}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`,
+    { hint: `Name one of them: volctl explain ${found[0]?.ask}` },
   )
 }
 
@@ -69,7 +69,7 @@ function notFound({ inputs, classes }: PlanContext, candidates: readonly Candida
   const near = nearest(candidates, name)
   return new VolctlError(
     'NotFound',
-    `nothing on node ${nodeName} is called "${what}"; searched: ${searched.join(', ')}${unread}`,
+    `"${what}" was not found on node ${nodeName}; searched: ${searched.join(', ')}${unread}`,
     {
       hint:
         near.length > 0

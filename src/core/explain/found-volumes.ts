@@ -1,11 +1,11 @@
 /** Volumes of which something is on disk or mounted, put to those that pods want by directory, identity or device. */
 
 import type { BlockVolume } from '../actual/block-volume.ts'
-import type { GlobalMount } from '../actual/global-mounts.ts'
 import type { PodVolume } from '../actual/pod-volume.ts'
 import { podSubPaths, podVolumes } from '../actual/pod-volumes.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
+import { type GlobalMount, globalUniqueName } from '../devices/global-mounts.ts'
 import {
   CSI_PLUGIN,
   csiUniqueName,
@@ -15,14 +15,13 @@ import {
 } from '../names/volume-names.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { identifyBlock, identifyPodVolume, identifyStaged } from '../reconcile/identity/csi-identity.ts'
-import { globalUniqueName } from '../reconcile/unmount-detach-devices/unmount-other-devices.ts'
 import type { NodeVolume } from './node-volume.ts'
 import type { VolumeRegister } from './volume-register.ts'
 
 /** Before the pods' directories, which are known to be of a global mount by its device. */
-export function noteGlobal({ inputs }: PlanContext, register: VolumeRegister, global: GlobalMount): void {
-  const { plugin, path, name } = global
-  register.named(globalUniqueName(plugin, inputs.absolute(path), name)).globals.push(global)
+export function noteGlobal(register: VolumeRegister, global: GlobalMount): void {
+  const { plugin, path } = global
+  register.named(globalUniqueName(plugin, path)).globals.push(global)
 }
 
 export function noteStaged(context: PlanContext, register: VolumeRegister, staged: StagedVolume): void {
@@ -78,13 +77,13 @@ function ofPodVolume(context: PlanContext, register: VolumeRegister, volume: Pod
 
 /** After the pods' directories, whose links lead to its device. */
 export function noteBlock(context: PlanContext, register: VolumeRegister, block: BlockVolume): void {
-  const { plugin, dir, name, mappings, mapDir } = block
+  const { plugin, dir, mappings, mapDir } = block
   const linked = mappings.flatMap(({ symlink }) => register.byDirectory.get(symlink ?? '') ?? [])[0]
   const found =
     linked ??
     (plugin === CSI_PLUGIN
       ? register.identified(identifyBlock(context, block))
-      : register.named(globalUniqueName(plugin, dir, name)))
+      : register.named(globalUniqueName(plugin, dir)))
   found.maps.push({ block, mappings })
   register.byDirectory.set(mapDir, found)
 }

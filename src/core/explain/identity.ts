@@ -2,6 +2,7 @@
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim } from '../model/objects.ts'
 import { namespacedName } from '../plan/pod-name.ts'
+import { PLUGINS } from '../plugins/registry.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { identifyAttachment } from '../reconcile/identity/attachment-identity.ts'
 import type { Target } from './candidates.ts'
@@ -50,12 +51,12 @@ function claimFacts({ inputs }: PlanContext, { namespace, name }: { namespace: s
     return [
       {
         label: 'Claim',
-        value: `${namespace}/${name}: not in what the API gave`,
-        from: 'a pod or PersistentVolume that names it',
+        value: `${namespace}/${name}: not in the API`,
+        from: 'a pod or PersistentVolume that refers to it',
       },
     ]
   return [
-    ...fact('Claim', `${namespace}/${name}, ${claim.status?.phase ?? 'of no phase'}`, 'API'),
+    ...fact('Claim', `${namespace}/${name}, ${claim.status?.phase ?? 'no phase'}`, 'API'),
     ...deletionFacts(claim.metadata),
     ...fact('Bound to', claim.spec.volumeName, 'API'),
     ...sizeOf(claim),
@@ -81,10 +82,10 @@ function sizeOf({ spec, status }: PersistentVolumeClaim): Fact[] {
 function persistentVolumeFacts({ inputs }: PlanContext, { name }: { name: string }): Fact[] {
   const object = inputs.snapshot.api?.persistentVolumes.find(({ metadata }) => metadata.name === name)
   if (object === undefined)
-    return [{ label: 'PersistentVolume', value: `${name}: not in what the API gave`, from: 'an object that names it' }]
+    return [{ label: 'PersistentVolume', value: `${name}: not in the API`, from: 'an object that refers to it' }]
   const { claimRef, accessModes, capacity, volumeMode } = object.spec
   return [
-    ...fact('PersistentVolume', `${name}, ${object.status?.phase ?? 'of no phase'}`, 'API'),
+    ...fact('PersistentVolume', `${name}, ${object.status?.phase ?? 'no phase'}`, 'API'),
     ...deletionFacts(object.metadata),
     ...fact('Claim', claimRef?.name === undefined ? undefined : namespacedName(claimRef), 'API'),
     ...fact('Access modes', accessModes?.join(', '), 'API'),
@@ -98,13 +99,7 @@ function persistentVolumeFacts({ inputs }: PlanContext, { name }: { name: string
 function sourceOf(object: PersistentVolume): string | undefined {
   const csi = csiSourceOf(object)
   if (csi !== undefined) return `CSI driver ${csi.driver}, handle ${csi.volumeHandle}`
-  const { nfs, local, hostPath, iscsi, fc, flexVolume } = object.spec
-  if (nfs != null) return `NFS ${nfs.server}:${nfs.path}`
-  if (local != null) return `local ${local.path}`
-  if (hostPath != null) return `hostPath ${hostPath.path}`
-  if (iscsi != null) return `iSCSI ${iscsi.iqn} LUN ${iscsi.lun ?? 0} at ${iscsi.targetPortal}`
-  if (fc != null) return `Fibre Channel ${[...(fc.targetWWNs ?? []), ...(fc.wwids ?? [])].join(', ')}`
-  return flexVolume == null ? undefined : `flexVolume driver ${flexVolume.driver}`
+  return PLUGINS.map((plugin) => plugin.sourceText?.(object.spec)).find((text) => text !== undefined)
 }
 
 function attachmentFacts(context: PlanContext, name: string): Fact[] {
@@ -128,7 +123,7 @@ function attachmentFacts(context: PlanContext, name: string): Fact[] {
 
 function volumeFacts({ uniqueName, unidentified, names }: NodeVolume): Fact[] {
   return [
-    ...fact('Unique name', uniqueName, "the kubelet's rule for names"),
+    ...fact('Unique name', uniqueName, "the kubelet's naming rule"),
     ...fact('Not identified', unidentified, 'disk'),
     ...fact('Also called', [...names].filter((name) => name !== uniqueName).join(', '), 'API and disk'),
   ]

@@ -1,10 +1,10 @@
 /** All that one volume is and has on this node: its names, pods, directories and mounts. */
 
 import type { BlockMapping, BlockVolume } from '../actual/block-volume.ts'
-import type { GlobalMount } from '../actual/global-mounts.ts'
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
+import type { GlobalMount } from '../devices/global-mounts.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'

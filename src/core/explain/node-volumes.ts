@@ -2,8 +2,9 @@
  * Every volume of a node, once: what pods want, what the disk and the mount table show and what is attached, put together
  * under one name as the planner does (R815). What nothing identifies stands alone.
  */
-import { globalMounts } from '../actual/global-mounts.ts'
+
 import { parentOf } from '../actual/tree.ts'
+import { globalMounts } from '../devices/global-mounts.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { noteObjects, notePodsVolumes } from './api-volumes.ts'
 import { noteBlock, noteGlobal, notePod, noteStaged } from './found-volumes.ts'
@@ -17,7 +18,7 @@ export class NodeVolumes {
   constructor(context: PlanContext) {
     const register = this.#register
     notePodsVolumes(context, register)
-    for (const global of globalMounts(context.inputs)) noteGlobal(context, register, global)
+    for (const global of globalMounts(context.inputs)) noteGlobal(register, global)
     for (const staged of context.staged) noteStaged(context, register, staged)
     for (const { uid } of context.classes.all) notePod(context, register, uid)
     for (const block of context.blocks) noteBlock(context, register, block)

@@ -33,33 +33,33 @@ function belowRoot(context: PlanContext, volumes: NodeVolumes, path: string): Pl
   const found = isWhole ? [] : volumes.at(relative)
   const isThere = inputs.tree.has(relative) || inputs.mounts.under(path).length > 0
   if (pod === undefined && found.length === 0 && !isThere) {
-    throw notFound(context, path, `it is not among the directories of ${inputs.rootDir}`)
+    throw notFound(context, path, `not among the directories of ${inputs.rootDir}`)
   }
   const inside = isInside(context, path)
   return {
     subject: subjectOf(context, path),
     facts: [
-      { label: 'Path', value: shapeOf(relative, pod !== undefined), from: 'its place below the root directory' },
+      { label: 'Path', value: shapeOf(relative, pod !== undefined), from: 'path below the root directory' },
       ...(inside === undefined ? [] : [inMount(inside)]),
     ],
     places: [
       placeAt(inputs, path, {
         role: 'path',
-        ...(inside !== undefined && { state: `in the mount on ${inside.mountPoint}, which is not entered` }),
+        ...(inside !== undefined && { state: `inside the mount on ${inside.mountPoint}, which volctl does not enter` }),
       }),
     ],
     volumes: found,
     pods: pod === undefined || liesInOne(context, found, relative) ? [] : [pod.uid],
     paths: [path],
     because: isWhole
-      ? `all that lies there is as it should be: ${counts(context, volumes)}`
-      : 'no volume of this node lies there',
+      ? `everything there is as it should be: ${counts(context, volumes)}`
+      : 'no volume of this node is there',
   }
 }
 
 function counts({ inputs }: PlanContext, { all }: NodeVolumes): string {
   const here = all.filter(({ directories }) => directories.some((path) => inputs.tree.has(path)))
-  return `${inputs.tree.childDirs('pods').length} pods with a directory, ${here.length} volumes`
+  return `${inputs.tree.childDirs('pods').length} pod directories, ${here.length} volumes`
 }
 
 /** A path in a volume is about the volume; one above several, or beside them, about the pod. */
@@ -84,8 +84,8 @@ function isInside({ inputs }: PlanContext, path: string): MountInfo | undefined 
 
 function inMount({ mountPoint, fsType, source, dev, root }: MountInfo): Fact {
   return {
-    label: 'Lies in',
-    value: `the ${fsType} of ${source || 'no source'} (${dev} ${root}) on ${mountPoint}`,
+    label: 'Inside',
+    value: `${fsType} of ${source || 'no source'} (${dev} ${root}) on ${mountPoint}`,
     from: 'mount table',
   }
 }
@@ -103,8 +103,8 @@ function shapeOf(relative: string, isOfPod: boolean): string {
   if (relative.startsWith('plugins/kubernetes.io/csi/volumeDevices/')) return 'maps of raw block volumes of CSI'
   if (/^plugins\/kubernetes\.io\/csi\/[^/]+\/[^/]+/.test(relative)) return 'staging directory of a CSI volume'
   if (/^plugins\/kubernetes\.io[~/]/.test(relative)) return 'global mounts and maps of a volume plugin'
-  if (top === 'plugins' || top === 'plugins_registry') return "a driver's own directory or socket"
-  return "a file or directory of the kubelet's own"
+  if (top === 'plugins' || top === 'plugins_registry') return 'a directory or socket of a driver'
+  return 'a file or directory of the kubelet'
 }
 
 function elsewhere(context: PlanContext, volumes: NodeVolumes, path: string): PlaceTarget {
@@ -119,18 +119,18 @@ function elsewhere(context: PlanContext, volumes: NodeVolumes, path: string): Pl
   const sources = volumes.all.filter((volume) => isSource(volume, path))
   const place = placeAt(inputs, path, {
     role: 'path',
-    ...(layers.length === 0 && { state: 'outside of what volctl reads' }),
+    ...(layers.length === 0 && { state: 'outside the directories that volctl reads' }),
   })
   if (layers.length === 0 && shown.length + sources.length === 0 && place.loops === undefined) {
-    const where = mount === undefined ? '' : `; it lies in the ${mount.fsType} on ${mount.mountPoint}`
-    throw notFound(context, path, `nothing is mounted on it, and no volume of this node has it${where}`)
+    const where = mount === undefined ? '' : `; inside the ${mount.fsType} on ${mount.mountPoint}`
+    throw notFound(context, path, `neither a mount point nor part of a volume of this node${where}`)
   }
   return {
     subject: subjectOf(context, path),
     facts: [
       {
         label: 'Path',
-        value: `outside of ${inputs.rootDir}${sources.length > 0 ? ', and the source of a volume' : shown.length > 0 ? ', and shows the same file system as a volume' : ': no volume of the kubelet, and none of its business'}`,
+        value: `outside ${inputs.rootDir}${sources.length > 0 ? ', the source of a volume' : shown.length > 0 ? ', shows the same file system as a volume' : ', not a volume of the kubelet'}`,
         from: 'mount table',
       },
       ...(layers.length > 0 || mount === undefined ? [] : [inMount(mount)]),
@@ -139,7 +139,7 @@ function elsewhere(context: PlanContext, volumes: NodeVolumes, path: string): Pl
     volumes: [...new Set([...sources, ...shown])],
     pods: [],
     paths: [path],
-    because: 'no volume of this node lies there',
+    because: 'no volume of this node is there',
   }
 }
 

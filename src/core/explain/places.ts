@@ -48,7 +48,7 @@ function stateAt({ tree }: ActualInputs, relative: string, layers: readonly Moun
   if (entry === undefined) return 'not there'
   if (entry.error !== undefined) return `cannot be read (${entry.error})`
   if (entry.type === 'dir') return tree.children(relative).length === 0 ? 'an empty directory' : 'a directory'
-  if (entry.type === 'link') return `a link to ${entry.target ?? 'somewhere'}`
+  if (entry.type === 'link') return `a link to ${entry.target ?? 'an unknown target'}`
   if (entry.type === 'file') return entry.size === undefined ? 'a file' : `a file of ${entry.size} bytes`
   return `a ${NAMES[entry.type]}`
 }
@@ -134,7 +134,7 @@ function stateFilePlace(inputs: ActualInputs, file: StateFile | undefined, given
   if (file === undefined) return []
   const state =
     file.data === undefined
-      ? `tells nothing: ${file.corrupt}`
+      ? `unusable, ${file.corrupt}`
       : `driver ${file.data.driverName}, handle ${file.data.volumeHandle}`
   return [placeAt(inputs, inputs.absolute(file.path), { role: 'stateFile', ...given, state })]
 }

@@ -1,4 +1,5 @@
 /** What becomes of it, in one line (operation, blocked, waiting, problem, or nothing and why). */
+import type { BlockCode } from '../codes/codes.ts'
 import type { Operation, Problem, Severity, Waiting } from '../plan/plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import type { Concern } from './concerns.ts'
@@ -19,14 +20,15 @@ export function verdictOf(
   if (first !== undefined) return ofOperations(first, runnable, also(blocked, waiting))
   const [wrong] = ofSeverity(problems, 'error')
   // What is only not asked for is no answer where something is wrong.
-  if (wrong !== undefined && blocked.every((each) => NOT_ASKED.has(each.blocked?.code ?? ''))) return ofProblem(wrong)
+  const isOnlyNotAsked = blocked.every((each) => each.blocked !== undefined && NOT_ASKED.has(each.blocked.code))
+  if (wrong !== undefined && isOnlyNotAsked) return ofProblem(wrong)
   const [stuck] = blocked
   if (stuck?.blocked !== undefined) {
     const { code, message } = stuck.blocked
     const what =
       blocked.length === 1
-        ? `${stuck.kind} should be done, and is blocked`
-        : `${blocked.length} operations should be done (${kindsOf(blocked)}), and are blocked`
+        ? `${stuck.kind} is needed, but blocked`
+        : `${blocked.length} operations are needed (${kindsOf(blocked)}), but blocked`
     return { state: 'blocked', message: `${what}${also([], waiting)}: ${message}`, code, rule: stuck.rule }
   }
   if (untouchable !== undefined) return untouchable
@@ -38,20 +40,20 @@ export function verdictOf(
   const unknown = decisions.find(({ obstacle }) => obstacle !== undefined)
   if (unknown?.obstacle !== undefined) {
     const { code, message } = unknown.obstacle
-    return { state: 'problem', message: `it is left alone: ${message}`, code, rule: unknown.rule }
+    return { state: 'problem', message: `left alone: ${message}`, code, rule: unknown.rule }
   }
   // What is only noted is no reason to worry.
   const [doubtful] = ofSeverity(problems, 'warning')
   if (doubtful !== undefined) return ofProblem(doubtful)
   const { why, rule } = nothing
-  return { state: 'nothing', message: `nothing to do, because ${why}`, ...(rule !== undefined && { rule }) }
+  return { state: 'nothing', message: `nothing to do: ${why}`, ...(rule !== undefined && { rule }) }
 }
 
 /** A decision of the planner; without a rule where there was nothing to decide. */
 export type Because = Pick<Decision, 'why'> & Partial<Pick<Decision, 'rule'>>
 
 /** Blocked for a flag that was not given, and for nothing else. */
-const NOT_ASKED: ReadonlySet<string> = new Set(['NotAsked', 'DeletesData'])
+const NOT_ASKED: ReadonlySet<BlockCode> = new Set(['NotAsked', 'DeletesData'])
 
 function ofSeverity(problems: readonly Problem[], severity: Severity): Problem[] {
   return problems.filter((problem) => problem.severity === severity)
@@ -64,8 +66,8 @@ function ofProblem({ message, code }: Problem): Verdict {
 function ofOperations(first: Operation, runnable: readonly Operation[], rest: string): Verdict {
   const message =
     runnable.length === 1
-      ? `${first.kind} would be done${rest}: ${first.message}`
-      : `${runnable.length} operations would be done (${kindsOf(runnable)})${rest}: ${first.message}`
+      ? `${first.kind} planned${rest}: ${first.message}`
+      : `${runnable.length} operations planned (${kindsOf(runnable)})${rest}: ${first.message}`
   return { state: 'operation', message, code: first.reason, rule: first.rule }
 }
 

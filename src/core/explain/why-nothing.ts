@@ -19,11 +19,12 @@ export function untouchable(
   const code = found.why?.code
   if (code !== 'PodStillRunning') return { state: 'problem', message: why, rule, ...(code !== undefined && { code }) }
   const { deletionTimestamp } = { ...found.pod?.metadata }
-  const since = deletionTimestamp === undefined ? 'it is ending' : `it is being deleted (${deletionTimestamp})`
+  const since =
+    deletionTimestamp === undefined ? 'the pod is ending' : `the pod is being deleted (${deletionTimestamp})`
   const signs = witnesses.signsOfLife(found.uid).join(', ')
   return {
     state: 'waiting',
-    message: `${since}, and still runs: ${signs}; its volumes come down when that has ended`,
+    message: `${since} and still runs: ${signs}; its volumes are unmounted once nothing of it runs`,
     code,
     rule,
   }
@@ -41,11 +42,11 @@ export function becauseOf(
   if (pod !== undefined) return podBecause(pod, scope.volumes.length)
   const stays =
     subject.kind === 'VolumeAttachment' ? decisions.find(({ path }) => path.endsWith(`/${subject.name}`)) : undefined
-  if (stays !== undefined) return { why: `it stays attached: ${stays.why}`, rule: stays.rule }
+  if (stays !== undefined) return { why: `the volume stays attached: ${stays.why}`, rule: stays.rule }
   const { api, nodeName } = inputs.snapshot
   const attachment = api?.volumeAttachments.find(({ metadata }) => metadata.name === subject.name)
   if (subject.kind === 'VolumeAttachment' && attachment !== undefined && attachment.spec.nodeName !== nodeName) {
-    return { why: `it is to node ${attachment.spec.nodeName}: ask volctl there` }
+    return { why: `the attachment is of node ${attachment.spec.nodeName}: run volctl there` }
   }
   if (first !== undefined) return first.because
   if (because !== undefined) return { why: because }
@@ -56,11 +57,11 @@ function podBecause(pod: PodClass, volumes: number): Because {
   const [rule, why] = podVerdict(pod)
   if (pod.class === 'Frozen') return { why, rule }
   if (pod.class !== 'Desired') {
-    const ended = pod.class === 'Gone' ? 'it is not in the API' : 'it has ended'
-    const left = volumes === 0 ? 'nothing of its volumes is here' : 'nothing of its volumes is left to undo'
-    return { why: `${ended}, nothing of it runs, and ${left}`, rule }
+    const ended = pod.class === 'Gone' ? 'the pod was deleted from the API' : 'the pod has ended'
+    const left = volumes === 0 ? 'nothing of its volumes is on this node' : 'nothing of its volumes is left to undo'
+    return { why: `${ended}; no sandbox, container or process is left, and ${left}`, rule }
   }
   const all =
-    ['it has no volumes', 'its volume is as it should be'][volumes] ?? `its ${volumes} volumes are as they should be`
-  return { why: `it is in the API and meant to run, and ${all}`, rule }
+    ['has no volumes', 'its volume is as it should be'][volumes] ?? `its ${volumes} volumes are as they should be`
+  return { why: `the pod is in the API and meant to run, and ${all}`, rule }
 }

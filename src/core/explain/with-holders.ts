@@ -1,9 +1,9 @@
 /** The answer with who holds it, as the live node shows it. */
 
+import { CODES } from '../codes/codes.ts'
 import type { ContainerName, NameOf } from '../holders/container-names.ts'
 import type { Holders } from '../holders/find-holders.ts'
 import { firstFew } from '../lang/first-few.ts'
-import { BLOCK_CODES } from '../plan/catalogue.ts'
 import type { OperationKind, StepOp } from '../plan/plan.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import type { PodProcess } from '../processes/pod-cgroups.ts'
@@ -18,7 +18,8 @@ const FAILING: ReadonlySet<StepOp> = new Set([
   'losetup -d',
   'flexUnmount',
   'flexUnmountDevice',
-  'deleteScsiDevices',
+  'removeFcDisks',
+  'removeIscsiDisks',
   'iscsiLogout',
   'deleteVolumeAttachment',
 ])
@@ -73,12 +74,12 @@ function adviceOnHolders({ operations, volumes }: Explanation, holders: HoldersV
   const devices = new Set(runnable.map(({ kind }) => kind)).intersection(DEVICES)
   return [
     ...(busy.length > 0 && steps.some(({ op }) => FAILING.has(op))
-      ? [heldBy(`End what holds it, or volctl apply fails there: ${firstFew(busy, MOST).join(', ')}.`)]
+      ? [heldBy(`Stop what still holds this open, or volctl apply fails: ${firstFew(busy, MOST).join(', ')}.`)]
       : []),
     ...(namespaces.length > 0 && devices.size > 0
       ? [
           heldBy(
-            `${[...devices].join(' and ')} ${devices.size === 1 ? 'is' : 'are'} refused while another mount namespace still has it mounted: end ${firstFew(namespaces.map(holderText), MOST).join(', ')}, or unmount it there (nsenter -t PID -m).`,
+            `volctl refuses ${[...devices].join(' and ')} while the volume is mounted in another mount namespace: stop ${firstFew(namespaces.map(holderText), MOST).join(', ')}, or unmount the volume there (nsenter -t PID -m).`,
           ),
         ]
       : []),
@@ -89,7 +90,7 @@ function mountText(holder: NamespaceView): string {
   return `${holder.mountPoints[0]} in the mount namespace of ${holderText(holder)}`
 }
 
-const heldBy = (text: string): Advice => ({ text, code: 'HeldBy', meaning: BLOCK_CODES.HeldBy })
+const heldBy = (text: string): Advice => ({ text, code: 'HeldBy', meaning: CODES.HeldBy.means })
 
 /** Named; the rest is counted. */
 const MOST = 4

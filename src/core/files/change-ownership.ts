@@ -1,9 +1,9 @@
 /**
- * Gives a volume to a group: every entry below a directory, children before their directory, the directory itself last
- * (P31). So a walk that was interrupted is never taken for done by OnRootMismatch, and running it again does the rest.
+ * Gives a volume to a group: every entry below a directory, children before their directory, and the directory itself last
+ * (P31). So OnRootMismatch never takes an interrupted walk for a complete one, and another walk does the rest.
  *
- * Every entry is marked by a descriptor before it is looked at, links are changed themselves and never followed, and an
- * entry in another mount is left alone: its content belongs to somebody else, though the kubelet would go in.
+ * Every entry is held by a descriptor before it is examined. Links are changed themselves and never followed. An entry in
+ * another mount is left alone: unlike the kubelet, volctl does not change content that belongs to somebody else.
  */
 import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
@@ -25,11 +25,11 @@ export interface ChangeOwnershipOptions {
 
 export interface OwnershipChange {
   readonly entries: number
-  /** The root was as it should be, and the policy trusts it. */
+  /** The root directory was right already, and the policy OnRootMismatch trusts that. */
   readonly skipped: boolean
-  /** Entries whose group or mode the file system would not change (P31: that fails nothing). */
+  /** Entries whose group or mode the file system did not change (P31: that is no failure). */
   readonly failed: number
-  /** Entries that were left alone as mounts of something else. */
+  /** Entries that were left alone, since another mount is on them. */
   readonly mounts: readonly string[]
 }
 
@@ -70,7 +70,7 @@ class Walk {
       if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
       if (signal?.aborted)
         throw new StepFailed('Interrupted', `${this.#path}: interrupted after ${this.#entries} files`, {
-          hint: 'Plan again: the walk is made again, and changes what is left.',
+          hint: 'Plan again: the next apply changes the remaining files.',
         })
       this.#next()
     }
@@ -84,7 +84,7 @@ class Walk {
     else this.descent.leave(({ fd }) => this.#change(fd, fstatSync(fd)))
   }
 
-  /** What vanished meanwhile has no group to change. */
+  /** An entry that was deleted meanwhile is skipped. */
   #visit(directory: OpenDirectory, name: Buffer): void {
     let fd: number | undefined
     try {
@@ -111,13 +111,13 @@ class Walk {
     return entry.gid === this.#options.ownership.gid && (entry.isSymbolicLink() || this.#modeOf(entry) === undefined)
   }
 
-  /** Undefined: it has all the bits. */
+  /** The mode to set; undefined: the entry has all bits already. */
   #modeOf(entry: Stats): number | undefined {
     const mode = ownedMode(entry.mode, entry.isDirectory(), this.#options.ownership.readOnly)
     return mode === (entry.mode & 0o7777) ? undefined : mode
   }
 
-  /** The group first, since changing it may clear setuid and setgid. Through /proc the very entry is changed, a link too. */
+  /** The group first, since changing it may clear setuid and setgid. Through /proc the entry itself is changed, even a link. */
   #change(fd: number, entry: Stats): void {
     this.#count()
     if (this.#isRight(entry)) return
@@ -138,11 +138,11 @@ class Walk {
   #failure(name: Buffer, cause: unknown): unknown {
     if (cause instanceof StepFailed) return cause
     const what = `${this.descent.describe(name)} could not be read`
-    return diskFailure('OwnershipFailed', what, cause, 'Look at the file system (dmesg); then plan again.')
+    return diskFailure('OwnershipFailed', what, cause, 'Check the file system (dmesg); then plan again.')
   }
 }
 
-/** Errors of single entries fail nothing (P31): a file system may not know groups. */
+/** Errors of single entries do not fail the step (P31): the file system may not support groups. */
 function attempt(call: () => void): boolean {
   try {
     call()

@@ -1,12 +1,14 @@
 /**
  * Deletes what is below a directory, and never anything else (S12).
  *
- * The walk holds a descriptor on every directory it is in and names entries as /proc/self/fd/N/NAME: a path that was
- * checked before may have been swapped since, a descriptor cannot. Every directory is opened without following links
- * and must be in the mount that the walk began in, by the mount id of its descriptor: the device alone is not enough,
- * since a bind mount of the same file system has the same.
+ * The walk holds a descriptor of every directory that it is in, and names entries as /proc/self/fd/N/NAME: a path that was
+ * checked may have been swapped since, a descriptor cannot. Every directory is opened without following links, and must be in
+ * the mount in which the walk began, by the mount id of its descriptor. Comparing the device is not enough: a bind mount of
+ * the same file system has the same one.
  */
+
 import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
+import type { OutcomeCode } from '../codes/codes.ts'
 import { errnoOf } from '../errors/errors.ts'
 import { StepFailed } from '../errors/operation-error.ts'
 import { Descent } from './descent.ts'
@@ -74,7 +76,7 @@ class Walk {
     else this.#leave()
   }
 
-  /** An entry may change its type under our hands; each try takes it for what it is just then. */
+  /** An entry may change its type at any time; each attempt goes by its type at that moment. */
   #remove(directory: OpenDirectory, name: Buffer): void {
     for (let attempt = 0; attempt < 3; attempt++) {
       try {
@@ -94,8 +96,8 @@ class Walk {
         if (code !== 'EISDIR' && code !== 'ENOTDIR' && code !== 'ELOOP') throw this.#failed(name, error)
       }
     }
-    throw new StepFailed('Swapped', `${this.descent.describe(name)} changes while it is being deleted`, {
-      hint: 'Find out what still writes there; nothing outside of the volume was touched.',
+    throw new StepFailed('Swapped', `${this.descent.describe(name)} keeps changing while it is being deleted`, {
+      hint: 'Find out which process still writes there; nothing outside of the volume was touched.',
     })
   }
 
@@ -112,22 +114,27 @@ class Walk {
       const code = errnoOf(error)
       if (code === 'ENOENT') return
       if (code === 'EBUSY') throw foreignMount(this.descent.describe(name), error)
-      // Swapped for a link or filled again: what is there now is for the next plan.
+      // Replaced by a link, or filled again: the next plan judges what is there now.
       if (code === 'ENOTDIR' || code === 'ENOTEMPTY' || code === 'EEXIST') throw this.#failed(name, error, 'Swapped')
       throw this.#failed(name, error)
     }
   }
 
-  #failed(name: Buffer, cause: unknown, code = 'DeleteFailed'): StepFailed {
+  #failed(name: Buffer, cause: unknown, code: OutcomeCode = 'DeleteFailed'): StepFailed {
     if (cause instanceof StepFailed)
       return cause.code === 'ForeignMount' ? foreignMount(this.descent.describe(name), cause) : cause
     const what = `${this.descent.describe(name)} could not be deleted`
-    return diskFailure(code, what, cause, 'Look at what is there, and who still writes there; then plan again.')
+    return diskFailure(
+      code,
+      what,
+      cause,
+      'Look at what is there, and which process still writes there; then plan again.',
+    )
   }
 }
 
 function foreignMount(path: string, cause: unknown): StepFailed {
-  return new StepFailed('ForeignMount', `${path} is a mount point; content of mounts is never deleted`, {
+  return new StepFailed('ForeignMount', `${path} is a mount point, and volctl never deletes the content of a mount`, {
     cause,
     hint: `Find out who mounted it (findmnt ${path}); unmount it yourself if nothing needs it.`,
   })

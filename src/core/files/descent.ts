@@ -1,8 +1,8 @@
 /**
- * The way down a tree, one level a directory, each held by a descriptor (S12).
+ * A walk down a directory tree; each level is a directory that is held by a descriptor (S12).
  *
- * A path that was checked before may have been swapped since, a descriptor cannot: entries are named through the
- * descriptor of their directory. The levels are a list and not calls, so that no depth of a tree exhausts the stack.
+ * A path that was checked may have been swapped since, a descriptor cannot: entries are named through the descriptor of their
+ * directory. The levels are a list, not recursive calls, so that a deep tree cannot exhaust the stack.
  */
 import { closeSync } from 'node:fs'
 import { type OpenDirectory, openDirectory, openParent, readNames } from './descriptors.ts'
@@ -16,7 +16,7 @@ interface Level {
   readonly name: Buffer
 }
 
-/** Descriptors kept open on the way down; above that a level is found again through `..` and compared. */
+/** Descriptors that are kept open. Levels further up are opened again through `..`, and compared. */
 const KEPT_OPEN = 200
 
 export class Descent {
@@ -53,7 +53,7 @@ export class Descent {
   /**
    * Goes back up.
    *
-   * @param last called with the directory that is left, its name and the one above, which the first level does not have
+   * @param last called with the directory that the walk leaves, its name, and its parent, which the first level does not have
    * @throws StepFailed Swapped where the directory above is not the one that the walk came from; what `last` throws
    */
   leave(last: (left: OpenDirectory, name: Buffer, above: OpenDirectory | undefined) => void): void {

@@ -1,4 +1,4 @@
-/** Directories held by descriptors, and paths that go through them (openat(2) in Node's words). */
+/** Directories held by descriptors, and paths through them (Node.js has no openat(2)). */
 import { closeSync, fstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { StepFailed } from '../errors/operation-error.ts'
 import { kernelText, mountIdIn } from '../trust/kernel.ts'
@@ -11,11 +11,11 @@ export interface OpenDirectory {
   readonly identity: string
 }
 
-/** Opens a directory by its whole path; links on the way, or another mount than expected, refuse it. */
+/** Opens a directory by its whole path. @throws StepFailed Swapped for a link on the way, ForeignMount for another mount */
 export function openDirectory(path: string, mountId: number): OpenDirectory {
   return checked(markDirectory(path), mountId, path, (fd) => {
     const real = readlinkSync(`/proc/self/fd/${fd}`)
-    if (real !== path) throw new StepFailed('Swapped', `${path} is really ${real}: a link is on the way`)
+    if (real !== path) throw new StepFailed('Swapped', `${path} leads to ${real}: there is a link on the way`)
   })
 }
 
@@ -24,7 +24,7 @@ export function openBelow(directory: OpenDirectory, name: Buffer): OpenDirectory
 }
 
 /**
- * Marks an entry of any type, a link itself included, without opening what is behind it.
+ * A descriptor of an entry of any type (of a link itself, too), without opening what is behind it (O_PATH).
  *
  * @returns a descriptor that the caller closes
  */
@@ -32,7 +32,7 @@ export function openEntry(directory: OpenDirectory, name: Buffer): number {
   return markEntry(entryPath(directory, name))
 }
 
-/** A directory of which a descriptor is held already, if it is in the same mount as the one above. */
+/** Makes an open descriptor an OpenDirectory, if it is in the same mount as its parent. */
 export function asDirectory(fd: number, above: OpenDirectory): OpenDirectory | undefined {
   return isInMount(fd, above.mountId) ? { fd, mountId: above.mountId, identity: identityOf(fd) } : undefined
 }
@@ -68,7 +68,7 @@ function checked(
     const found = mountIdOf(fd)
     if (found !== mountId) {
       throw new StepFailed('ForeignMount', `${what} is in mount ${found}, not in the volume's mount ${mountId}`, {
-        hint: 'Find out who mounted it; content of other mounts is never touched.',
+        hint: 'Find out who mounted it (findmnt); volctl never touches the content of other mounts.',
       })
     }
     const identity = identityOf(fd)

@@ -1,22 +1,22 @@
-/** What a disk, or a server behind a file system, answers when it fails: in words, and what to do about it. */
+/** Errors by which a disk, or the server of a file system, shows that it fails: what they mean, and what to do about them. */
 import { errnoOf, errorMessage } from '../errors/errors.ts'
 
 export interface DiskTrouble {
-  readonly words: string
+  readonly meaning: string
   readonly hint: string
 }
 
 const FULL: DiskTrouble = {
-  words: 'its file system is full',
+  meaning: 'its file system is full',
   hint: 'Make room there, blocks and inodes (df, df -i); then plan again.',
 }
 const READ_ONLY: DiskTrouble = {
-  words: 'its file system is read-only',
-  hint: 'The kernel makes it so after errors (dmesg): repair it and mount it writable, then plan again.',
+  meaning: 'its file system is read-only',
+  hint: 'The kernel makes a file system read-only after errors (dmesg): repair it and mount it writable, then plan again.',
 }
 const BROKEN: DiskTrouble = {
-  words: 'its disk or server fails',
-  hint: 'Look at what the kernel says of it (dmesg) and repair that first; then plan again.',
+  meaning: 'its disk or server fails',
+  hint: 'See the kernel log (dmesg) and repair the disk or the server first; then plan again.',
 }
 
 const TROUBLES: Readonly<Record<string, DiskTrouble>> = {
@@ -35,13 +35,13 @@ export function diskTrouble(error: unknown): DiskTrouble | undefined {
   return TROUBLES[typeof error === 'string' ? error : (errnoOf(error) ?? '')]
 }
 
-/** What a system call threw, for the end of a sentence: in the words above where they fit, else in the system's own. */
+/** What a system call threw, for the end of a sentence: the meaning above if there is one, else the system's own message. */
 export function troubleText(error: unknown): string {
   const trouble = diskTrouble(error)
-  return trouble === undefined ? withoutDescriptor(errorMessage(error)) : `${trouble.words} (${errnoOf(error)})`
+  return trouble === undefined ? withoutDescriptor(errorMessage(error)) : `${trouble.meaning} (${errnoOf(error)})`
 }
 
-/** A path through a descriptor says nothing to a person, and the sentence has named the file. */
+/** A path through a descriptor means nothing to the reader, and the sentence names the file already. */
 function withoutDescriptor(message: string): string {
   return message.replace(/, \w+ '\/proc\/self\/fd\/.*$/s, '')
 }

@@ -1,7 +1,7 @@
 const NAMED: Readonly<Record<string, number>> = { '/dev/stdin': 0, '/dev/stdout': 1, '/dev/stderr': 2 }
 
 /**
- * The descriptor of this process that a file name of the command line means: bash's `<(…)` and `>(…)` are /dev/fd/63.
+ * The descriptor of this process that a file name on the command line stands for: bash's `<(…)` and `>(…)` are /dev/fd/63.
  *
  * @param dash what "-" is
  */

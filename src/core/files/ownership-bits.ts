@@ -1,4 +1,4 @@
-/** Which bits fsGroup sets, and when nothing has to be done (P31, P32): pure. */
+/** Which bits fsGroup sets, and when the walk can be skipped (P31, P32). Pure. */
 
 const PERMISSIONS = 0o7777
 const SETGID = 0o2000
@@ -10,15 +10,14 @@ export interface OwnedEntry {
 }
 
 /**
- * Permissions with the bits of the group added; none is ever taken away. For what is no link: a link has no mode of its
- * own.
+ * Permissions with the bits of the group added; none is ever removed. Not for links, which have no mode of their own.
  */
 export function ownedMode(mode: number, isDirectory: boolean, readOnly: boolean): number {
   const added = isDirectory ? directoryBits(readOnly) : readOnly ? 0o440 : 0o660
   return (mode & PERMISSIONS) | added
 }
 
-/** Is the whole walk to be left out, by the root of the volume, which is a directory (P32). */
+/** Can the whole walk be skipped, judged by the volume's root directory (P32). */
 export function isSkipped(root: OwnedEntry, { gid, policy, readOnly }: Ownership): boolean {
   const needed = directoryBits(readOnly)
   return policy === 'OnRootMismatch' && root.gid === gid && (root.mode & needed) === needed
@@ -32,8 +31,8 @@ function directoryBits(readOnly: boolean): number {
 export interface Ownership {
   readonly gid: number
   readonly policy: 'Always' | 'OnRootMismatch'
-  /** Its files are only to be read: fewer bits are set. */
+  /** The volume is read-only: fewer bits are set. */
   readonly readOnly: boolean
-  /** The volume counts as set up all the same where the walk ends early (P34). */
+  /** The volume counts as set up even if the walk fails (P34). */
   readonly ignoreErrors: boolean
 }

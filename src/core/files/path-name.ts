@@ -1,4 +1,4 @@
-/** One name in a path: what comes from the API, a runtime or a disk, and is to become part of a path, is one or is not used (S10). */
+/** One name in a path. A text from the API, a runtime or a disk is only used in a path if it is such a name (S10). */
 const MAX_BYTES = 255
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be in a path that people read.

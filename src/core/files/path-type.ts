@@ -1,4 +1,4 @@
-/** What stat(1) says of a path: the same words for a plan's look and for apply's (P58, P66). */
+/** What stat(1) shows of a path, for plan and apply alike (P58, P66). */
 
 export type PathType = 'dir' | 'file' | 'socket' | 'char' | 'block' | 'fifo'
 
@@ -22,7 +22,7 @@ export interface StatLine {
   readonly name: string
 }
 
-/** Undefined: it is no line of stat's. */
+/** Undefined: the line is not in stat's format. */
 export function parseStatLine(line: string): StatLine | undefined {
   const [, kind, major, minor, name] = /^([0-9a-f])[0-9a-f]{3} ([0-9a-f]+) ([0-9a-f]+) (.*)$/s.exec(line) ?? []
   if (kind === undefined || major === undefined || minor === undefined || name === undefined) return undefined

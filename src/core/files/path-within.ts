@@ -10,7 +10,7 @@ export function isWithin(path: string, base: string): boolean {
   return entry === directory || entry.startsWith(directory === '/' ? '/' : `${directory}/`)
 }
 
-/** Without `.`, `..`, doubled and trailing slashes. Nearly every path is plain already, and this is asked of every mount. */
+/** Without `.`, `..`, doubled and trailing slashes. Fast for plain paths: nearly every path is one, and every mount is asked. */
 export function plainPath(path: string): string {
   if (!path.includes('/.') && !path.includes('//') && !path.endsWith('/')) return path
   const normal = posix.normalize(path)

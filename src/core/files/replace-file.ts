@@ -3,18 +3,17 @@ import { closeSync, fchmodSync, fsyncSync, renameSync, unlinkSync } from 'node:f
 import { NotAFile, nameIn, openDirectoryOf, whatElseIsAt } from '../trust/files.ts'
 import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.ts'
 
-/** What volctl writes names claims, servers and volume handles. */
+/** volctl's files name claims, servers and volume handles, so only their owner may read them. */
 const OWNER_ONLY = 0o600
 
 /**
- * Writes a file whole or not at all, for its owner alone: under a name beside it that must not exist, with mode 0600
- * whatever the umask, on the disk, and then renamed over the wanted name, in a directory that is held by a descriptor.
+ * Writes a file whole or not at all, readable by its owner only: a new file next to it, with mode 0600 whatever the umask, is
+ * written to the disk and then renamed over the wanted name, in a directory that is held by a descriptor.
  *
- * What is there already is replaced, if it is a plain file, and never written to: of a hard link the other name stays as it
- * is. Nothing else is replaced or written to, whosesoever (S33), and no link that somebody else could change is followed on
- * the way there.
+ * An existing plain file is replaced, and never written to, so that another hard link to it keeps its content. Anything else
+ * at that name, whoever owns it, is an error (S33). No link that another user could change is followed on the way there.
  *
- * @throws NotTrusted, NotAFile, or whatever the file system says; of the draft nothing is left that can be removed
+ * @throws NotTrusted, NotAFile, or the file system's error; the new file is then removed again, if possible
  */
 export function replaceFile(path: string, content: string | Uint8Array): void {
   const { fd: directory, name } = openDirectoryOf(path)
@@ -49,16 +48,16 @@ function writeDraft(draft: string, content: string | Uint8Array): void {
   }
 }
 
-/** Where the disk fails this may as well: why the file could not be written is what is told. */
+/** If the disk fails, this may fail as well; the first failure is the one to report. */
 function removeDraft(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // It has a name of its own, and is in nobody's way.
+    // It has a unique name, and does no harm.
   }
 }
 
-/** A name is on the disk only when its directory is; some file systems cannot say so, and lose nothing by it. */
+/** A new name is on the disk only once its directory is synced; some file systems do not support that, and need not. */
 export function syncDirectory(path: string): void {
   const fd = openOwnDirectory(path)
   try {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 
-/** By name, else by device and inode, through links and self-binds. What is not there equals only its own name. */
+/** Are both paths the same directory: by name, else by device and inode, through links and self-binds. A missing one equals only its own name. */
 export function sameDirectory(a: string, b: string): boolean {
   if (a.replace(/\/+$/, '') === b.replace(/\/+$/, '')) return true
   const [left, right] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }))

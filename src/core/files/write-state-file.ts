@@ -1,4 +1,4 @@
-/** A state file that is on the disk before the driver is called (C14): after a power cut it is whole, or never was. */
+/** Writes a state file to the disk before the driver is called (C14): after a power cut it is whole, or absent. */
 import { closeSync, fsyncSync, renameSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
@@ -7,8 +7,8 @@ import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.
 const MODE = 0o644
 
 /**
- * A new file is made under its own name: nobody is asked to do anything before it is on the disk, and a piece of one is
- * written anew the next time. What is there already is replaced as a whole.
+ * A new file is created under its own name: no driver is called before it is on the disk, and an incomplete one is replaced
+ * the next time. An existing file is replaced as a whole.
  *
  * @throws the system's error
  */
@@ -38,7 +38,7 @@ function replace(path: string, text: string): void {
   }
 }
 
-/** Whole, or not there: a piece of one on a full disk would tell a kubelet nothing, and keep it from the rest. */
+/** Whole, or not there: an incomplete file (on a full disk) would keep the kubelet from handling the volume. */
 function create(path: string, text: string): void {
   const fd = createNew(path, MODE)
   try {
@@ -51,12 +51,12 @@ function create(path: string, text: string): void {
   }
 }
 
-/** On a disk that fails this may fail as well: why the file could not be written is what is told. */
+/** If the disk fails, this may fail as well; the first failure is the one to report. */
 function removeAfterFailure(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // It stays, and the caller looks.
+    // It stays; the caller checks for it.
   }
 }
 

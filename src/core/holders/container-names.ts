@@ -1,4 +1,4 @@
-/** What the API and the runtime call the pod and the container that a process is of. */
+/** Names of the pod and the container that a process belongs to, from the API and the runtime. */
 import { namedUids } from '../desired/pods.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { Pod } from '../model/objects.ts'
@@ -8,13 +8,13 @@ import type { PodProcess } from '../processes/pod-cgroups.ts'
 
 export interface ContainerName {
   readonly pod: PodRef
-  /** Its name, else the beginning of its id; absent: nothing tells it. */
+  /** Its name, else the beginning of its id; absent: unknown. */
   readonly container?: string
 }
 
 export type NameOf = (of: PodProcess) => ContainerName
 
-/** As long as crictl(1) shows ids. */
+/** The length of ids in crictl(1)'s output. */
 const SHORT_ID = 13
 
 export const containerNames = onceFor(({ api, runtime }: Pick<NodeSnapshot, 'api' | 'runtime'>): NameOf => {

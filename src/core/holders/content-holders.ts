@@ -1,6 +1,6 @@
 /**
- * Everybody who uses what would go with the content of a directory (S12, S13). What an apply refuses for and what an
- * explanation shows is this one answer.
+ * Everybody who uses the content of a directory (S12, S13). The same answer makes an apply refuse a deletion and is shown by
+ * an explanation.
  */
 import { lstatSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -25,11 +25,11 @@ import { searchContent, type Wanted } from './search-content.ts'
 export interface Content {
   /** Absolute, as the kubelet has it. */
   readonly path: string
-  /** Ids of mounts in our own table that go before: no use, and neither are their copies. */
+  /** Ids of mounts in our own table that are unmounted before; they and their copies are no use. */
   readonly going?: ReadonlySet<number>
-  /** Whose directory it is in. */
+  /** The pod in whose directory it is. */
   readonly podUid?: string
-  /** The root directory, whose own file system has been read all along: else only what cannot hang is looked into. */
+  /** The root directory. Its own file system has been read before; others are only looked into if they cannot hang. */
   readonly rootDir: string
 }
 
@@ -78,7 +78,7 @@ function usesOf({ table, others, layers, namespaceOf }: ContentLook, at: Locatio
   }
 }
 
-/** Which mounts stay when these go: not their copies. @param going ids, of this table */
+/** Which mounts stay when these are unmounted: their copies do not. @param going ids, of this table */
 export function staying(
   table: MountTable,
   going: ReadonlySet<number> = new Set(),
@@ -88,7 +88,7 @@ export function staying(
     !(of === table && going.has(mount.id)) && !leaving.some((each) => goesWith(table, each, mount, of))
 }
 
-/** The same overlay may be in every namespace. */
+/** One of each overlay: the same one may be in every namespace. */
 function oneOfEach(uses: readonly MountUse[]): MountUse[] {
   return [...new Map(uses.toReversed().map((use) => [use.mount.dev, use])).values()].toReversed()
 }
@@ -100,7 +100,7 @@ function describeLayer(use: MountUse, namespaceOf: ContentLook['namespaceOf']): 
     : `${describeUse(use)} in the mount namespace of ${describeProcess(other)}`
 }
 
-/** Of the directory, of something in it, or of a directory above through which it is seen. */
+/** NFS exports of the directory, of something in it, or of a directory above that shows it. */
 function exportsOf({ table, exports }: ContentLook, path: string, place: Location): string[] {
   const mount = containingMount(table, path)
   const names = [path, placeOf(table, path)]
@@ -113,12 +113,15 @@ function exportsOf({ table, exports }: ContentLook, path: string, place: Locatio
   })
 }
 
-/** What only the directory's own entries can tell: the walk is spared where nothing asks for it, as on nearly every node. */
+/**
+ * Users of which only an inode or the end of a path is known: the directory is walked to find these. On nearly every node
+ * there are none, and the walk is not needed.
+ */
 async function searchFor(look: ContentLook, content: Content, place: Location): Promise<Holders> {
   const { path, rootDir } = content
   const inodes = new Map<string, string[]>()
   const ends = new Map<string, string>()
-  // Who it is is read from /proc once it is found, and not for every directory that is asked about.
+  // The process is only read from /proc if its file is found, and not for every directory.
   const results = new Map<string, () => Partial<Holders>>()
   const unseen: string[] = []
   const askInode = (key: string, result: () => Partial<Holders>, inode: string): void => {
@@ -172,20 +175,20 @@ async function search(
   if (wanted.inodes.size + wanted.ends.size === 0) return []
   const mount = containingMount(table, path)
   if (mount === undefined || !(cannotHang(mount.fsType) || mount.id === containingMount(table, rootDir)?.id)) {
-    unseen.push(`${path} could not be looked into`)
+    unseen.push(`${path} could not be searched`)
     return []
   }
   try {
-    // The walk goes by the place itself, and follows no link on the way (S8, S12).
+    // The walk starts from the resolved place, and follows no link on the way (S8, S12).
     return await searchContent(placeOf(table, path), mount.id, wanted)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
-    unseen.push(`${path} could not be looked into: ${errorMessage(error)}`)
+    unseen.push(`${path} could not be searched: ${errorMessage(error)}`)
     return []
   }
 }
 
-/** Of another file system, by its number. (Of btrfs each subvolume has a number of its own.) */
+/** Is the file on another file system, by its device number. (btrfs has one for each subvolume, so nothing is proved there.) */
 function isElsewhere({ file }: LoopFile, path: string, place: Location, table: MountTable): boolean {
   if (file === undefined || containingMount(table, path)?.fsType === 'btrfs') return false
   try {

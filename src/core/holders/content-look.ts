@@ -1,6 +1,6 @@
 /**
- * One look at all that may use the content of a directory under another name (S12), for as many directories as are asked
- * about right after it: processes, mounts and overlays of every namespace, loop devices, swap files, NFS exports.
+ * One look for everybody who may use the content of a directory under another name (S12): processes, mounts and overlays of
+ * every namespace, loop devices, swap files, NFS exports. It serves all directories that are asked about right after it.
  */
 
 import { undeletedPath } from '../mountinfo/deleted.ts'
@@ -24,15 +24,15 @@ export interface ContentLook {
   readonly others: readonly OtherNamespace[]
   readonly processes: ProcessLook
   readonly layers: LayerIndex
-  /** Whose mount namespace has a mount; absent: ours. */
+  /** The mount namespace that a mount is in; absent: ours. */
   readonly namespaceOf: ReadonlyMap<MountInfo, OtherNamespace>
   readonly loops: PlaceIndex<LoopFile>
-  /** Whose names lead nowhere, or elsewhere. */
+  /** Loop devices whose backing file's name leads nowhere, or elsewhere. */
   readonly unknownLoops: readonly LoopFile[]
   readonly swaps: PlaceIndex<string>
   readonly unknownSwaps: readonly string[]
   readonly exports: readonly Export[]
-  /** In words, what could not be seen. */
+  /** What could not be seen, for messages. */
   readonly unseen: readonly string[]
 }
 
@@ -64,12 +64,12 @@ export async function lookForUsers({ table, devices, maps }: ContentSearch): Pro
     swaps: located(swaps, (path) => path, views),
     unknownSwaps: swaps.filter((path) => inodeAt(ours, undeletedPath(path)) === undefined),
     exports: nfsExports(),
-    // A node that is looked at from within a user namespace is a test's own: apply refuses any other (S7).
+    // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
     unseen: isInUserNamespace() ? [] : [...hiddenProcesses(table), ...processes.unseen],
   }
 }
 
-/** Files by each place that their name leads to: which namespace it is of nothing tells. */
+/** Files by each place that their name leads to, in every namespace: the name does not say which one it belongs to. */
 function located<T>(files: readonly T[], pathOf: (file: T) => string, views: readonly View[]): PlaceIndex<T> {
   return new PlaceIndex(
     files.flatMap((file) =>
@@ -88,11 +88,11 @@ function isSure({ backingFile, file }: LoopFile, ours: View): boolean {
 }
 
 /**
- * An option's path is one of the namespace and the root of whoever mounted, which may be gone; so it counts wherever some
- * namespace has it, with its links and without.
+ * The path in an overlay's option is one in the namespace and root of the process that mounted it, which may have ended. So
+ * it counts in every namespace that has such a path, with links followed and without.
  *
- * What is relative (container runtimes shorten long options so, beside an upper directory that is whole) is looked for
- * below each directory above the whole ones: where all of it is there, it was meant. Else it stays relative.
+ * Relative paths (container runtimes shorten long options in this way, next to an absolute upper directory) are looked for
+ * below each parent directory of the absolute ones. Where all of them exist, that is the one; else they stay relative.
  */
 function layersIn(views: readonly View[]): LayerIndex {
   const resolved = new Set<string>()

@@ -1,4 +1,4 @@
-/** Holders in one line, for an operation that failed on them. */
+/** Holders in one line, for messages. */
 import { firstFew } from '../lang/first-few.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
@@ -6,7 +6,7 @@ import type { NameOf } from './container-names.ts'
 import type { Holders } from './find-holders.ts'
 import type { Holder } from './process-files.ts'
 
-/** Of each kind; the rest is counted. */
+/** How many of each kind are named; the rest is counted. */
 const MOST = 4
 
 const byUid: NameOf = ({ podUid, containerId }) => ({
@@ -41,7 +41,7 @@ export function describeProcesses(holders: readonly Holder[], nameOf: NameOf = b
   })
 }
 
-/** `sh (pid 42; container web of pod default/web-0)`: one that another mount namespace is seen through. */
+/** `sh (pid 42; container web of pod default/web-0)` */
 export function describeProcess({ process, pid }: { process: string; pid: number }, nameOf: NameOf = byUid): string {
   return `${process} (pid ${pid}${whose(podOfProcess(pid), nameOf)})`
 }

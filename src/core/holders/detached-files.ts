@@ -1,4 +1,4 @@
-/** Who has something open on a file system that was unmounted lazily, and so is in no mount table (S20, S21). */
+/** Finds who has something open on a file system that was unmounted lazily, and so is in no mount table (S20, S21). */
 
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { isHiddenInit, processIds, processName } from '../processes/mount-namespaces.ts'
@@ -7,7 +7,7 @@ import { namespaceOf } from '../trust/kernel.ts'
 import type { BlockQuestion } from './mapped-blocks.ts'
 import { type MapReader, readMaps } from './mapped-files.ts'
 
-/** Who has one of these block devices mapped; what cannot be read is left out. */
+/** Processes that have one of these block devices mapped; processes that cannot be read are left out. */
 export async function processesWithBlocks(
   blocks: BlockQuestion,
   reader: MapReader,
@@ -21,13 +21,13 @@ export interface DetachedSearch {
   readonly devices: readonly string[]
   /** Of every mount namespace. */
   readonly tables: readonly MountTable[]
-  /** Those of the file systems that no table shows at all: what is mapped of them counts too. */
+  /** Those of the file systems that no table shows at all: for these, mapped files count too. */
   readonly maps: readonly string[]
 }
 
 export interface DetachedFiles {
   readonly users: readonly { readonly pid: number; readonly process: string; readonly path: string }[]
-  /** In words, what could not be found out; empty: all was. */
+  /** What could not be read, for messages; empty: everything was. */
   readonly unread: readonly string[]
 }
 
@@ -45,8 +45,8 @@ export async function detachedFiles(
 }
 
 /**
- * All but ourselves. Root of a user namespace may not look at those outside of it: a node there is a test's own, and apply
- * refuses any other (S7).
+ * All processes but this one. Root of a user namespace may not look at processes outside of it; a node there is a test's own,
+ * and apply refuses any other (S7).
  */
 function askedProcesses(): number[] {
   const isOurs = isInUserNamespace()

@@ -1,6 +1,6 @@
 /**
- * What a process has open, or is in, on a mount that no table shows any more. In a process of its own (map-reader.ts): the
- * file system is asked for its number, which may be that of a server that does not answer.
+ * What a process has open, or has as its working directory or root, on a mount that no table shows any more. Run in a child
+ * (map-reader.ts): the file system is asked for its number, and its server may hang.
  */
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { deviceNumberFrom } from '../block/device-use.ts'
@@ -32,7 +32,7 @@ export function detachedPaths(pid: number, devices: readonly string[], known: Re
 const descriptorsOf = (at: string): string[] =>
   (unlessEnded(() => readdirSync(`${at}/fd`)) ?? []).map((name) => `${at}/fd/${name}`)
 
-/** One that no page of the kernel's holds is not known, and may be of any file system. */
+/** A path too long for the kernel to show is unknown, and may be on any file system. */
 function pathOf(link: string): string {
   try {
     return readlinkSync(link)
@@ -42,13 +42,13 @@ function pathOf(link: string): string {
   }
 }
 
-/** What the kernel says of a descriptor needs nobody's answer. */
+/** From fdinfo, which the kernel answers without asking the file system. */
 function mountOf(link: string): number | undefined {
   const fdinfo = link.replace(/\/fd\/(\d+)$/, '/fdinfo/$1')
   return fdinfo === link ? mountIdBehind(link) : mountIdIn(kernelText(fdinfo))
 }
 
-/** What a dead server or a program that is gone says of its file is no number: it is told apart by none, and left. */
+/** A dead server gives no device number for its file, so nothing can be compared, and the file is left out. */
 const DEAD = new Set(['ENOTCONN', 'ESTALE', 'EIO', 'EHOSTDOWN'])
 
 function unlessEnded<T>(read: () => T): T | undefined {

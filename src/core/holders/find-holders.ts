@@ -1,7 +1,7 @@
 /**
- * Who keeps a mount, a device or a directory busy: processes with a file, a working directory, a root or a map on it,
- * loop devices, and other mount namespaces that still have it. Nothing below the places themselves is touched, so that a
- * dead server cannot hold this up.
+ * Finds who keeps a mount, a device or a directory busy: processes with a file, a working directory, a root or a memory map
+ * on it, loop devices, and other mount namespaces that still have it. Nothing at or below the places is touched, so that a
+ * dead server cannot make this hang.
  */
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
@@ -13,7 +13,7 @@ import { Places } from './places.ts'
 import { type Holder, processFiles } from './process-files.ts'
 import { hiddenProcesses } from './sight.ts'
 
-/** Another mount namespace in which something of the places is mounted, and stays when ours goes. */
+/** Another mount namespace in which something of the places is mounted, and stays mounted when ours is unmounted. */
 export interface NamespaceHolder {
   /** One of its processes. */
   readonly pid: number
@@ -33,9 +33,9 @@ export interface Holders {
   readonly processes: readonly Holder[]
   readonly namespaces: readonly NamespaceHolder[]
   readonly loops: readonly LoopHolder[]
-  /** What the kernel itself has there, in words: mounts, layers of overlays, swap files, exports, devices. */
+  /** What the kernel itself has there, for messages: mounts, layers of overlays, swap files, exports, devices. */
   readonly kernel: readonly string[]
-  /** What could not be seen, in words. */
+  /** What could not be seen, for messages. */
   readonly unseen: readonly string[]
 }
 
@@ -46,7 +46,7 @@ export interface HolderSearch {
   readonly paths: readonly string[]
   readonly others: readonly OtherNamespace[]
   readonly loops: readonly LoopHolder[]
-  /** Absent: what processes have mapped is not asked. */
+  /** Absent: memory maps are not read. */
   readonly maps?: MapReader | undefined
 }
 
@@ -66,7 +66,9 @@ export async function findHolders({ table, paths, others, loops, maps }: HolderS
       ...(hidden === 0 ? [] : [hiddenText(hidden)]),
       ...(unread === 0
         ? []
-        : [`the mount namespaces of ${countOf(unread)} were not read: what these hold is not known`]),
+        : [
+            `the mount namespaces of ${countOf(unread)} could not be read, so what ${unread === 1 ? 'it holds' : 'they hold'} is unknown`,
+          ]),
       ...mapped.unread,
     ],
   }
@@ -75,11 +77,11 @@ export async function findHolders({ table, paths, others, loops, maps }: HolderS
 const NOT_ASKED: MappedFiles = { holders: [], unread: [] }
 
 function hiddenText(hidden: number): string {
-  const whose = `what ${countOf(hidden)} hold${hidden === 1 ? 's' : ''}, and where else it is mounted, cannot be seen`
-  if (process.geteuid?.() !== 0) return `not root: ${whose}`
+  const what = `the open files and mounts of ${countOf(hidden)} cannot be read`
+  if (process.geteuid?.() !== 0) return `volctl does not run as root: ${what}`
   return isInUserNamespace()
-    ? `volctl runs in a user namespace: ${whose}`
-    : `${whose}: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH is missing, or a security module forbids it`
+    ? `volctl runs in a user namespace: ${what}`
+    : `${what}: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH is missing, or a security module forbids it`
 }
 
 function countOf(processes: number): string {

@@ -1,4 +1,4 @@
-/** Where a path of some mount namespace leads to, by readlink alone, and never into a file system that may not answer. */
+/** Where a path in some mount namespace leads, by readlink alone, and never through a file system that may hang. */
 import { lstatSync, readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { cannotHang } from '../mountinfo/file-systems.ts'
@@ -17,15 +17,14 @@ const MOST_LINKS = 40
 
 /**
  * @param path absolute
- * @returns without links as far as can be told: what lies behind a missing name, or in a file system that may not answer,
- * stays as it is
+ * @returns the path with its links resolved; behind a missing name, or in a file system that may hang, it is left unresolved
  */
 export function followLinks({ table, root }: View, path: string): string {
   let real = '/'
   let links = 0
-  const left = path.split('/')
-  while (left.length > 0) {
-    const name = left.shift() ?? ''
+  const rest = path.split('/')
+  while (rest.length > 0) {
+    const name = rest.shift() ?? ''
     if (name === '' || name === '.') continue
     const at = posix.join(real, name)
     if (name === '..' || !isLocal(table, at)) {
@@ -37,14 +36,14 @@ export function followLinks({ table, root }: View, path: string): string {
       real = at
       continue
     }
-    if (++links > MOST_LINKS) return posix.join(at, ...left)
+    if (++links > MOST_LINKS) return posix.join(at, ...rest)
     if (target.startsWith('/')) real = '/'
-    left.unshift(...target.split('/'))
+    rest.unshift(...target.split('/'))
   }
   return real
 }
 
-/** Is something there; undefined where nobody can ask without having to wait. */
+/** The inode of what is there; undefined: nothing is there, or asking could hang. */
 export function inodeAt({ table, root }: View, path: string): number | undefined {
   try {
     return isLocal(table, path) ? lstatSync(root + path).ino : undefined
@@ -53,7 +52,7 @@ export function inodeAt({ table, root }: View, path: string): number | undefined
   }
 }
 
-/** With every mount that the way leads through. */
+/** Is the path on a file system that cannot hang, and every mount on the way too. */
 function isLocal(table: MountTable, path: string): boolean {
   for (let at = path; ; ) {
     const mount = containingMount(table, at)
@@ -63,7 +62,7 @@ function isLocal(table: MountTable, path: string): boolean {
   }
 }
 
-/** Undefined: it is none, or not there. */
+/** The link's target; undefined: it is not a link, or not there. */
 function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path)

@@ -1,4 +1,4 @@
-/** Files that the kernel itself uses, and directories that it hands out: loop devices, swap areas, NFS exports (S12). */
+/** Files that the kernel itself uses, and directories that it exports: loop devices, swap areas, NFS exports (S12). */
 import { readLoops } from '../block/device-use.ts'
 import { swapAreas } from '../block/swap-areas.ts'
 import { decodeOctal } from '../mountinfo/decode-octal.ts'
@@ -8,13 +8,13 @@ import { runCommand } from '../trust/programs.ts'
 
 export interface LoopFile {
   readonly device: string
-  /** As the kernel names it: from the top of the namespace that it was opened in. */
+  /** As the kernel names it: from the root of the mount namespace in which it was opened. */
   readonly backingFile: string
-  /** Which file it is; absent: losetup(8) does not tell. */
+  /** Identifies the file; absent: losetup(8) does not show it. */
   readonly file?: { readonly dev: string; readonly inode: number }
 }
 
-/** losetup asks the kernel for each file's attributes, and a file of a dead server gives none. */
+/** losetup has the kernel ask for each file's attributes, and hangs on a file of a dead server. */
 const LOSETUP_MS = 2000
 const LOSETUP = ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-INO,BACK-MAJ:MIN']
 
@@ -46,20 +46,20 @@ export function loopInodes(text: string): Map<string, NonNullable<LoopFile['file
   )
 }
 
-/** Of files alone, as the kernel names them: from the top of the namespace that they were opened in. */
+/** Swap files (no partitions), as the kernel names them: from the root of the mount namespace in which they were opened. */
 export function swapFiles(text?: string): string[] {
   return swapAreas(text).flatMap(({ name, type }) => (type === 'file' ? [name] : []))
 }
 
 export interface Export {
-  /** As whoever exports has it. */
+  /** As the exporting process has it. */
   readonly path: string
   readonly client: string
-  /** Whoever has it sees what is mounted below it as well. */
+  /** Clients see what is mounted below it as well (crossmnt). */
   readonly crosses: boolean
 }
 
-/** What exportfs(8) was told, and what the kernel has been asked for since. */
+/** What exportfs(8) has exported, and what clients have asked the kernel for. */
 const TABLES = ['/var/lib/nfs/etab', '/proc/fs/nfsd/exports']
 const MOST_BYTES = 1 << 20
 

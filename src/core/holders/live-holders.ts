@@ -1,4 +1,4 @@
-/** Who holds some paths and devices of this node, just now. Reads /proc and sysfs, opens nothing, and touches no mount. */
+/** Who holds given paths and devices of this node at this moment. Reads /proc and sysfs, opens nothing, touches no mount. */
 import { openersOf } from '../block/device-openers.ts'
 import { errorMessage } from '../errors/errors.ts'
 import { locate } from '../mountinfo/location.ts'
@@ -14,7 +14,7 @@ import { type Holder, holder, isDenied } from './process-files.ts'
 export interface Held {
   /** Absolute: mount points and directories. */
   readonly heldAt: readonly string[]
-  /** Of these, directories whose content an operation would delete, or whose memory would end. */
+  /** Of these, directories whose content an operation would delete, or whose tmpfs it would unmount. */
   readonly content: readonly Omit<Content, 'rootDir'>[]
   readonly rootDir: string
   /** Names of device files in /dev: those of raw block volumes, and what was asked about. */
@@ -25,7 +25,7 @@ export interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
   readonly maps: MapReader
 }
 
-/** Of content that is to go everybody is asked whom an apply asks; of all else, who keeps it busy. */
+/** For content that would be deleted, the same users that an apply looks for; for everything else, who keeps it busy. */
 export async function liveHolders(held: Held, search: LiveSearch): Promise<Holders> {
   const { heldAt, devices } = held
   const { table } = search
@@ -77,10 +77,12 @@ function deviceOpeners(devices: readonly string[], table: MountTable, others: Ho
     )
     return { holders, unseen: [] }
   } catch (error) {
-    const why = isDenied(error) ? 'not root' : errorMessage(error)
+    const why = isDenied(error) ? 'volctl does not run as root' : errorMessage(error)
     return {
       holders: [],
-      unseen: [`${why}: who has ${devices.map((name) => `/dev/${name}`).join(', ')} open cannot be seen`],
+      unseen: [
+        `${why}: the processes that have ${devices.map((name) => `/dev/${name}`).join(', ')} open cannot be read`,
+      ],
     }
   }
 }
@@ -91,11 +93,11 @@ function numberOf(device: string): string[] {
   return dev === undefined ? [] : [dev]
 }
 
-/** Devices that are made of these: LVM volumes, open LUKS mappings, arrays. */
+/** Devices that are built on these: LVM volumes, open LUKS mappings, arrays. */
 function kernelHolders(devs: readonly string[]): string[] {
   return [...new Set(devs)].flatMap((dev) =>
     dev.startsWith('0:')
       ? []
-      : listIfAny(`/sys/dev/block/${dev}/holders`).map((holder) => `device ${holder}, which is made of ${dev}`),
+      : listIfAny(`/sys/dev/block/${dev}/holders`).map((holder) => `device ${holder}, which is built on ${dev}`),
   )
 }

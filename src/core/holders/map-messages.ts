@@ -1,23 +1,23 @@
-/** What a process and its map reader say to each other: JSON, read by shape. */
+/** Messages between volctl and its map reader: JSON, checked by shape. */
 import { count, list, object, oneOf, optional, type Shape, text } from '../json/shape.ts'
 import type { BlockQuestion } from './mapped-blocks.ts'
 
 export interface MapRequest {
-  /** PID of who asks. */
+  /** PID of the parent. */
   readonly parent: number
   readonly pids: readonly number[]
-  /** "major:minor": only what is mapped from these file systems is told. */
+  /** "major:minor": only files on these file systems are reported. */
   readonly devices: readonly string[]
-  /** Block devices: who has one mapped is told as well. */
+  /** Block devices: processes that have one mapped are reported as well. */
   readonly blocks?: BlockQuestion
   /**
-   * Ids of every mount that a table shows: what a process has open, or is in, on a mount that is none of them and of one
-   * of these file systems is told as well.
+   * Ids of every mount that a table shows: what a process has open, or has as working directory or root, on any other mount
+   * of these file systems is reported as well.
    */
   readonly detached?: { readonly devices: readonly string[]; readonly mounts: readonly number[] }
-  /** Of these, what is not where its path says is told as well, and where they stand. */
+  /** Processes whose mapped files, working directory and root are reported as well, where their path does not lead to them. */
   readonly standing?: readonly number[]
-  /** On mounts that no table shows: which files they are is told. */
+  /** Descriptors on mounts that no table shows: their files are identified. */
   readonly descriptors?: readonly StrayDescriptor[]
 }
 
@@ -28,23 +28,23 @@ export interface StrayDescriptor {
 }
 
 /**
- * A descriptor on a mount that no table shows; a mapped file, a working directory or a root to which its path does not
- * lead. Of what is mapped the file system is one of those that were asked for.
+ * A descriptor on a mount that no table shows; or a mapped file, a working directory or a root to which its path does not
+ * lead. Mapped files are on one of the file systems that were asked for.
  */
 export interface StrayInode {
   readonly what: 'map' | 'cwd' | 'root' | 'file'
   readonly path: string
   readonly inode: number
-  /** As stat(2) has it; absent: of what is mapped. */
+  /** As stat(2) has it; absent for a mapped file. */
   readonly dev?: number
 }
 
-/** One line a process. */
+/** One line for each process. */
 export interface MapAnswer {
   readonly pid: number
   readonly paths: readonly string[]
   readonly strays?: readonly StrayInode[]
-  /** ENOENT, ESRCH: it has ended meanwhile. */
+  /** ENOENT, ESRCH: the process has ended. */
   readonly error?: string
 }
 

@@ -1,7 +1,7 @@
 /**
- * Reading /proc/PID/maps in a process of its own: the kernel may make the reader wait for as long as a process hangs
- * that has its memory locked, in a file of a dead server for example. Who started it can kill it. It takes one request on its
- * standard input, and answers on its standard output with a line for every process, in order.
+ * Reads /proc/PID/maps in a process of its own: if another process hangs with its memory map locked (on a file of a dead
+ * server), the kernel makes the reader hang as well. Its parent can kill it. It reads one request from its standard input,
+ * and writes a line for every process, in order, to its standard output.
  */
 import { lstatSync, readlinkSync, statSync } from 'node:fs'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
@@ -14,17 +14,17 @@ import { mappedBlocks } from './mapped-blocks.ts'
 import { type MappedFile, parseMaps } from './parse-maps.ts'
 import { isTooLong } from './process-files.ts'
 
-/** Sets the exit status: 1 where the request is none, or not of this process's parent; nothing is read then. */
+/** Sets exit status 1, and reads nothing, where the input is not a request of this process's parent. */
 export async function readMapsForParent(): Promise<void> {
   const request = await requestOfParent(mapRequest, 'map reader')
   if (request === undefined) return
   const known = new Set(request.detached?.mounts)
-  // What is said of one process is out before the next one is looked at: a pipe that is full takes no more, and what
-  // waits for it would be lost with the process.
-  for (const pid of request.pids) await said(`${JSON.stringify(answerOf(pid, request, known))}\n`)
+  // Each line is written before the next process is read: what still waits for a full pipe would be lost if this process is
+  // killed.
+  for (const pid of request.pids) await write(`${JSON.stringify(answerOf(pid, request, known))}\n`)
 }
 
-function said(line: string): Promise<void> {
+function write(line: string): Promise<void> {
   return new Promise((settle, fail) => {
     process.stdout.write(line, (error) => (error == null ? settle() : fail(error)))
   })
@@ -38,9 +38,9 @@ function answerOf(
   try {
     const all = devices.length === 0 ? [] : parseMaps(kernelText(`/proc/${pid}/maps`))
     const maps = all.filter(({ dev }) => devices.includes(dev))
-    const left = detached === undefined ? [] : detachedPaths(pid, detached.devices, known)
+    const hidden = detached === undefined ? [] : detachedPaths(pid, detached.devices, known)
     const mapped = blocks === undefined ? [] : mappedBlocks(pid, blocks)
-    const paths = [...new Set([...maps.map(({ path }) => path), ...left, ...mapped])]
+    const paths = [...new Set([...maps.map(({ path }) => path), ...hidden, ...mapped])]
     if (standing === undefined) return { pid, paths }
     const open = descriptors.flatMap((each) => (each.pid === pid ? openStray(each.link) : []))
     const strays = [...open, ...mappedStrays(pid, maps), ...(standing.includes(pid) ? standingStrays(pid) : [])]
@@ -56,7 +56,7 @@ function openStray(link: string): StrayInode[] {
   return path === undefined || file === undefined ? [] : [{ what: 'file', path, inode: file.ino, dev: file.dev }]
 }
 
-/** One that is too long for the kernel to name leads nowhere. */
+/** The link's target; a path that is too long for the kernel to show leads nowhere. */
 function pathOf(link: string): string | undefined {
   return isTooLong(link) ? '/…' : ifAny(() => readlinkSync(link))
 }
@@ -73,13 +73,13 @@ function standingStrays(pid: number): StrayInode[] {
     const path = pathOf(`/proc/${pid}/${what}`)
     const file = ifAny(() => statSync(`/proc/${pid}/${what}/.`))
     if (path === undefined || file === undefined) return []
-    // What another namespace's root is nothing but this very link tells.
+    // The root of another namespace is only reachable by this very link.
     if (what === 'root' && path === '/' && !isHere(pid)) return []
     return leadsTo(pid, path, file.ino) ? [] : [{ what, path, inode: file.ino, dev: file.dev }]
   })
 }
 
-/** By the process's root or by ours: the kernel names a path from the top of its namespace, whose path it may be. */
+/** Does the path lead to this inode, from the process's root or from ours: the path may be one of either namespace. */
 function leadsTo(pid: number, path: string, inode: number): boolean {
   const plain = undeletedPath(path)
   return [`/proc/${pid}/root${plain}`, plain].some((each) => ifAny(() => lstatSync(each).ino) === inode)

@@ -1,4 +1,4 @@
-/** Block devices that a process has mapped into its memory, which stay so when their descriptor is closed. */
+/** Block devices that a process has mapped into its memory, and that stay mapped when their descriptor is closed. */
 import { statSync } from 'node:fs'
 import { anyDeviceNumberOf } from '../block/device-use.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
@@ -7,16 +7,16 @@ import { kernelText } from '../trust/kernel.ts'
 export interface BlockQuestion {
   /** "major:minor" of the block devices in question. */
   readonly numbers: readonly string[]
-  /** Their names, for where the number cannot be asked for. */
+  /** Their names, for files whose number cannot be read. */
   readonly names: readonly string[]
   /** "major:minor" of the file systems that device files lie on: nothing else is looked at. */
   readonly on: readonly string[]
 }
 
-/** As in parse-maps.ts, with the addresses, by which the kernel has a link to the file (map_files). */
+/** As in parse-maps.ts, with the addresses, which name the kernel's link to the file (map_files). */
 const LINE = /^0*([0-9a-f]+)-0*([0-9a-f]+) \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) \d+ +(\/.*)$/gm
 
-/** Paths as the process's namespace has them. @throws what reading its maps fails with */
+/** Paths as the process's namespace has them. @throws what reading the maps fails with */
 export function mappedBlocks(pid: number, { numbers, names, on }: BlockQuestion): string[] {
   const found = new Set<string>()
   for (const [, from, to, major = '', minor = '', path = ''] of kernelText(`/proc/${pid}/maps`).matchAll(LINE)) {

@@ -1,4 +1,4 @@
-/** Which processes have a file of some places mapped, which no descriptor need show: asked of a child that can be given up. */
+/** Which processes have a file of some places mapped, perhaps without a descriptor: read by a child that can be given up. */
 
 import { errorMessage } from '../errors/errors.ts'
 import { runCommand } from '../trust/programs.ts'
@@ -8,7 +8,7 @@ import { type Holder, holder, type Suspect } from './process-files.ts'
 
 export interface MappedFiles {
   readonly holders: readonly Holder[]
-  /** In words, what could not be found out; empty: all was. */
+  /** What could not be read, for messages; empty: everything was. */
   readonly unread: readonly string[]
 }
 
@@ -19,13 +19,13 @@ export interface MapReader {
   readonly deadlineMs: number
 }
 
-/** A child is given up when it stands still, and the next one goes on behind the process that held it. */
+/** A child that hangs is given up, and the next one continues after the process that made it hang. */
 const MOST_CHILDREN = 3
 
-/** Named one by one. */
+/** How many processes are named; more are counted. */
 const MOST_PIDS = 4
 
-/** @param suspects whose memory is looked at, each asked whether a path of its own lies in the places */
+/** @param suspects processes whose maps are read; each judges whether a path of its own is in the places */
 export async function mappedFiles(
   places: Places,
   suspects: readonly Suspect[],
@@ -38,33 +38,33 @@ export async function mappedFiles(
 
 export interface ReadMaps {
   readonly answers: readonly MapAnswer[]
-  /** In words, what could not be found out; empty: all was. */
+  /** What could not be read, for messages; empty: everything was. */
   readonly unread: readonly string[]
 }
 
-/** What these processes have mapped, by a child that can be given up. */
+/** The memory maps of these processes, read by a child that can be given up. */
 export async function readMaps(
   { pids, ...question }: Omit<MapRequest, 'parent'>,
   { command: [program = '', ...args], deadlineMs }: MapReader,
 ): Promise<ReadMaps> {
   const answers: MapAnswer[] = []
   const silent: number[] = []
-  let left = pids
-  for (let tried = 1; left.length > 0 && tried <= MOST_CHILDREN; tried++) {
-    const request: MapRequest = { parent: process.pid, pids: left, ...question }
+  let rest = pids
+  for (let tried = 1; rest.length > 0 && tried <= MOST_CHILDREN; tried++) {
+    const request: MapRequest = { parent: process.pid, pids: rest, ...question }
     const { found, ended, why } = await askChild(program, args, request, deadlineMs / MOST_CHILDREN)
     answers.push(...found)
-    left = left.slice(found.length)
-    if (ended && left.length > 0) return { answers, unread: [why] }
-    const [stuck] = left
+    rest = rest.slice(found.length)
+    if (ended && rest.length > 0) return { answers, unread: [why] }
+    const [stuck] = rest
     if (stuck !== undefined) silent.push(stuck)
-    left = left.slice(1)
+    rest = rest.slice(1)
   }
   const failed = answers.flatMap(({ pid, error }) => (error === undefined || ENDED.has(error) ? [] : [pid]))
   const unread = [
-    ...(silent.length > 0 ? [`what ${pidsText(silent)} mapped could not be read in time`] : []),
-    ...(left.length > 0 ? [`what ${left.length} more processes have mapped was not read`] : []),
-    ...(failed.length > 0 ? [`what ${pidsText(failed)} mapped may not be read`] : []),
+    ...(silent.length > 0 ? [`the memory maps of ${pidsText(silent)} could not be read in time`] : []),
+    ...(rest.length > 0 ? [`the memory maps of ${rest.length} more processes were not read`] : []),
+    ...(failed.length > 0 ? [`volctl may not read the memory maps of ${pidsText(failed)}`] : []),
   ]
   return { answers, unread }
 }
@@ -77,7 +77,7 @@ function pidsText(pids: readonly number[]): string {
 
 interface Child {
   readonly found: readonly MapAnswer[]
-  /** By itself, before its time was up. */
+  /** Did it end by itself, before its deadline. */
   readonly ended: boolean
   readonly why: string
 }
@@ -96,10 +96,10 @@ async function askChild(
     const { timedOut, stderr } = await runCommand(program, args, deadlineMs, JSON.stringify(request), { onOutput })
     const lines = text.split('\n').slice(0, -1)
     const found = lines.map((line) => mapAnswer(JSON.parse(line), ''))
-    const words = stderr.trim().split('\n').at(-1)
-    return { found, ended: !timedOut, why: `what processes have mapped was not read${words ? ` (${words})` : ''}` }
+    const reason = stderr.trim().split('\n').at(-1)
+    return { found, ended: !timedOut, why: `the memory maps of processes were not read${reason ? ` (${reason})` : ''}` }
   } catch (error) {
-    return { found: [], ended: true, why: `what processes have mapped was not read (${errorMessage(error)})` }
+    return { found: [], ended: true, why: `the memory maps of processes were not read (${errorMessage(error)})` }
   }
 }
 

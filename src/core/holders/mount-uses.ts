@@ -1,7 +1,7 @@
 /**
- * What one mount table shows of a directory's use under another name (S12): a mount of it or of something in it, a mount on
- * something in it that another way leads to, a directory in it that is a layer of an overlay. Pure: a plan asks it of its
- * own table, an apply and an explanation of every namespace's.
+ * How a directory is used under another name, as one mount table shows it (S12): a mount of it or of something in it, a mount
+ * on something in it that is reached by another path, an overlay with a layer in it. Pure: a plan asks its own table, an
+ * apply and an explanation those of every namespace.
  */
 import { posix } from 'node:path'
 import { isWithin } from '../files/path-within.ts'
@@ -14,11 +14,11 @@ import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { type Layer, overlayLayers } from './overlay-layers.ts'
 import { PlaceIndex } from './place-index.ts'
 
-/** Where a directory lies whose content is to go. */
+/** The place of a directory whose content would be deleted. */
 export interface ContentPlace extends Location {
   /**
-   * A directory above it that is the pod's own as well: whoever has mounted that, or made it a layer, means this pod's data.
-   * From the root of the file system; absent: itself.
+   * A parent directory that is the pod's own as well: a mount of it, or an overlay layer, counts as a use of this pod's data.
+   * From the root of the file system; absent: the directory itself.
    */
   readonly top?: string
 }
@@ -39,7 +39,7 @@ export interface MountUse {
 /**
  * Mounts of the directory or of something in it, and mounts on something in it.
  *
- * @param path of the directory in this table, where that is its own: what is mounted below it is no other name
+ * @param path of the directory, if this is our own table: mounts below that path are no use under another name
  */
 export function mountsOf(place: ContentPlace, table: MountTable, path?: string): MountUse[] {
   const roots = rootsOf(table)(place.dev)
@@ -54,7 +54,7 @@ export function mountsOf(place: ContentPlace, table: MountTable, path?: string):
   return [...new Map(found.map((use) => [use.mount.id, use])).values()]
 }
 
-/** Mounts of the directory or of something in it alone: of what is removed only while nothing is mounted on it (R036). */
+/** Only mounts of the directory or of something in it: for what is removed only while nothing is mounted on it (R036). */
 export function mountsShowing({ dev, path, top = path }: ContentPlace, table: MountTable): MountUse[] {
   const roots = rootsOf(table)(dev)
   return [...roots.within(path), ...roots.above(path, top)].map((mount) => ({ mount, how: 'shows' }))
@@ -62,11 +62,11 @@ export function mountsShowing({ dev, path, top = path }: ContentPlace, table: Mo
 
 /** Layers of overlays, by the directory that they lie in. */
 export class LayerIndex {
-  /** Those that only a working directory could tell that nobody knows. */
+  /** Layers with a relative path, whose working directory is unknown. */
   readonly relative: readonly Layer[]
   readonly #located: PlaceIndex<Layer>
 
-  /** @param layers each with where it lies, where that can be told */
+  /** @param layers each with its place, where that is known */
   constructor(layers: Iterable<readonly [Layer, Location | undefined]>) {
     const all = [...layers]
     this.relative = all.flatMap(([layer, location]) => (location === undefined ? [layer] : []))
@@ -75,14 +75,14 @@ export class LayerIndex {
     )
   }
 
-  /** One a mount. */
+  /** One use for each mount. */
   within(place: ContentPlace): MountUse[] {
     const byMount = new Map(this.#located.within(place, place.top).map((layer) => [layer.mount, layer]))
     return [...byMount.values()].map((layer) => ({ mount: layer.mount, how: 'layer', layer }))
   }
 }
 
-/** Where this table leads to by the options' text; links on the way are for those who can look. */
+/** Layers placed by the text of the options alone; following links takes access to the node. */
 export const layersByText = onceFor(
   (table: MountTable) =>
     new LayerIndex(
@@ -90,7 +90,7 @@ export const layersByText = onceFor(
     ),
 )
 
-/** Mounts by the one that they are on: of a propagation storm each way in has thousands below it. */
+/** Mounts by their parent; cached, since after a propagation storm each has thousands below it. */
 const childrenOf = onceFor((table: MountTable) => Map.groupBy(table.under('/'), ({ parentId }) => parentId))
 
 /** Mounts of one file system by the root that they show. */
@@ -107,16 +107,16 @@ function rootOf({ root }: MountInfo): string {
   return posix.normalize(undeletedRoot(root))
 }
 
-/** In words, as `findmnt` would lead to it. */
+/** For messages, with the mount point, so that `findmnt` finds it. */
 export function describeUse({ mount, how, layer }: MountUse): string {
   const on = undeletedPath(mount.mountPoint)
   if (how === 'layer') return `the overlay on ${on} (${layer?.option} ${layer?.path})`
   return how === 'shows'
     ? `the mount on ${on}, which shows ${mount.root}`
-    : `the ${mount.fsType} mount on ${on}, which lies in it`
+    : `the ${mount.fsType} mount on ${on}, which is inside the directory`
 }
 
-/** A file or directory as a namespace has it, in its place. */
+/** The place of a file or directory that a namespace has at this path. */
 export function placeIn(table: MountTable, mountId: number | undefined, path: string): Location | undefined {
   const plain = undeletedPath(path)
   const mount = mountId === undefined ? undefined : table.byId(mountId)

@@ -1,9 +1,9 @@
 /**
  * The directories that overlay mounts are made of, by the options that the kernel shows (ovl_show_options).
  *
- * They are what was given to mount(2): as the namespace and the working directory of whoever mounted had it, and nothing
- * tells these any more. mountinfo escapes them once, which is undone by then; below that lies overlay's own escape, a
- * backslash before a colon, a comma or itself, that newer kernels ask for in some options alone. So both readings count.
+ * The paths are those given to mount(2), in the namespace and working directory of the process that mounted, which the kernel
+ * does not show. mountinfo's own escapes are decoded already. Overlay adds another escape (a backslash before a colon, a
+ * comma or a backslash), but newer kernels use it in some options only. So both readings count.
  */
 import { posix } from 'node:path'
 import { onceFor } from '../lang/once-for.ts'
@@ -13,7 +13,7 @@ export interface Layer {
   readonly mount: MountInfo
   /** lowerdir, upperdir, workdir, datadir */
   readonly option: string
-  /** Normalised; relative to a directory that nothing tells where it does not begin with a slash. */
+  /** Normalised; without a slash at its beginning it is relative to an unknown directory. */
   readonly path: string
 }
 
@@ -34,7 +34,7 @@ function layersOf(mount: MountInfo): Layer[] {
   })
 }
 
-/** Two colons come before directories of data alone; a few kernels show a colon of a name as one of the list. */
+/** The list of lower directories, at colons (two come before data-only ones). A few kernels do not escape colons in a name, so the whole value counts too. */
 function listed(value: string): string[] {
   const parts = value.split(/(?<!(?<!\\)(?:\\\\)*\\):/).flatMap(readings)
   return value.startsWith('/') ? [...parts, ...readings(value)] : parts
@@ -49,7 +49,7 @@ function plain(path: string): string {
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
 }
 
-/** By the text: a table of a hundred thousand mounts has few of most types, and its records are decoded on demand. */
+/** Found in the text, since records are decoded on demand and a table of a hundred thousand mounts has few of this type. */
 function mountsOfType(table: MountTable, fsType: string): MountInfo[] {
   const { text } = table
   const found: MountInfo[] = []

@@ -10,12 +10,12 @@ export interface MappedFile {
 /** address perms offset dev(hex) inode, then the path behind blanks: nothing for anonymous memory, a name in brackets for the kernel's. */
 const LINE = /^[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) +(\/.*)$/gm
 
-/** Files alone; what is no line of that kind is left out. */
+/** Mapped files only; all other lines are left out. */
 export function parseMaps(text: string): MappedFile[] {
   return [...text.matchAll(LINE)].map(([, major = '', minor = '', inode = '', path = '']) => ({
     dev: `${Number.parseInt(major, 16)}:${Number.parseInt(minor, 16)}`,
     inode: Number(inode),
-    // The kernel escapes the line's end alone here.
+    // The kernel escapes only line ends here.
     path: path.replaceAll('\\012', '\n'),
   }))
 }

@@ -1,7 +1,7 @@
 import { PathIndex } from '../lang/path-index.ts'
 import type { Location } from '../mountinfo/location.ts'
 
-/** Values by where they lie: in which file system, at which path inside it. */
+/** Values by their place: the file system, and the path inside it. */
 export class PlaceIndex<T> {
   readonly #byDev: ReadonlyMap<string, PathIndex<T>>
 
@@ -12,7 +12,7 @@ export class PlaceIndex<T> {
     )
   }
 
-  /** Each once, however often it lies there. @param top also what lies above, as high as this */
+  /** Each value once. @param top values at parent directories count too, up to this one */
   within({ dev, path }: Location, top = path): T[] {
     const index = this.#byDev.get(dev)
     return index === undefined ? [] : [...new Set([...index.within(path), ...index.above(path, top)])]

@@ -1,4 +1,4 @@
-/** Where holders are looked for: paths of our own mount namespace, and what lies there in every other one. */
+/** Where holders are looked for: paths in our own mount namespace, and the same files in every other one. */
 import { posix } from 'node:path'
 import { isWithin } from '../files/path-within.ts'
 import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
@@ -7,7 +7,7 @@ import { type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 
-/** Directories and mount points, with all that is mounted below them. Nothing of them is touched. */
+/** Directories and mount points, with everything that is mounted below them. None of them is touched. */
 export class Places {
   readonly table: MountTable
   readonly #paths: ReadonlySet<string>
@@ -23,12 +23,12 @@ export class Places {
     this.#mounts = [...new Set([...this.#paths].flatMap((path) => table.under(path)))]
     for (const mount of this.#mounts) {
       const location = { dev: mount.dev, path: rootOf(mount) }
-      // A bind mount of all that the place itself lies in says nothing of the place.
+      // A bind mount of the file system that the place itself is on says nothing about the place.
       if (!places.some((place) => place.dev === mount.dev && isWithin(place.path, location.path))) this.#note(location)
     }
   }
 
-  /** "major:minor" of every file system that lies there. */
+  /** "major:minor" of every file system there. */
   get devices(): ReadonlySet<string> {
     return new Set(this.#byDev.keys())
   }
@@ -38,14 +38,14 @@ export class Places {
     return isBelowAny(ownPathOf(this.table, path), this.#paths)
   }
 
-  /** @param path as a namespace has it whose table this is */
+  /** @param path in the namespace that this table is of */
   hasIn(table: MountTable, path: string): boolean {
     const location = locate(table, path)
     const inside = location && this.#byDev.get(location.dev)
     return location !== undefined && inside !== undefined && isBelowAny(location.path, inside)
   }
 
-  /** Mounts of another namespace that show what lies there, and that stay when ours go: not copies of ours (R032). */
+  /** Mounts of another namespace that show these places and stay when ours are unmounted: no copies of ours (R032). */
   mountsIn(table: MountTable): MountInfo[] {
     return [...this.#byDev].flatMap(([dev, inside]) =>
       table
@@ -66,7 +66,7 @@ function rootOf({ root }: MountInfo): string {
   return posix.normalize(undeletedRoot(root))
 }
 
-/** By walking up: the paths may be thousands, and the files of all processes too. */
+/** Walks up the path: there may be thousands of places, and of paths to compare with them. */
 function isBelowAny(path: string, places: ReadonlySet<string>): boolean {
   for (let at = undeletedPath(path); ; at = posix.dirname(at)) {
     if (places.has(at)) return true

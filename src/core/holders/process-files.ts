@@ -1,4 +1,4 @@
-/** Which processes have a working directory, a root or an open file in some places: by readlink alone (a stat could hang). */
+/** Finds processes with a working directory, a root or an open file in some places, by readlink alone (a stat could hang). */
 import { readdirSync, readlinkSync } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
@@ -15,11 +15,11 @@ export interface Holder {
   readonly what: 'cwd' | 'root' | 'file' | 'map' | 'device'
   /** As the process sees it. */
   readonly path: string
-  /** Absent: the process is of no pod. */
+  /** Absent: the process belongs to no pod. */
   readonly of?: PodProcess
 }
 
-/** A process that may hold one of the places, and how to tell by a path of it. */
+/** A process that may hold one of the places, and a test for a path of it. */
 export interface Suspect {
   readonly pid: number
   readonly holds: (path: string) => boolean
@@ -27,18 +27,18 @@ export interface Suspect {
 
 export interface ProcessFiles {
   readonly holders: readonly Holder[]
-  /** Those whose mount namespace shows the places at all: what they have mapped is worth a look. */
+  /** Processes whose mount namespace shows the places: their memory maps must be read. */
   readonly suspects: readonly Suspect[]
-  /** How many processes are not ours to look into. */
+  /** How many processes volctl may not read. */
   readonly hidden: number
-  /** How many have a mount namespace of which nothing could be read. */
+  /** How many processes are in a mount namespace that could not be read. */
   readonly unread: number
 }
 
 /**
- * In our own mount namespace a path says it all; a process of another one is asked where its path lies, by device and
- * path inside the file system, since a container sees the same directory under another name. What a namespace does not
- * show its processes cannot hold through it: their files are not read.
+ * In our own mount namespace paths are compared as they are. A path of a process in another one is first translated to device
+ * and path inside the file system, since a container has another name for the same directory. If a namespace does not show
+ * the places, its processes cannot hold them, and their files are not read.
  */
 export function processFiles(places: Places, others: readonly OtherNamespace[], proc = '/proc'): ProcessFiles {
   const ours = namespaceOf('self', 'mnt', proc)
@@ -88,7 +88,7 @@ interface Task {
   readonly namespace: string
 }
 
-/** The process, or its other threads where the first has ended before them: these still have its files. */
+/** The process; or its other threads if the first one has ended, since they still have its files. */
 function tasksOf(pid: number, proc: string): readonly Task[] | 'hidden' {
   try {
     return [{ directory: `${proc}/${pid}`, namespace: readlinkSync(`${proc}/${pid}/ns/mnt`) }]
@@ -108,7 +108,7 @@ function tasksOf(pid: number, proc: string): readonly Task[] | 'hidden' {
 
 const KTHREAD = 0x200000
 
-/** It has no files, whoever asks. (stat: the name in brackets may hold anything, the flags are the seventh field after it.) */
+/** A kernel thread has no files. (stat: the name in brackets may contain anything, the flags are the seventh field after it.) */
 export function isKernelThread(pid: number, proc: string): boolean {
   try {
     const stat = kernelText(`${proc}/${pid}/stat`, 'latin1')
@@ -119,7 +119,7 @@ export function isKernelThread(pid: number, proc: string): boolean {
   }
 }
 
-/** Of a namespace that came after the others were read, or that a thread alone is in. */
+/** The table of a namespace that appeared after the others were read, or that only a thread is in. */
 export function tableOf(directory: string): MountTable | undefined {
   try {
     return parseMountinfo(kernelBytes(`${directory}/mountinfo`))
@@ -131,7 +131,7 @@ export function tableOf(directory: string): MountTable | undefined {
 
 interface Links {
   readonly links: readonly (readonly [Holder['what'], string])[]
-  /** Its descriptors belong to its user, and are not listed to whoever may only look at its namespaces. */
+  /** Its descriptors may not be listed, although its namespaces may be read. */
   readonly denied: boolean
 }
 
@@ -158,7 +158,7 @@ export function linkAt(path: string): string | undefined {
   }
 }
 
-/** Directories thousands of names deep: no page of the kernel's holds the path. */
+/** Is the path too long for the kernel to show: thousands of directories deep. */
 export function isTooLong(link: string): boolean {
   try {
     readlinkSync(link)

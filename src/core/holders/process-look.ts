@@ -1,9 +1,9 @@
 /**
- * One look at what every thread of every process holds, for many directories: thousands may be emptied in one apply, and a
- * node has thousands of threads. Links of /proc are read and nothing that they lead to.
+ * One look at what every thread of every process holds. It serves many directories: one apply may empty thousands, and a node
+ * has thousands of threads. Only links in /proc are read, and not what they lead to.
  *
- * A descriptor is told by the mount that it is on (fdinfo), which says whose name its path is; one on a mount that no
- * table shows was detached lazily, or is another world's, and only its inode tells what it is: a child asks for that.
+ * A descriptor's mount id (fdinfo) shows in which namespace its path is to be read. If no table has the mount, it was
+ * detached lazily or belongs to an unknown namespace. Then only the inode identifies the file, and a child asks for that.
  */
 import { readdirSync, readlinkSync } from 'node:fs'
 import { undeletedPath } from '../mountinfo/deleted.ts'
@@ -19,14 +19,14 @@ import { placeIn } from './mount-uses.ts'
 import { PlaceIndex } from './place-index.ts'
 import { type Holder, holder, isDenied, isKernelThread, isTooLong, linkAt, tableOf } from './process-files.ts'
 
-/** What a process holds, as its link in /proc has it. */
+/** What a process holds, as its link in /proc shows it. */
 interface Held {
   readonly pid: number
   readonly what: Holder['what']
   readonly path: string
 }
 
-/** Held where no mount table leads to. */
+/** Held at a place that no mount table has. */
 export interface Stray extends StrayInode {
   readonly pid: number
 }
@@ -35,20 +35,20 @@ export interface ProcessSearch {
   /** Of our own mount namespace. */
   readonly table: MountTable
   readonly others: readonly OtherNamespace[]
-  /** "major:minor" of the file systems of which it is asked what processes have mapped. */
+  /** "major:minor" of the file systems whose mapped files are looked for. */
   readonly devices: readonly string[]
   readonly maps: MapReader
   readonly proc?: string
 }
 
-/** A child says no more than so much; a process has some dozens of files mapped. */
+/** Processes for one child, whose output is limited; a process has some dozens of files mapped. */
 const PIDS_A_CHILD = 2000
-/** Signals and progress want their turn. */
+/** After so many processes, signals and progress get a turn. */
 const PROCESSES_BETWEEN_BREATHS = 50
 
 export class ProcessLook {
   readonly strays: readonly Stray[]
-  /** In words, what could not be seen. */
+  /** What could not be seen, for messages. */
   readonly unseen: readonly string[]
   readonly #proc: string
   readonly #located: PlaceIndex<Held>
@@ -100,7 +100,7 @@ class Taking implements Found {
   readonly #search: ProcessSearch
   readonly #proc: string
   readonly #tables: Map<string | undefined, MountTable>
-  /** By pid: the tables that its threads have. */
+  /** By pid: the mount tables of its threads. */
   readonly #seen = new Map<number, Set<MountTable>>()
   readonly #standing = new Set<number>()
   readonly #descriptors: StrayDescriptor[] = []
@@ -120,10 +120,11 @@ class Taking implements Found {
       if (index % PROCESSES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
       if (pid !== process.pid) this.#process(pid)
     }
-    // Some machines let nobody look into their first process; it is theirs, and uses no pod's volume.
+    // On some machines nobody may look into the first process; it uses no pod's volume.
     this.#hidden.delete(1)
-    if (this.#hidden.size > 0) this.unseen.push(`what is held by ${countOf(this.#hidden.size)} cannot be seen`)
-    if (this.#unread.size > 0) this.unseen.push(`the mount namespaces of ${countOf(this.#unread.size)} were not read`)
+    if (this.#hidden.size > 0) this.unseen.push(`the open files of ${countOf(this.#hidden.size)} cannot be read`)
+    if (this.#unread.size > 0)
+      this.unseen.push(`the mount namespaces of ${countOf(this.#unread.size)} could not be read`)
   }
 
   async maps(): Promise<void> {
@@ -136,7 +137,7 @@ class Taking implements Found {
       const { answers, unread } = await readMaps({ pids: some, devices, standing, descriptors }, maps)
       this.unseen.push(...unread)
       for (const { pid, paths, strays = [] } of answers) {
-        // A file keeps the name of the namespace that it was opened in, which may be ours.
+        // A file keeps the name that it has in the namespace where it was opened, which may be ours.
         const tables = new Set([...(this.#seen.get(pid) ?? []), ours])
         for (const path of paths) {
           for (const table of tables) this.#locate(locate(table, undeletedPath(path)), { pid, what: 'map', path })
@@ -176,7 +177,7 @@ class Taking implements Found {
     }
   }
 
-  /** @param leader what the first thread has at each descriptor: nearly always the others have the same */
+  /** @param leader what the first thread has at each descriptor: the other threads nearly always have the same */
   #task(task: Task, leader: Map<string, string>): void {
     const { pid, directory, table } = task
     for (const what of ['cwd', 'root'] as const) {
@@ -227,12 +228,12 @@ class Taking implements Found {
       this.#locate(placeIn(showing, mountId, path), held)
       return
     }
-    // What was removed, memory without a name among it, is lost already.
+    // A deleted file, or memory without a name, is lost already.
     if (undeletedPath(path) !== path) return
     this.#descriptors.push({ pid, link: `${directory}/fd/${name}` })
   }
 
-  /** Only its inode tells what it is: asked where its mount is of a file system in question, or in no table. */
+  /** Only its inode identifies it. That is asked for if its mount is on one of the file systems in question, or in no table. */
   #nameless({ pid, directory }: Task, name: string): void {
     const mountId = mountIdIn(kernelTextIfAny(`${directory}/fdinfo/${name}`) ?? '')
     const mounts = mountId === undefined ? [] : this.#mountsOf(mountId)
@@ -249,7 +250,7 @@ class Taking implements Found {
   }
 }
 
-/** A process or thread that has ended is no more in any. */
+/** The mount namespace of a task; a process or thread that has ended has none. */
 function namespaceOrDenied(directory: string): { readonly namespace?: string; readonly denied?: boolean } {
   try {
     return { namespace: readlinkSync(`${directory}/ns/mnt`) }

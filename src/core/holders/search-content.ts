@@ -1,13 +1,13 @@
-/** Is something in a directory of which only an inode, or the end of a path, is known. By descriptors, as it is deleted (S12). */
+/** Searches a directory for files of which only the inode, or the end of the path, is known. Walks by descriptors, as a deletion does (S12). */
 import { fstatSync, lstatSync, type Stats } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
 import { Descent } from '../files/descent.ts'
 import { entryPath, openBelow } from '../files/descriptors.ts'
 
 export interface Wanted {
-  /** By device, as stat(2) has it, and inode: "64768:17"; ":17" where the device is not known. What it is called. */
+  /** Keys to report, by device (as stat(2) has it) and inode: "64768:17"; ":17" where the device is unknown. */
   readonly inodes: ReadonlyMap<string, readonly string[]>
-  /** By the last parts of a path, without a slash before them. */
+  /** Keys to report, by the last parts of a path, without a slash before them. */
   readonly ends: ReadonlyMap<string, string>
 }
 
@@ -16,7 +16,7 @@ const ENTRIES_BETWEEN_BREATHS = 500
 /**
  * @param path absolute, without links on the way
  * @param mountId the mount that it must be in
- * @returns what was found, by what it is called; the directory itself counts
+ * @returns the keys of what was found; the directory itself counts
  * @throws StepFailed where the walk would leave the mount; errors of open(2) and getdents(2)
  */
 export async function searchContent(path: string, mountId: number, wanted: Wanted): Promise<string[]> {
@@ -47,7 +47,7 @@ export async function searchContent(path: string, mountId: number, wanted: Wante
         if (entry.isDirectory()) descent.enter(openBelow(directory, name), name)
       } catch (error) {
         const code = errnoOf(error)
-        // What has gone meanwhile is not there; what has become another kind of thing is deleted as that.
+        // It is gone meanwhile, or has become something else, and is deleted as that.
         if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw error
       }
     }

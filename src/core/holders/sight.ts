@@ -1,4 +1,4 @@
-/** Which processes volctl cannot see at all: nobody is ruled out as a holder where there may be some. */
+/** Are there processes that /proc does not list to volctl: then nothing can be ruled out to be in use. */
 
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { processIds } from '../processes/mount-namespaces.ts'
@@ -6,12 +6,12 @@ import { kernelTextIfAny } from '../trust/kernel.ts'
 
 const CAP_SYS_PTRACE = 1n << 19n
 
-/** What procfs leaves out; the values are numbers before Linux 5.8. (Of 1, noaccess, each process is still there to be counted.) */
+/** Options of procfs that hide processes; the values are numbers before Linux 5.8. (With 1, noaccess, processes are still listed.) */
 const HIDING = /^hidepid=(?:[24]|invisible|ptraceable)$/
 
-/** @param table of our own mount namespace @returns in words; empty: every process of this PID namespace is listed */
+/** @param table of our own mount namespace @returns text for messages; empty: every process of this PID namespace is listed */
 export function hiddenProcesses(table: MountTable, proc = '/proc'): string[] {
-  // There is always a first process, whose rights are the highest.
+  // Process 1 always exists, and is hidden first.
   const isFirstListed = processIds(proc).includes(1)
   const isHiding =
     table
@@ -20,7 +20,7 @@ export function hiddenProcesses(table: MountTable, proc = '/proc'): string[] {
       ?.superOptions.some((option) => HIDING.test(option)) === true
   if (isFirstListed && (!isHiding || mayTrace(proc))) return []
   return [
-    '/proc hides processes of others (its option hidepid): what these hold cannot be seen; ask as root, with CAP_SYS_PTRACE',
+    '/proc hides processes of other users (mount option hidepid), so their open files cannot be read; run volctl as root, with CAP_SYS_PTRACE',
   ]
 }
 

@@ -1,4 +1,4 @@
-/** One generation of a volume's content: a directory that is written whole before anybody is shown it (section 2.5). */
+/** One generation of a volume's content: a directory that is written completely before it becomes visible (section 2.5). */
 import { randomInt } from 'node:crypto'
 import { chmodSync, closeSync, fchmodSync, fchownSync, fsyncSync, lstatSync, mkdirSync } from 'node:fs'
 import { type PayloadFile, parentsOf } from '../desired/payload-entries.ts'
@@ -8,7 +8,7 @@ import { createNew, openOwnDirectory, openPlain, readToLimit, writeAll } from '.
 
 export type Files = ReadonlyMap<string, PayloadFile<Buffer>>
 
-/** Whatever the umask is. */
+/** Set explicitly, whatever the umask is. */
 const DIRECTORY_MODE = 0o755
 const RANDOM_BELOW = 2 ** 32
 
@@ -18,7 +18,7 @@ export function generationName(now: Date): string {
   return `..${time}.${randomInt(RANDOM_BELOW)}`
 }
 
-/** Writes every file with its mode and owner, to the disk before it returns. The directory is there and empty. */
+/** Writes every file with its mode and owner, and returns when all is on the disk. The directory exists and is empty. */
 export function writeGeneration(generation: OpenDirectory, files: Files): void {
   const byDirectory = Map.groupBy(files, ([path]) => parentsOf(path).at(-1) ?? '')
   for (const [parent, entries] of byDirectory) {
@@ -40,7 +40,7 @@ export function holds(directory: OpenDirectory, name: string, files: Files): boo
       return found.every((path) => wanted.has(path)) && [...files].every((file) => isSame(generation, file))
     })
   } catch (error) {
-    // Something else than the kubelet's directories and files: it is written anew.
+    // Something else than the kubelet's directories and files: a new generation is written.
     if (NOT_THERE.has(errnoOf(error) ?? '')) return false
     throw error
   }
@@ -69,7 +69,7 @@ export function named(directory: OpenDirectory, name: string): Buffer {
   return entryPath(directory, Buffer.from(name))
 }
 
-/** Goes down name by name and closes behind itself. */
+/** Goes down name by name, and closes the descriptors that it leaves. */
 export function within<T>(
   directory: OpenDirectory,
   names: readonly string[],

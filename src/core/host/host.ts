@@ -1,4 +1,4 @@
-/** The kernel and the disk, as apply uses them: the port of everything that changes them. */
+/** The kernel and the disk as apply uses them: the port through which it changes anything. */
 
 import type { BlockTree } from '../block/block-tree.ts'
 import type { Opener } from '../block/device-openers.ts'
@@ -25,7 +25,7 @@ export type UmountHow = 'plain' | 'careful' | 'force' | 'lazy'
 export interface FoundFile {
   readonly type: 'file' | 'dir' | 'link' | 'other'
   readonly size: number
-  /** Which one it is; mtime in seconds since the epoch. */
+  /** Identifies the file; mtime in seconds since the epoch. */
   readonly id?: { readonly dev: number; readonly ino: number; readonly mtime: number }
 }
 
@@ -35,14 +35,14 @@ export interface Host {
   /**
    * Runs a program, by name or by absolute path, to its end or its deadline; never through a shell (P161).
    *
-   * @param input what it reads on its standard input; else nothing
+   * @param input its standard input; default: empty
    */
   run(program: string, args: readonly string[], deadlineMs: number, input?: string): Promise<CommandResult>
   /** @throws VolctlError CommandMissing where `run` would not find this program */
   requireCommand(program: string): void
   /** Undefined: the device is not bound to a file. */
   loopBackingFile(device: string): string | undefined
-  /** Does the mount on this path fail to answer; asked by a child with a deadline. */
+  /** Is the mount on this path dead; a child with a deadline asks. */
   isDead(path: string, deadlineMs: number): Promise<boolean>
   /** One directory; EEXIST where something is there. */
   mkdir(path: string, mode: number): void
@@ -55,8 +55,8 @@ export interface Host {
   /** Undefined: no link is there. */
   readLink(path: string): string | undefined
   /**
-   * A state file's whole content, on the disk when this returns; no link in its place is followed. A file that is there
-   * is replaced as a whole.
+   * Writes a state file, which is on the disk when this returns. No link in its place is followed; an existing file is
+   * replaced as a whole.
    */
   writeStateFile(path: string, text: string): void
   rmdir(path: string): void
@@ -70,39 +70,39 @@ export interface Host {
   /** A small file's text; undefined: not there. */
   readSmallFile(path: string): string | undefined
   deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>
-  /** @param apart in a process of its own, which can be left behind: where the file system may not answer */
+  /** @param apart in a child process, which can be abandoned: for a file system that may hang */
   changeOwnership(path: string, options: ChangeOwnershipOptions, apart?: Apart): Promise<OwnershipChange>
   /** @returns how to take it back @throws StepFailed what was shown before is still there */
   writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]>
   otherNamespaces(everyThread: boolean): readonly OtherNamespace[]
-  /** Everybody that keeps something busy, maps, loops and other namespaces included; what could not be seen is said. */
+  /** Everybody who keeps something busy, memory maps, loops and other namespaces included, and what could not be seen. */
   findHolders(search: HolderSearch): Promise<Holders>
-  /** One look at all that may use the content of directories of these file systems. */
+  /** One look for everybody who may use the content of directories on these file systems. */
   lookForUsers(search: ContentSearch): Promise<ContentLook>
-  /** Everybody who uses what would go with a directory's content, by such a look. */
+  /** By such a look, everybody who uses a directory's content. */
   contentHolders(look: ContentLook, content: Content): Promise<Holders>
   /** What still uses a block device ("major:minor"); empty: nothing. */
   deviceUse(dev: string): DeviceUse
   readonly blockTree: BlockTree
-  /** Processes that have one of these devices ("major:minor", "char major:minor") open. @throws where that cannot be told */
+  /** Processes that have one of these devices ("major:minor", "char major:minor") open. @throws where that cannot be seen */
   openersOf(devs: ReadonlySet<string>, table: MountTable, others: readonly OtherNamespace[]): readonly Opener[]
-  /** UIDs of the pods that a process is of, by its cgroup: several where one is nested in the other. */
+  /** UIDs of the pods that a process belongs to, by its cgroup: several where pods are nested. */
   podsOf(pid: number): readonly string[]
   /** The kernel's number for the disk behind a device, never given twice in one boot; undefined before Linux 5.15. */
   diskSequence(dev: string): string | undefined
-  /** "major:minor" of a device node, where there is one. */
+  /** "major:minor" of a device node; undefined: the path is not one. */
   deviceNumber(path: string): string | undefined
   /** Names and backing files of loop devices. */
   loops(): readonly { readonly device: string; readonly backingFile: string }[]
-  /** By its size: false where the loop device cannot be one on the whole of this block device ("major:minor"). */
+  /** By the sizes: false where the loop device cannot be one over the whole of this block device ("major:minor"). */
   mayBeMadeOf(loop: string, dev: string): boolean
-  /** Is the superblock of a lazily detached file system shown to be gone. */
+  /** Does the kernel show that the superblock of a lazily detached file system is gone. */
   superblockGone(dev: string, fsType: string): boolean
-  /** Does the kernel list the file system of this number ("0:52") as alive; false: it does not, or has no list of them. */
+  /** Does the kernel list the file system with this number ("0:52") as alive; false also where it has no such list. */
   fileSystemLives(dev: string, fsType: string): boolean
   /** Who has a block device mapped into memory. */
   mappedBlocks(question: BlockQuestion, reader: MapReader): Promise<readonly Mapper[]>
-  /** Who has something open on a file system that no table shows any more. */
+  /** Who has something open on a file system that no mount table shows any more. */
   detachedFiles(search: DetachedSearch, reader: MapReader): Promise<DetachedFiles>
   /** File systems on block devices that none of these tables shows. */
   hiddenFileSystems(tables: readonly MountTable[]): readonly HiddenFileSystem[]

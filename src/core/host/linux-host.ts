@@ -1,4 +1,4 @@
-/** This host: umount(8), losetup(8) and plain system calls. */
+/** The port Host on Linux: umount(8), losetup(8) and plain system calls. */
 import {
   chmodSync,
   closeSync,
@@ -42,7 +42,7 @@ import { changeOwnershipApart } from './ownership-apart.ts'
 import { writeAtomically } from './write-atomically.ts'
 
 /**
- * plain: none of -i -c -n -l -f, so that umount(8) opens the path and does not read the mount table once a path.
+ * plain: none of -i -c -n -l -f, so that umount(8) opens each path and does not read the mount table for it.
  * careful: no helper, no canonicalisation, no statfs: nothing that a dead server would have to answer.
  */
 const UMOUNT_OPTIONS: Readonly<Record<UmountHow, readonly string[]>> = {

@@ -1,4 +1,4 @@
-/** The walk of change-ownership.ts in a child of this process, which is killed at its deadline, or left behind. */
+/** The walk of change-ownership.ts in a child of this process, which is killed at its deadline, or abandoned. */
 
 import { StepFailed } from '../errors/operation-error.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
@@ -36,7 +36,7 @@ export async function changeOwnershipApart(
   const { code, message, hint } = lastOf(result.stdout, walkFailed)?.failed ?? {
     code: 'OwnershipFailed',
     message: `the process that gives ${path} to group ${ownership.gid} ended early: ${result.stderr.trim().split('\n').at(-1)}`,
-    hint: 'Plan again: the walk is made again.',
+    hint: 'Plan again: the next apply walks the volume again.',
   }
   throw new StepFailed(code, message, { hint })
 }
@@ -47,17 +47,17 @@ function givenUp(
   { deadlineMs, interrupted }: { deadlineMs: number; interrupted: boolean },
 ): StepFailed {
   const stuck = abandonedPid !== undefined
-  const left = stuck ? `; pid ${abandonedPid} cannot be killed and was left behind` : ''
+  const abandoned = stuck ? `; pid ${abandonedPid} cannot be killed and was left behind` : ''
   if (interrupted)
-    return new StepFailed('Interrupted', `${path}: interrupted while it was given to a group${left}`, {
-      hint: 'Plan again: the walk is made again, and changes what is left.',
+    return new StepFailed('Interrupted', `${path}: interrupted while it was given to a group${abandoned}`, {
+      hint: 'Plan again: the next apply changes the remaining files.',
       stuck,
     })
   const seconds = Math.round(deadlineMs / 100) / 10
-  return new StepFailed('TimedOut', `${path} was not given to a group within ${seconds} s${left}`, {
+  return new StepFailed('TimedOut', `${path} was not given to a group within ${seconds} s${abandoned}`, {
     hint: stuck
       ? 'Bring the server back, or unmount the volume yourself; then plan again.'
-      : 'If the server answers, give a longer --timeout: what has the group by now keeps it.',
+      : 'If the server answers, give a longer --timeout: files that are done keep their group.',
     stuck,
   })
 }

@@ -1,7 +1,7 @@
 /**
- * The walk of change-ownership.ts as a process of its own, on a file system that may not answer: who started it can kill
- * it, or leave it behind. It takes one request on its standard input, and says on its standard output how far it is, and
- * last how it ended (walker-messages.ts).
+ * The walk of change-ownership.ts as a process of its own, for a file system that may hang: its parent can kill it, or
+ * abandon it. It reads one request from its standard input, and writes its progress, and finally its result, to its standard
+ * output (walker-messages.ts).
  */
 
 import { changeOwnership } from '../files/change-ownership.ts'
@@ -9,10 +9,10 @@ import { requestOfParent } from '../processes/parent-request.ts'
 import { failureOf, type WalkRequest, walkRequest } from './walker-messages.ts'
 
 const SAY_EVERY_MS = 1000
-/** Between two looks at whether somebody still waits for this. */
+/** Entries between two checks whether the parent still runs. */
 const ENTRIES_BETWEEN_LOOKS = 100
 
-/** Sets the exit status: 1 where the request is none, or not of this process's parent; nothing is touched then. */
+/** Sets exit status 1, and touches nothing, where the input is not a request of this process's parent. */
 export async function walkForParent(): Promise<void> {
   const request = await requestOfParent(walkRequest, 'ownership walker')
   if (request !== undefined) await say(await walk(request))

@@ -1,11 +1,13 @@
-/** What a process and its ownership walker say to each other: JSON, a line each, read by shape. */
+/** Messages between volctl and its ownership walker: a line of JSON each, checked by shape. */
+
 import { posix } from 'node:path'
+import type { OutcomeCode } from '../codes/codes.ts'
 import type { OwnershipChange } from '../files/change-ownership.ts'
 import type { Ownership } from '../files/ownership-bits.ts'
 import { count, flag, list, object, oneOf, path, type Shape, ShapeError, text } from '../json/shape.ts'
 
 export interface WalkRequest {
-  /** PID of who asks: the walk ends with it. */
+  /** PID of the parent: the walk ends when it ends. */
   readonly parent: number
   readonly path: string
   readonly mountId: number
@@ -18,8 +20,8 @@ export interface WalkFailure {
   readonly hint: string
 }
 
-const FAILURES = ['OwnershipFailed', 'Swapped', 'ForeignMount'] as const
-/** The highest group id: the one above means "leave it". */
+const FAILURES = ['OwnershipFailed', 'Swapped', 'ForeignMount'] as const satisfies readonly OutcomeCode[]
+/** The highest group id: chown(2) takes the one above for "do not change". */
 const MAX_GID = 2 ** 32 - 2
 
 const cleanPath: Shape<string> = (value, at) => {
@@ -59,7 +61,7 @@ export function failureOf(error: unknown, where: string): WalkFailure {
   const known = FAILURES.find((each) => each === code)
   return {
     code: known ?? 'OwnershipFailed',
-    message: known === undefined ? `${where} could not be walked (${code ?? message})` : (message ?? ''),
-    hint: hint ?? 'Look at the file system and its server; then plan again.',
+    message: known === undefined ? `${where} could not be read (${code ?? message})` : (message ?? ''),
+    hint: hint ?? 'Check the file system and its server; then plan again.',
   }
 }

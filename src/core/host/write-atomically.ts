@@ -1,10 +1,10 @@
 /**
- * The kubelet's atomic writer (section 2.5 of the plugin rules, P26-P29): a reader sees the old content or the new one,
+ * The kubelet's atomic writer (P26-P29): a reader sees the old content or the new one,
  * never half of either.
  *
- * Everything is named through descriptors of directories, and made exclusively: what somebody planted is neither followed
- * nor written to. Unlike the kubelet's, it goes on after a crash (a stale `..data_tmp`, links and generations that nobody
- * needs any more), and a failure leaves what was shown before (P25).
+ * Everything is named through descriptors of directories, and created exclusively: a link or file that somebody planted is
+ * neither followed nor written to. Unlike the kubelet's writer, it cleans up after a crash (a stale `..data_tmp`, links and
+ * generations that are no longer needed), and after a failure the volume shows what it showed before (P25).
  */
 import {
   closeSync,
@@ -17,7 +17,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
-import { errnoOf } from '../errors/errors.ts'
+import { codeOf, errnoOf } from '../errors/errors.ts'
 import { StepFailed } from '../errors/operation-error.ts'
 import { takeBackAll, type Undo } from '../errors/undo.ts'
 import { changeOwnership } from '../files/change-ownership.ts'
@@ -42,20 +42,20 @@ const NEW_DATA = '..data_tmp'
 export interface AtomicContent {
   /** Id of the mount that the volume's directory must be in. */
   readonly mountId: number
-  /** By clean path. */
+  /** By clean relative path. */
   readonly files: Files
   /** Directories for what containers mount inside the volume (P26). */
   readonly nested: readonly string[]
   readonly fsGroup?: number | undefined
-  /** Told what is worth knowing and fails nothing. */
+  /** Reports what fails nothing. */
   readonly say: (message: string) => void
 }
 
 /**
  * Brings the directory of a volume to this content.
  *
- * @returns how to take it back: nothing where the volume showed content before, since that is gone
- * @throws StepFailed what the volume showed before is still there
+ * @returns how to take it back; empty where the volume showed content before, since that is gone
+ * @throws StepFailed; the volume still shows what it showed before
  */
 export async function writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]> {
   const undos: Undo[] = []
@@ -121,7 +121,7 @@ class AtomicWriter {
     return name
   }
 
-  /** Before anything is published, so that nobody finds it closed (P31); the policy of the pod is not asked (P32). */
+  /** Before anything is published, so that no process finds files that it may not read (P31). The pod's policy is not asked (P32). */
   async #giveToGroup(): Promise<void> {
     const { fsGroup, mountId, say } = this.#content
     if (fsGroup === undefined) return
@@ -137,7 +137,7 @@ class AtomicWriter {
     this.#onFailure(this.#undoOfLink(DATA))
   }
 
-  /** A name that is taken, by the directory of a nested mount, stays as it is (P29). */
+  /** An existing name, such as the directory of a nested mount, is kept (P29). */
   #linkFiles(): void {
     for (const [path, { owner }] of this.#content.files) {
       const name = topOf(path)
@@ -176,7 +176,7 @@ class AtomicWriter {
     })
   }
 
-  /** By descriptors: whoever has the volume may have put a link above it. */
+  /** By descriptors: a container may have put a link on the way. */
   #undoOfNested(above: readonly string[], name: string): Undo {
     const { mountId } = this.#content
     return {
@@ -212,7 +212,7 @@ class AtomicWriter {
     if (this.#linkTarget(name) !== undefined) unlinkSync(named(this.#directory, name))
   }
 
-  /** By the path: the descriptor is closed by then. Only what is still a link goes. */
+  /** By the path, since the descriptor is closed by then. Removed only if it is still a link. */
   #undoOfLink(name: string): Undo {
     const { mountId } = this.#content
     return {
@@ -244,13 +244,13 @@ async function removeTree(path: string, mountId: number): Promise<void> {
 }
 
 function notALink(path: string): StepFailed {
-  return new StepFailed('UnexpectedFile', `${path} is no link, as the kubelet makes it`, {
-    hint: 'Look at what it is, and move it away yourself; then plan again.',
+  return new StepFailed('UnexpectedFile', `${path} is not the symbolic link that the kubelet makes`, {
+    hint: 'Look at it, and move it away yourself; then plan again.',
   })
 }
 
 function asStepFailed(path: string, error: unknown): unknown {
-  if (error instanceof StepFailed || errnoOf(error) === undefined) return error
+  if (error instanceof StepFailed || codeOf(error) === undefined) return error
   const what = `the content of ${path} could not be written`
   return diskFailure('WriteFailed', what, error, 'Look at what is there, then plan again.')
 }

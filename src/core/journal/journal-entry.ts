@@ -2,7 +2,7 @@
 
 import { count, flag, integer, list, object, oneOf, optional, type Shape, text } from '../json/shape.ts'
 import type { Outcome, OutcomeState } from '../plan/events.ts'
-import { OPERATION_KINDS, type PodRef, type Step } from '../plan/plan.ts'
+import { OPERATION_KINDS, type PodRef } from '../plan/plan.ts'
 
 interface Line {
   /** RFC 3339. */
@@ -35,6 +35,7 @@ export interface BeginLine extends Line {
   readonly tookOverFrom?: { readonly pid: number; readonly user: string; readonly since: string }
 }
 
+/** Reasons and codes are words: a journal may be of another version of volctl. */
 export interface Intent {
   readonly id: string
   readonly kind: Outcome['kind']
@@ -42,7 +43,8 @@ export interface Intent {
   readonly message?: string
   readonly pod?: PodRef
   readonly volume?: { readonly name: string; readonly uniqueName?: string; readonly handle?: string }
-  readonly steps: readonly Pick<Step, 'op' | 'target' | 'detail'>[]
+  /** Ops of any version: they are shown, and nothing else is done with them. */
+  readonly steps: readonly { readonly op: string; readonly target: string; readonly detail?: string }[]
 }
 
 export interface JournalOutcome {
@@ -89,7 +91,7 @@ const intent = object<Intent>({
   volume: optional(
     object<NonNullable<Intent['volume']>>({ name: text, uniqueName: optional(text), handle: optional(text) }),
   ),
-  steps: list(object<Intent['steps'][number]>({ op: text as Shape<Step['op']>, target: text, detail: optional(text) })),
+  steps: list(object<Intent['steps'][number]>({ op: text, target: text, detail: optional(text) })),
 })
 
 const outcome = object<JournalOutcome>({

@@ -95,16 +95,20 @@ export function pastApplies(files: Iterable<JournalPart>, wanted: Wanted = EVERY
     let number = 0
     for (const line of lines) {
       number++
-      const why = line === undefined ? 'it is longer than any line that apply writes' : reading.take(line)
+      const why = line === undefined ? 'longer than any line that apply writes' : reading.take(line)
       if (why === undefined) continue
       const cutOff = why === NOT_JSON && line?.endsWith('\n') === false
-      reading.damage({ file: name, line: number, why: cutOff ? 'it is cut off: a crash, or an apply at work' : why })
+      reading.damage({
+        file: name,
+        line: number,
+        why: cutOff ? 'cut off by a crash, or by an apply that is still writing' : why,
+      })
     }
   }
   return reading.finish()
 }
 
-const NOT_JSON = 'it is not JSON'
+const NOT_JSON = 'not JSON'
 /** Who reads more of them than that looks into the file. */
 const MAX_DAMAGED = 1000
 

@@ -52,7 +52,7 @@ function* partsIn(directory: number, onOpen: (name: string) => void): Generator<
     if (file === undefined) continue
     try {
       requireOneName(file.stats)
-      if (file.stats.size > MAX_BYTES) throw new TooLarge(`it is larger than ${MAX_BYTES} bytes`)
+      if (file.stats.size > MAX_BYTES) throw new TooLarge(`larger than ${MAX_BYTES} bytes`)
       yield { name, lines: readLines(file.fd, MAX_LINE_BYTES) }
     } finally {
       closeSync(file.fd)
@@ -72,20 +72,20 @@ function openIfThere(directory: number, name: string): ReturnType<typeof openKep
 function unreadable(path: string, error: unknown): VolctlError {
   return new VolctlError('JournalUnreadable', `the journal ${path} cannot be read: ${troubleText(error)}`, {
     cause: error,
-    hint: error instanceof NotTrusted ? TRUST_HINT : 'Name its directory with --journal.',
+    hint: error instanceof NotTrusted ? TRUST_HINT : 'Give the journal directory with --journal.',
   })
 }
 
 function denied(directory: string, cause: unknown): VolctlError {
   return new VolctlError('JournalUnreadable', `the journal in ${directory} cannot be read: permission denied`, {
     cause,
-    hint: 'It is for root alone: use sudo.',
+    hint: 'Only root can read the journal: run sudo volctl journal.',
   })
 }
 
 function tooMuch(directory: string, cause: Error): VolctlError {
-  return new VolctlError('JournalUnreadable', `the journal in ${directory} holds more than can be shown at once`, {
+  return new VolctlError('JournalUnreadable', `the journal in ${directory} has more than volctl can show at once`, {
     cause,
-    hint: 'Ask for less: --last 1, --plan ID or --operation ID; a table takes the least room.',
+    hint: 'Limit the output: --last 1, --plan ID or --operation ID; -o table needs the least memory.',
   })
 }

@@ -112,7 +112,7 @@ export function spokenJournal(lazyDirectory: string, say: (line: string) => void
   return {
     write: (entry) => {
       if (entry.type === 'stateFile')
-        say(`without a journal: ${entry.path} is removed; it held ${entry.content.trim()}`)
+        say(`without a journal: ${entry.path} is removed; its content was ${entry.content.trim()}`)
       if (entry.type === 'lazy') remember(lazyDirectory, entry)
     },
     [Symbol.dispose]: () => undefined,
@@ -120,12 +120,12 @@ export function spokenJournal(lazyDirectory: string, say: (line: string) => void
 }
 
 function remember(directory: string, record: LazyRecord): void {
-  const hint = 'What is detached lazily must be remembered first: free the disk or the path.'
+  const hint = 'Apply must record a lazy detach first: free space on the disk, or make the path writable.'
   guarded(`${directory}/${LAZY_FILE}`, () => rememberLazy(directory, record), hint)
 }
 
 const JOURNAL_HINT =
-  'Apply does nothing that it cannot write down first: free the disk or the path, name another directory with --journal, or do without: --no-journal.'
+  'Apply does nothing that it could not record first: free space on the disk, name another directory with --journal, or give --no-journal.'
 
 function guarded<T>(path: string, work: () => T, hint = JOURNAL_HINT): T {
   try {

@@ -8,19 +8,19 @@ export type Parsed =
 
 /** @param bytes UTF-8 */
 export function parseDocument(bytes: Buffer, limits: Partial<JsonLimits> = {}): Parsed {
-  if (bytes.length === 0) return { defect: 'CutOff', why: 'it is empty' }
+  if (bytes.length === 0) return { defect: 'CutOff', why: 'the file is empty' }
   let document: unknown
   try {
     document = parseJson(bytes, limits)
   } catch (cause) {
-    if (cause instanceof JsonLimitError) return { defect: 'TooLarge', why: `it ${cause.message}`, cause }
+    if (cause instanceof JsonLimitError) return { defect: 'TooLarge', why: `the file ${cause.message}`, cause }
     // A document that begins like one and lacks its end was cut off on the way.
     const [head, tail] = [bytes.toString('latin1', 0, 100), bytes.toString('latin1', Math.max(0, bytes.length - 100))]
-    if (/^\s*\{/.test(head) && !/\}\s*$/.test(tail)) return { defect: 'CutOff', why: 'it is cut off', cause }
-    return { defect: 'NotJson', why: `it is not JSON: ${errorMessage(cause).slice(0, 120)}`, cause }
+    if (/^\s*\{/.test(head) && !/\}\s*$/.test(tail)) return { defect: 'CutOff', why: 'the file is cut off', cause }
+    return { defect: 'NotJson', why: `the file is not JSON: ${errorMessage(cause).slice(0, 120)}`, cause }
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    return { defect: 'NotJson', why: 'it holds no JSON object' }
+    return { defect: 'NotJson', why: 'the file is not a JSON object' }
   }
   return { document: document as Readonly<Record<string, unknown>> }
 }
@@ -28,5 +28,5 @@ export function parseDocument(bytes: Buffer, limits: Partial<JsonLimits> = {}): 
 /** A field of it, for a message. */
 export function shownField(value: unknown): string {
   if (value === undefined) return 'missing'
-  return typeof value === 'object' ? 'no text' : JSON.stringify(value).slice(0, 60)
+  return typeof value === 'object' ? 'not a string' : JSON.stringify(value).slice(0, 60)
 }

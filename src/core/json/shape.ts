@@ -39,9 +39,10 @@ export const count: Shape<number> = (value, at) =>
 export const integer: Shape<number> = (value, at) =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : fail(at, 'a whole number', value)
 
-/** A CamelCase code of the catalogue. */
-export const code: Shape<string> = (value, at) =>
-  typeof value === 'string' && /^[A-Z][A-Za-z0-9]*$/.test(value) ? value : fail(at, 'a code', value)
+/** One of the codes that may stand there. */
+export function code<Code extends string>(known: readonly Code[]): Shape<Code> {
+  return (value, at) => known.find((each) => each === value) ?? fail(at, 'a code', value)
+}
 
 export const path: Shape<string> = (value, at) =>
   typeof value === 'string' && value.startsWith('/') ? value : fail(at, 'an absolute path', value)

@@ -11,7 +11,7 @@ export function parseDuration(text: string, what: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
     throw new VolctlError('BadDuration', `${what}: "${text}" is not a duration.`, {
-      hint: 'Write it like 90s, 2m or 1h30m.',
+      hint: 'Give a duration such as 90s, 2m or 1h30m.',
     })
   }
   return Math.round(parts.reduce((sum, [, number, unit]) => sum + Number(number) * (UNIT_MS[unit ?? ''] ?? 0), 0))

@@ -178,6 +178,8 @@ export interface KubeletSnapshot {
   readonly nodeName?: string
   readonly nodeNameFrom?: NodeNameFrom
   readonly pid?: number
+  /** The systemd unit that runs the kubelet, or would start it: `kubelet.service`, `k3s.service`; absent: not known. */
+  readonly unit?: string
   readonly args?: readonly string[]
   readonly config?: Readonly<Record<string, unknown>>
   /** How it is held down or what may bring it back, in words (S31). */

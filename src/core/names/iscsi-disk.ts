@@ -3,6 +3,8 @@ import { posix } from 'node:path'
 import { uniqueVolumeName } from './volume-names.ts'
 
 export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
+/** In a global directory: what was logged in to (P73). */
+export const ISCSI_RECORD = 'iscsi.json'
 
 /** One LUN as the kubelet logged in to it. */
 export interface IscsiDisk {
@@ -29,17 +31,19 @@ export function parseIscsiJson(text: string): IscsiRecord {
   try {
     value = JSON.parse(text)
   } catch {
-    return { corrupt: text.trim() === '' ? 'it is empty' : 'it is not JSON, or was cut off' }
+    return { corrupt: text.trim() === '' ? 'the file is empty' : 'the file is not JSON, or is cut off' }
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { corrupt: 'it holds no JSON object' }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { corrupt: 'the file is not a JSON object' }
   const { VolName, Portals, Iqn, Lun, Iface, InitiatorName } = value as Record<string, unknown>
   const portals = Array.isArray(Portals) ? Portals.filter((portal) => typeof portal === 'string') : []
   const [first] = portals
-  if (first === undefined || !portals.every((portal) => PORTAL.test(portal))) return { corrupt: 'it names no portal' }
-  if (typeof Iqn !== 'string' || !IQN.test(Iqn)) return { corrupt: 'it names no target' }
-  if (typeof Lun !== 'string' || !LUN.test(Lun)) return { corrupt: 'it names no LUN' }
+  if (first === undefined || !portals.every((portal) => PORTAL.test(portal)))
+    return { corrupt: 'Portals is missing or invalid' }
+  if (typeof Iqn !== 'string' || !IQN.test(Iqn)) return { corrupt: 'Iqn is missing or invalid' }
+  if (typeof Lun !== 'string' || !LUN.test(Lun)) return { corrupt: 'Lun is missing or invalid' }
   if (Iface !== undefined && Iface !== '' && !(typeof Iface === 'string' && IFACE.test(Iface)))
-    return { corrupt: 'its interface is no name' }
+    return { corrupt: 'Iface is invalid' }
   const iface = typeof Iface === 'string' && Iface !== '' ? Iface : undefined
   return {
     disk: {

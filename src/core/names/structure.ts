@@ -1,4 +1,5 @@
 /** Directories that a kubelet makes and expects to be directories, by their paths relative to the root directory (layout). */
+import { CSI_PLUGIN } from './volume-names.ts'
 
 /** Made once and never removed, those above before those below. */
 export const STRUCTURE: readonly string[] = [
@@ -6,11 +7,11 @@ export const STRUCTURE: readonly string[] = [
   'plugins_registry',
   'plugins',
   'plugins/kubernetes.io',
-  'plugins/kubernetes.io/csi',
+  `plugins/${CSI_PLUGIN}`,
 ]
 
 /** In it one for each driver, `pv` of the layout before 1.24, and `volumeDevices`, which stay as well. */
-export const DRIVER_DIRECTORIES = 'plugins/kubernetes.io/csi'
+export const DRIVER_DIRECTORIES = `plugins/${CSI_PLUGIN}`
 
 /** May a link be there and be gone through, as the kubelet does: nothing that volctl removes. */
 export function mayBeLink(path: string): boolean {
@@ -26,9 +27,7 @@ const EXPECTED: readonly RegExp[] = [
   /^plugins\/kubernetes\.io\/csi\/(?:pv\/[^/]+|[^/]+\/[0-9a-f]{64})(?:\/globalmount)?$/,
   /^plugins\/kubernetes\.io\/csi\/volumeDevices\/[^/]+(?:\/(?:dev|data))?$/,
   /^plugins\/kubernetes\.io\/csi\/volumeDevices\/(?:staging|publish)\/[^/]+$/,
-  /^plugins\/kubernetes\.io\/(?:iscsi|fc|flexvolume|local-volume)(?:\/[^/]+){0,4}$/,
   /^plugins\/kubernetes\.io~[^/]+\/volumeDevices(?:\/[^/]+)?$/,
-  /^plugins\/kubernetes\.io\/(?:iscsi|fc)\/volumeDevices(?:\/[^/]+)?$/,
   /^pods\/[^/]+$/,
   /^pods\/[^/]+\/(?:volumes|volumeDevices|volume-subpaths)(?:\/[^/]+)?$/,
   /^pods\/[^/]+\/volumes\/[^/]+\/[^/]+$/,

@@ -52,14 +52,14 @@ export function parseCsiUniqueName(name: string): { driver: string; handle: stri
 
 export const CSI_PLUGIN = 'kubernetes.io/csi'
 
-/** Is this the name of one generation of an atomic writer's data, ..YYYY_MM_DD_HH_MM_SS.random (P25)? */
+/** Is this the name of one generation of an atomic writer's data, ..YYYY_MM_DD_HH_MM_SS.random (P28)? */
 export function isGeneration(name: string): boolean {
   return /^\.\.\d{4}(_\d\d){5}\.\d+$/.test(name)
 }
 
 /** Directory of a staged CSI file system, relative to the root directory (C10). */
 export function csiGlobalDir(driver: string, handle: string): string {
-  return `plugins/kubernetes.io/csi/${driver}/${sha256Hex(handle)}`
+  return `plugins/${CSI_PLUGIN}/${driver}/${sha256Hex(handle)}`
 }
 
 export type VolumeMode = 'Filesystem' | 'Block'

@@ -1,9 +1,12 @@
 /** The parts of a saved plan that `apply FILE` reads. The types see to it that no field of an operation is forgotten. */
 
+import { codesIn } from '../codes/codes.ts'
 import type { Ownership } from '../files/ownership-bits.ts'
+import { shownField } from '../json/parse-document.ts'
 import {
   code,
   count,
+  fail,
   flag,
   integer,
   list,
@@ -13,6 +16,7 @@ import {
   path,
   record,
   type Shape,
+  ShapeError,
   text,
 } from '../json/shape.ts'
 import {
@@ -26,7 +30,9 @@ import {
   type PlanOptions,
   type PodRef,
   type ReviewedPlan,
+  STEP_FIELDS,
   type Step,
+  type StepFields,
   type StepOp,
   type VolumeRef,
 } from '../plan/plan.ts'
@@ -54,9 +60,17 @@ const volume = object<VolumeRef>({
   givenDevice: optional(text),
 })
 
-const step = object<Step>({
-  // It is compared with the fresh step, never carried out.
-  op: text as Shape<StepOp>,
+/** Earlier builds had other ops, and what nobody knows is not compared with a fresh step. */
+const op: Shape<StepOp> = (value, at) => {
+  if (typeof value === 'string' && Object.hasOwn(STEP_FIELDS, value)) return value as StepOp
+  if (typeof value !== 'string') return fail(at, 'text', value)
+  throw new ShapeError(
+    `${at} is ${shownField(value)}, which this volctl does not know: another build of volctl made the plan`,
+  )
+}
+
+const fieldsOfStep = object<{ readonly op: StepOp; readonly target: string } & Partial<StepFields>>({
+  op,
   target: text,
   detail: optional(text),
   source: optional(text),
@@ -69,7 +83,16 @@ const step = object<Step>({
   label: optional(text),
 })
 
-const blocked = object<Blocked>({ code, message: text, hint: optional(text) })
+/** Of the fields of steps those alone that its op has. */
+const step: Shape<Step> = (value, at) => {
+  const { op, target, ...fields } = fieldsOfStep(value, at)
+  const has: readonly string[] = STEP_FIELDS[op]
+  const odd = Object.keys(fields).find((field) => !has.includes(field))
+  if (odd !== undefined) throw new ShapeError(`${at}.${odd} is given, and a step ${op} has none`)
+  return { op, target, ...fields } as Step
+}
+
+const blocked = object<Blocked>({ code: code(codesIn('blocked')), message: text, hint: optional(text) })
 
 const expects = object<ExpectedMount>({
   path,
@@ -96,7 +119,7 @@ const basis = object<Basis>({
 const operation = object<Operation>({
   id: text,
   kind,
-  reason: code,
+  reason: code(codesIn('reason')),
   message: text,
   pod: optional(pod),
   volume: optional(volume),
@@ -133,6 +156,7 @@ const options = object<PlanOptions>({
   only: optional(list(kind)),
   skip: optional(list(kind)),
   pods: optional(list(text)),
+  namespaces: optional(list(text)),
   volumes: optional(list(text)),
   max: optional(count),
   volctlVersion: text,
@@ -171,7 +195,12 @@ export const savedPlan = object<SavedPlan>({
   }),
   operations: list(operation),
   refused: optional(
-    object<NonNullable<ReviewedPlan['refused']>>({ rule: text, code, message: text, hint: optional(text) }),
+    object<NonNullable<ReviewedPlan['refused']>>({
+      rule: text,
+      code: code(codesIn('refusal')),
+      message: text,
+      hint: optional(text),
+    }),
   ),
   options,
 })

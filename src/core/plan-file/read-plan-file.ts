@@ -1,5 +1,6 @@
 /** A saved plan, read with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 
+import type { ErrorCode } from '../codes/codes.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
@@ -17,7 +18,7 @@ const SCOPE = 'node'
 
 const DEFECTS = { CutOff: 'PlanFileDamaged', NotJson: 'PlanFileDamaged', TooLarge: 'PlanFileTooLarge' } as const
 
-const PLAN_AGAIN = 'Make it again: volctl plan --out FILE'
+const PLAN_AGAIN = 'Save the plan again: volctl plan --out FILE'
 
 /**
  * Unknown fields are left out. Nothing of what is read is carried out: it says which operations of a fresh plan are
@@ -54,7 +55,7 @@ async function readInput(): Promise<Buffer> {
     const why = error instanceof TooSlow || error instanceof Unreadable ? error.message : troubleText(error)
     throw new VolctlError('PlanFileUnreadable', `plan file ${INPUT}: ${why}`, {
       cause: error,
-      hint: 'Give it as volctl apply - < FILE, or as volctl apply FILE.',
+      hint: 'Run volctl apply - < FILE, or volctl apply FILE.',
     })
   }
 }
@@ -75,18 +76,22 @@ function requireHead(
   volctlVersion: string,
   name: string,
 ): void {
-  if (kind !== KIND) throw defect(name, 'NotAPlan', `its kind is ${shownField(kind)}, not ${KIND}`)
+  if (kind !== KIND) throw defect(name, 'NotAPlan', `kind is ${shownField(kind)}, not ${KIND}`)
   if (apiVersion !== VERSION) {
-    throw defect(name, 'PlanFileVersion', `its apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`)
+    throw defect(name, 'PlanFileVersion', `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`)
   }
   if (version !== volctlVersion) {
-    throw defect(name, 'PlanFileVersion', `it is of volctl ${shownField(version)}, and this is "${volctlVersion}"`)
+    throw defect(name, 'PlanFileVersion', `written by volctl ${shownField(version)}; this is volctl "${volctlVersion}"`)
   }
   if (scope !== SCOPE) {
-    throw defect(name, 'PlanFileScope', `its scope is ${shownField(scope)}; this is an apply of scope ${SCOPE}`)
+    throw defect(name, 'PlanFileScope', `scope is ${shownField(scope)}; this apply has scope ${SCOPE}`)
   }
   if (options === undefined) {
-    throw defect(name, 'NotAPlan', 'it does not say which options it was made with: it was printed, not saved')
+    throw defect(
+      name,
+      'NotAPlan',
+      'the options of the plan are missing: this is the output of volctl plan -o json, not a file saved with --out',
+    )
   }
 }
 
@@ -108,21 +113,25 @@ function readOwn(path: string, name: string): Buffer {
     return readTrusted(path, PLAN_FILE_LIMITS.maxBytes)
   } catch (error) {
     if (error instanceof NotTrusted) throw unsafe(name, error)
-    if (error instanceof NotAFile) throw defect(name, 'PlanFileUnreadable', 'it is not a plain file', error)
+    if (error instanceof NotAFile) throw defect(name, 'PlanFileUnreadable', 'not a plain file', error)
     if (error instanceof TooLarge) throw defect(name, 'PlanFileTooLarge', error.message, error)
-    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : troubleText(error)
+    const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
     throw new VolctlError('PlanFileUnreadable', `plan file ${name}: ${why}`, { cause: error, hint: 'Check the path.' })
   }
 }
 
 function unsafe(name: string, cause: NotTrusted): VolctlError {
-  return new VolctlError('PlanFileUnsafe', `plan file ${name}: ${cause.why}, and whoever wrote it could lift guards`, {
-    cause,
-    hint: `${TRUST_HINT} Or make the plan again, in a directory of your own.`,
-  })
+  return new VolctlError(
+    'PlanFileUnsafe',
+    `plan file ${name}: ${cause.why}, and whoever wrote it could override safety checks`,
+    {
+      cause,
+      hint: `${TRUST_HINT} Or save the plan again, in a directory of your own.`,
+    },
+  )
 }
 
-function defect(name: string, code: string, why: string, cause?: unknown): VolctlError {
+function defect(name: string, code: ErrorCode, why: string, cause?: unknown): VolctlError {
   return new VolctlError(code, `plan file ${name}: ${why}`, {
     hint: PLAN_AGAIN,
     ...(cause === undefined ? {} : { cause }),

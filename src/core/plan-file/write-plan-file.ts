@@ -24,21 +24,25 @@ export function writePlanFile(plan: Plan, options: PlanOptions, path: string, na
     replaceFile(path, bytes)
   } catch (error) {
     if (error instanceof JsonLimitError) {
-      throw new VolctlError('PlanNotWritten', `plan file ${name}: no apply could read it: it ${error.message}`, {
-        cause: error,
-        hint: 'Plan for a part: narrow it with --max, --only, --pod or --volume, apply that, and plan again.',
-      })
+      throw new VolctlError(
+        'PlanNotWritten',
+        `plan file ${name}: too large for apply to read: the plan ${error.message}`,
+        {
+          cause: error,
+          hint: 'Plan a part with --max, --only, --pod or --volume, apply that, and plan again.',
+        },
+      )
     }
     throw new VolctlError('PlanNotWritten', `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? troubleText(error)}`, {
       cause: error,
-      hint: 'Name a plain file, not a link, in a directory that exists, that you may write, and that has room.',
+      hint: 'Give a plain file, not a link, in an existing, writable directory with free space.',
     })
   }
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such directory',
-  ENOTDIR: 'there is no such directory',
+  ENOENT: 'no such directory',
+  ENOTDIR: 'no such directory',
   ENOSPC: 'no space is left on the disk',
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the file system is read-only',

@@ -1,11 +1,12 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
+import type { ProblemCode, WaitingCode } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex } from '../names/volume-names.ts'
-import type { BlockCode, ProblemCode, Reason, WaitingCode } from './catalogue.ts'
 import type {
+  Blocked,
   ExpectedMount,
   Operation,
   OperationKind,
@@ -17,31 +18,30 @@ import type {
   Waiting,
 } from './plan.ts'
 
-export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'reason' | 'steps' | 'paths'> {
-  readonly reason: Reason
+export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'steps' | 'paths'> {
   readonly steps: readonly Step[]
   readonly paths: readonly string[]
   readonly after: Draft[]
-  readonly blocked?: { readonly code: BlockCode; readonly message: string; readonly hint?: string }
-  /** Ids of the mounts that this operation takes away. */
+  readonly blocked?: Blocked
+  /** Ids of the mounts that this operation removes. */
   readonly removes: ReadonlySet<number>
 }
 
 export type Obstacle = NonNullable<Draft['blocked']>
 
-/** Why an operation must not be carried out; undefined: nothing keeps it. */
+/** Why an operation must not be carried out; undefined: it may be. */
 export type Rule = (draft: Draft) => Obstacle | undefined
 
-/** S23. @param flag what to give */
+/** S23: blocks what is done only on request. @param flag the flag that asks for it */
 export function notAsked(flag: string): Obstacle {
   return {
     code: 'NotAsked',
-    message: 'a kubelet may be held down just to keep this from the pod',
+    message: 'this is done only on request, since the kubelet may have been stopped to prevent it',
     hint: `Give ${flag}.`,
   }
 }
 
-/** Someone else acts first. */
+/** What another component has to do first. */
 export interface Wait {
   readonly code: WaitingCode
   readonly message: string
@@ -55,9 +55,11 @@ export interface Left {
   readonly rule: string
   readonly why: string
   readonly pod?: string | undefined
-  /** Unique name, where it is known. */
+  /** Unique name, if it is known. */
   readonly volume?: string | undefined
-  /** It is left because something is not known that a person can make known (S3). */
+  /** For a wanted volume that is as it should be: the end of `why`, after the pods that want it. */
+  readonly satisfied?: string
+  /** Set if it is left because something is not known that a person can find out (S3). */
   readonly obstacle?: Obstacle
 }
 
@@ -78,15 +80,15 @@ export class Findings {
   readonly #left: Left[] | undefined
 
   /**
-   * @param rule asked of each operation when it is added; it knows what the phase says, `draft.blocked`
-   * @param left takes what is left as it is, and why; nobody asks in a plan, and then no text is made
+   * @param rule asked about each operation when it is added; the phase's own obstacle is in `draft.blocked`
+   * @param left collects what is left as it is, and why; absent for a plan, which does not print it
    */
   constructor(rule: Rule, left?: Left[]) {
     this.#rule = rule
     this.#left = left
   }
 
-  /** Where a phase goes on without an operation, a wait or a problem. */
+  /** For a thing without an operation, a wait or a problem. */
   leave(what: () => Left): void {
     this.#left?.push(what())
   }
@@ -104,7 +106,7 @@ export class Findings {
     return draft
   }
 
-  /** Asks of every operation so far what only all of them together show. */
+  /** Asks about every operation so far a rule that depends on all of them. */
   judge(rule: Rule): void {
     for (const draft of this.operations) {
       const verdict = rule(draft)
@@ -112,7 +114,7 @@ export class Findings {
     }
   }
 
-  /** Why this operation will not be carried out, once all has been asked. */
+  /** Why this operation will not be carried out, once all rules were asked. */
   blockOf(draft: Draft): Obstacle | undefined {
     return this.#verdicts.get(draft) ?? draft.blocked
   }
@@ -122,7 +124,7 @@ export class Findings {
     return this.#byVolume.get(uniqueName) ?? []
   }
 
-  /** Operations on leaked sub-paths under a PersistentVolume's name, the only thing that is known of those (O17). */
+  /** Operations on leaked sub-paths under a PersistentVolume's name; nothing else is known of them (O17). */
   leakedOf(persistentVolume: string): readonly Draft[] {
     return this.#leaked.get(persistentVolume) ?? []
   }
@@ -131,7 +133,7 @@ export class Findings {
     return this.#byPod.get(uid) ?? []
   }
 
-  /** The operation that takes this mount away. */
+  /** The operation that removes this mount. */
   removerOf(mountId: number): Draft | undefined {
     return this.#byMount.get(mountId)
   }
@@ -164,14 +166,14 @@ function note(drafts: Map<string, Draft[]>, key: string | undefined, draft: Draf
   if (key !== undefined) append(drafts, key, draft)
 }
 
-/** The mounts an operation is decided on, for apply to compare with (S26, S27). */
+/** The mounts on which an operation was decided, for comparison by apply (S26, S27). */
 export function expectedMount(path: string, layers: readonly MountInfo[]): ExpectedMount {
   return { path, layers: layers.map(({ id, dev, root, fsType, source }) => ({ id, dev, root, fsType, source })) }
 }
 
 /**
  * Drafts to operations: ids from what an operation is about, so that they are the same for the same state.
- * @param blockOf the last word on what keeps one from being carried out
+ * @param blockOf the final obstacle of an operation
  */
 export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Operation[] {
   const ids = new Map<Draft, string>()

@@ -1,4 +1,5 @@
 /** What apply says while it runs and in the end: data, drawn by views. */
+import type { FailureCode } from '../codes/codes.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import type { Difference } from './differences.ts'
 import type { Operation, OperationKind, Plan, PodRef, Step } from './plan.ts'
@@ -9,7 +10,7 @@ export interface Outcome {
   readonly id: string
   readonly kind: OperationKind
   readonly state: OutcomeState
-  readonly code?: string
+  readonly code?: FailureCode
   readonly message: string
   readonly hint?: string
   readonly elapsedMs: number
@@ -29,7 +30,7 @@ export interface ApplyEvent {
   /** RFC 3339. */
   readonly time: string
   readonly message: string
-  readonly code?: string
+  readonly code?: FailureCode
   readonly hint?: string
   readonly id?: string
   readonly kind?: OperationKind

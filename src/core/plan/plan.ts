@@ -3,6 +3,7 @@
  * Fields are stable once released; new ones may come.
  */
 
+import type { BlockCode, ProblemCode, Reason, RefusalCode, WaitingCode } from '../codes/codes.ts'
 import type { Ownership } from '../files/ownership-bits.ts'
 import type { Insecure } from '../model/snapshot.ts'
 import type { VolumeMode } from '../names/volume-names.ts'
@@ -69,78 +70,112 @@ export interface VolumeRef {
   readonly givenDevice?: string
 }
 
-/**
- * What one step does. `target` is the one absolute path or object acted on: the mount point, the device for
- * `losetup -d`, `volumeattachments/NAME`.
- *
- * umount: one layer off `target` (detail: how, e.g. "force", "lazy"); rmdir; unlink;
- * deleteContent: what is below `target`, by descriptors (S12), never `target` itself;
- * NodeUnpublishVolume/NodeUnstageVolume: the driver's call; losetup -d: release a loop device;
- * flexUnmount/flexUnmountDevice: the call of a flexVolume driver (detail: its executable; P87);
- * deleteScsiDevices: flush and remove the SCSI devices of the iSCSI or FC volume whose global directory `target` is, if
- * nothing uses them; iscsiLogout: end its sessions, if nothing uses another of their LUNs (P76, P81, S25);
- * deleteVolumeAttachment: DELETE with uid and resourceVersion preconditions.
- *
- * Of operations that bring a volume up: mkdir: `target` and what is missing above it; mount: mount(8), a bind mount with
- * options in two calls; mountDevice: look at the device, check its file system, mount it, never format (S15, P128), and nothing where `source`
- * is a directory;
- * NodeExpandVolume: the driver's call, or what grows a local device's file system (P131), and the status of the claim
- * before and after it (R458, R459);
- * write: what the file's name says (a marker, an atomic writer's `..data`, a state file); setOwnership: fsGroup (P31);
- * checkPath: the type of a hostPath (detail), made where it says so and nothing is there; symlink: the pod's link to a device; losetup -f: hold a device open (P99);
- * iscsiLogin, fcFind: bring the LUN's device to this node, for the mountDevice, mount and symlink that follow;
- * flexMountDevice, flexMount: the calls of a flexVolume driver (detail: its executable; source: the node's path of the
- * device; the global mount, which is bound where the driver does not mount; P87).
- */
-export type StepOp =
-  | 'umount'
-  | 'rmdir'
-  | 'unlink'
-  | 'deleteContent'
-  | 'NodeUnpublishVolume'
-  | 'NodeUnstageVolume'
-  | 'losetup -d'
-  | 'flexUnmount'
-  | 'flexUnmountDevice'
-  | 'deleteScsiDevices'
-  | 'iscsiLogout'
-  | 'deleteVolumeAttachment'
-  | 'NodeStageVolume'
-  | 'NodePublishVolume'
-  | 'NodeExpandVolume'
-  | 'mount'
-  | 'mkdir'
-  | 'write'
-  | 'symlink'
-  | 'losetup -f'
-  | 'mountDevice'
-  | 'setOwnership'
-  | 'checkPath'
-  | 'iscsiLogin'
-  | 'fcFind'
-  | 'flexMountDevice'
-  | 'flexMount'
-
-export interface Step {
-  readonly op: StepOp
-  readonly target: string
-  readonly detail?: string
-  /** mount, mountDevice, symlink: what is mounted, or linked to; absent: the device that a step before has found. */
-  readonly source?: string
-  /** mount, mountDevice; absent: a bind mount, or for a device ext4. */
-  readonly fsType?: string
-  /** mount, mountDevice: in the order in which they are given. */
-  readonly options?: readonly string[]
-  /** mkdir: octal, e.g. "0750". */
-  readonly mode?: string
-  /** setOwnership. */
-  readonly ownership?: Ownership
-  /** NodeStageVolume, NodePublishVolume, write: SELinux label of the files (C68); absent: none. */
-  readonly label?: string
+/** What a step can say beside `op` and `target`; which op has which of them stands in STEP_FIELDS. */
+export interface StepFields {
+  /** How, or by what. */
+  readonly detail: string
+  /** What is mounted, or linked to; absent: the device that a step before has found. */
+  readonly source: string
+  /** Absent: a bind mount, or ext4 on a device. */
+  readonly fsType: string
+  /** Mount options, in the order in which they are given. */
+  readonly options: readonly string[]
+  /** Octal, e.g. "0750". */
+  readonly mode: string
+  readonly ownership: Ownership
+  /** SELinux label of the files (C68); absent: none. */
+  readonly label: string
 }
 
+export type StepField = keyof StepFields
+
+/**
+ * What each op does to the step's `target`, the one absolute path or object acted on, and which other fields it can have.
+ * An op means one thing: `apply/step-table.ts` has one function for each, and a plan file says nothing else.
+ */
+export const STEP_FIELDS = {
+  /** Takes one layer off what is mounted on `target`. detail: how, e.g. "force", "lazy". */
+  umount: ['detail'],
+  /** The empty directory goes. */
+  rmdir: [],
+  /** The file or link goes. */
+  unlink: [],
+  /** All below `target` goes, by descriptors (S12); `target` itself stays. */
+  deleteContent: [],
+  /** The CSI driver's call. */
+  NodeUnpublishVolume: [],
+  /** The CSI driver's call. */
+  NodeUnstageVolume: [],
+  /** The loop device `target` is released. */
+  'losetup -d': [],
+  /** The flexVolume driver's call "unmount" (P87). detail: its executable. */
+  flexUnmount: ['detail'],
+  /** The flexVolume driver's call "unmountdevice" (P87). detail: its executable. */
+  flexUnmountDevice: ['detail'],
+  /** Flushes and removes the SCSI disks of the FC volume whose global directory `target` is, if nothing uses them (P81, S25). */
+  removeFcDisks: [],
+  /** The same for an iSCSI volume (P76, S25). */
+  removeIscsiDisks: [],
+  /** Ends the sessions of the iSCSI volume whose global directory `target` is, if nothing uses another LUN of them (P76, S25). */
+  iscsiLogout: ['detail'],
+  /** DELETE of `volumeattachments/NAME` in the API, with uid and resourceVersion as preconditions. */
+  deleteVolumeAttachment: [],
+  /** Makes `target` and what is missing above it. detail: "exact": the mode, whatever is there and whatever the umask. */
+  mkdir: ['mode', 'detail'],
+  /** mount(8) on the directory or file `target`; a bind mount with options takes two calls. */
+  mount: ['source', 'fsType', 'options'],
+  /** Looks at the device, checks its file system and mounts it, never formats (S15, P128); nothing where `source` is a directory. */
+  mountDevice: ['detail', 'source', 'fsType', 'options'],
+  /** Binds the device on the pod's file in the volume's map directory, for the pod to have as a device (P98). */
+  mapDevice: ['source'],
+  /** The pod's link to a device. */
+  symlink: ['source'],
+  /** A loop device on the mapped device `target` holds it open (P99). */
+  'losetup -f': [],
+  /** What a configMap, secret, downwardAPI or projected volume shows, as a new generation behind the link `target` (..data). */
+  writeContent: [],
+  /** The empty file that says that an emptyDir is set up (P21). */
+  writeMarker: [],
+  /** vol_data.json, by which a kubelet asks the CSI driver later (C13). */
+  writeVolumeData: ['label'],
+  /** iscsi.json, by which a kubelet logs out later (P73). */
+  writeIscsiRecord: [],
+  /** fsGroup (P31). */
+  setOwnership: ['ownership'],
+  /** The type of a hostPath (detail); it is made where the type says so and nothing is there. */
+  checkPath: ['detail'],
+  /** Brings the LUN's device to this node, for the mountDevice, mapDevice and symlink that follow (P74). */
+  iscsiLogin: [],
+  /** Finds the LUN's device on this node, for the mountDevice, mapDevice and symlink that follow (P80). */
+  fcFind: [],
+  /** The CSI driver's call. */
+  NodeStageVolume: ['label'],
+  /** The CSI driver's call. */
+  NodePublishVolume: ['label'],
+  /** The CSI driver's call, and the claim's status before and after it (R458, R459). */
+  NodeExpandVolume: [],
+  /** Grows the file system on a local volume's device (P131), and writes the claim's status before and after it. */
+  growFileSystem: [],
+  /** The flexVolume driver's call "mountdevice" (P87). detail: its executable; source: the node's path of the device. */
+  flexMountDevice: ['detail', 'source', 'fsType', 'options'],
+  /** The flexVolume driver's call "mount" (P87). detail: its executable; source: the global mount, bound where the driver does not mount. */
+  flexMount: ['detail', 'source'],
+} as const satisfies Readonly<Record<string, readonly StepField[]>>
+
+export type StepOp = keyof typeof STEP_FIELDS
+
+/** A step of one op: a field that the op does not have cannot be given. */
+export type StepOf<Op extends StepOp> = {
+  readonly op: Op
+  readonly target: string
+} & {
+  readonly [Field in StepField]?: Field extends (typeof STEP_FIELDS)[Op][number] ? StepFields[Field] : never
+}
+
+export type Step = { readonly [Op in StepOp]: StepOf<Op> }[StepOp]
+
 export interface Blocked {
-  readonly code: string
+  readonly code: BlockCode
   readonly message: string
   readonly hint?: string
 }
@@ -181,8 +216,7 @@ export interface Operation {
   /** Stable for the same state. */
   readonly id: string
   readonly kind: OperationKind
-  /** A code of the catalogue. */
-  readonly reason: string
+  readonly reason: Reason
   readonly message: string
   readonly pod?: PodRef
   readonly volume?: VolumeRef
@@ -207,7 +241,7 @@ export interface Operation {
 /** Desired, and someone else has to act first. */
 export interface Waiting {
   readonly kind: OperationKind
-  readonly code: string
+  readonly code: WaitingCode
   readonly message: string
   readonly hint?: string
   readonly pod?: PodRef
@@ -219,7 +253,7 @@ export type Severity = 'error' | 'warning' | 'info'
 
 export interface Problem {
   readonly severity: Severity
-  readonly code: string
+  readonly code: ProblemCode
   readonly message: string
   readonly hint?: string
   /** `driver`: it concerns all volumes of that CSI driver. */
@@ -247,7 +281,12 @@ export interface PlanInputs {
     /** The same of the second look, with the kubelet's own credential (S2). */
     readonly secondLookInsecure?: Insecure
   }
-  readonly kubelet: { readonly state: 'running' | 'mayReturn' | 'stopped' | 'unknown'; readonly note?: string }
+  readonly kubelet: {
+    readonly state: 'running' | 'mayReturn' | 'stopped' | 'unknown'
+    readonly note?: string
+    /** The systemd unit that runs the kubelet, or would start it. */
+    readonly unit?: string
+  }
   readonly actual: { readonly mounts: number; readonly podDirs: number }
   readonly runtime: { readonly source: string; readonly pods: number }
   /** S1: does the Node object describe this host. */
@@ -297,7 +336,7 @@ export interface Plan {
 /** Why the pass as a whole is not to be carried out. */
 export interface Refusal {
   readonly rule: string
-  readonly code: string
+  readonly code: RefusalCode
   readonly message: string
   readonly hint?: string
 }
@@ -333,8 +372,9 @@ export interface PlanOptions {
   readonly lazy: readonly string[]
   readonly only?: readonly OperationKind[]
   readonly skip?: readonly OperationKind[]
-  /** namespace/name or UID. */
+  /** UID or its unique beginning, namespace/name, name; a plan's context has UIDs in their place. */
   readonly pods?: readonly string[]
+  readonly namespaces?: readonly string[]
   readonly volumes?: readonly string[]
   readonly max?: number
   readonly volctlVersion: string

@@ -1,6 +1,6 @@
 /**
  * What configMap, secret, downwardAPI and projected volumes have in common: the kubelet's atomic writer fills a directory
- * or a tmpfs, an inner emptyDir called wrapped_NAME (P22, section 2.5 of the plugin rules).
+ * or a tmpfs, which is an inner emptyDir named wrapped_NAME (P22, P28).
  */
 
 import type { VolumeToMount } from '../desired/desired-state.ts'
@@ -24,7 +24,7 @@ export interface AtomicKind {
   readonly source: 'configMap' | 'secret' | 'downwardAPI' | 'projected'
   /** On disk, or in a tmpfs (P22). */
   readonly medium: 'disk' | 'memory'
-  /** What it is filled with, for the manual. */
+  /** What fills the volume, for the manual. */
   readonly content: string
 }
 
@@ -32,9 +32,10 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
   return {
     ...PER_POD,
     name,
+    source,
     about: {
-      tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}what the kubelet wrote is removed, a file of anybody else stops it`,
-      setUp: `${content}, written atomically; written anew with --remount where it differs from the API`,
+      tearDown: `${medium === 'memory' ? 'unmounted; ' : ''}the files that the kubelet wrote are removed; any other file blocks`,
+      setUp: `${content}, written atomically; written again with --remount where they differ from the API`,
     },
     refreshes: true,
     reconstructs: true,
@@ -46,7 +47,7 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
   }
 }
 
-/** P22, P46. A tmpfs that is there already is filled as it is, as the kubelet does. */
+/** P22, P46. A tmpfs that is mounted already is filled as it is, like the kubelet does. */
 function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind['medium']): SetUp {
   const { inputs } = context
   const path = podVolumeDir(volume)
@@ -54,7 +55,7 @@ function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind[
     mount: medium === 'disk' ? undefined : { fsType: 'tmpfs', options: tmpfsOptions(context, volume) },
     marker: wrappedName(volume.specName),
   }
-  const content: Step = { op: 'write', target: `${inputs.absolute(path)}/..data` }
+  const content: Step = { op: 'writeContent', target: `${inputs.absolute(path)}/..data` }
   const layers = inputs.top(path) === undefined ? [] : inputs.at(path)
   const blocked =
     foreignMount(context, volume, inner) ?? volumeObstacle(volume, inputs.snapshot.api) ?? unasked(context, volume)
@@ -67,15 +68,16 @@ function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind[
   }
 }
 
-/** S23: content that containers may have seen is changed only when that is asked for, marker or not. */
+/** S23: content that containers may have seen is changed only with --remount, whether or not the ready marker is there. */
 function unasked({ inputs, options }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   if (options.remount || !inputs.tree.has(`${podVolumeDir(volume)}/..data`)) return undefined
   return contentDifference(inputs, volume) === undefined ? undefined : notAsked('--remount')
 }
 
 /**
- * Is this entry of a projected volume one that the kubelet's atomic writer makes (section 2.5 of the plugin rules)?
- * Generations with what is in them, `..data`, links through it, and directories for nested mounts (P26).
+ * Does the kubelet's atomic writer make this entry of a projected volume (P26, P28)?
+ * It makes generations with their content, `..data`, links through it,
+ * and directories for nested mounts (P26).
  * @param name path relative to the volume's directory
  */
 export function madeByAtomicWriter(entry: TreeEntry, name: string): boolean {

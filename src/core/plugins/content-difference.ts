@@ -1,4 +1,4 @@
-/** Is what a configMap, secret, downwardAPI or projected volume shows what the API says (O28, R807). */
+/** Does the content of a configMap, secret, downwardAPI or projected volume match the API (O28, R807)? */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { baseName } from '../actual/tree.ts'
 import { type ExpectedContent, expectedContent } from '../desired/atomic-content.ts'
@@ -8,8 +8,8 @@ import { isGeneration } from '../names/volume-names.ts'
 import { podVolumeDir } from './paths.ts'
 
 /**
- * The first difference, in words; undefined where none is shown. What the API shows to be missing is one: the kubelet
- * fails at it, again and again.
+ * The first difference, in words; undefined if none is found. An object or key that the API shows to be missing is a difference:
+ * the kubelet fails on it again and again.
  */
 export function contentDifference(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
   const expected = expectedOf(inputs, volume)
@@ -29,15 +29,15 @@ export function contentDifference(inputs: ActualInputs, volume: VolumeToMount): 
     const entry = found.get(path)
     if (entry === undefined) return `${path} is missing in volume ${volume.specName}`
     if ('digest' in want && entry.digest !== undefined && entry.digest !== want.digest)
-      return `${path} differs from what the API says`
+      return `${path} differs from the API`
     if ('size' in want && entry.size !== undefined && entry.size !== want.size)
-      return `${path} differs in size from what the API says`
+      return `${path} differs in size from the API`
   }
   const extra = [...found.keys()].find((path) => !files.has(path))
   return extra === undefined ? undefined : `${extra} is no longer part of volume ${volume.specName}`
 }
 
-/** What a write that was interrupted leaves; the kubelet itself cannot go on from a `..data_tmp` (P29). */
+/** What an interrupted write left, in words; the kubelet itself cannot continue from a `..data_tmp` (P29). */
 export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
   const expected = expectedOf(inputs, volume)
   const dir = podVolumeDir(volume)
@@ -48,11 +48,11 @@ export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | 
   if (unlinked !== undefined) return `${inputs.absolute(dir)}/${unlinked} is missing`
   for (const { path, type, target } of inputs.tree.children(dir)) {
     const name = baseName(path)
-    const isLeft =
+    const isLeftover =
       name === '..data_tmp' ||
       (isGeneration(name) && name !== current) ||
       (type === 'link' && target === `..data/${name}` && !wanted.has(name))
-    if (isLeft) return `${inputs.absolute(path)} is left of a write that was interrupted`
+    if (isLeftover) return `${inputs.absolute(path)} was left by an interrupted write`
   }
   return undefined
 }

@@ -1,17 +1,17 @@
-/** What keeps a configMap, secret, downwardAPI or projected volume from being filled. */
+/** Why a configMap, secret, downwardAPI or projected volume cannot be filled. */
 import { expectedContent } from '../desired/atomic-content.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { NoContent } from '../desired/payload-entries.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import type { Obstacle } from '../plan/draft.ts'
 
-/** Of a pod's volume by what the API says; undefined: it can be filled. */
+/** @returns undefined if the API gives all content of this volume */
 export function volumeObstacle(volume: VolumeToMount, api: ApiSnapshot | undefined): Obstacle | undefined {
   const { source, pod, specName } = volume
   if (source?.projected?.sources?.some(({ podCertificate }) => podCertificate != null)) {
     return {
       code: 'LeftToKubelet',
-      message: `volume ${specName} has a certificate of the pod, whose key only the kubelet makes`,
+      message: `volume ${specName} contains a certificate of the pod, whose private key only the kubelet creates`,
       hint: 'Start the kubelet: it fills the volume.',
     }
   }
@@ -28,11 +28,15 @@ export function contentObstacle({ specName }: VolumeToMount, { kind, reason }: N
       return {
         code: 'ContentMissing',
         message,
-        hint: 'Make it, or mark it as optional; the kubelet waits for it as well.',
+        hint: 'Create the missing object or key, or mark it as optional; the kubelet waits for it, too.',
       }
     case 'invalid':
-      return { code: 'ContentInvalid', message, hint: 'Correct the volume in the pod; the kubelet refuses it as well.' }
+      return {
+        code: 'ContentInvalid',
+        message,
+        hint: 'Correct the volume in the pod spec; the kubelet refuses it, too.',
+      }
     case 'unknown':
-      return { code: 'ContentUnknown', message, hint: 'Plan again with a credential that may read it.' }
+      return { code: 'ContentUnknown', message, hint: 'Plan again with a credential that may read the object.' }
   }
 }

@@ -1,14 +1,14 @@
-/** Where a CSI volume has its directories, relative to the root directory (C10). */
+/** The directories and files of a CSI volume, relative to the root directory (C10). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import { csiGlobalDir, escapeQualifiedName } from '../names/volume-names.ts'
+import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName } from '../names/volume-names.ts'
 
-/** Of all raw block volumes; `staging` and `publish` lie in it beside the volumes' own directories. */
-export const CSI_BLOCK_DIR = 'plugins/kubernetes.io/csi/volumeDevices'
+/** The directory of all raw block volumes; it contains `staging` and `publish` beside a directory for each volume. */
+export const CSI_BLOCK_DIR = `plugins/${CSI_PLUGIN}/volumeDevices`
 export const VOLUME_DATA = 'vol_data.json'
 
 type Volume = Pick<VolumeToMount, 'podUid' | 'plugin' | 'specName' | 'mode' | 'driver' | 'handle' | 'persistentVolume'>
 
-/** The directory with state file and target: CSI alone escapes the volume's name as well. */
+/** The directory with state file and target. Only CSI escapes the volume's name as well as the plugin's. */
 export function csiPodDir({ podUid, plugin, specName }: Volume): string {
   return `pods/${podUid}/volumes/${escapeQualifiedName(plugin)}/${escapeQualifiedName(specName)}`
 }
@@ -26,7 +26,7 @@ export function csiStagingDir({ driver, handle, persistentVolume }: Volume): str
   return csiGlobalDir(driver, handle)
 }
 
-/** NodeStageVolume's staging_target_path (C52); of a block volume it is there whether or not the driver stages (C55). */
+/** NodeStageVolume's staging_target_path (C52); a block volume has one whether or not the driver stages (C55). */
 export function csiStagingPath(volume: Volume): string | undefined {
   if (volume.mode === 'Block') return `${CSI_BLOCK_DIR}/staging/${volume.specName}`
   const directory = csiStagingDir(volume)

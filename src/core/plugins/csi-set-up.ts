@@ -1,4 +1,4 @@
-/** How a CSI volume is brought up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
+/** How a CSI volume is set up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { registeredDriver, stages } from '../actual/csi-drivers.ts'
@@ -40,13 +40,13 @@ function stepsOf(context: SetUpContext, volume: VolumeToMount, first: boolean, d
     : [...stageSteps(context, volume, first), ...publishSteps(context, volume), ...groupSteps(context, volume, driver)]
 }
 
-/** The CSIDriver of a volume; undefined where there is none, or it is not known. */
+/** The CSIDriver object of a volume; undefined if there is none, or if that is not known. */
 export function csiDriverOf(inputs: ActualInputs, volume: VolumeToMount): CsiDriver | undefined {
   const found = driverObject(inputs, volume)
   return 'code' in found ? undefined : found.driver
 }
 
-/** Undefined in it: the API showed that there is none (C105). */
+/** `driver: undefined`: the API shows that there is no CSIDriver object (C105). */
 function driverObject(inputs: ActualInputs, volume: VolumeToMount): { driver: CsiDriver | undefined } | Obstacle {
   const { api } = inputs.snapshot
   const name = volume.driver ?? ''
@@ -56,7 +56,7 @@ function driverObject(inputs: ActualInputs, volume: VolumeToMount): { driver: Cs
   return {
     code: 'CsiDriverUnknown',
     message: `CSIDriver ${name} ${found?.reason ?? 'was not read'}`,
-    hint: 'Look at the rights of the credential (--kubeconfig), then plan again.',
+    hint: 'Check what the credential may read (--kubeconfig), then plan again.',
   }
 }
 
@@ -69,15 +69,15 @@ function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined)
     code: 'LifecycleMode',
     message:
       driver === undefined
-        ? `CSIDriver ${volume.driver} does not exist, and inline volumes need one`
+        ? `CSIDriver ${volume.driver} does not exist, but inline volumes need it`
         : `CSIDriver ${volume.driver} does not list ${kind} in its volumeLifecycleModes`,
-    hint: "Install the driver's CSIDriver object as its maker gives it.",
+    hint: "Install the CSIDriver object from the driver's own manifests.",
   }
 }
 
 /**
- * S17: a target that is mounted without its state file gets a new one only where its device is shown to be the volume's,
- * by the hash in the name of the directory that it is staged in. An inline volume's handle is made of the target's own path.
+ * S17: a mounted target without its state file gets a new one only if its device is proved to be the volume's, by the hash in
+ * the name of the directory where it is staged. An inline volume's handle is derived from the target's own path.
  */
 function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   const { inputs, options } = context
@@ -85,33 +85,33 @@ function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacl
   const shown = isEphemeral(volume) ? undefined : inputs.top(csiTarget(volume))
   if (shown === undefined || driver === undefined || handle === undefined) return undefined
   if (readStateFile(inputs.tree.get(csiPublishStateFile(volume)))?.data !== undefined) return undefined
-  // Nothing in the place of a raw volume's staging is made of its handle (O22).
+  // The staging path of a raw block volume does not contain the handle's hash (O22).
   const directories = mode === 'Block' ? [] : stagedShownBy(context.staged, shown).map(({ dir }) => dir)
   if (directories.includes(csiGlobalDir(driver, handle))) return undefined
   if (directories.length === 0 && ownValue(options.handles, specName) === handle) return undefined
   return {
     code: 'IdentityUnconfirmed',
-    message: `${shown.mountPoint} is mounted, its vol_data.json is lost, and no staged volume on device ${shown.dev} confirms that it is ${handle}`,
-    hint: `Check the handle with the storage system, then give --handle ${specName}=${handle}.`,
+    message: `${shown.mountPoint} is mounted, but its vol_data.json is missing, and no staged volume on device ${shown.dev} proves that its volume handle is ${handle}`,
+    hint: `Check the volume handle in the storage system, then give --handle ${specName}=${handle}.`,
   }
 }
 
-/** S14: the record of another volume under this name, such as a PersistentVolume that was made anew, is not written over. */
+/** S14: a state file of another volume under this name is not overwritten: its PersistentVolume was deleted and created again. */
 function otherVolumeObstacle({ inputs }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   const path = csiPublishStateFile(volume)
   const data = readStateFile(inputs.tree.get(path))?.data
   if (data === undefined || (data.driverName === volume.driver && data.volumeHandle === volume.handle)) return undefined
   return {
     code: 'OtherVolume',
-    message: `${inputs.absolute(path)} names ${data.driverName}^${data.volumeHandle}, and the pod wants ${volume.driver}^${volume.handle}`,
-    hint: 'That volume has to be taken down first: delete the pods that want this one, then plan again.',
+    message: `${inputs.absolute(path)} names ${data.driverName}^${data.volumeHandle}, but the pod wants ${volume.driver}^${volume.handle}`,
+    hint: 'The volume that the file names has to be unmounted first: delete the pods that want the other one, then plan again.',
   }
 }
 
-/** Directories of their own drivers keep there, and ceph-csi this file (C20). */
+/** Files that drivers keep below the staging path: ceph-csi this one (C20). */
 const NOTES = new Set(['image-meta.json'])
 
-/** S22: what lies below a staging path without a mount would be hidden. */
+/** S22: a mount on the staging path would hide files that are there. */
 function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first: boolean): Obstacle | undefined {
   const path = csiStagingPath(volume)
   if (!first || path === undefined || inputs.mountsWithin(path).length > 0) return undefined
@@ -121,12 +121,12 @@ function stagingObstacle({ inputs }: SetUpContext, volume: VolumeToMount, first:
   if (data === undefined) return undefined
   return {
     code: 'DataUnderMountPoint',
-    message: `${inputs.absolute(data.path)} lies where the volume is to be staged`,
-    hint: 'Look at it; move it away or delete it yourself, then plan again.',
+    message: `${inputs.absolute(data.path)} is in the directory where the volume is to be staged`,
+    hint: 'Look at the file; move it away or delete it, then plan again.',
   }
 }
 
-/** A driver without staging gets the empty directory all the same (C50). */
+/** Even a driver without staging gets the empty directory (C50). */
 function stageSteps(context: SetUpContext, volume: VolumeToMount, first: boolean): Step[] {
   const directory = csiStagingDir(volume)
   if (!first || directory === undefined) return []
@@ -135,19 +135,19 @@ function stageSteps(context: SetUpContext, volume: VolumeToMount, first: boolean
   if (!stages(registeredDriver(context.inputs, volume.driver ?? ''))) return [mkdir]
   return [
     mkdir,
-    { op: 'write', target: `${dir}/${VOLUME_DATA}`, ...labelled(context) },
+    { op: 'writeVolumeData', target: `${dir}/${VOLUME_DATA}`, ...labelled(context) },
     { op: 'NodeStageVolume', target: `${dir}/globalmount`, ...labelled(context) },
   ]
 }
 
-/** Target and its directory are as the kubelet leaves them: the driver makes the target itself (C53). */
+/** Like the kubelet, makes the directory but not the target: the driver makes the target itself (C53). */
 export function publishSteps(context: SetUpContext, volume: VolumeToMount): Step[] {
   const { inputs } = context
   const label = labelled(context)
   const stateFile = inputs.absolute(csiPublishStateFile(volume))
   return [
     { op: 'mkdir', target: parentOf(stateFile) },
-    { op: 'write', target: stateFile, ...label },
+    { op: 'writeVolumeData', target: stateFile, ...label },
     { op: 'NodePublishVolume', target: inputs.absolute(csiTarget(volume)), ...label },
   ]
 }
@@ -156,7 +156,7 @@ function labelled({ label }: SetUpContext): Pick<Step, 'label'> {
   return label === '' ? {} : { label }
 }
 
-/** Not where the driver gives the volume to the group itself (C62). */
+/** No steps if the driver itself gives the volume to the group (C62). */
 export function groupSteps(
   context: SetUpContext,
   volume: VolumeToMount,
@@ -168,7 +168,7 @@ export function groupSteps(
   return delegated || !kubeletSetsGroup(volume, driver) ? [] : ownershipOf(volume, target)
 }
 
-/** C134. The driver publishes a device, and the kubelet's own map of it is like any other plugin's (C74). */
+/** C134. The driver publishes a device; the kubelet then maps the device like one of any other plugin (C74). */
 function blockSteps(context: SetUpContext, volume: VolumeToMount, first: boolean): Step[] {
   const { inputs } = context
   const staging = inputs.absolute(csiStagingPath(volume) ?? '')
@@ -181,7 +181,7 @@ function blockSteps(context: SetUpContext, volume: VolumeToMount, first: boolean
         ]
       : []
   return [
-    { op: 'write', target: inputs.absolute(csiPublishStateFile(volume)) },
+    { op: 'writeVolumeData', target: inputs.absolute(csiPublishStateFile(volume)) },
     ...stage,
     { op: 'mkdir', target: parentOf(target) },
     { op: 'NodePublishVolume', target },

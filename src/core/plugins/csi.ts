@@ -1,4 +1,4 @@
-/** csi: a driver's volume; also what in-tree disks are translated to (C10, C31-C35, C133, C134). */
+/** csi: volumes of CSI drivers, migrated in-tree volumes included (C10, C31-C35, C133, C134). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
@@ -24,6 +24,7 @@ import type { MountEvidence, SpecContext, SpecFacts, VolumePlugin } from './plug
 
 export const csi: VolumePlugin = {
   name: CSI_PLUGIN,
+  source: 'csi',
   about: {
     tearDown: 'by its driver, with the identity that its state files prove',
     setUp: 'staged and published by its driver',
@@ -39,7 +40,7 @@ export const csi: VolumePlugin = {
     }
     const source = spec.persistentVolume.spec.csi
     if (source == null) return undefined
-    // Without either it has no staging directory, and no call can be made for it (C10, C52).
+    // Without both the volume has no staging directory, and the driver cannot be called for it (C10, C52).
     if (!source.driver || !source.volumeHandle) return { error: 'its csi source names no driver or no volumeHandle' }
     return persistentFacts(source.driver, source.volumeHandle, context)
   },
@@ -58,13 +59,13 @@ function persistentFacts(driver: string, handle: string, context: SpecContext): 
   return { plugin: CSI_PLUGIN, uniqueName, attachability, deviceMountable: true, driver, handle }
 }
 
-/** Never attached or staged, whatever the CSIDriver says (C35). */
+/** Inline volumes are never attached or staged, whatever the CSIDriver says (C35). */
 function inlineFacts(driver: string, podVolumeName: string, context: SpecContext): SpecFacts {
   const handle = inlineCsiHandle(context.podUid, podVolumeName)
   return { ...perPodFacts(CSI_PLUGIN, podVolumeName, context), driver, handle }
 }
 
-/** Only an explicit `attachRequired: false` spares the attach; a CSIDriver that is not there doesn't (R012, C35). */
+/** Only an explicit `attachRequired: false` makes the attach unnecessary; a missing CSIDriver does not (R012, C35). */
 function attachabilityOf(driver: string, lookup: ApiLookup): Attachability {
   const found = lookup.csiDriver(driver)
   if (found.state === 'Unknown') return 'unknown'
@@ -72,25 +73,25 @@ function attachabilityOf(driver: string, lookup: ApiLookup): Attachability {
   return required ? 'attachable' : 'notAttachable'
 }
 
-/** Driver's business at the target (C17, C20): a mount point, or a link or device that a driver made in its stead. */
+/** What the driver made at the target (C17, C20): a mount point, a link or a device. */
 function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const dir = csiPodDir(volume)
   const target = `${dir}/mount`
   const entry = inputs.tree.get(target)
   const published = inputs.top(target) !== undefined || entry?.type === 'link' || entry?.type === 'block'
-  if (!published) return notMounted('nothing is mounted on it')
+  if (!published) return notMounted('nothing is mounted on its directory')
   const stateFile = csiPublishStateFile(volume)
-  if (!tells(inputs, stateFile)) return { state: 'mounted', stateFileLost: stateFile }
+  if (!hasStateFile(inputs, stateFile)) return { state: 'mounted', stateFileLost: stateFile }
   const global = csiStagingDir(volume)
   if (global === undefined) return MOUNTED
   const staged = inputs.top(`${global}/globalmount`) !== undefined
-  return staged && !tells(inputs, `${global}/${VOLUME_DATA}`)
+  return staged && !hasStateFile(inputs, `${global}/${VOLUME_DATA}`)
     ? { state: 'mounted', stateFileLost: `${global}/${VOLUME_DATA}` }
     : MOUNTED
 }
 
-/** Is there a state file, and can a kubelet read it: an empty or broken one is as good as none (C93, C94, O5). */
-function tells({ tree }: ActualInputs, path: string): boolean {
+/** Is there a state file that a kubelet can read? An empty or broken one is as good as none (C93, C94, O5). */
+function hasStateFile({ tree }: ActualInputs, path: string): boolean {
   return readStateFile(tree.get(path))?.data !== undefined
 }
 
@@ -98,5 +99,5 @@ function tells({ tree }: ActualInputs, path: string): boolean {
 function blockEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const mapped = mapEvidence(inputs, volume, parentOf(csiMapFile(volume)))
   const data = csiPublishStateFile(volume)
-  return mapped.state !== 'mounted' || tells(inputs, data) ? mapped : { state: 'mounted', stateFileLost: data }
+  return mapped.state !== 'mounted' || hasStateFile(inputs, data) ? mapped : { state: 'mounted', stateFileLost: data }
 }

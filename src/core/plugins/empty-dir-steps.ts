@@ -5,7 +5,7 @@ import type { Step } from '../plan/plan.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
 import type { SetUpContext } from './plugin.ts'
 
-/** Anybody may write into an emptyDir; who may reach it the pod's directory decides (P37). */
+/** Any user may write into an emptyDir; the mode of the pod's directory decides who can reach it (P37). */
 const MODE = '0777'
 
 export interface InnerEmptyDir {
@@ -16,8 +16,8 @@ export interface InnerEmptyDir {
 }
 
 /**
- * The directory and its mount, then what the caller fills it with, then the marker that says that it is ready. A marker
- * of an earlier time goes first, and a mount that is there already stays: what is killed in between is begun again.
+ * The directory and its mount, then the caller's content, then the marker that says that the volume is ready. An old marker is
+ * removed first, and an existing mount stays: a set-up that was killed half-way is repeated.
  */
 export function emptyDirSteps(
   { inputs }: SetUpContext,
@@ -35,11 +35,11 @@ export function emptyDirSteps(
       ? []
       : [{ op: 'mount' as const, target, source: mount.fsType === 'tmpfs' ? 'tmpfs' : 'nodev', ...mount }]),
     ...content,
-    { op: 'write', target: inputs.absolute(ready) },
+    { op: 'writeMarker', target: inputs.absolute(ready) },
   ]
 }
 
-/** Something else is mounted on the directory: nothing is mounted over it, and nothing in it is touched. */
+/** Blocks if something else is mounted on the directory: nothing is mounted over it, and nothing in it is touched. */
 export function foreignMount(
   { inputs }: SetUpContext,
   volume: VolumeToMount,
@@ -54,7 +54,7 @@ export function foreignMount(
 export function inTheWay(path: string, what: string): Obstacle {
   return {
     code: 'ForeignMount',
-    message: `${what} is mounted on ${path}, which is not the volume's`,
-    hint: `Find out who mounted it (findmnt ${path}); unmount it yourself if nothing needs it.`,
+    message: `${what} that does not belong to the volume is mounted on ${path}`,
+    hint: `Find out who mounted it (findmnt ${path}); unmount it if nothing needs it, then plan again.`,
   }
 }

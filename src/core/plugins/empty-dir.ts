@@ -21,8 +21,9 @@ const NAME = 'kubernetes.io/empty-dir'
 export const emptyDir: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'emptyDir',
   about: {
-    tearDown: 'unmounted where it is in memory; its data is counted, and deleted with --orphans alone',
+    tearDown: 'unmounted if it is in memory; its data is counted, and deleted only with --orphans',
     setUp: 'directory, tmpfs or hugetlbfs, with the sizes and the group that the pod asks for',
   },
   reconstructs: true,
@@ -34,15 +35,15 @@ export const emptyDir: VolumePlugin = {
 }
 
 /**
- * The marker is written last, so that without it a set-up was not ended; the kubelet asks for it as well (P36).
+ * The marker is written last: without it a set-up did not finish. The kubelet checks the marker, too (P36).
  */
 function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   const medium = mediumOf(volume)
   if (medium.kind === 'disk') return directoryEvidence(inputs, volume, volume.specName)
-  if (medium.kind === 'unknown') return notMounted(`there is no medium ${JSON.stringify(medium.name)}`)
+  if (medium.kind === 'unknown') return notMounted(`its medium ${JSON.stringify(medium.name)} does not exist`)
   const mounted = fsTypeEvidence(inputs, volume, medium.kind === 'memory' ? 'tmpfs' : 'hugetlbfs')
   if (mounted.state !== 'mounted') return mounted
-  if (!pagesFit(inputs, volume, medium)) return notMounted('its huge pages are of another size')
+  if (!pagesFit(inputs, volume, medium)) return notMounted('its huge pages have another size')
   return inputs.tree.has(readyMarker(volume.podUid, volume.specName))
     ? mounted
     : notMounted('its ready marker is missing')
@@ -54,8 +55,8 @@ function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
   if (medium.kind === 'unknown') {
     return blockedAt(target, {
       code: 'UnknownMedium',
-      message: `emptyDir ${volume.specName}: there is no medium ${JSON.stringify(medium.name)}`,
-      hint: 'Create the pod anew, with the medium "", Memory, HugePages or HugePages-SIZE.',
+      message: `emptyDir ${volume.specName}: its medium ${JSON.stringify(medium.name)} does not exist`,
+      hint: 'Create the pod again, with the medium "", Memory, HugePages or HugePages-SIZE.',
     })
   }
   const mount = mountOf(context, volume, medium)
@@ -78,7 +79,7 @@ function mountOf(
   return {
     code: 'HugePagesUnclear',
     message: `emptyDir ${volume.specName}: ${pages.error}`,
-    hint: 'Create the pod anew, with a request for huge pages of one size that fits the medium.',
+    hint: 'Create the pod again, with a request for huge pages of one size that fits the medium.',
   }
 }
 
@@ -87,21 +88,21 @@ function pagesFit(inputs: ActualInputs, volume: VolumeToMount, medium: Medium): 
   return medium.kind !== 'hugePages' || top?.fsType !== 'hugetlbfs' || hasPageSize(top, medium)
 }
 
-/** Never mounted over: containers may have pages of it. */
+/** Nothing is mounted over such a mount: containers may use its pages. */
 function otherPages({ inputs }: SetUpContext, volume: VolumeToMount, medium: Medium): Obstacle | undefined {
   return pagesFit(inputs, volume, medium)
     ? undefined
     : inTheWay(inputs.absolute(podVolumeDir(volume)), 'a hugetlbfs with pages of another size')
 }
 
-/** 0 and less set no limit (P38); what is no number could mean anything. */
+/** 0 and less set no limit (P38); a text that is no quantity could mean anything. */
 function badLimit({ specName, source }: VolumeToMount): Obstacle | undefined {
   const limit = source?.emptyDir?.sizeLimit
   if (limit == null || parseQuantity(limit) !== undefined) return undefined
   return {
     code: 'InvalidQuantity',
-    message: `emptyDir ${specName}: its sizeLimit ${JSON.stringify(limit)} is no quantity`,
-    hint: 'Create the pod anew, with a sizeLimit such as 512Mi.',
+    message: `emptyDir ${specName}: its sizeLimit ${JSON.stringify(limit)} is not a quantity`,
+    hint: 'Create the pod again, with a sizeLimit such as 512Mi.',
   }
 }
 

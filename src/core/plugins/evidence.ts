@@ -1,4 +1,4 @@
-/** Is a wanted volume there: what several plugins judge alike. */
+/** Is a wanted volume there? The ways of several plugins to find out. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { podDeviceLink, podVolumeDir, readyMarker } from './paths.ts'
@@ -11,19 +11,21 @@ export function notMounted(why: string): MountEvidence {
   return { state: 'notMounted', why }
 }
 
-/** Something is mounted on the pod's directory. */
+/** Mounted if anything is mounted on the pod's directory. */
 export function mountEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  return inputs.top(podVolumeDir(volume)) === undefined ? notMounted('nothing is mounted on it') : MOUNTED
+  return inputs.top(podVolumeDir(volume)) === undefined ? notMounted('nothing is mounted on its directory') : MOUNTED
 }
 
-/** The newest mount on the pod's directory is of this type. */
+/** Mounted if the newest mount on the pod's directory has this type. */
 export function fsTypeEvidence(inputs: ActualInputs, volume: VolumeToMount, fsType: string): MountEvidence {
-  return inputs.top(podVolumeDir(volume))?.fsType === fsType ? MOUNTED : notMounted(`no ${fsType} is mounted on it`)
+  return inputs.top(podVolumeDir(volume))?.fsType === fsType
+    ? MOUNTED
+    : notMounted(`no ${fsType} is mounted on its directory`)
 }
 
 /**
- * A volume that was filled. Without `..data` it shows nothing, whatever the marker says: after a boot, or a set-up that
- * was killed half-way. Of a tmpfs the mount and `..data` tell enough (R805); what was not read says nothing.
+ * Mounted if the volume was filled. Without `..data` it was not, even if the marker is there: after a boot, or a set-up that was
+ * killed half-way. For a tmpfs the mount and `..data` are enough (R805). A directory that was not read is taken as filled.
  */
 export function filledEvidence(
   inputs: ActualInputs,
@@ -36,10 +38,10 @@ export function filledEvidence(
     medium === 'disk' ? directoryEvidence(inputs, volume, marker) : fsTypeEvidence(inputs, volume, 'tmpfs')
   const read = inputs.tree.get(target)
   if (evidence.state !== 'mounted' || read === undefined || read.error !== undefined) return evidence
-  return inputs.tree.has(`${target}/..data`) ? evidence : notMounted('it was never filled')
+  return inputs.tree.has(`${target}/..data`) ? evidence : notMounted('its content was never written')
 }
 
-/** Volumes on the kubelet's own disk: the directory and its `ready` marker (P21, R805). */
+/** For volumes on the kubelet's own disk: mounted if the directory and its `ready` marker are there (P21, R805). */
 export function directoryEvidence(inputs: ActualInputs, volume: VolumeToMount, marker: string): MountEvidence {
   const target = podVolumeDir(volume)
   const there = inputs.tree.isDir(target) || inputs.top(target) !== undefined
@@ -47,7 +49,7 @@ export function directoryEvidence(inputs: ActualInputs, volume: VolumeToMount, m
   return notMounted(there ? 'its ready marker is missing' : 'its directory is missing')
 }
 
-/** The pod's link to the device (R805). */
+/** Mounted if the pod's link to the device is there (R805). */
 export function linkEvidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
   return inputs.tree.get(podDeviceLink(volume))?.type === 'link'
     ? MOUNTED

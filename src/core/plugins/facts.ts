@@ -1,11 +1,11 @@
-/** Unique names, by the two rules that there are (R019, P6). */
+/** Unique names, by the kubelet's two rules (R019, P6). */
 
 import type { Attachability } from '../desired/volume-spec.ts'
 import type { PodVolumeSource, SharedSources } from '../model/objects.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../names/volume-names.ts'
 import type { SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'
 
-/** Neither attached nor staged: one volume a pod. */
+/** Neither attached nor staged: every pod has a volume of its own. */
 export function perPodFacts(plugin: string, specName: string, { podUid }: SpecContext): SpecFacts {
   const uniqueName = uniquePodVolumeName(plugin, podUid, specName)
   return { plugin, uniqueName, attachability: 'notAttachable', deviceMountable: false }
@@ -16,13 +16,13 @@ export function sharedNameFacts(plugin: string, volumeName: string, attachabilit
   return { plugin, uniqueName: uniqueVolumeName(plugin, volumeName), attachability, deviceMountable: true }
 }
 
-/** Of a plugin whose source only a pod may have. */
+/** For a plugin whose source only a pod can name. */
 export function inlineFacts(plugin: string, source: keyof PodVolumeSource): VolumePlugin['facts'] {
   return (spec, context) =>
     'inline' in spec && spec.inline[source] != null ? perPodFacts(plugin, spec.inline.name, context) : undefined
 }
 
-/** The sources that a pod and a PersistentVolume may both have. */
+/** The sources that both a pod and a PersistentVolume can name. */
 export function sharedSources(spec: SpecSource): SharedSources {
   return 'inline' in spec ? spec.inline : spec.persistentVolume.spec
 }

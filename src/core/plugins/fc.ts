@@ -1,16 +1,19 @@
 /** fc: a Fibre Channel LUN that the host's adapters see (P79-P82). */
-
+import { posix } from 'node:path'
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import type { SharedSources } from '../model/objects.ts'
-import { FC_PLUGIN, fcDirectory, fcDiskOf } from '../names/fc-disk.ts'
+import { FC_PLUGIN, fcDirectory, fcDiskOf, fcUniqueName, parseFcDirectory } from '../names/fc-disk.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
 import { lunPlugin } from './lun-steps.ts'
 import type { SpecFacts, SpecFailure } from './plugin.ts'
 
 type FcSource = NonNullable<SharedSources['fc']>
 
+const BASE = `plugins/${FC_PLUGIN}`
+
 export const fc = lunPlugin({
   name: FC_PLUGIN,
+  source: 'fc',
   about: {
     tearDown: 'unmounted, its disks flushed and removed where nothing else uses them',
     setUp: 'found among the disks, checked and mounted, never formatted; raw block is mapped',
@@ -19,9 +22,26 @@ export const fc = lunPlugin({
     const source = sharedSources(spec).fc
     return source == null ? undefined : fcFacts(source)
   },
+  sourceText: ({ fc: source }) =>
+    source == null ? undefined : `Fibre Channel ${[...(source.targetWWNs ?? []), ...(source.wwids ?? [])].join(', ')}`,
+  device: {
+    base: BASE,
+    ownerOf: (parts) => (parts.length === 1 && parts[0] !== 'volumeDevices' ? FC_PLUGIN : undefined),
+    depths: [1],
+    maps: { base: `${BASE}/volumeDevices`, depth: 1, namedAfter: 'device' },
+    isOf: (volume, name) => {
+      const source = sharedSourcesOf(volume).fc
+      return source == null || isFcOf(source, name)
+    },
+    uniqueName: (path) => {
+      const disk = parseFcDirectory(posix.basename(path))
+      return disk === undefined ? undefined : fcUniqueName(disk)
+    },
+    release: (target) => [{ op: 'removeFcDisks', target }],
+  },
   lunOf: (volume) => {
     const source = sharedSourcesOf(volume).fc
-    if (source == null) return { error: 'it has no fc source' }
+    if (source == null) return { error: 'the volume has no fc source' }
     const disk = fcDiskOf(source)
     if ('error' in disk) return disk
     return {
@@ -33,7 +53,7 @@ export const fc = lunPlugin({
   },
 })
 
-/** Brackets and blanks are literal: Go's print of a list (R013). */
+/** Brackets and blanks are literal, as Go prints a list (R013). */
 function fcFacts({ targetWWNs, lun, wwids }: FcSource): SpecFacts | SpecFailure {
   const list = (names: readonly string[]) => `[${names.join(' ')}]`
   if (targetWWNs?.length && lun != null) {
@@ -41,4 +61,14 @@ function fcFacts({ targetWWNs, lun, wwids }: FcSource): SpecFacts | SpecFailure 
   }
   if (wwids?.length) return sharedNameFacts(FC_PLUGIN, list(wwids), 'attachable')
   return { error: 'its fc source names neither WWNs with a LUN nor WWIDs' }
+}
+
+/** One WWN or WWID in common is enough: a PV may list them in another order, or others beside (P96). */
+function isFcOf({ targetWWNs = [], lun, wwids = [] }: FcSource, name: string): boolean {
+  const disk = parseFcDirectory(name)
+  const escaped = wwids.map((wwid) => wwid.replaceAll(' ', '_'))
+  if (disk === undefined || escaped.join('-') === name) return true
+  if (disk.wwns === undefined) return disk.wwids.some((wwid) => escaped.includes(wwid))
+  const wwns = targetWWNs.map((wwn) => wwn.toLowerCase())
+  return String(lun) === disk.lun && disk.wwns.some((wwn) => wwns.includes(wwn.toLowerCase()))
 }

@@ -16,12 +16,12 @@ export function isFlexReadOnly(volume: VolumeToMount): boolean {
   return isReadOnlyFor(volume, flexSourceOf(volume)?.readOnly)
 }
 
-/** Of the device: of the volume alone, since all its pods share it. */
+/** For the device: options of the volume alone, since all its pods share the device. */
 export function flexDeviceOptions(volume: VolumeToMount): string {
   return optionsOf(volume, {})
 }
 
-/** Of a pod's mount. */
+/** For a pod's mount. */
 export function flexMountOptions(volume: VolumeToMount): string {
   const { pod, podUid } = volume
   const fsGroup = pod.spec.securityContext?.fsGroup

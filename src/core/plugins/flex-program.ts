@@ -9,6 +9,6 @@ export function flexProgram(
   const driver = flexDrivers?.find(({ name }) => name === plugin)
   if (driver !== undefined && driver.error === undefined) return { executable: driver.executable }
   if (flexDrivers === undefined) return { why: 'was not looked for' }
-  if (driver === undefined) return { why: 'is not installed here' }
+  if (driver === undefined) return { why: 'is not installed on this node' }
   return { why: `cannot be run: ${driver.executable}: ${driver.error}` }
 }

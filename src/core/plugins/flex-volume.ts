@@ -1,4 +1,4 @@
-/** flexVolume: a program on the host for each driver (P85-P88). Its plugin name is the driver's. */
+/** flexVolume: a program on the host for each driver (P85-P88). The plugin's name is the driver's. */
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
@@ -16,15 +16,25 @@ import type { SetUpContext, VolumePlugin } from './plugin.ts'
 
 export const flexVolume: VolumePlugin = {
   name: 'flexVolume',
+  source: 'flexVolume',
   about: { tearDown: "by the driver's program", setUp: "by the driver's program" },
   block: false,
   refreshes: false,
   reconstructs: false,
   tearDown: 'mount',
+  device: {
+    base: 'plugins/kubernetes.io/flexvolume',
+    // VENDOR/DRIVER/mounts/NAME, or DRIVER/mounts/NAME for a driver without a vendor (P85, P86).
+    ownerOf: (parts) =>
+      parts.at(-2) === 'mounts' && (parts.length === 3 || parts.length === 4)
+        ? parts.slice(0, -2).join('/')
+        : undefined,
+    depths: [3, 4],
+  },
   refusesMountOptions: true,
   /**
-   * Whether a flex driver attaches only the driver could say, and with it goes the name (P7). A name that the Node lists
-   * proves that it does.
+   * Only the driver knows whether it attaches, and the unique name depends on that (P7). A name that the Node lists proves
+   * that the driver attaches.
    */
   facts: (spec, context) => {
     const driver = sharedSources(spec).flexVolume?.driver
@@ -36,6 +46,7 @@ export const flexVolume: VolumePlugin = {
     if (listed) return sharedNameFacts(driver, name, 'attachable')
     return { ...perPodFacts(driver, name, context), attachability: 'unknown' }
   },
+  sourceText: ({ flexVolume: source }) => (source == null ? undefined : `flexVolume driver ${source.driver}`),
   podPath: podVolumeDir,
   globalPath: globalPathOf,
   mountsOver: () => true,
@@ -49,7 +60,7 @@ export const flexVolume: VolumePlugin = {
   },
 }
 
-/** The device is the driver's work only where it attaches (P87, P88). */
+/** The driver mounts a device only if it attaches (P87, P88). */
 function flexSteps({ inputs }: SetUpContext, volume: VolumeToMount, detail: string, first: boolean): Step[] {
   const target = inputs.absolute(podVolumeDir(volume))
   const global = globalPathOf(volume)
@@ -85,7 +96,7 @@ function driverMissing(plugin: string, why: string): Obstacle {
   return {
     code: 'FlexDriverMissing',
     message: `flexVolume driver ${plugin} ${why}`,
-    hint: 'Install it where the kubelet looks (volumePluginDir); then plan again.',
+    hint: 'Install the driver where the kubelet looks for drivers (volumePluginDir); then plan again.',
   }
 }
 

@@ -1,4 +1,4 @@
-/** gitRepo: a plugin that Kubernetes has switched off; what it left is still taken down (P60). */
+/** gitRepo: a plugin that Kubernetes has disabled; volumes that it left are still removed (P60). */
 import { MOUNTED, notMounted } from './evidence.ts'
 import { inlineFacts } from './facts.ts'
 import { readyMarker } from './paths.ts'
@@ -10,22 +10,23 @@ const NAME = 'kubernetes.io/git-repo'
 export const gitRepo: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'gitRepo',
   about: {
     tearDown: 'as an emptyDir on disk',
-    setUp: 'never: Kubernetes has switched the plugin off',
+    setUp: 'never: Kubernetes has disabled the plugin',
   },
   reconstructs: true,
   tearDown: 'emptyDir',
   facts: inlineFacts(NAME, 'gitRepo'),
   mountsOver: () => false,
-  // A kubelet of an earlier version may have set it up, and the pod may live on.
+  // A kubelet of an earlier version may have set the volume up, and the pod may still run.
   evidence: (inputs, { podUid, specName }) =>
     inputs.tree.has(readyMarker(podUid, specName, NAME)) ? MOUNTED : notMounted('its ready marker is missing'),
   setUp: () => ({
     steps: [],
     blocked: {
       code: 'PluginRemoved',
-      message: 'gitRepo volumes are switched off in this version of Kubernetes (GitRepoVolumeDriver)',
+      message: 'gitRepo volumes are disabled in this version of Kubernetes (GitRepoVolumeDriver)',
       hint: 'Clone the repository in an init container into an emptyDir instead.',
     },
   }),

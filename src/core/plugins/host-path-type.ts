@@ -2,9 +2,9 @@
 import type { HostPath } from '../model/snapshot.ts'
 
 export type HostPathVerdict =
-  /** As the type says, or there is nothing to say. */
+  /** The path is what the type asks for, or nothing is to be checked. */
   | { readonly state: 'good' }
-  /** Not there, and its type says that it is made. */
+  /** Nothing is at the path, and the type asks to create it. */
   | { readonly state: 'toMake'; readonly what: 'dir' | 'file'; readonly why: string }
   | { readonly state: 'bad'; readonly why: string; readonly hint: string }
 
@@ -18,7 +18,7 @@ const WANTED: Readonly<Record<string, { readonly type: HostPath['type']; readonl
   BlockDevice: { type: 'block' },
 }
 
-const WORDS: Readonly<Record<NonNullable<HostPath['type']>, string>> = {
+const FOUND: Readonly<Record<NonNullable<HostPath['type']>, string>> = {
   dir: 'a directory is there',
   file: 'a file is there',
   socket: 'a socket is there',
@@ -28,21 +28,23 @@ const WORDS: Readonly<Record<NonNullable<HostPath['type']>, string>> = {
   absent: 'nothing is there',
 }
 
-const LOOK = 'Look at the path and at what is mounted there, then plan again.'
-const bad = (why: string, hint = 'Put right what is there, or the type in the pod; the kubelet refuses it as well.') =>
-  ({ state: 'bad', why, hint }) as const
+const LOOK = 'Check the path, and what is mounted there, then plan again.'
+const bad = (
+  why: string,
+  hint = 'Correct what is at the path, or the type in the pod spec; the kubelet refuses the volume, too.',
+) => ({ state: 'bad', why, hint }) as const
 
 /**
- * @param type of the pod's volume; empty: nothing is checked but the path
- * @param found what is there, links followed; undefined: nobody looked
+ * @param type of the pod's volume; empty: only the path's text is checked
+ * @param found what is at the path, links followed; undefined: the path was not looked at
  */
 export function judgeHostPath(path: string, type: string, found: HostPath | undefined): HostPathVerdict {
-  if (path.split('/').includes('..')) return bad('its path has ".." in it')
+  if (path.split('/').includes('..')) return bad('the path contains ".."')
   if (type === '' || found === undefined) return { state: 'good' }
   const wanted = WANTED[type]
-  if (wanted === undefined) return bad(`${JSON.stringify(type)} is no type of a hostPath`)
-  if (found.type === undefined) return bad(`it could not be looked at (${found.error ?? 'unknown'})`, LOOK)
+  if (wanted === undefined) return bad(`${JSON.stringify(type)} is not a type of hostPath`)
+  if (found.type === undefined) return bad(`the path could not be looked at (${found.error ?? 'unknown'})`, LOOK)
   if (found.type === wanted.type) return { state: 'good' }
-  const why = `${WORDS[found.type]}, and its type says ${type}`
+  const why = `${FOUND[found.type]}, but the volume's type is ${type}`
   return found.type === 'absent' && wanted.made !== undefined ? { state: 'toMake', what: wanted.made, why } : bad(why)
 }

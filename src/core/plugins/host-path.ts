@@ -1,5 +1,4 @@
-/** hostPath: the container gets the path itself; the kubelet only looks at its type (P57-P59, O33). */
-
+/** hostPath: the container gets the path itself; the kubelet only checks its type (P57-P59, O33). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
@@ -17,23 +16,26 @@ const NAME = 'kubernetes.io/host-path'
 export const hostPath: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'hostPath',
   about: {
     tearDown: 'nothing is mounted; sub-path mounts of it are unmounted',
-    setUp: 'its type is checked as the kubelet does, and it is made where its type says so',
+    setUp: 'the type of the path is checked as by the kubelet; the path is created if the type asks for that',
   },
   reconstructs: false,
   tearDown: 'nothing',
   refusesMountOptions: true,
   facts: (spec, context) =>
     sharedSources(spec).hostPath == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
+  sourceText: ({ hostPath: source }) => (source == null ? undefined : `hostPath ${source.path}`),
   mountsOver: () => false,
   evidence,
   setUp: ({ inputs }, volume) => setUp(inputs, volume),
 }
 
-/** A path that was not looked at counts as good: of a pod that runs, a kubelet has looked at it. */
+/** A path that was not looked at counts as good: a kubelet has checked it for every running pod. */
 function evidence(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
-  if (mountOptionsObstacle(volume) !== undefined) return notMounted('it has mount options, which a hostPath never has')
+  if (mountOptionsObstacle(volume) !== undefined)
+    return notMounted('its PersistentVolume has mount options, which a hostPath cannot have')
   const verdict = verdictOn(inputs, volume)
   return verdict.state === 'good' ? SATISFIED : notMounted(verdict.why)
 }

@@ -1,4 +1,4 @@
-/** image: the runtime mounts it, the kubelet never does (P61, O33). */
+/** image: the container runtime mounts the volume, the kubelet never does (P61, O33). */
 import { SATISFIED } from './evidence.ts'
 import { inlineFacts } from './facts.ts'
 import { PER_POD } from './per-pod.ts'
@@ -9,6 +9,7 @@ const NAME = 'kubernetes.io/image'
 export const image: VolumePlugin = {
   ...PER_POD,
   name: NAME,
+  source: 'image',
   about: {
     tearDown: 'nothing: the container runtime mounts and unmounts it',
     setUp: 'nothing: the container runtime mounts it',

@@ -1,8 +1,8 @@
-/** iscsi: a LUN that the node logs in to (P72-P78). */
+/** iscsi: a LUN of a target that the node logs in to (P72-P78). */
 
 import { sharedSourcesOf } from '../desired/shared-sources.ts'
 import type { SharedSources } from '../model/objects.ts'
-import { ISCSI_PLUGIN } from '../names/iscsi-disk.ts'
+import { ISCSI_PLUGIN, ISCSI_RECORD, iscsiUniqueName, parseIscsiDirectory } from '../names/iscsi-disk.ts'
 import { iscsiDirectory, iscsiTargetOf } from '../names/iscsi-target.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import { sharedNameFacts, sharedSources } from './facts.ts'
@@ -10,8 +10,11 @@ import { lunPlugin } from './lun-steps.ts'
 
 type IscsiSource = NonNullable<SharedSources['iscsi']>
 
+const BASE = `plugins/${ISCSI_PLUGIN}`
+
 export const iscsi = lunPlugin({
   name: ISCSI_PLUGIN,
+  source: 'iscsi',
   about: {
     tearDown: 'unmounted, its disks removed and its session ended where nothing else uses them',
     setUp: 'logged in to, checked and mounted, never formatted; raw block is mapped',
@@ -20,18 +23,46 @@ export const iscsi = lunPlugin({
     const source = sharedSources(spec).iscsi
     return source == null ? undefined : sharedNameFacts(ISCSI_PLUGIN, iscsiName(source), 'attachable')
   },
+  sourceText: ({ iscsi: source }) =>
+    source == null ? undefined : `iSCSI ${source.iqn} LUN ${source.lun ?? 0} at ${source.targetPortal}`,
+  device: {
+    base: BASE,
+    ownerOf: ([iface, ...rest]) => (rest.length === 1 && iface?.startsWith('iface-') ? ISCSI_PLUGIN : undefined),
+    depths: [2],
+    maps: { base: `${BASE}/volumeDevices`, depth: 2, namedAfter: 'device' },
+    // Whatever the portal: one LUN behind two portals is one disk.
+    isOf: (volume, name) => {
+      const source = sharedSourcesOf(volume).iscsi
+      return source == null || name.endsWith(`-${source.iqn}-lun-${source.lun ?? 0}`)
+    },
+    uniqueName: (path) => {
+      const disk = parseIscsiDirectory(path)
+      return disk === undefined ? undefined : iscsiUniqueName(disk)
+    },
+    record: { name: ISCSI_RECORD, volumeNameIn },
+    // In the kubelet's order: devices, log-out, and only then what tells how to log out (R837).
+    release: (target) => [
+      { op: 'removeIscsiDisks', target },
+      { op: 'iscsiLogout', target, detail: 'unless another LUN of the session is in use' },
+      { op: 'unlink', target: `${target}/${ISCSI_RECORD}` },
+    ],
+    session: (target) => {
+      const disk = parseIscsiDirectory(target)
+      return disk === undefined ? undefined : `target ${disk.iqn}`
+    },
+  },
   lunOf: (volume) => {
     const source = sharedSourcesOf(volume).iscsi
-    if (source == null) return { error: 'it has no iscsi source' }
+    if (source == null) return { error: 'the volume has no iscsi source' }
     const target = iscsiTargetOf(volume.specName, source)
     if ('error' in target) return target
     return {
       global: iscsiDirectory(target, volume.mode),
       fsType: source.fsType,
       readOnly: source.readOnly,
-      // The record comes first: whatever ends volctl then, the next tear-down knows what to log out of (R837).
+      // The record is written first: if volctl is killed after that, the next tear-down knows what to log out of (R837).
       find: (global) => [
-        { op: 'write', target: `${global}/iscsi.json` },
+        { op: 'writeIscsiRecord', target: `${global}/${ISCSI_RECORD}` },
         { op: 'iscsiLogin', target: global },
       ],
     }
@@ -45,14 +76,23 @@ function iscsiName({ targetPortal, iqn, lun }: IscsiSource): string {
 }
 
 /**
- * iscsiadm takes a password as an argument, which everybody on the host can read while it runs; where it keeps its
- * records is each build's own, so that nobody else may write one into them.
+ * iscsiadm takes a password as an argument, which every user of the host can read while it runs. Where iscsiadm keeps its
+ * records depends on its build, so volctl cannot write the password there.
  */
 function chapObstacle(source: IscsiSource | undefined): Obstacle | undefined {
   if (!source?.chapAuthDiscovery && !source?.chapAuthSession) return undefined
   return {
     code: 'ChapNotSupported',
-    message: `target ${source.iqn} is logged in to with CHAP, and iscsiadm takes the password on its command line alone`,
+    message: `target ${source.iqn} needs a login with CHAP, and iscsiadm accepts the password only on its command line`,
     hint: 'Start the kubelet: it mounts the volume.',
+  }
+}
+
+function volumeNameIn(text: string): string | undefined {
+  try {
+    const { VolName } = JSON.parse(text) as { VolName?: unknown }
+    return typeof VolName === 'string' ? VolName : undefined
+  } catch {
+    return undefined
   }
 }

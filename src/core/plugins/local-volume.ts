@@ -1,5 +1,4 @@
-/** local: a directory, or a device that has a global mount, of this node (P66-P71, P83). */
-
+/** local: a directory of this node, or a device, which has a global mount (P66-P71, P83). */
 import { posix } from 'node:path'
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
@@ -18,19 +17,28 @@ const NAME = 'kubernetes.io/local-volume'
 
 export const localVolume: VolumePlugin = {
   name: NAME,
+  source: 'local',
   about: {
     tearDown: 'unmounted, the global mount of a device as well; raw block is unmapped',
     setUp: 'a directory is bound; a device is checked and mounted, never formatted; raw block is mapped',
   },
   block: true,
   refreshes: false,
-  // Of a directory source it fails (P70, O32), and volctl cannot tell that from a device.
+  // Reconstruction fails for a directory (P70, O32), and volctl cannot distinguish that from a device.
   reconstructs: false,
   tearDown: 'mount',
+  device: {
+    base: 'plugins/kubernetes.io/local-volume',
+    ownerOf: ([mounts, ...rest]) => (mounts === 'mounts' && rest.length === 1 ? NAME : undefined),
+    // It has no session and no state, and the kubelet makes it anew.
+    depths: [],
+    maps: { base: 'plugins/kubernetes.io~local-volume/volumeDevices', depth: 1, namedAfter: 'volume' },
+  },
   facts: (spec) =>
     'persistentVolume' in spec && spec.persistentVolume.spec.local != null
       ? sharedNameFacts(NAME, specNameOf(spec), 'notAttachable')
       : undefined,
+  sourceText: ({ local }) => (local == null ? undefined : `local ${local.path}`),
   podPath: podPathOf,
   globalPath,
   mountsOver: ({ mode }) => mode === 'Filesystem',
@@ -54,19 +62,19 @@ function globalPath({ specName, mode }: VolumeToMount): string {
     : `plugins/kubernetes.io/local-volume/mounts/${specName}`
 }
 
-/** P68, and P161: what is no absolute path would be looked for below volctl's own directory. */
+/** P68, and P161: a relative path would be looked up below volctl's own working directory. */
 function pathObstacle({ specName }: VolumeToMount, path: string): Obstacle | undefined {
   if (path.startsWith('/') && !path.split('/').includes('..')) return undefined
   return {
     code: 'InvalidPath',
-    message: `PersistentVolume ${specName} has ${path === '' ? 'no path' : `the path ${path}, which may not be used`}`,
-    hint: 'The path has to be absolute and without "..": make the PersistentVolume anew.',
+    message: `PersistentVolume ${specName} has ${path === '' ? 'no path' : `an unusable path: ${path}`}`,
+    hint: 'Create the PersistentVolume again, with an absolute path without "..".',
   }
 }
 
 /**
- * Whether the path is a directory or a device nobody knows before it is looked at (P66), so that every pod's operation
- * has the step that looks; it mounts the device where that is not done yet.
+ * Whether the path is a directory or a device is known only when apply looks at it (P66). So every pod's operation has the step
+ * that looks, and mounts the device unless it is mounted.
  */
 function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: string, first: boolean): Step[] {
   const target = inputs.absolute(podVolumeDir(volume))

@@ -12,38 +12,39 @@ import { mapEvidence, mapSteps } from './map-steps.ts'
 import { bindOptions, mountOptions } from './mount-options.ts'
 import { ownershipOf } from './ownership.ts'
 import { podPathOf, podVolumeDir } from './paths.ts'
-import type { MountEvidence, SetUpContext, SpecFailure, VolumePlugin } from './plugin.ts'
+import type { MountEvidence, PluginDevice, SetUpContext, SpecFailure, VolumePlugin } from './plugin.ts'
 
 export interface Lun {
   /** The global directory, of the mount or of the maps, relative to the root directory. */
   readonly global: string
   readonly fsType: string | undefined
-  /** Of an inline source; a PersistentVolume is read-only by its claim. */
+  /** `readOnly` of an inline source; a PersistentVolume is read-only by its claim. */
   readonly readOnly: boolean | undefined
-  /** What brings the device to the node, given the global directory, which is there by then. */
+  /** Steps that bring the device to the node. The global directory exists by then. */
   find(global: string): readonly Step[]
 }
 
 export interface LunKind {
   readonly name: string
   readonly about: VolumePlugin['about']
+  readonly source: NonNullable<VolumePlugin['source']>
   readonly facts: VolumePlugin['facts']
-  /** What the volume's source names, or why it names nothing. */
+  readonly sourceText: NonNullable<VolumePlugin['sourceText']>
+  readonly device: PluginDevice
+  /** The LUN that the volume's source names, or why it names none. */
   lunOf(volume: VolumeToMount): Lun | SpecFailure
-  /** What else keeps it from being brought up. */
+  /** What else prevents the set-up. */
   obstacle?(volume: VolumeToMount): Obstacle | undefined
 }
 
 /** The plugin of LUNs of one kind. */
-export function lunPlugin({ name, about, facts, lunOf, obstacle = () => undefined }: LunKind): VolumePlugin {
+export function lunPlugin({ lunOf, obstacle = () => undefined, ...kind }: LunKind): VolumePlugin {
   const globalPath = (volume: VolumeToMount): string | undefined => {
     const lun = lunOf(volume)
     return 'error' in lun ? undefined : lun.global
   }
   return {
-    name,
-    about,
-    facts,
+    ...kind,
     block: true,
     refreshes: false,
     reconstructs: true,
@@ -56,7 +57,7 @@ export function lunPlugin({ name, about, facts, lunOf, obstacle = () => undefine
     setUp: (context, volume, first) => {
       const lun = lunOf(volume)
       if ('error' in lun) {
-        const hint = 'Correct the source; then plan again.'
+        const hint = "Correct the volume's source; then plan again."
         return { steps: [], blocked: { code: 'InvalidSource', message: lun.error, hint } }
       }
       const blocked = obstacle(volume)
@@ -72,10 +73,10 @@ function lunEvidence(inputs: ActualInputs, volume: VolumeToMount, global: string
 }
 
 /**
- * The device is found for every pod that has it as it is, and once for the global mount. One that is there is compared
- * with the device, as the kubelet logs in anew for every pod (P14).
+ * The device is found once for the global mount, or again for every pod that gets the raw device. An existing global mount is
+ * compared with the device, since the kubelet logs in again for every pod (P14).
  *
- * @param first whether the global mount is part of it
+ * @param first whether the steps include the global mount
  */
 function lunSteps(context: SetUpContext, volume: VolumeToMount, lun: Lun, first: boolean): Step[] {
   const { inputs } = context

@@ -1,5 +1,4 @@
-/** A raw block volume of the plugins that publish nothing: map file, the pod's link, loop device (P98, P99, R805). */
-
+/** The map of a raw block volume: map file, the pod's link, loop device (P98, P99, R805). */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { mapFileOf } from '../actual/map-files.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
@@ -10,23 +9,23 @@ import { podDeviceLink } from './paths.ts'
 import type { MountEvidence } from './plugin.ts'
 
 /**
- * In the kubelet's order. Each step leaves what is there already as it is.
+ * The steps of a map, in the kubelet's order. Each step leaves what exists as it is.
  *
  * @param mapDir the volume's global map directory, relative to the root directory
- * @param device its path; undefined: the device that a step before has found
+ * @param device its path; undefined: the device that an earlier step finds
  */
 export function mapSteps(inputs: ActualInputs, volume: VolumeToMount, mapDir: string, device?: string): Step[] {
   const directory = inputs.absolute(mapDir)
   const map = `${directory}/${volume.podUid}`
   return [
     { op: 'mkdir', target: directory, mode: '0750' },
-    { op: 'mount', target: map, ...defined({ source: device }), options: ['bind'] },
+    { op: 'mapDevice', target: map, ...defined({ source: device }) },
     { op: 'symlink', target: inputs.absolute(podDeviceLink(volume)) },
     { op: 'losetup -f', target: map },
   ]
 }
 
-/** All three parts, as far as the third can be told. */
+/** Mapped if all three parts are there, the loop device as far as that is known. */
 export function mapEvidence(inputs: ActualInputs, volume: VolumeToMount, mapDir: string): MountEvidence {
   if (inputs.tree.get(podDeviceLink(volume))?.type !== 'link')
     return notMounted("the pod's link to the device is missing")
@@ -35,7 +34,7 @@ export function mapEvidence(inputs: ActualInputs, volume: VolumeToMount, mapDir:
   return loops.length > 0 || hasUnknownLoop(inputs) ? MOUNTED : notMounted('no loop device holds its device open')
 }
 
-/** The kernel says "/" of a backing file that it cannot show in this mount namespace: it may be this one. */
+/** The kernel shows "/" for a backing file that this mount namespace cannot see: that may be this map's device. */
 function hasUnknownLoop({ snapshot: { blockDevices } }: ActualInputs): boolean {
   return blockDevices === undefined || blockDevices.some(({ backingFile }) => backingFile === '/')
 }

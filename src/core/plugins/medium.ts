@@ -6,7 +6,7 @@ const HUGE_PAGES = 'HugePages'
 export type Medium =
   | { readonly kind: 'disk' }
   | { readonly kind: 'memory' }
-  /** `size` as the medium's name has it, e.g. 2Mi; undefined: the one size that the pod requests. */
+  /** `size` from the medium's name, e.g. 2Mi; undefined: the one size that the pod requests. */
   | { readonly kind: 'hugePages'; readonly name: string; readonly size?: string }
   | { readonly kind: 'unknown'; readonly name: string }
 

@@ -1,8 +1,8 @@
-/** Mount options that a PersistentVolume brings (P14, P19); inline volumes have none. */
+/** Mount options of a PersistentVolume (P14, P19); inline volumes have none. */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { Obstacle } from '../plan/draft.ts'
 
-/** Wins over spec.mountOptions, also where it is empty. */
+/** Takes precedence over spec.mountOptions, even if empty. */
 const ANNOTATION = 'volume.beta.kubernetes.io/mount-options'
 
 type OfPersistentVolume = Pick<VolumeToMount, 'persistentVolume'>
@@ -11,14 +11,14 @@ type OfPersistentVolume = Pick<VolumeToMount, 'persistentVolume'>
  * The PersistentVolume's options and the plugin's own, as the kubelet hands them to mount(8).
  *
  * @param own what the plugin adds, e.g. `ro`; alone, they keep their order
- * @returns a sorted set where the PersistentVolume has a say
+ * @returns a sorted set if the PersistentVolume has options
  */
 export function mountOptions(volume: OfPersistentVolume, own: readonly string[]): string[] {
   const given = givenOptions(volume)
   return given === undefined ? [...own] : joinMountOptions(given, own)
 }
 
-/** Of the pod's bind mount: always sorted (P68, P75). */
+/** Options of the pod's bind mount: always sorted (P68, P75). */
 export function bindOptions(volume: OfPersistentVolume, own: readonly string[]): string[] {
   return joinMountOptions(mountOptions(volume, []), ['bind', ...own])
 }
@@ -28,14 +28,14 @@ export function joinMountOptions(given: readonly string[], own: readonly string[
   return [...new Set([...given.filter((option) => option !== ''), ...own])].toSorted()
 }
 
-/** Why a plugin that takes no mount options does not mount this volume (P14). */
+/** Why a plugin that supports no mount options does not mount this volume (P14). */
 export function mountOptionsObstacle(volume: OfPersistentVolume & { readonly plugin: string }): Obstacle | undefined {
   const options = mountOptions(volume, [])
   if (options.length === 0) return undefined
   return {
     code: 'MountOptionsUnsupported',
-    message: `PersistentVolume ${volume.persistentVolume?.metadata.name} has mount options (${options.join(', ')}), and ${volume.plugin} takes none`,
-    hint: 'Remove mountOptions from the PersistentVolume, or the annotation that stands for them.',
+    message: `PersistentVolume ${volume.persistentVolume?.metadata.name} has mount options (${options.join(', ')}), but ${volume.plugin} supports none`,
+    hint: `Remove mountOptions, or the annotation ${ANNOTATION}, from the PersistentVolume.`,
   }
 }
 

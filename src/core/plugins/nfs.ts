@@ -1,5 +1,4 @@
-/** nfs: one mount a pod (P62-P65). */
-
+/** nfs: a mount for each pod (P62-P65). */
 import { isIPv6 } from 'node:net'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { isReadOnlyFor, sharedSourcesOf } from '../desired/shared-sources.ts'
@@ -17,11 +16,13 @@ const NAME = 'kubernetes.io/nfs'
 export const nfs: VolumePlugin = {
   ...PER_POD,
   name: NAME,
-  about: { tearDown: 'unmounted, a dead server notwithstanding', setUp: 'mounted with its options' },
+  source: 'nfs',
+  about: { tearDown: 'unmounted, even if its server is dead', setUp: 'mounted with its options' },
   reconstructs: true,
   tearDown: 'mount',
   facts: (spec, context) =>
     sharedSources(spec).nfs == null ? undefined : perPodFacts(NAME, specNameOf(spec), context),
+  sourceText: ({ nfs: source }) => (source == null ? undefined : `NFS ${source.server}:${source.path}`),
   mountsOver: () => true,
   evidence: mountEvidence,
   setUp: (context, volume) => ({ steps: setUpSteps(volume, context.inputs.absolute(podVolumeDir(volume))) }),

@@ -3,11 +3,11 @@ import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { Step } from '../plan/plan.ts'
 
 export interface OwnershipRules {
-  /** Fewer bits are set: its files are only to be read. */
+  /** Fewer bits are set: the pod only reads the files. */
   readonly readOnly?: boolean
   /** The plugin passes no policy, and always walks (P32). */
   readonly ignorePolicy?: boolean
-  /** The volume counts as set up where the walk ends early (P34). */
+  /** The volume counts as set up even if the walk fails (P34). */
   readonly ignoreErrors?: boolean
 }
 
@@ -22,7 +22,7 @@ export function ownershipOf(
 ): readonly Step[] {
   const { fsGroup, fsGroupChangePolicy } = pod.spec.securityContext ?? {}
   if (fsGroup == null) return []
-  // Any other policy, and none, always walks.
+  // Any other policy always walks, and so does none.
   const policy = !ignorePolicy && fsGroupChangePolicy === 'OnRootMismatch' ? 'OnRootMismatch' : 'Always'
   return [{ op: 'setOwnership', target, ownership: { gid: fsGroup, policy, readOnly, ignoreErrors } }]
 }

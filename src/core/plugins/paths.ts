@@ -19,12 +19,12 @@ export function podPathOf(volume: VolumeToMount): string {
   return volume.mode === 'Block' ? podDeviceLink(volume) : podVolumeDir(volume)
 }
 
-/** The marker of an emptyDir that is set up, or of another plugin that has one (P21). */
+/** The marker that an emptyDir, or a volume of another plugin with a marker, is set up (P21). */
 export function readyMarker(podUid: string, name: string, plugin = 'kubernetes.io/empty-dir'): string {
   return `pods/${podUid}/plugins/${escapeQualifiedName(plugin)}/${name}/ready`
 }
 
-/** What the emptyDir is called that a volume of another plugin is built on (P22). */
+/** The name of the emptyDir that a volume of another plugin is built on (P22). */
 export function wrappedName(name: string): string {
   return `wrapped_${name}`
 }

@@ -1,4 +1,4 @@
-/** What plugins have in common that give every pod a directory of its own: nothing is attached, shared or mapped. */
+/** What the plugins have in common that give every pod a directory of its own: nothing is attached, shared or mapped. */
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 

@@ -1,12 +1,12 @@
-/** The memory limit of a pod's cgroup, as the kubelet's ResourceConfigForPod has it (P38). */
+/** The memory limit of a pod's cgroup, as in the kubelet's ResourceConfigForPod (P38). */
 import { parseQuantity } from '../desired/quantity.ts'
 import type { Container, Pod } from '../model/objects.ts'
 
 /**
- * Every container that counts has to have a limit, or the pod itself. Init containers run one after the other, those
- * that are restarted (sidecars) beside all that come later; the overhead of the runtime comes on top.
+ * Every container has to have a limit, or the pod itself. Init containers run one after the other; restartable ones (sidecars)
+ * run beside all later containers. The runtime's overhead is added.
  *
- * @returns bytes; undefined: it has none
+ * @returns bytes; undefined: the cgroup has no limit
  */
 export function podMemoryLimit({ spec }: Pod): bigint | undefined {
   const containers = (spec.containers ?? []).map(limitOf)
@@ -19,7 +19,7 @@ export function podMemoryLimit({ spec }: Pod): bigint | undefined {
   return limit + (parseQuantity(spec.overhead?.memory) ?? 0n)
 }
 
-/** `atOnce`: what is in use while each init container starts or runs. */
+/** `atOnce`: the sum of the limits while each init container runs. */
 function initContainerUse(containers: readonly Container[]): { atOnce: bigint[]; sidecars: bigint } {
   let sidecars = 0n
   const atOnce: bigint[] = []

@@ -1,4 +1,4 @@
-/** Every plugin that the kubelet of 1.36 registers (P1), and what stands in for the others. */
+/** Every plugin that the kubelet of 1.36 registers (P1), and a stand-in for the others. */
 import { configMap } from './configmap.ts'
 import { csi } from './csi.ts'
 import { downwardApi } from './downward-api.ts'
@@ -39,14 +39,14 @@ const BY_NAME: ReadonlyMap<string, VolumePlugin> = new Map(
 )
 
 /**
- * The plugin of this name. A name that is none of the kubelet's own is a flexVolume driver's; one that only looks like
- * the kubelet's own is of an older version (P2, P4).
+ * The plugin of this name. A name that is not in-tree belongs to a flexVolume driver; if it begins with kubernetes.io/, to a
+ * plugin of an older version (P2, P4).
  */
 export function pluginNamed(name: string): VolumePlugin {
   return BY_NAME.get(name) ?? (name.startsWith('kubernetes.io/') ? unknown : flexVolume)
 }
 
-/** The kubelet's own plugins; any other name is a flexVolume driver's, or one of an older version (P1). */
+/** Is this an in-tree plugin? Any other name belongs to a flexVolume driver, or to a plugin of an older version (P1). */
 export function isInTree(name: string): boolean {
   return BY_NAME.has(name)
 }

@@ -1,4 +1,4 @@
-/** Options of the tmpfs of an emptyDir in memory, and of those that secrets and the like are written into (P38, P39). */
+/** Mount options of the tmpfs of an emptyDir in memory, or of a secret and the like (P38, P39). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { parseQuantity } from '../desired/quantity.ts'
 import type { SetUpContext } from './plugin.ts'
@@ -21,7 +21,7 @@ export function tmpfsOptions({ inputs }: SetUpContext, { pod, source }: VolumeTo
 }
 
 /**
- * What the pods of the node may have together, or less by the pod's own limit or the volume's.
+ * The node's allocatable memory, or less if the pod or the volume has a lower limit.
  *
  * @returns bytes; undefined: the kernel's own default, half of the memory
  */
@@ -32,8 +32,8 @@ export function tmpfsSize(allocatable: bigint, ...limits: readonly (bigint | und
 }
 
 /**
- * By the kernel's version alone, never by a trial mount; a kernel that has it from a later one goes without. In a user
- * namespace no kernel lets it be given.
+ * By the kernel's version alone, never by a trial mount: an older kernel with a backport mounts without noswap. In a user
+ * namespace no kernel accepts the option.
  */
 export function knowsNoswap(kernelVersion = ''): boolean {
   const [, major = '0', minor = '0'] = /^(\d+)\.(\d+)/.exec(kernelVersion) ?? []

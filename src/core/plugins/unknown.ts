@@ -1,4 +1,4 @@
-/** What bears a plugin's name that nothing here knows: of an older Kubernetes, or nobody's (P3, P4, R514). */
+/** Stands in for a plugin that this version does not know: one of an older Kubernetes, or none at all (P3, P4, R514). */
 import { mountEvidence } from './evidence.ts'
 import { podPathOf } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
@@ -7,7 +7,7 @@ export const unknown: VolumePlugin = {
   name: 'unknown',
   about: {
     tearDown: 'unmounted, and removed when empty',
-    setUp: 'never: nothing here knows how',
+    setUp: 'never: volctl does not know the plugin',
   },
   block: false,
   refreshes: false,
@@ -23,7 +23,7 @@ export const unknown: VolumePlugin = {
     blocked: {
       code: 'PluginRemoved',
       message: `neither this version of Kubernetes nor volctl has a volume plugin ${plugin}`,
-      hint: 'Move the pod to a volume of a kind that Kubernetes still has.',
+      hint: 'Use a volume of a plugin that Kubernetes still has.',
     },
   }),
 }

@@ -1,8 +1,7 @@
-/** What the attach/detach controller wants attached to a node, by its own rules, which differ from the kubelet's (R706-R709). */
+/** Which volumes the attach/detach controller wants attached to a node, by rules that differ from the kubelet's (R706-R709). */
 
 import { apiLookup } from '../desired/api-lookup.ts'
 import type { UnresolvedVolume } from '../desired/desired-state.ts'
-import { type DeviceSource, deviceSourceOf } from '../desired/device-source.ts'
 import { mayBeNamed, mayBeOne } from '../desired/may-be.ts'
 import { isControllerTerminated, onDiskUid } from '../desired/pods.ts'
 import type { VolumeSpec } from '../desired/volume-spec.ts'
@@ -10,22 +9,23 @@ import { append } from '../lang/append.ts'
 import type { Pod } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
+import type { DeviceSource } from '../plugins/plugin.ts'
 import { CONTROLLER_RULES, knownSpec, resolveVolume } from './resolve-volume.ts'
 
 export interface ControllerWanted {
   /** Unique volume name to the pods that want it. */
   readonly names: ReadonlyMap<string, readonly Pod[]>
-  /** All that are known, attachable or not. */
+  /** All known volumes, attachable or not. */
   readonly volumes: readonly VolumeSpec[]
-  /** The controller keeps what it wanted before for these: any attachment that they may be is theirs (S4). */
+  /** The controller still wants what it wanted for these before: an attachment that may be theirs stays (S4). */
   readonly unresolved: readonly UnresolvedVolume[]
 }
 
 const UNUSED = { mounted: false, mapped: false }
 
 /**
- * All of spec.volumes counts, used by a container or not, of every pod of the node that isn't terminated in the API
- * (S21). Where attachability isn't known the volume counts as wanted, and so does one that is known and can't be used.
+ * Every volume of spec.volumes counts, used by a container or not, of every pod of the node that is not terminated in the API
+ * (S21). A volume counts as wanted, too, if its attachability is not known, or if the pod cannot use it.
  */
 export function controllerWantedVolumes(pods: readonly Pod[], api: ApiSnapshot, nodeName: string): ControllerWanted {
   const names = new Map<string, Pod[]>()
@@ -54,15 +54,15 @@ export function mayWant({ names, unresolved }: ControllerWanted, uniqueName: str
   return names.has(uniqueName) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, uniqueName))
 }
 
-/** What is wanted, as devices go (S25); undefined where one that could not be resolved may be of the plugin (S4). */
+/** The devices that are wanted (S25); undefined if a volume that could not be resolved may belong to the plugin (S4). */
 export function wantedDevices(
   { volumes, unresolved }: ControllerWanted,
   plugin: string,
 ): readonly DeviceSource[] | undefined {
-  return unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin })) ? undefined : volumes.map(deviceSourceOf)
+  return unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin })) ? undefined : volumes
 }
 
-/** Unlike the kubelet's, the controller's volumes always bear their shared name. */
+/** Unlike the kubelet, the controller always uses a volume's shared name. */
 function attachedNames({ plugin, specName, uniqueName, attachability, deviceMountable }: VolumeSpec): string[] {
   if (attachability === 'notAttachable') return []
   return [deviceMountable ? uniqueName : uniqueVolumeName(plugin, specName)]

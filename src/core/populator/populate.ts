@@ -8,10 +8,10 @@ import type { ApiSnapshot } from '../model/snapshot.ts'
 import { KUBELET_RULES, resolveVolume } from './resolve-volume.ts'
 
 /**
- * Resolves every volume that a container of these pods uses (R105); which pods want volumes the caller has decided.
+ * Resolves every volume that a container of these pods uses (R105). The caller decides which pods want volumes.
  *
- * What can't be resolved is listed, never left out in silence: to a tool that starts with an empty desired state it
- * would look like "not desired" (R118, R812).
+ * A volume that cannot be resolved is listed, never left out: a tool that starts with an empty desired state would otherwise take
+ * it for "not desired" (R118, R812).
  */
 export function desiredStateOfPods(pods: readonly Pod[], api: ApiSnapshot): DesiredState {
   const volumes = new Map<string, VolumeToMount>()
@@ -28,7 +28,7 @@ export function desiredStateOfPods(pods: readonly Pod[], api: ApiSnapshot): Desi
         unresolved.push({ podUid, pod, podVolumeName: volume.name, ...resolution.unresolved })
         continue
       }
-      // The same volume under a second outer name: one mount with both names, the later spec counts (R004, R302).
+      // The same volume under a second name in the pod: one mount with both names, and the later spec counts (R004, R302).
       const key = JSON.stringify([podUid, resolution.spec.uniqueName])
       const podVolumeNames = [...new Set([...(volumes.get(key)?.podVolumeNames ?? []), volume.name])]
       volumes.set(key, { ...resolution.spec, podUid, pod, podVolumeNames })

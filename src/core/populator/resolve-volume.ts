@@ -1,7 +1,6 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
 import { translateInlineVolume, translatePersistentVolume } from '../desired/csi-translation/translate.ts'
-import { judgeSource } from '../desired/may-be.ts'
 import { podNamespace, type VolumeUse } from '../desired/pods.ts'
 import {
   type BoundClaim,
@@ -14,6 +13,7 @@ import type { VolumeSpec } from '../desired/volume-spec.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../model/objects.ts'
 import type { VolumeMode } from '../names/volume-names.ts'
 import type { SpecContext } from '../plugins/plugin.ts'
+import { judgeSource } from './judge-source.ts'
 import { pluginOfInline, pluginOfPersistentVolume } from './volume-plugins.ts'
 
 export const KUBELET_RULES: ResolveRules = { ephemeralFirst: false, checkDeletion: true, checkMode: true }
@@ -21,7 +21,7 @@ export const CONTROLLER_RULES: ResolveRules = { ephemeralFirst: true, checkDelet
 
 export type Resolution = { readonly spec: VolumeSpec } | { readonly unresolved: Unresolved }
 
-/** Which volume it is, if that is known, usable or not (S4). */
+/** The volume, usable or not, if it is known which one it is (S4). */
 export function knownSpec(resolution: Resolution): VolumeSpec | undefined {
   if ('spec' in resolution) return resolution.spec
   const { mayBe } = resolution.unresolved
@@ -47,19 +47,19 @@ function resolveBound(bound: BoundClaim, use: VolumeUse, context: SpecContext, r
   const { claim, readOnly } = bound
   const label = `PersistentVolume ${bound.persistentVolume.metadata.name}`
   const about = { claimName: claim.metadata.name, persistentVolumeName: bound.persistentVolume.metadata.name }
-  const senseless = (why: string): Resolution => {
+  const unusable = (why: string): Resolution => {
     const message = bound.fault ?? `${label} ${why}`
     return { unresolved: { ...ofSource(bound.persistentVolume.spec), message, ...about } }
   }
 
   const translation = translatePersistentVolume(bound.persistentVolume)
   if (translation !== undefined && 'error' in translation) {
-    return senseless(`cannot be translated to CSI: ${translation.error}`)
+    return unusable(`cannot be translated to CSI: ${translation.error}`)
   }
   const persistentVolume = translation?.persistentVolume ?? bound.persistentVolume
   const facts = pluginOfPersistentVolume(persistentVolume, context)
   const fault = rules.checkMode ? modeFault(persistentVolume, use) : undefined
-  if ('error' in facts) return senseless(fault ?? `cannot be mounted: ${facts.error}`)
+  if ('error' in facts) return unusable(fault ?? `cannot be mounted: ${facts.error}`)
   const specName = persistentVolume.metadata.name
   const mode = volumeMode(persistentVolume)
   const spec: VolumeSpec = { ...facts, specName, mode, readOnly, persistentVolume, claim, inlineMigrated: false }
@@ -71,26 +71,26 @@ function resolveBound(bound: BoundClaim, use: VolumeUse, context: SpecContext, r
 /** Inline volumes are always file systems, and never read-only by themselves (R114, R116, R117, R152). */
 function resolveInline(pod: Pod, volume: PodVolumeSource, context: SpecContext): Resolution {
   const inline = { mode: 'Filesystem', readOnly: false, source: volume } as const
-  const senseless = (why: string): Resolution => ({
+  const unusable = (why: string): Resolution => ({
     unresolved: { ...ofSource(volume), message: `volume ${volume.name} ${why}` },
   })
   const translation = translateInlineVolume(volume, podNamespace(pod))
   if (translation !== undefined && 'error' in translation) {
-    return senseless(`cannot be translated to CSI: ${translation.error}`)
+    return unusable(`cannot be translated to CSI: ${translation.error}`)
   }
   if (translation !== undefined) {
     const { persistentVolume } = translation
     const facts = pluginOfPersistentVolume(persistentVolume, context)
-    if ('error' in facts) return senseless(`cannot be mounted: ${facts.error}`)
+    if ('error' in facts) return unusable(`cannot be mounted: ${facts.error}`)
     const specName = persistentVolume.metadata.name
     return { spec: { ...facts, ...inline, specName, persistentVolume, inlineMigrated: true } }
   }
   const facts = pluginOfInline(volume, context)
-  if ('error' in facts) return senseless(`cannot be mounted: ${facts.error}`)
+  if ('error' in facts) return unusable(`cannot be mounted: ${facts.error}`)
   return { spec: { ...facts, ...inline, specName: volume.name, inlineMigrated: false } }
 }
 
-/** A source of kinds that Kubernetes has no more is known for what it is, if for nothing else. */
+/** A source of a plugin that Kubernetes has removed is known, though it cannot be used. */
 function ofSource(source: PodVolumeSource | PersistentVolume['spec']): Pick<Unresolved, 'cause' | 'mayBe'> {
   const { mayBe, removed } = judgeSource(source)
   return { cause: removed || mayBe.of === 'none' ? 'Unusable' : 'Unknown', mayBe }
@@ -100,7 +100,7 @@ function volumeMode(pv: PersistentVolume): VolumeMode {
   return pv.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem'
 }
 
-/** The mode must be set, and be the one that every use needs; used in both ways it can't be right (R116). */
+/** The mode must be set, and fit every use; no mode fits a volume that is both mounted and mapped (R116). */
 function modeFault(pv: PersistentVolume, use: VolumeUse): string | undefined {
   const mode = pv.spec.volumeMode
   if (!mode) return 'has no volumeMode'

@@ -1,36 +1,35 @@
-/** PersistentVolumes of plugins that have no VolumeAttachment: who has them stands in the status of Nodes alone (iscsi, fc, flexVolume). */
+/** PersistentVolumes without a VolumeAttachment (iscsi, fc, flexVolume): only the status of Nodes shows where they are attached. */
 import { apiLookup } from '../desired/api-lookup.ts'
-import { type DeviceSource, deviceSourceOf, isDeviceOf } from '../desired/device-source.ts'
+import { isDeviceOf } from '../devices/whose-device.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { PersistentVolume } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { uniqueVolumeName } from '../names/volume-names.ts'
+import type { DeviceSource } from '../plugins/plugin.ts'
 import { pluginOfPersistentVolume } from './volume-plugins.ts'
 
 export interface StatusVolume {
-  /** As the Node has it. */
+  /** The name in the Node's status. */
   readonly uniqueName: string
   readonly persistentVolume: PersistentVolume
   readonly source: DeviceSource
 }
 
-/** Of all that were read. */
+/** All that were read. */
 export const statusVolumes = onceFor((api: ApiSnapshot): readonly StatusVolume[] =>
   api.persistentVolumes.flatMap((persistentVolume): StatusVolume[] => {
-    const { iscsi, fc, flexVolume, volumeMode } = persistentVolume.spec
-    if (iscsi == null && fc == null && flexVolume == null) return []
+    // VolumeAttachments tell of these.
+    if (persistentVolume.spec.csi != null) return []
     const facts = pluginOfPersistentVolume(persistentVolume, { podUid: '', lookup: apiLookup(api), node: api.node })
-    if ('error' in facts) return []
+    if ('error' in facts || facts.attachability === 'notAttachable') return []
     const specName = persistentVolume.metadata.name
     // A flexVolume that is not attached here has no shared name yet (P7).
     const uniqueName = facts.attachability === 'unknown' ? uniqueVolumeName(facts.plugin, specName) : facts.uniqueName
-    const mode = volumeMode === 'Block' ? 'Block' : 'Filesystem'
-    const spec = { ...facts, specName, mode, readOnly: false, persistentVolume, inlineMigrated: false } as const
-    return [{ uniqueName, persistentVolume, source: deviceSourceOf(spec) }]
+    return [{ uniqueName, persistentVolume, source: { plugin: facts.plugin, specName, persistentVolume } }]
   }),
 )
 
-/** Those of which a global directory of this name may be. */
+/** Those to which a global directory of this name may belong. */
 export function statusVolumesAt(api: ApiSnapshot, plugin: string, name: string): readonly StatusVolume[] {
   return statusVolumes(api).filter(({ source }) => isDeviceOf(source, plugin, name))
 }

@@ -1,14 +1,14 @@
-/** Which of the kubelet's plugins a volume belongs to, and the unique name that follows (R003, R010, R019; P1-P9). */
+/** The kubelet's plugin of a volume, and the unique name that follows from it (R003, R010, R019; P1-P9). */
 import type { PersistentVolume, PodVolumeSource } from '../model/objects.ts'
 import type { SpecContext, SpecFacts, SpecFailure, SpecSource } from '../plugins/plugin.ts'
 import { PLUGINS } from '../plugins/registry.ts'
 
-/** Facts of an inline volume; no supporter and several are both errors (R003). */
+/** Facts of an inline volume; it is an error if no plugin matches, or several (R003). */
 export function pluginOfInline(inline: PodVolumeSource, context: SpecContext): SpecFacts | SpecFailure {
   return single({ inline }, context)
 }
 
-/** Facts of a PersistentVolume, already translated to CSI where it was in-tree. */
+/** Facts of a PersistentVolume, translated to CSI before if it was in-tree. */
 export function pluginOfPersistentVolume(
   persistentVolume: PersistentVolume,
   context: SpecContext,

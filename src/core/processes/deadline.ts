@@ -1,13 +1,16 @@
 import { StepFailed } from '../errors/operation-error.ts'
 
-/** Waits no longer than the deadline; what hangs is given up and named. */
+/** Waits no longer than the deadline. @param what is named if it does not answer @throws StepFailed TimedOut, stuck */
 export async function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       const message = `${what} did not answer within ${Math.round(ms / 10) / 100} s and was given up`
       reject(
-        new StepFailed('TimedOut', message, { stuck: true, hint: 'It may still end by itself; plan again later.' }),
+        new StepFailed('TimedOut', message, {
+          stuck: true,
+          hint: 'The call may still end by itself; plan again later.',
+        }),
       )
     }, ms)
   })
@@ -19,7 +22,7 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number, what: str
   }
 }
 
-/** Waits, and stops waiting as soon as the signal is aborted. */
+/** Waits for this long, or until the signal is aborted. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return
   await new Promise<void>((resolve) => {

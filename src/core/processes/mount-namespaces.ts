@@ -7,8 +7,9 @@ import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { kernelBytes, kernelText, namespaceOf } from '../trust/kernel.ts'
 
 /**
- * @param everyThread a thread may have a namespace of its own; nodes have ten times as many as processes, so that they are
- * asked only before a device is taken away. Of a process whose first thread has ended the others are asked always.
+ * @param everyThread read the namespace of every thread, which may have one of its own. A node has ten times as many threads
+ * as processes, so this is done only before a device is taken away. If the first thread of a process has ended, its other
+ * threads are always read.
  */
 export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): OtherNamespace[] {
   const seen = new Set([readlinkSync(`${proc}/self/ns/mnt`)])
@@ -20,14 +21,14 @@ export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): Other
     try {
       const namespace = readlinkSync(`${proc}/${pid}/ns/mnt`)
       if (seen.has(namespace)) return true
-      // In a chroot a process is shown no more of its namespace than lies there.
+      // In a chroot, mountinfo shows only the mounts below the process's root.
       if (wholeOnly && readlinkSync(`${proc}/${pid}/root`) !== '/') return false
       const table = parseMountinfo(kernelBytes(`${proc}/${pid}/mountinfo`))
       seen.add(namespace)
       found.push({ pid, process: processName(pid, proc), table })
       return true
     } catch {
-      // Ended meanwhile, or not ours to see: another process of the same namespace may still show it.
+      // It has ended, or may not be read: another process of the same namespace may still show it.
       return false
     }
   }
@@ -42,8 +43,8 @@ export function processIds(proc = '/proc'): number[] {
 }
 
 /**
- * Its threads, each of which has files and a namespace of its own if it wants: the first may have ended before them.
- * /proc answers to a thread's number as to a process's, but does not list it.
+ * The threads of a process. Each may have files and a namespace of its own, and the first one may have ended before the
+ * others. /proc also has a directory for each thread's number, but does not list it.
  */
 export function taskIds(pid: number, proc = '/proc'): number[] {
   try {
@@ -68,8 +69,8 @@ export function hasEnded(error: unknown): boolean {
 }
 
 /**
- * The first process, where it alone is out of reach: root of a machine may look into it, root of a sandbox that has one
- * of its own may not. It starts and reaps the others, and uses nobody's volume.
+ * Process 1, where it may not be read: root of a machine may read it, root of some sandboxes may not. It only starts and
+ * reaps other processes, and uses no volume.
  */
 export function isHiddenInit(pid: number, proc = '/proc'): boolean {
   return pid === 1 && namespaceOf(pid, 'mnt', proc) === undefined
@@ -84,8 +85,8 @@ export function processName(pid: number, proc = '/proc'): string {
 }
 
 /**
- * The namespace in which something is mounted on this very directory or file, whatever path it has there.
- * Removing it here would detach that mount there without a word (R036).
+ * Another mount namespace in which something is mounted on this very directory or file, whatever path it has there. Removing
+ * it here would silently detach that mount (R036).
  */
 export function mountedOnElsewhere(location: Location, others: readonly OtherNamespace[]): OtherNamespace | undefined {
   return others.find(({ table }) => isMountPoint(location, table))

@@ -1,28 +1,28 @@
 /**
- * Processes that volctl starts of its own program for what may hang: it can kill such a child, or leave it behind. Their
- * words are no commands, and nothing that anybody would type.
+ * Child processes of volctl's own program, for work that may hang: volctl can kill such a child, or abandon it. The argument
+ * that starts one is not a command, and nothing that a user would type.
  */
 const CHILDREN = ['ownership-walker', 'map-reader'] as const
 
 export type OwnChild = (typeof CHILDREN)[number]
 
-/** By the link of /proc: after a re-entry the program's own path may be none of this mount namespace (S6). */
+/** The command line, by the link in /proc: after a re-entry the program's path may not exist in this mount namespace (S6). */
 export function ownCommand(child: OwnChild): readonly string[] {
   const [, script = ''] = process.argv
-  return ['/proc/self/exe', ...process.execArgv, script, wordOf(child)]
+  return ['/proc/self/exe', ...process.execArgv, script, argumentOf(child)]
 }
 
 /**
- * Which child this process is; undefined: none. Whoever types the word at a terminal is none.
+ * Which child this process is; undefined: none. Typed at a terminal, the argument starts none.
  *
  * @param argv what follows the script
  */
-export function askedChild([word, ...others]: readonly string[]): OwnChild | undefined {
-  const child = others.length > 0 ? undefined : CHILDREN.find((each) => word === wordOf(each))
-  // Standard input is looked at last: it is made when it is asked for.
+export function askedChild([argument, ...others]: readonly string[]): OwnChild | undefined {
+  const child = others.length > 0 ? undefined : CHILDREN.find((each) => argument === argumentOf(each))
+  // Standard input is looked at last, since looking at it opens it.
   return child !== undefined && !process.stdin.isTTY ? child : undefined
 }
 
-function wordOf(child: OwnChild): string {
+function argumentOf(child: OwnChild): string {
   return `--internal-${child}`
 }

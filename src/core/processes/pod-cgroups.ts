@@ -1,12 +1,12 @@
 /**
- * Pods that have a process, by /proc/PID/cgroup: a witness of life that needs no container runtime (S9, N24-N28).
+ * Pods that have a process, by /proc/PID/cgroup: a witness that needs no container runtime (S9, N24-N28).
  *
  *     cgroupfs  /kubepods/burstable/pod<uid>/<container>
  *     systemd   /kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid, "-" as "_">.slice/…
  *
- * Guaranteed pods have no QoS level; `cgroupRoot`, nesting and cgroup namespaces put a prefix before. A UID may be a
- * random one, 32 hex digits (static pods), or whatever a static manifest says (S10). A pod in a pod, or in a container,
- * is of another kubelet, which runs in there: kind, k3d, minikube's and docker's containers.
+ * Guaranteed pods have no QoS level; `cgroupRoot`, nesting and cgroup namespaces add a prefix. A UID may be a random one, 32
+ * hex digits (static pods), or whatever a static manifest says (S10). A pod inside another pod's or a container's cgroup
+ * belongs to another kubelet, which runs in there: kind, k3d, minikube's and docker's containers.
  */
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
@@ -17,7 +17,7 @@ const ANYWHERE =
   /[/-]pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:\.slice)?(?=\/|$|:)/gm
 
 /**
- * UIDs that the text of one /proc/PID/cgroup names, whoever's pods they are. Empty for anything outside `kubepods`.
+ * All pod UIDs that the text of one /proc/PID/cgroup names, whichever kubelet they belong to. Empty outside of `kubepods`.
  */
 export function podUidsOfCgroup(text: string): readonly string[] {
   const { own, nested } = podsOfCgroup(text)
@@ -26,17 +26,17 @@ export function podUidsOfCgroup(text: string): readonly string[] {
 
 /** The pods that a process is in. */
 export interface PodsOfProcess {
-  /** Of this node's kubelet; of a static pod's UID maybe in two readings. */
+  /** Pods of this node's kubelet; a static pod's UID may appear in two readings. */
   readonly own: readonly string[]
-  /** Of a kubelet that runs in a pod or in a container of this node, or deeper (kind, k3d, docker in docker). */
+  /** Pods of a kubelet that runs in a pod or container of this node, or deeper (kind, k3d, docker in docker). */
   readonly nested: readonly string[]
 }
 
 /**
- * Whose pods a process is in (S9). A pod inside another pod's cgroup, or inside a container's, is of a kubelet that runs
- * in there; only the outer one is this node's. Where it is not sure that there is a container around it, it is this node's.
+ * Which pods a process is in, and whose they are (S9). A pod inside another pod's or a container's cgroup belongs to a
+ * kubelet that runs in there; only the outer pod is this node's. In doubt, a pod is this node's.
  *
- * @param bases cgroups of the containers that this node itself runs in: what lies below is not nested for their sake
+ * @param bases cgroups of the containers that this node itself runs in; these do not make a pod nested
  */
 export function podsOfCgroup(text: string, bases: readonly string[] = []): PodsOfProcess {
   // Seen from a cgroup namespace beside the pods, the first of the names may be missing.
@@ -58,7 +58,7 @@ export function podsOfCgroup(text: string, bases: readonly string[] = []): PodsO
 const NOWHERE: PodsOfProcess = { own: [], nested: [] }
 
 /**
- * Cgroups of the containers that a process runs in, one a hierarchy; none for one that runs in no container.
+ * Cgroups of the containers that a process runs in, one for each hierarchy; empty if it runs in no container.
  *
  * @param text of the /proc/PID/cgroup of a process of the node itself: process 1, the kubelet, the runtime
  */
@@ -107,9 +107,9 @@ function podsIn(path: string, base: number): readonly FoundPods[] {
 }
 
 /**
- * A container's own cgroup by what runtimes call it: an id of 64 hex digits, under cgroupfs alone, under systemd
- * `docker-ID.scope`, `cri-containerd-ID.scope`, `libpod-ID.scope`; LXC's, nspawn's and machined's by their forms. What a
- * person's own service manager runs, below a cgroup that he may write, is no more of this node than a container (S32).
+ * Names that runtimes give a container's cgroup: an id of 64 hex digits; under systemd `docker-ID.scope`,
+ * `cri-containerd-ID.scope`, `libpod-ID.scope`; and the forms of LXC, nspawn and machined. A user's own service manager counts
+ * like a container, since the user may write to its cgroups (S32).
  */
 const CONTAINERS: readonly RegExp[] = [
   /^(?:[a-z][a-z0-9.-]*[-.])?[0-9a-f]{64}(?:\.scope|\.slice)?$/,
@@ -134,7 +134,7 @@ function containerEnd(path: string, from: number): number {
 
 const RANDOM_UID = /^[0-9a-f]{8}(_[0-9a-f]{4}){3}_[0-9a-f]{12}$/
 
-/** systemd names turn "-" into "_"; a manifest's own UID may have had either. */
+/** systemd names have "_" for "-"; a UID from a static manifest may have contained either. */
 function unescaped(part: string): readonly string[] {
   const uid = part.replaceAll('_', '-')
   return RANDOM_UID.test(part) || !part.includes('_') ? [uid] : [uid, part]
@@ -148,12 +148,12 @@ export interface PodProcess {
   readonly containerId?: string
 }
 
-/** Undefined: the process is of no pod, or has ended. */
+/** Undefined: the process belongs to no pod, or has ended. */
 export function podOfProcess(pid: number, proc = '/proc'): PodProcess | undefined {
   return podProcessOf(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
 }
 
-/** Undefined: the process is of no pod. @param cgroup the text of its /proc/PID/cgroup */
+/** Undefined: the process belongs to no pod. @param cgroup the text of its /proc/PID/cgroup */
 export function podProcessOf(cgroup: string): PodProcess | undefined {
   const podUid = podUidsOfCgroup(cgroup).at(-1)
   if (podUid === undefined) return undefined

@@ -1,26 +1,27 @@
-/** Where volctl stands: may it change this node, or only read (S7). */
+/** In which namespaces and as whom volctl runs: may it change this node, or only read it (S7). */
+import type { RefusalCode } from '../codes/codes.ts'
 import { kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
 
 /** The initial PID namespace's inode number, the same on every kernel (PROC_PID_INIT_INO). */
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]'
 
-/** Why nothing may be changed from here, though reading is possible. `apply` refuses with the first. */
+/** Why volctl may only read here, and change nothing. `apply` refuses with the first. */
 export interface StandingObstacle {
   readonly rule: 'S6' | 'S7' | 'S8'
-  readonly code: string
+  readonly code: RefusalCode
   readonly message: string
   readonly hint: string
 }
 
-/** What /proc says of this process and of the one that stands for the node (the kubelet, else PID 1). */
+/** What /proc shows of this process and of the reference process for the node (the kubelet, else PID 1). */
 export interface StandingFacts {
   readonly uidMap: string
   readonly pidNamespace?: string
   /** PID namespace and root of the reference process; absent where they may not be read. */
   readonly referencePidNamespace?: string
   readonly referenceIsKubelet: boolean
-  /** A container runtime of root's is among the processes: this PID namespace holds the node's processes. */
+  /** A container runtime of root's runs in this PID namespace, so it is the node's. */
   readonly seesRuntime: boolean
   /** Mount id of the root directory, ours and the reference's. */
   readonly rootMountId?: number
@@ -46,7 +47,7 @@ export function readStandingFacts(
   }
 }
 
-/** Pure: every obstacle that these facts show. What may not be read counts against us. */
+/** Pure: every obstacle that these facts show. What may not be read counts as an obstacle. */
 export function standingObstacles(facts: StandingFacts): readonly StandingObstacle[] {
   const obstacles: StandingObstacle[] = []
   if (!isFullRange(facts.uidMap)) {
@@ -54,15 +55,15 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
       rule: 'S7',
       code: 'UserNamespace',
       message: `volctl runs in a user namespace (uid_map: ${facts.uidMap.replaceAll(/\s+/g, ' ').trim() || 'unreadable'})`,
-      hint: 'Run it as root of the host itself.',
+      hint: 'Run volctl as root of the host itself.',
     })
   }
   if (!isNodePidNamespace(facts)) {
     obstacles.push({
       rule: 'S7',
       code: 'PidNamespace',
-      message: "volctl's PID namespace is not the node's: processes of pods cannot be seen",
-      hint: 'In a container, run it with hostPID and --host-root.',
+      message: "volctl's PID namespace is not the node's, so the processes of pods cannot be seen",
+      hint: 'In a container, run volctl with hostPID and --host-root.',
     })
   }
   const { rootMountId, referenceRootMountId } = facts
@@ -71,25 +72,25 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
       rule: 'S6',
       code: 'NamespaceUnknown',
       message: "the node's mount namespace cannot be read from here",
-      hint: 'Run volctl as root, with the right to look at other processes (CAP_SYS_PTRACE).',
+      hint: 'Run volctl as root with CAP_SYS_PTRACE.',
     })
   } else if (rootMountId !== referenceRootMountId) {
     obstacles.push({
       rule: 'S7',
       code: 'Chroot',
       message: "volctl's root directory is not the root of the node's mount namespace: it runs in a chroot",
-      hint: 'Run it outside of the chroot, or in a container with --host-root.',
+      hint: 'Run volctl outside of the chroot, or in a container with --host-root.',
     })
   }
   return obstacles
 }
 
-/** Are the ids of this process others than the host's. */
+/** Does this process run in a user namespace, with user ids other than the host's. */
 export function isInUserNamespace(): boolean {
   return !isFullRange(kernelTextIfAny('/proc/self/uid_map') ?? '')
 }
 
-/** Does this process's /proc have every process of the machine, as far as it has them at all. */
+/** Is this the machine's initial PID namespace, whose /proc can show every process. */
 export function isInInitialPidNamespace(): boolean {
   return namespaceOf('self', 'pid') === INITIAL_PID_NAMESPACE
 }
@@ -100,8 +101,8 @@ function isFullRange(uidMap: string): boolean {
 }
 
 /**
- * The initial namespace, or the one in which the node's own processes are: a node may be a container itself (kind), and
- * then the kubelet or the runtime is beside us.
+ * The initial namespace, or the one that has the node's own processes: a node may be a container itself (kind), and then the
+ * kubelet or the runtime runs in the same namespace.
  */
 function isNodePidNamespace(facts: StandingFacts): boolean {
   const { pidNamespace, referencePidNamespace } = facts

@@ -7,8 +7,8 @@
 import { baseName } from '../actual/tree.ts'
 import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
-import { STATE_FILES } from '../names/state-files.ts'
 import type { Basis, FileIdentity, Operation, StepOp } from '../plan/plan.ts'
+import { STATE_FILES } from '../plugins/state-files.ts'
 import type { PlanContext } from './context/context.ts'
 
 const REMOVING: ReadonlySet<StepOp> = new Set(['unlink', 'rmdir', 'deleteContent'])

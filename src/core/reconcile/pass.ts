@@ -8,7 +8,7 @@
 import type { Findings } from '../plan/draft.ts'
 import type { PlanContext } from './context/context.ts'
 import { mountOrAttachVolumes } from './mount-volumes/mount-volumes.ts'
-import { reportLazyMemory } from './obstacles/lazily-detached.ts'
+import { reportLazyMemory } from './obstacles/lazy-detachments.ts'
 import { removeOrphanPodDirs } from './remove-orphan-pod-dirs.ts'
 import { detachVolumes } from './unmount-detach-devices/detach-volumes.ts'
 import { unmapDevices } from './unmount-detach-devices/unmap-devices.ts'

@@ -1,11 +1,11 @@
 /** From a node's state to what the phases of a pass read: classes, desired state, what is staged, who uses it. */
 
 import { ActualInputs } from '../actual/actual-inputs.ts'
-import { blockVolumes } from '../actual/block-volumes.ts'
 import { stagedVolumes } from '../actual/staged-volumes.ts'
 import { readStateFile } from '../actual/state-file.ts'
 import { parentOf } from '../actual/tree.ts'
 import { ApiObjects } from '../desired/api-objects.ts'
+import { blockVolumes } from '../devices/block-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
@@ -14,6 +14,7 @@ import { csiUniqueName } from '../names/volume-names.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { desiredStateOfPods } from '../populator/populate.ts'
 import type { DiskRecord, OnDisk, PlanContext } from './context/context.ts'
+import { namedPods } from './pods/named-pods.ts'
 import { classifyPods } from './pods/pod-classes.ts'
 import { judgeStaticSources } from './pods/static-sources.ts'
 import { findVolumeUsers } from './pods/volume-users.ts'
@@ -41,7 +42,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
   return {
     inputs,
     objects,
-    options,
+    options: options.pods === undefined ? options : { ...options, pods: namedPods(options, classes).pods },
     classes,
     witnesses,
     statics,
@@ -92,6 +93,7 @@ function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
 
 function kubeletState(kubelet: NodeState['snapshot']['kubelet']): PlanInputs['kubelet'] {
   if (kubelet === undefined) return { state: 'unknown' }
-  const state = kubelet.running ? 'running' : kubelet.mayReturn ? 'mayReturn' : 'stopped'
-  return { state, ...defined({ note: kubelet.note }) }
+  const { running, mayReturn, note, unit } = kubelet
+  const state = running ? 'running' : mayReturn ? 'mayReturn' : 'stopped'
+  return { state, ...defined({ note, unit }) }
 }

@@ -7,7 +7,7 @@ import type { PlanContext } from './context/context.ts'
 import { behindLinkObstacle } from './context/unread.ts'
 import { coveredObstacle } from './obstacles/covered.ts'
 import { deadDriverObstacle } from './obstacles/dead-drivers.ts'
-import { lazilyDetachedRule, lazyMemoryObstacle } from './obstacles/lazily-detached.ts'
+import { lazilyDetachedRule, lazyMemoryObstacle } from './obstacles/lazy-detachments.ts'
 import { oddPathObstacle } from './obstacles/odd-paths.ts'
 
 /** Asked of each operation by itself when its phase adds it, so that operations that come after it know. */

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../codes/codes.ts'
 import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
@@ -59,7 +60,7 @@ export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapsh
     throw damaged(
       name,
       'NotASnapshot',
-      `its kind is ${shownField(kind)}, not ${KIND}`,
+      `kind is ${shownField(kind)}, not ${KIND}`,
       'Write one with: volctl snapshot -o FILE',
     )
   }
@@ -67,7 +68,7 @@ export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapsh
     throw damaged(
       name,
       'SnapshotVersion',
-      `its apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`,
+      `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`,
       'Use the volctl that wrote it, or write a new snapshot with this one.',
     )
   }
@@ -78,12 +79,12 @@ export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapsh
 
 function requireBoundedTable(table: string, name: string): void {
   if (table.length > MAX_MOUNT_TABLE) {
-    throw damaged(name, 'SnapshotTooLarge', `its mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
+    throw damaged(name, 'SnapshotTooLarge', `the mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
   }
   let lines = 0
   for (let at = table.indexOf('\n'); at !== -1; at = table.indexOf('\n', at + 1)) {
     if (++lines > MAX_MOUNTS) {
-      throw damaged(name, 'SnapshotTooLarge', `its mount table has more than ${MAX_MOUNTS} lines`)
+      throw damaged(name, 'SnapshotTooLarge', `the mount table has more than ${MAX_MOUNTS} lines`)
     }
   }
 }
@@ -103,12 +104,12 @@ async function readBounded(path: string, pipeMs: number): Promise<Source> {
   } catch (error) {
     if (error instanceof TooLarge) throw damaged(path, 'SnapshotTooLarge', error.message, undefined, error)
     if (error instanceof TooSlow) throw damaged(path, 'SnapshotUnreadable', error.message, SAVE_FIRST, error)
-    const why = errnoOf(error) === 'ENOENT' ? 'there is no such file' : troubleText(error)
+    const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
     throw damaged(path, 'SnapshotUnreadable', why, 'Check the path.', error)
   }
 }
 
-const SAVE_FIRST = 'Save it to a file first, and give that.'
+const SAVE_FIRST = 'Save the snapshot to a file first, and give that file.'
 
 function decompressed(bytes: Buffer, name: string): Buffer {
   if (!isGzip(bytes)) return bytes
@@ -120,7 +121,7 @@ function decompressed(bytes: Buffer, name: string): Buffer {
     throw damaged(
       name,
       'SnapshotTruncated',
-      truncated ? 'it is cut off' : `it cannot be unpacked: ${errorMessage(error)}`,
+      truncated ? 'the file is cut off' : `the file cannot be decompressed: ${errorMessage(error)}`,
       undefined,
       error,
     )
@@ -129,7 +130,7 @@ function decompressed(bytes: Buffer, name: string): Buffer {
 
 function damaged(
   name: string,
-  code: string,
+  code: ErrorCode,
   why: string,
   hint = 'Take the snapshot again: volctl snapshot -o FILE',
   cause?: unknown,

@@ -48,7 +48,7 @@ export async function readSource(path: string, limits: SourceLimits): Promise<So
 
 async function readDescriptor(fd: number, limits: SourceLimits): Promise<Source> {
   const stats = fstatSync(fd)
-  if (isatty(fd)) throw new Unreadable('it is a terminal')
+  if (isatty(fd)) throw new Unreadable('a terminal, not a file')
   // A socket, too, may be what a program is given as its input.
   if (stats.isFIFO() || stats.isSocket()) return readPipe(fd, limits)
   requireReadable(stats)
@@ -62,7 +62,7 @@ function inOnePiece(fd: number, { maxBytes }: SourceLimits): Source {
 function requireReadable(stats: Stats): void {
   if (stats.isFile() || stats.isFIFO()) return
   const kind = kindOf(stats)
-  throw new Unreadable(kind === 'a file' ? 'it is not a plain file' : `it is ${kind}`)
+  throw new Unreadable(kind === 'a file' ? 'not a plain file' : `${kind}, not a plain file`)
 }
 
 /** @param before waits until somebody writes; what it has read comes first. The descriptor is closed. */
@@ -82,9 +82,12 @@ async function readPipe(
     if (stream === undefined) closeSync(fd)
     if (!signal.aborted) throw error
     const time = `within ${pipeMs / 1000} s`
-    throw new TooSlow(stream === undefined ? `nobody has written to it ${time}` : `it did not end ${time}`, {
-      cause: error,
-    })
+    throw new TooSlow(
+      stream === undefined ? `nothing was written to the pipe ${time}` : `the data did not end ${time}`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 

@@ -159,6 +159,7 @@ export const snapshotShape = kept<NodeSnapshot>({
     nodeName: text,
     nodeNameFrom: word,
     pid: number,
+    unit: text,
     args: keptList(text),
     config: keptRecord(anything),
     note: text,

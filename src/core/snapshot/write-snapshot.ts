@@ -27,6 +27,6 @@ export function writeSnapshot(snapshot: NodeSnapshot, path: string, name = path)
 export function snapshotNotWritten(name: string, cause: unknown): VolctlError {
   return new VolctlError('SnapshotNotWritten', `snapshot ${name}: ${troubleText(cause)}`, {
     cause,
-    hint: 'Name a plain file in a directory that exists, that you may write, and that has room; or -, for standard output.',
+    hint: 'Give a plain file in an existing, writable directory with free space; or "-" for standard output.',
   })
 }

@@ -153,7 +153,7 @@ function lookOver(bytes: Uint8Array, maxDepth: number, most: number): void {
       }
       continue
     }
-    if (values > most) throw new JsonLimitError('TooManyValues', `holds more than ${most} values`)
+    if (values > most) throw new JsonLimitError('TooManyValues', `has more than ${most} values`)
   }
 }
 

@@ -12,7 +12,7 @@
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { isMissing } from '../errors/errors.ts'
 import { kernelBytes, kernelText, linkIfAny, listIfAny, namespaceOf } from './kernel.ts'
-import { runCommand } from './programs.ts'
+import { askProgram } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
 
@@ -126,7 +126,7 @@ export async function whyNotHostsMounts(process: PinnedProcess, proc = '/proc'):
 async function ownerOf(mountNamespace: string): Promise<string | undefined> {
   const number = numberOf(mountNamespace)
   const columns = ['--noheadings', '--raw', '--output', 'NS,ONS']
-  const { stdout } = await runCommand('lsns', ['--type', 'mnt', ...columns], LSNS_DEADLINE_MS).catch(() => ({
+  const { stdout } = await askProgram('lsns', ['--type', 'mnt', ...columns], LSNS_DEADLINE_MS).catch(() => ({
     stdout: '',
   }))
   const owner = stdout

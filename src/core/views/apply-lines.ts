@@ -60,7 +60,7 @@ export function closing(result: ApplyResult, paint: Palette): string {
   const { outcomes, left, after, interrupted } = result
   return [
     `\n${paint.bold(`Apply: ${tally(outcomes)}.`)}${deletedText(outcomes)}\n`,
-    interrupted ? paint.warn('Interrupted: what was not started stays as it was.\n') : '',
+    interrupted ? paint.warn('Interrupted: operations that were not started changed nothing.\n') : '',
     leftText(left, after, paint),
   ].join('')
 }
@@ -83,7 +83,7 @@ function deletedText(outcomes: readonly Outcome[]): string {
 }
 
 function leftText(left: readonly Operation[] | undefined, after: Plan | undefined, paint: Palette): string {
-  if (left === undefined) return 'What is left was not read: run volctl plan.\n'
+  if (left === undefined) return 'The node was not read again: volctl plan shows what is left to do.\n'
   const waiting = after === undefined || after.waiting.length === 0 ? '' : ` ${after.waiting.length} waiting.`
   if (left.length === 0) return `Nothing is left to do.${waiting}\n`
   const kinds: Partial<Record<Operation['kind'], number>> = {}

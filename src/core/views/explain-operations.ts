@@ -11,7 +11,7 @@ export function operationsText(operations: readonly Operation[], wide: boolean, 
   if (operations.length === 0) return ''
   const numbers = new Map(operations.map(({ id }, index) => [id, index + 1]))
   const lines = operations.map((operation, index) => {
-    const { kind, pod, volume, reason, rule, blocked, after, steps, deletes, kubeletWould } = operation
+    const { kind, pod, volume, reason, blocked, after, steps, deletes, kubeletWould } = operation
     const number = `  ${`${index + 1}`.padEnd(3)}`
     const indent = ' '.repeat(number.length)
     const first = numberRanges(after.flatMap((id) => numbers.get(id) ?? []).toSorted((a, b) => a - b))
@@ -20,7 +20,7 @@ export function operationsText(operations: readonly Operation[], wide: boolean, 
     return [
       wrapped(number, title, width, blocked === undefined ? paint.bold : paint.warn),
       blocked === undefined ? '' : wrapped(indent, `blocked, ${blocked.code}: ${blocked.message}`, width, paint.warn),
-      wrapped(indent, `${reason} (${rule}): ${messageOf(operation, wide ? undefined : operations[index - 1])}`, width),
+      wrapped(indent, `${reason}: ${messageOf(operation, wide ? undefined : operations[index - 1])}`, width),
       lost === '' ? '' : wrapped(indent, `deletes ${lost}`, width, paint.warn),
       kubeletWould === undefined ? '' : wrapped(indent, `the kubelet would ${kubeletWould}`, width, paint.dim),
       stepsText(steps, wide, indent, paint),

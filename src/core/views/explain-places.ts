@@ -42,6 +42,6 @@ function placeText(place: Place, namesPod: boolean, paint: Palette, width: Width
 }
 
 function mountText({ id, dev, root, fsType, source, readOnly }: MountView): string {
-  const part = root === '/' ? '' : `, ${root} of it`
-  return `${fsType} of ${source || 'no source'} (${dev})${part}, mount ${id}, ${readOnly ? 'read-only' : 'read-write'}`
+  const part = root === '/' ? '' : `, directory ${root}`
+  return `${fsType} of ${source || 'no source'} (${dev})${part}, mount ID ${id}, ${readOnly ? 'read-only' : 'read-write'}`
 }

@@ -1,6 +1,6 @@
 /**
- * The answer of `volctl explain` on a screen. The verdict stands first and what to do last, where a terminal shows it;
- * `wide` adds all of every volume, every decision, and what the codes mean.
+ * The answer of `volctl explain` on a screen. The verdict stands first and what to do near the end, where a terminal shows
+ * it; the last line names the rules. `wide` adds all of every volume, every decision, and what the codes mean.
  */
 import type { Advice, Explanation, Fact, HoldersView, PodView, ProcessView } from '../explain/explanation.ts'
 import { firstFew } from '../lang/first-few.ts'
@@ -22,9 +22,9 @@ export function renderExplanation(answer: Explanation, paint: Palette, wide: boo
     wrapped('', `${subject.kind} ${subject.name} on node ${node}, as of ${createdAt}`, width, paint.bold),
     '\n',
     wrapped('Verdict: ', verdictText(verdict), width, colourOf(verdict, paint)),
-    refused === undefined ? '' : wrapped('Refused: ', `${refused.rule}: ${refused.message}`, width, paint.bad),
+    refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
     factsText(answer.identity, paint, width),
-    places.length === 0 ? '' : `\n${paint.bold('There:')}\n${placesText(places, paint, width)}`,
+    places.length === 0 ? '' : `\n${paint.bold('Paths:')}\n${placesText(places, paint, width)}`,
     podsText(answer.pods, paint, width),
     few ? '' : volumesTable(volumes, paint),
     ...(few ? volumes : []).map((volume) => volumeBlock(volume, said, paint, width)),
@@ -36,33 +36,39 @@ export function renderExplanation(answer: Explanation, paint: Palette, wide: boo
     adviceText(answer.advice, wide, paint, width),
     complete
       ? ''
-      : `\n${wrapped('', 'Not complete: something that may matter could not be known; see the problems.', width, paint.warn)}`,
+      : `\n${wrapped('', 'Not complete: something that may matter could not be read; see the problems.', width, paint.warn)}`,
+    rulesText(answer, wide, paint, width),
   ].join('')
+}
+
+/** The rules that were followed, in the order in which the answer comes to them; `wide` has those of the decisions too. */
+function rulesText(answer: Explanation, wide: boolean, paint: Palette, width: Width): string {
+  const { refused, verdict, pods, volumes, operations, waiting, decisions } = answer
+  const parts = [verdict, ...pods, ...volumes.map((volume) => volume.verdict), ...operations, ...waiting]
+  const all = [...(refused === undefined ? [] : [refused]), ...parts, ...(wide ? decisions : [])]
+  const rules = [...new Set(all.flatMap(({ rule }) => rule ?? []))]
+  if (rules.length === 0) return ''
+  return `\n${wrapped('Rules: ', `${rules.join(', ')} (to read one: volctl explain ${rules[0]})`, width, paint.dim)}`
 }
 
 function factsText(facts: readonly Fact[], paint: Palette, width: Width): string {
   const labels = Math.max(0, ...facts.map(({ label }) => label.length)) + 2
   const lines = facts.map(({ label, value, from }) => wrapped(`  ${label.padEnd(labels)}`, `${value} (${from})`, width))
-  return `\n${paint.bold('What it is:')}\n${lines.join('')}`
+  return `\n${paint.bold('Identity:')}\n${lines.join('')}`
 }
 
 function podsText(pods: readonly PodView[], paint: Palette, width: Width): string {
   if (pods.length === 0) return ''
-  const lines = pods.map(({ pod, class: name, why, rule, phase, deletedAt, signsOfLife }) => {
+  const lines = pods.map(({ pod, class: name, why, phase, deletedAt, signsOfLife }) => {
     const details = [
       ...(phase === undefined ? [] : [phase]),
       ...(deletedAt === undefined ? [] : [`deleted at ${deletedAt}`]),
-      ...(signsOfLife.length === 0 ? [] : [`runs: ${signsOfLife.join(', ')}`]),
+      ...(signsOfLife.length === 0 ? [] : [`signs of life: ${signsOfLife.join(', ')}`]),
     ]
     const uid = pod.name === undefined ? '' : ` (${pod.uid})`
     return [
       wrapped('  ', `${podText(pod)}${uid}`, undefined),
-      wrapped(
-        '    ',
-        `${name}: ${why} (${rule})${details.length === 0 ? '' : `; ${details.join('; ')}`}`,
-        width,
-        paint.dim,
-      ),
+      wrapped('    ', `${name}: ${why}${details.length === 0 ? '' : `; ${details.join('; ')}`}`, width, paint.dim),
     ].join('')
   })
   return `\n${paint.bold(pods.length === 1 ? 'Pod:' : 'Pods:')}\n${lines.join('')}`
@@ -73,8 +79,8 @@ interface Note {
   readonly text: string
 }
 
-function waitingNote({ kind, code, message, rule, pod, volume }: Waiting): Note {
-  return { code, text: `${kind} ${subjectsText(pod, volume)}: ${message} (${rule})` }
+function waitingNote({ kind, code, message, pod, volume }: Waiting): Note {
+  return { code, text: `${kind} ${subjectsText(pod, volume)}: ${message}` }
 }
 
 function problemNote({ code, severity, message }: Problem): Note {
@@ -96,7 +102,7 @@ function notesText(
 function decisionsText({ decisions }: Explanation, paint: Palette, width: Width): string {
   if (decisions.length === 0) return ''
   const lines = decisions.map(
-    ({ path, rule, why }) => `${wrapped('  ', path, undefined)}${wrapped('    ', `${rule}: ${why}`, width, paint.dim)}`,
+    ({ path, why }) => `${wrapped('  ', path, undefined)}${wrapped('    ', why, width, paint.dim)}`,
   )
   return `\n${paint.bold('Decisions:')}\n${lines.join('')}`
 }
@@ -116,7 +122,9 @@ function holdersText(
     ...kernel.map((text) => wrapped('  ', text, width)),
   ]
   const nobody =
-    known && lines.length === 0 ? [wrapped('  ', notes.length === 0 ? 'nobody' : 'nobody that can be seen', width)] : []
+    known && lines.length === 0
+      ? [wrapped('  ', notes.length === 0 ? 'nobody' : 'nobody, as far as visible', width)]
+      : []
   const unseen = notes.map((note) => wrapped('  ', note, width, paint.warn))
   return `\n${paint.bold('Held by:')}\n${[...lines, ...nobody, ...unseen].join('')}`
 }

@@ -41,9 +41,8 @@ export function colourOf({ state }: Verdict, paint: Palette): (text: string) => 
   return state === 'problem' ? paint.bad : paint.warn
 }
 
-export function verdictText({ message, code, rule }: Verdict): string {
-  const why = [code, rule].filter((each) => each !== undefined).join(', ')
-  return why === '' ? message : `${message} (${why})`
+export function verdictText({ message, code }: Verdict): string {
+  return code === undefined ? message : `${message} (${code})`
 }
 
 /** What stands in the answer already. */

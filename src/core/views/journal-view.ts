@@ -14,7 +14,7 @@ export function renderJournal({ applies, damaged }: PastApplies, wide: boolean, 
     ({ file, line, why }) =>
       `${paint.warn('note')}     ${terminalSafe(`${file}, line ${line} cannot be read: ${why}`)}\n`,
   )
-  if (parts.length === 0) parts.push('No apply is on record.\n')
+  if (parts.length === 0) parts.push('The journal has no applies.\n')
   return `${parts.join('\n')}${notes.length > 0 ? `\n${notes.join('')}` : ''}`
 }
 
@@ -39,7 +39,7 @@ function userText({ by }: PastApply): string {
 }
 
 function endText({ begunAt, endedAt, exit, interrupted }: PastApply): string {
-  if (endedAt === undefined) return 'no end on record: killed, or at work'
+  if (endedAt === undefined) return 'no end recorded: killed, or still running'
   const took = Date.parse(endedAt) - Date.parse(begunAt)
   const time = Number.isNaN(took) || took < 0 ? '' : ` after ${formatDuration(took)}`
   return `exit ${exit}${interrupted ? ' (interrupted)' : ''}${time}`
@@ -71,7 +71,7 @@ function operationText(operation: PastOperation, wide: boolean, paint: Palette):
   const gone = deleted === undefined ? '' : `  deleted ${count(deleted.files, 'file')}, ${bytesText(deleted.bytes)}`
   const lines = [`  ${colour(state.padEnd(11))}  ${subject(name)}${time}${gone}`]
   if (state === 'unfinished')
-    lines.push(indented('it was begun and its end is not on record: volctl plan shows what is left'))
+    lines.push(indented('began, but no end is recorded: volctl plan shows what is left to do'))
   else if (state !== 'done') {
     lines.push(indented(`${code === undefined ? '' : `${code}: `}${message ?? ''}`))
     if (hint !== undefined) lines.push(indented(hint))
@@ -82,10 +82,10 @@ function operationText(operation: PastOperation, wide: boolean, paint: Palette):
 
 function detailLines({ id, begunAt, reason, why, steps = [], stateFiles = [], lazy = [] }: PastOperation): string[] {
   return [
-    indented(`id ${id}${begunAt === undefined ? ', never begun' : `, begun at ${begunAt}`}`),
+    indented(`ID ${id}${begunAt === undefined ? ', never started' : `, started at ${begunAt}`}`),
     ...(why === undefined ? [] : [indented(`${reason ?? ''}: ${why}`)]),
     ...steps.map(({ op, target, detail }) => indented(`${op} ${target}${detail ? ` (${detail})` : ''}`)),
-    ...stateFiles.map(({ path, content }) => indented(`${path} held ${content.trim()}`)),
+    ...stateFiles.map(({ path, content }) => indented(`${path} contained ${content.trim()}`)),
     ...lazy.map((path) => indented(`${path} was detached lazily`)),
   ]
 }

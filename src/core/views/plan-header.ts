@@ -5,7 +5,7 @@ import { count } from './words.ts'
 
 /**
  * What a person must have seen before saying yes (S31): which cluster and as whom, whether this is the machine that
- * the Node object describes, what the kubelet is doing, how much of the node's pods is gone, which guards are unjudged.
+ * the Node object describes, what the kubelet is doing, how many pods of the node are orphaned, which rules are not judged.
  */
 export function planHeader(plan: Plan, paint: Palette): string {
   const { inputs } = plan
@@ -16,20 +16,17 @@ export function planHeader(plan: Plan, paint: Palette): string {
     ['Kubelet', kubeletText(inputs.kubelet, paint)],
     ['Runtime', `${terminalSafe(inputs.runtime.source)}, ${count(inputs.runtime.pods, 'pod')}`],
     ['Pods', podsText(inputs, paint)],
-    ...inputs.unjudged.map(({ rule, message }): [string, string] => [
-      'Not judged',
-      paint.warn(`${rule}: ${terminalSafe(message)}`),
-    ]),
+    ...inputs.unjudged.map(({ message }): [string, string] => ['Not judged', paint.warn(terminalSafe(message))]),
   ]
   return rows.map(([label, text]) => `${`${label}:`.padEnd(12)}${text}\n`).join('')
 }
 
 function nodeText({ node, bootID, inputs: { machine } }: Plan, paint: Palette): string {
   const differs = (machine.contradictions ?? []).map(({ field, accepted }) => (accepted ? `${field}, accepted` : field))
-  const but = differs.length === 0 ? '' : `; not this host's: ${differs.join('; ')}`
+  const but = differs.length === 0 ? '' : `; different: ${differs.join('; ')}`
   const matches = machine.matches
-    ? `${paint.good('the Node object is this machine')}${paint.warn(but)}`
-    : paint.bad(`NOT shown to be the machine of this Node object${but}`)
+    ? `${paint.good('matches the Node object')}${paint.warn(but)}`
+    : paint.bad(`NOT proven to be the machine of this Node object${but}`)
   const boot = machine.bootID ?? bootID
   return `${terminalSafe(node)} (${matches}${boot === undefined ? '' : `; boot ${terminalSafe(boot)}`})`
 }
@@ -47,27 +44,28 @@ function apiText(api: PlanInputs['api'], paint: Palette): string {
 }
 
 const INSECURE = {
-  TlsNotVerified: 'certificate not verified: anybody between could answer',
-  PlainHttp: 'plain http: anybody between could read the credential, and answer',
+  TlsNotVerified: 'certificate not verified: anyone on the network path could answer',
+  PlainHttp: 'plain http: anyone on the network path could read the credential, and answer',
 } as const
 
 const KUBELET = {
-  running: 'runs',
-  mayReturn: 'is down but may come back',
-  stopped: 'is stopped and stays so',
+  running: 'running',
+  mayReturn: 'down, but may come back',
+  stopped: 'stopped',
   unknown: 'unknown',
 } as const
 
-function kubeletText({ state, note }: PlanInputs['kubelet'], paint: Palette): string {
+function kubeletText({ state, note, unit }: PlanInputs['kubelet'], paint: Palette): string {
   const text = state === 'stopped' ? KUBELET[state] : paint.warn(KUBELET[state])
-  return note === undefined ? text : `${text} (${terminalSafe(note)})`
+  const more = note ?? unit
+  return more === undefined ? text : `${text} (${terminalSafe(more)})`
 }
 
 function podsText({ pods, actual }: PlanInputs, paint: Palette): string {
-  const gone = `${pods.gone} of ${pods.onDisk} gone`
+  const orphaned = `${pods.gone} orphaned`
   return [
     `${pods.listed} in the API`,
-    `${actual.podDirs} with a directory here`,
-    pods.gone > 0 ? paint.bold(gone) : gone,
+    count(actual.podDirs, 'pod directory', 'pod directories'),
+    pods.gone > 0 ? paint.bold(orphaned) : orphaned,
   ].join(', ')
 }

@@ -28,7 +28,7 @@ export function renderPlan(plan: Plan, paint: Palette, detail: PlanDetail): stri
     waitingText(plan, paint),
     problemsText(plan.problems, paint),
     `\n${paint.bold(summaryLine(plan))}\n`,
-    plan.complete ? '' : paint.warn('Not complete: something that may matter could not be known; see the problems.\n'),
+    plan.complete ? '' : paint.warn('Not complete: something that may matter could not be read; see the problems.\n'),
   ].join('')
 }
 

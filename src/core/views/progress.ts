@@ -1,6 +1,7 @@
 import { formatDuration } from '../lang/duration.ts'
 import type { ApplyEvent } from '../plan/events.ts'
 import { isEnd, subject } from './apply-lines.ts'
+import { cutToWidth } from './text-width.ts'
 
 const REDRAW_MS = 200
 const CLEAR_BELOW = '\u001b[0J'
@@ -84,7 +85,7 @@ export class Progress implements Disposable {
       .values()
       .take(most)
       .map(({ event, since, step }) =>
-        `  ${formatDuration(this.#now() - since).padStart(6)}  ${subject(event)}  ${step}`.slice(0, width).trimEnd(),
+        cutToWidth(`  ${formatDuration(this.#now() - since).padStart(6)}  ${subject(event)}  ${step}`, width).trimEnd(),
       )
     const hidden = this.#running.size - most
     const more = hidden > 0 ? `, ${hidden} more running` : ''

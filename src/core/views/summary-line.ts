@@ -8,7 +8,7 @@ export function summaryLine(plan: Plan): string {
     ...(summary.blocked > 0 ? [`${summary.blocked} blocked`] : []),
     ...(summary.waiting > 0 ? [`${summary.waiting} waiting`] : []),
     ...(summary.problems > 0 ? [count(summary.problems, 'problem')] : []),
-    ...(summary.filtered > 0 ? [`${summary.filtered} left out by your flags`] : []),
+    ...(summary.filtered > 0 ? [`${summary.filtered} left out by flags`] : []),
   ]
   const todo = groupCounts(summary.operations)
   if (todo.length > 0) return `Plan: ${[todo.join(', '), ...rest].join('; ')}.`
@@ -16,7 +16,7 @@ export function summaryLine(plan: Plan): string {
   // Of what was not seen nothing is promised (S3).
   return plan.complete
     ? 'Nothing to do: every volume on this node is as it should be.'
-    : 'Nothing to do: no operation is needed as far as could be seen.'
+    : 'Nothing to do: no operation is needed, as far as volctl could read the node.'
 }
 
 /** `3 unmount`, `1 device`, in the order of the groups; blocked operations are counted too. */

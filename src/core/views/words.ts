@@ -29,7 +29,7 @@ export function bytesText(bytes: number): string {
 /** What an operation deletes for good, or ''. */
 export function deletesText(deletes: Operation['deletes']): string {
   if (deletes === undefined) return ''
-  if (deletes.counted === false) return 'what it holds (not counted)'
+  if (deletes.counted === false) return 'tmpfs content, size unknown'
   return `${count(deletes.files, 'file')}, ${bytesText(deletes.bytes)}`
 }
 

@@ -1,4 +1,4 @@
-/** Requests to a driver's node service, field by field (C52, C55-C62, C100; upstream's tables, C 11.4 and 11.5). */
+/** Requests to a driver's node service, field by field (C52, C55-C62, C100; upstream's tables). */
 import { describe, expect, it } from 'vitest'
 import { type CsiFacts, expandRequest, publishRequest, stageRequest } from '../../../src/core/apply/csi/csi-requests.ts'
 import { publishState, stageState } from '../../../src/core/apply/csi/csi-state-file.ts'

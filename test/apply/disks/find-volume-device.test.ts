@@ -68,14 +68,14 @@ describe('a device that is in use, while that of the volume is not known (S21)',
         fixture.host.blockTree = recordDisks(`${fixture.directory}/parts`, disks)
         mount('/backup', '8:17', { source: '/dev/sdb1' })
       },
-      who: /\/dev\/sdb1 is in use here.*\/backup/,
+      who: /\/dev\/sdb1, which belongs to no known volume, is in use.*\/backup/,
     },
   ])('$name: the detach waits for a person, who is told the flag', async ({ use, who }) => {
     use()
     const { state, message, hint } = await detach()
     expect(state).toBe('DeviceUnknown')
     expect(message).toMatch(who)
-    expect(hint).toMatch(/--device pv=\/dev\/sdb1? if that is the volume's, --device pv=none/)
+    expect(hint).toMatch(/--device pv=\/dev\/sdb1? if that is the volume's device, or --device pv=none/)
     expect((await detach('none')).state).toBe('done')
   })
 
@@ -201,7 +201,7 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
       {
         name: 'the place of a file system that is mounted nowhere',
         use: () => void fixture.host.hidden.push({ ...hidden, device: 'sdb', dev: '8:16' }),
-        who: 'an ext4 file system on sdb is mounted nowhere',
+        who: 'the ext4 file system on /dev/sdb is still in use but mounted nowhere',
       },
     ])('is refused before the driver is called while its device is $name', async ({ use, who }) => {
       attach({ devicePath: '/dev/sdb' })
@@ -239,5 +239,8 @@ it('a detach whose attachment tells the device is not held up by what is hidden 
   attach({ devicePath: '/dev/sdb' })
   expect((await detach()).state).toBe('done')
   attach({ devicePath: '/dev/sdc' })
-  expect(await detach()).toMatchObject({ state: 'HeldBy', message: expect.stringContaining('ext4 file system on sdc') })
+  expect(await detach()).toMatchObject({
+    state: 'HeldBy',
+    message: expect.stringContaining('ext4 file system on /dev/sdc'),
+  })
 })

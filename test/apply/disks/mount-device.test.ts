@@ -1,7 +1,7 @@
 /** Upstream's TestSafeFormatAndMount without mkfs (P128, S15), and what a device may be busy with. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
-import type { Step } from '../../../src/core/plan/plan.ts'
+import type { StepOf } from '../../../src/core/plan/plan.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
 import { Fixture, operation, POD, planOf, ROOT } from '../apply-fixture.ts'
 
@@ -42,8 +42,8 @@ function scripted(script: Script, stat = '61b0 8 10'): void {
   }
 }
 
-async function run(given: Partial<Step> = {}) {
-  const step: Step = { op: 'mountDevice', target: GLOBAL, source: '/dev/disk/by-id/one', ...given }
+async function run(given: Partial<StepOf<'mountDevice'>> = {}) {
+  const step: StepOf<'mountDevice'> = { op: 'mountDevice', target: GLOBAL, source: '/dev/disk/by-id/one', ...given }
   const result = await fixture.apply(planOf([operation('a', { kind: 'MountVolume', volume, steps: [step] })]))
   const { state, code, message, hint } = onlyOutcome(result)
   const commands = fixture.host.log.filter((line) => !/^(stat|readlink|mkdir|chmod|rmdir) /.test(line))
@@ -55,7 +55,7 @@ const EXT4 = { stdout: 'DEVNAME=/dev/sdb\nTYPE=ext4\n' }
 const NOTHING = { status: 2 }
 
 describe('a file system is checked and mounted, never made', () => {
-  it.each<{ name: string; script: Script; given?: Partial<Step>; state: string; commands: string[] }>([
+  it.each<{ name: string; script: Script; given?: Partial<StepOf<'mountDevice'>>; state: string; commands: string[] }>([
     {
       name: 'formatted, read-only',
       script: { blkid: EXT4 },
@@ -208,7 +208,7 @@ describe('what is at the path', () => {
 
   it('nothing any more', async () => {
     fixture.host.programs = () => ({ status: 1, stderr: "stat: cannot stat '/x': No such file or directory" })
-    expect(await run()).toMatchObject({ state: 'failed PathUnusable', message: '/dev/disk/by-id/one is not there' })
+    expect(await run()).toMatchObject({ state: 'failed PathUnusable', message: '/dev/disk/by-id/one does not exist' })
   })
 
   it('no answer', async () => {
@@ -217,7 +217,7 @@ describe('what is at the path', () => {
   })
 
   it('no device was found', async () => {
-    const step: Step = { op: 'mountDevice', target: GLOBAL }
+    const step: StepOf<'mountDevice'> = { op: 'mountDevice', target: GLOBAL }
     const result = await fixture.apply(planOf([operation('a', { kind: 'MountVolume', volume, steps: [step] })]))
     expect(onlyOutcome(result).code).toBe('PathUnusable')
   })

@@ -1,4 +1,4 @@
-/** ExpandVolume by a driver made of words: is it called, with what, and what does the claim say after it (C96-C102; upstream's tables, C 11.8). */
+/** ExpandVolume by a driver made of words: is it called, with what, and what does the claim say after it (C96-C102; upstream's tables). */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CsiNode } from '../../../src/core/apply/operation/ports.ts'
 import type { VolumeToMount } from '../../../src/core/desired/desired-state.ts'

@@ -38,7 +38,7 @@ async function expand(fsType: string, script: Readonly<Record<string, Partial<Co
   const pod = { uid: POD }
   const plugin = 'kubernetes.io/local-volume'
   const ref = { name: 'pv-1', plugin, uniqueName: `${plugin}/pv-1`, mode: 'Filesystem' as const }
-  const steps = [{ op: 'NodeExpandVolume' as const, target: TARGET }]
+  const steps = [{ op: 'growFileSystem' as const, target: TARGET }]
   const plan = planOf([operation('a', { kind: 'ExpandVolume', volume: ref, pod, steps, expects })])
   const [outcome] = (await fixture.apply(plan)).outcomes
   const asked = /^(stat|readlink|blkid|blockdev) /

@@ -85,7 +85,7 @@ describe('names are compared whole, and the kernel has the last word', () => {
     make()
     const { state, message, log } = await run()
     expect(state).toBe('failed DeviceMissing')
-    expect(message).toContain(`no disk is fc-0x${WWN}-lun-1; the adapters host3 do not see it`)
+    expect(message).toContain(`no disk is linked as fc-0x${WWN}-lun-1; the adapters host3 do not see it`)
     expect(log).toEqual(rescan())
     expect([...fixture.host.files.keys()].filter((path) => path.includes(WWN))).toEqual([])
   })
@@ -111,7 +111,7 @@ it('a host without an adapter says so', async () => {
   storage.withoutFcHosts()
   const { state, message } = await run({ wwids: [WWID] })
   expect(state).toBe('failed DeviceMissing')
-  expect(message).toBe(`no disk is scsi-${WWID}; this host has no Fibre Channel adapter (/sys/class/fc_host)`)
+  expect(message).toBe(`no disk is linked as scsi-${WWID}; this host has no Fibre Channel adapter (/sys/class/fc_host)`)
 })
 
 it('where the mount fails, no directory is left, and the disk stays', async () => {

@@ -283,7 +283,7 @@ describe('where a program fails, what was made is taken back, the newest first',
     target.portal(PORTAL, { iqn: IQN, id: 1, luns: {} })
     const { state, message, iscsiadm } = await run()
     expect(state).toBe('failed DeviceMissing')
-    expect(message).toContain(`LUN 1 of ${IQN} (session1) did not come`)
+    expect(message).toContain(`LUN 1 of ${IQN} (session1) did not appear`)
     expect(iscsiadm).toEqual([show(), ...logIn(), ...logOut()])
     expect(left()).toEqual([])
   })
@@ -293,7 +293,7 @@ describe('where a program fails, what was made is taken back, the newest first',
     storage.link('by-path', `ip-${PORTAL}-iscsi-${IQN}-lun-10`, 'sdb')
     const { state, message } = await run()
     expect(state).toBe('failed DeviceMissing')
-    expect(message).toContain('is sdb, and udev has no link to it')
+    expect(message).toContain('is sdb, but udev has no link to it')
   })
 
   it('S25: a session that was there stays', async () => {

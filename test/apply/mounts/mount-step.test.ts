@@ -1,6 +1,6 @@
 /** The calls of mount(8): upstream's TestMakeBindOpts (P124, P125), and what is said of a helper that is missing. */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Step } from '../../../src/core/plan/plan.ts'
+import type { StepOf } from '../../../src/core/plan/plan.ts'
 import { Fixture, operation, POD, planOf, ROOT } from '../apply-fixture.ts'
 
 const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~nfs/share`
@@ -23,8 +23,8 @@ beforeEach(() => {
   fixture.host.dir(DIR)
 })
 
-async function run(given: Partial<Step>) {
-  const step: Step = { op: 'mount', target: DIR, source: 'src', ...given }
+async function run(given: Partial<StepOf<'mount'>>) {
+  const step: StepOf<'mount'> = { op: 'mount', target: DIR, source: 'src', ...given }
   const [outcome] = (await fixture.apply(planOf([operation('a', { kind: 'MountVolume', volume, steps: [step] })])))
     .outcomes
   return outcome

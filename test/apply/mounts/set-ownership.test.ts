@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { OutcomeCode } from '../../../src/core/codes/codes.ts'
 import type { VolumeToMount } from '../../../src/core/desired/desired-state.ts'
 import { StepFailed } from '../../../src/core/errors/operation-error.ts'
 import type { Ownership } from '../../../src/core/files/ownership-bits.ts'
@@ -26,7 +27,7 @@ async function run(given: Partial<Ownership> = {}) {
 }
 
 /** What the walk ends with. */
-function fails(code: string): void {
+function fails(code: OutcomeCode): void {
   fixture.host.changeOwnership = async () => {
     throw new StepFailed(code, `it ended with ${code}`)
   }
@@ -42,11 +43,11 @@ describe('errors of the walk (P34)', () => {
     expect(await run()).toEqual({ state: 'failed OwnershipFailed', said: [] })
     expect(await run({ ignoreErrors: true })).toEqual({
       state: 'done',
-      said: [`${TARGET} was not given to group 2000 as a whole: it ended with OwnershipFailed`],
+      said: [`${TARGET} was only partly given to group 2000: it ended with OwnershipFailed`],
     })
   })
 
-  it.each([
+  it.each<[OutcomeCode, string]>([
     ['Interrupted', 'interrupted Interrupted'],
     ['TimedOut', 'failed TimedOut'],
   ])('%s is never ignored', async (code, state) => {

@@ -21,7 +21,12 @@ describe('a line for each operation that ends', () => {
     { name: 'done', given: { elapsedMs: 120 }, line: 'done     UnmountVolume       shop/web-0  pv-a  120ms\n' },
     {
       name: 'failed',
-      given: { type: 'failed' as const, code: 'DriverRefused', message: 'busy\u001b[2J', hint: 'Look at its log.' },
+      given: {
+        type: 'failed' as const,
+        code: 'DriverRefused' as const,
+        message: 'busy\u001b[2J',
+        hint: 'Look at its log.',
+      },
       line: 'failed   UnmountVolume       shop/web-0  pv-a\n         DriverRefused: busy\\x1b[2J\n         Look at its log.\n',
     },
     {
@@ -99,8 +104,8 @@ describe('the end says what was done, what was not, and what is left', () => {
     ).toMatchInlineSnapshot(`
       "
       Apply: 1 interrupted.
-      Interrupted: what was not started stays as it was.
-      What is left was not read: run volctl plan.
+      Interrupted: operations that were not started changed nothing.
+      The node was not read again: volctl plan shows what is left to do.
       "
     `))
 })

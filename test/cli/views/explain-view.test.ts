@@ -20,12 +20,11 @@ it('a volume of a pod that is gone, on 80 columns', () =>
   expect(renderExplanation(answerOf(orphan(), 'pv-1'), PLAIN, false, 80)).toMatchInlineSnapshot(`
     "PersistentVolume pv-1 on node node-1, as of 2026-11-21T12:00:00Z
 
-    Verdict: 2 operations should be done (UnmountVolume, DetachVolume), and are
-             blocked: CSI driver disk.test is not registered here
-             (DriverNotRegistered, R441)
+    Verdict: 2 operations are needed (UnmountVolume, DetachVolume), but blocked: CSI
+             driver disk.test is not registered on this node (DriverNotRegistered)
 
-    What it is:
-      PersistentVolume  pv-1, of no phase (API)
+    Identity:
+      PersistentVolume  pv-1, no phase (API)
       Claim             default/claim-pv-1 (API)
       Access modes      ReadWriteOnce (API)
       Capacity          1Gi (API)
@@ -35,26 +34,28 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     Pod:
       00000000-0000-4000-8000-000000000009
         Gone: the pod was deleted from the API; no sandbox, container or process is
-        left (R220)
+        left
 
     Volume pv-1:
       Plugin       kubernetes.io/csi, driver disk.test
       Handle       pv-1 (from vol_data.json)
       Unique name  kubernetes.io/csi/disk.test^pv-1
-      Desired      wanted by nobody: pod 00000000-0000-4000-8000-000000000009 has
-                   it, and is not in the API
+      Desired      not wanted: left over from pod
+                   00000000-0000-4000-8000-000000000009, which was deleted from the
+                   API
       Attached     csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a
                    (attached), in volumesAttached, in volumesInUse
       volume       /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1/mount
-                   mounted: ext4 of /dev/loop1 (7:1), mount 101, read-write
+                   mounted: ext4 of /dev/loop1 (7:1), mount ID 101, read-write
       state file   /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1/vol_data.json
                    driver disk.test, handle pv-1
 
     volctl would:
       1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1
-         blocked, DriverNotRegistered: CSI driver disk.test is not registered here
-         PodGone (R441): pod 00000000-0000-4000-8000-000000000009 was deleted from
-         the API; no sandbox, container or process is left; volume pv-1 is mounted
+         blocked, DriverNotRegistered: CSI driver disk.test is not registered on
+         this node
+         PodGone: pod 00000000-0000-4000-8000-000000000009 was deleted from the API;
+         no sandbox, container or process is left; volume pv-1 is mounted
          in /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1:
          - NodeUnpublishVolume mount
          - unlink vol_data.json
@@ -62,9 +63,9 @@ it('a volume of a pod that is gone, on 80 columns', () =>
       2  DetachVolume volume pv-1, after 1
          blocked, PredecessorBlocked: UnmountVolume of pv-1 of pod
          00000000-0000-4000-8000-000000000009 is blocked (DriverNotRegistered)
-         NotWanted (S21): its last pod on this node is gone; the attach/detach
-         controller will not detach it while node.status.volumesInUse lists it, and
-         the kubelet, which updates that, is down
+         NotWanted: its last pod on this node is gone; the attach/detach controller
+         will not detach it while node.status.volumesInUse lists it, and the
+         kubelet, which updates that, is down
          the kubelet would leave the detach to the attach/detach controller, which
          waits for the next node status
          - deleteVolumeAttachment volumeattachments/csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a
@@ -72,15 +73,17 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     Problems:
       OrphanDirKept
         warning: /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009 is kept:
-        UnmountVolume of pv-1 is blocked (CSI driver disk.test is not registered
-        here)
+        UnmountVolume of pv-1 is blocked (CSI driver disk.test is not registered on
+        this node)
 
     Held by:
-      a snapshot cannot tell who holds it: run volctl explain on the node
+      not part of a snapshot: run volctl explain on the node
 
     What to do:
-      - DriverNotRegistered: Bring the driver's node pod back; if it is gone for
-        good, give --driver-gone disk.test.
+      - DriverNotRegistered: Bring the driver's node pod back; if the driver is gone
+        for good, give --driver-gone disk.test.
+
+    Rules: R441, R220, S21 (to read one: volctl explain R441)
     "
   `))
 
@@ -95,10 +98,10 @@ it('a pod that lives, on 80 columns', () => {
   expect(renderExplanation(answerOf(built, 'default/web'), PLAIN, false, 80)).toMatchInlineSnapshot(`
     "Pod default/web on node node-1, as of 2026-11-21T12:00:00Z
 
-    Verdict: nothing to do, because it is in the API and meant to run, and its 2
-             volumes are as they should be (S5)
+    Verdict: nothing to do: the pod is in the API and meant to run, and its 2
+             volumes are as they should be
 
-    What it is:
+    Identity:
       Pod        default/web (API)
       UID        00000000-0000-4000-8000-000000000002 (API)
       Created    2026-11-21T10:00:00Z (API)
@@ -106,15 +109,18 @@ it('a pod that lives, on 80 columns', () => {
 
     Pod:
       default/web (00000000-0000-4000-8000-000000000002)
-        Desired: the pod is in the API and should run; it keeps its volumes (S5);
-        Running; runs: sandbox ready, container c running, processes in its cgroup
+        Desired: the pod is in the API and should run; it keeps its volumes;
+        Running; signs of life: sandbox ready, container c running, processes in its
+        cgroup
 
       VOLUME  PLUGIN     DESIRED  ACTUAL     VERDICT
       cache   empty-dir  wanted   on disk    nothing
       host    host-path  wanted   not there  nothing
 
     Held by:
-      a snapshot cannot tell who holds it: run volctl explain on the node
+      not part of a snapshot: run volctl explain on the node
+
+    Rules: S5, R805 (to read one: volctl explain S5)
     "
   `)
 })
@@ -137,8 +143,8 @@ describe('holders', () => {
     ],
     namespaces: [{ pid: 4711, command: 'nginx', mountPoints: ['/data'] }],
     loops: [{ device: '/dev/loop3', backingFile: '/data/image' }],
-    kernel: ['device dm-3, which is made of 8:1'],
-    notes: ["not root: holders of other users' processes cannot be seen (12 processes)"],
+    kernel: ['device dm-3, which is built on 8:1'],
+    notes: ['volctl does not run as root: the open files and mounts of 12 processes cannot be read'],
   }
   const shown = (holders: Explanation['holders']): string =>
     renderExplanation({ ...answerOf(orphan(), 'pv-1'), holders }, PLAIN, false)
@@ -159,14 +165,14 @@ describe('holders', () => {
       mount namespace of nginx (pid 4711)
         mounted on  /data
       /dev/loop3, backed by /data/image
-      device dm-3, which is made of 8:1
-      not root: holders of other users' processes cannot be seen (12 processes)"
+      device dm-3, which is built on 8:1
+      volctl does not run as root: the open files and mounts of 12 processes cannot be read"
   `))
 
   it('nobody, as far as can be seen', () => {
     const nobody = { ...held, processes: [], namespaces: [], loops: [], kernel: [] }
     expect(shown({ ...nobody, notes: [] })).toBe('  nobody')
-    expect(shown(nobody)).toMatch(/^ {2}nobody that can be seen\n {2}not root: /)
+    expect(shown(nobody)).toMatch(/^ {2}nobody, as far as visible\n {2}volctl does not run as root: /)
   })
 })
 
@@ -174,7 +180,7 @@ it('wide: every path, decision and meaning', () => {
   const text = renderExplanation(answerOf(orphan(), 'pv-1'), PLAIN, true)
   expect(text).toContain(`    - NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
   expect(text).toContain('\nDecisions:\n')
-  expect(text).toContain('DriverNotRegistered (the CSI driver does not answer): ')
+  expect(text).toContain('DriverNotRegistered (the CSI driver does not answer on this node): ')
 })
 
 it('in a pipe no line is broken, and the colours change no letter', async () => {

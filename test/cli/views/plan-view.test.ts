@@ -47,12 +47,12 @@ const busy = aPlan({
 
 it('the plan on a screen', () =>
   expect(renderPlan(busy, PLAIN, 'table')).toMatchInlineSnapshot(`
-    "Node:       node-1 (the Node object is this machine; boot boot-1)
+    "Node:       node-1 (matches the Node object; boot boot-1)
     Root:       /var/lib/kubelet (118 mounts in the mount table)
     API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource version 4711
-    Kubelet:    is stopped and stays so (kubelet.service is masked)
+    Kubelet:    stopped (kubelet.service inactive; masked)
     Runtime:    cri, 14 pods
-    Pods:       14 in the API, 16 with a directory here, 2 of 16 gone
+    Pods:       14 in the API, 16 pod directories, 2 orphaned
 
     #  OPERATION      POD         VOLUME  REASON       AFTER  DELETES          STATE
     1  UnmountVolume  shop/web-0  pv-a    PodGone
@@ -83,12 +83,12 @@ it('the plan on a screen', () =>
 
 it('wide: everything that is known, before anyone says yes (S31)', () =>
   expect(renderPlan(busy, PLAIN, 'wide')).toMatchInlineSnapshot(`
-    "Node:       node-1 (the Node object is this machine; boot boot-1)
+    "Node:       node-1 (matches the Node object; boot boot-1)
     Root:       /var/lib/kubelet (118 mounts in the mount table)
     API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource version 4711
-    Kubelet:    is stopped and stays so (kubelet.service is masked)
+    Kubelet:    stopped (kubelet.service inactive; masked)
     Runtime:    cri, 14 pods
-    Pods:       14 in the API, 16 with a directory here, 2 of 16 gone
+    Pods:       14 in the API, 16 pod directories, 2 orphaned
 
     #  OPERATION      POD         VOLUME  REASON       AFTER  DELETES          STATE                 RULE  ID
     1  UnmountVolume  shop/web-0  pv-a    PodGone                                                    R404  op-1
@@ -130,11 +130,14 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
   `))
 
 it.each([
-  { api: { insecure: 'TlsNotVerified' }, says: '(certificate not verified: anybody between could answer)' },
-  { api: { insecure: 'PlainHttp' }, says: '(plain http: anybody between could read the credential, and answer)' },
+  { api: { insecure: 'TlsNotVerified' }, says: '(certificate not verified: anyone on the network path could answer)' },
+  {
+    api: { insecure: 'PlainHttp' },
+    says: '(plain http: anyone on the network path could read the credential, and answer)',
+  },
   {
     api: { secondLookInsecure: 'TlsNotVerified' },
-    says: "(with the kubelet's credential: certificate not verified: anybody between could answer)",
+    says: "(with the kubelet's credential: certificate not verified: anyone on the network path could answer)",
   },
 ] as const)('S34: the header says that the API server is not verified: $api', ({ api, says }) => {
   const { inputs } = aPlan()
@@ -162,9 +165,9 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
     complete: false,
   })
   const text = renderPlan(plan, PLAIN, 'table')
-  expect(text).toContain('NOT shown to be the machine of this Node object')
-  expect(text).toContain('is down but may come back (kubelet.service restarts)')
-  expect(text).toContain('Not judged: S30: attachments elsewhere')
+  expect(text).toContain('NOT proven to be the machine of this Node object')
+  expect(text).toContain('down, but may come back (kubelet.service restarts)')
+  expect(text).toContain('Not judged: attachments elsewhere')
   expect(text).toContain('Not complete')
 })
 

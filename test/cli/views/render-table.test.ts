@@ -1,5 +1,4 @@
-import Table from 'cli-table3'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { renderTable } from '../../../src/core/views/render-table.ts'
 
 const rows = (n: number): string[][] =>
@@ -27,19 +26,22 @@ it('a column that is empty everywhere is left out', () =>
     ),
   ).toBe('A  C\n1  2\n3  4\n'))
 
-it('long tables look like short ones', () => {
-  const long = renderTable(['#', 'NAME', 'END'], rows(501)).split('\n')
-  const short = renderTable(['#', 'NAME', 'END'], rows(500)).split('\n')
-  expect(long.slice(0, 501)).toEqual(short.slice(0, 501))
+it('100,000 rows take no time', () => {
+  const begun = performance.now()
+  expect(renderTable(['#', 'NAME', 'END'], rows(100_000)).split('\n')).toHaveLength(100_002)
+  expect(performance.now() - begun).toBeLessThan(5000)
 })
 
-it('the drawer that needs quadratic time is not asked for a long one', () => {
-  const draw = vi.spyOn(Table.prototype, 'toString')
-  renderTable(['#', 'NAME', 'END'], rows(500))
-  expect(draw).toHaveBeenCalledOnce()
-  renderTable(['#', 'NAME', 'END'], rows(501))
-  expect(draw).toHaveBeenCalledOnce()
-})
+it('columns are as wide as their letters on a terminal', () =>
+  expect(
+    renderTable(
+      ['A', 'B'],
+      [
+        ['日本', 'x'],
+        ['e\u0301', 'y'],
+      ],
+    ),
+  ).toBe('A     B\n日本  x\ne\u0301     y\n'))
 
 it('colour does not shift the columns', () => {
   const red = (text: string): string => `\u001b[31m${text}\u001b[39m`

@@ -1,6 +1,6 @@
 /** What an apply said of its operations, from its events. */
 
-import { BLOCK_CODES, OUTCOME_CODES, PROBLEM_CODES } from '../../../src/core/plan/catalogue.ts'
+import { CODES } from '../../../src/core/codes/codes.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Run } from '../../helpers/scene/volctl.ts'
 
@@ -20,11 +20,10 @@ export function endsOf(run: Run): string[] {
 
 /** Failures that are not one clear line with a code of the catalogue and what to do next. */
 export function unclearOf(run: Run): string[] {
-  const codes = { ...BLOCK_CODES, ...OUTCOME_CODES, ...PROBLEM_CODES }
   return eventsOf(run)
     .filter(({ type }) => ['failed', 'refused', 'blocked', 'note'].includes(type))
     .filter(
-      ({ code, message, hint }) => !(code !== undefined && code in codes) || !hint || /\n|\bError\b/.test(message),
+      ({ code, message, hint }) => !(code !== undefined && code in CODES) || !hint || /\n|\bError\b/.test(message),
     )
     .map(({ type, code, message, hint }) => `${type} ${code}: ${message} (${hint})`)
 }

@@ -266,9 +266,9 @@ describe('kubeletConfig', () => {
   it.each([
     { name: 'is missing', text: undefined, says: 'ENOENT' },
     { name: 'is damaged', text: 'a: [', says: 'config.yaml' },
-    { name: 'is a kubeconfig', text: 'kind: Config', says: 'it is a Config' },
+    { name: 'is a kubeconfig', text: 'kind: Config', says: 'a Config, not a KubeletConfiguration' },
     { name: 'is empty', text: '', says: 'empty' },
-    { name: 'is a list', text: '7', says: 'no object' },
+    { name: 'is a list', text: '7', says: 'not an object' },
   ])('fails with one line where the file $name', ({ text, says }) => {
     using dir = fixture(text === undefined ? {} : { 'config.yaml': text })
     expect(() => kubeletConfig(parseKubeletFlags(['--config=config.yaml']), dir.path)).toThrow(says)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { candidateFrom } from '../../../src/core/node/kubelet/kubelet-candidate.ts'
 import { judgeKubelet, type KubeletAnswers } from '../../../src/core/node/kubelet/kubelet-state.ts'
+import { serviceOf } from '../../../src/core/node/kubelet/scan-processes.ts'
 import { activeOf, parseUnitState } from '../../../src/core/node/kubelet/systemctl.ts'
 
 const stopped = {
@@ -14,6 +15,39 @@ const chosen = candidateFrom({
   unit: 'kubelet.service',
   args: ['--kubeconfig=/k'],
   workingDirectory: '/',
+})
+
+describe('the unit that runs the kubelet', () => {
+  it.each([
+    { name: 'k3s', cgroup: '0::/system.slice/k3s-agent.service\n', want: 'k3s-agent.service' },
+    {
+      name: 'RKE2, whose kubelet is a child',
+      cgroup: '0::/system.slice/rke2-agent.service\n',
+      want: 'rke2-agent.service',
+    },
+    {
+      name: 'MicroK8s under cgroup v1',
+      cgroup: '4:memory:/x\n1:name=systemd:/system.slice/snap.microk8s.daemon-kubelite.service\n',
+      want: 'snap.microk8s.daemon-kubelite.service',
+    },
+    { name: 'k0s', cgroup: '0::/system.slice/k0sworker.service/kubelet\n', want: 'k0sworker.service' },
+    { name: 'a shell', cgroup: '0::/user.slice/user-0.slice/session-3.scope\n', want: undefined },
+    { name: "a user's own services", cgroup: '0::/user.slice/user@0.service/app.slice\n', want: undefined },
+    { name: 'a name that a shell would change', cgroup: '0::/system.slice/a$(b).service\n', want: undefined },
+  ])('by its cgroup: $name', ({ cgroup, want }) => expect(serviceOf(cgroup)).toBe(want))
+
+  it('of a process, or of a stopped kubelet that systemd knows', () => {
+    const running = candidateFrom({ source: 'process 7', pid: 7, unit: 'k3s.service', args: [], workingDirectory: '/' })
+    const state = (signs: readonly (typeof running)[], answers: Partial<KubeletAnswers>): object =>
+      judgeKubelet(
+        { running: signs, chosen, config: {} },
+        { unit: 'kubelet.service', state: undefined, healthy: false, ...answers },
+      )
+    expect(state([running], {})).toMatchObject({ running: true, unit: 'k3s.service' })
+    expect(state([], { state: stopped })).toMatchObject({ running: false, unit: 'kubelet.service' })
+    expect(state([], { state: 'no systemd' })).not.toHaveProperty('unit')
+    expect(state([], {})).not.toHaveProperty('unit')
+  })
 })
 
 describe('S11: judgeKubelet', () => {

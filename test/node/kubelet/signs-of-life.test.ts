@@ -10,7 +10,7 @@ const FORGOTTEN: LocalKubelet = {
   running: false,
   mayReturn: false,
   stopUnknown: true,
-  note: 'kubelet.service is inactive',
+  note: 'kubelet.service inactive; enabled',
 }
 const stopped = (seconds: number): LocalKubelet => ({ running: false, mayReturn: false, stoppedAt: ago(seconds) })
 

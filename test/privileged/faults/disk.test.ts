@@ -120,7 +120,7 @@ describe.skipIf(noMounts !== undefined)(
         found: [
           ['plan', 'PlanNotWritten', `plan file DISK/node.plan: ${plan}`, true],
           ['snapshot', 'SnapshotNotWritten', `snapshot DISK/node.json: ${why}`, true],
-          ['lock', 'LockFailed', `the lock file DISK/lock could not be made: ${why}`, true],
+          ['lock', 'LockFailed', `the lock file DISK/lock could not be created: ${why}`, true],
         ],
         left: [],
       })

@@ -1,9 +1,9 @@
 /** The disk below the kubelet's root fails a volume's n-th change, for every n, while pods come and go. */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { codesIn } from '../../../src/core/codes/codes.ts'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { csiGlobalDir } from '../../../src/core/names/volume-names.ts'
-import { OUTCOME_CODES } from '../../../src/core/plan/catalogue.ts'
 import type { ApplyEvent } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { type CsiDriver, startCsiDriver } from '../../helpers/csi-driver/start.ts'
@@ -121,12 +121,14 @@ async function applyFailing({ node, mirror }: Scene, faults: readonly MirrorFaul
   return events
 }
 
+const OUTCOMES: ReadonlySet<string> = new Set([...codesIn('outcome'), ...codesIn('blocked')])
+
 /** One clear line, a code of the catalogue, and what to do next. */
 function unclear(events: Events): string[] {
   return events
     .filter(({ type, code, message, hint }) => {
       if (type !== 'failed' && type !== 'refused') return false
-      return code === undefined || !(code in OUTCOME_CODES) || hint === undefined || /\n|Unknown system/.test(message)
+      return code === undefined || !OUTCOMES.has(code) || hint === undefined || /\n|Unknown system/.test(message)
     })
     .map(({ code, message, hint }) => `unclear: ${code} ${message} (${hint})`)
 }

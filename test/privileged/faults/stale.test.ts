@@ -38,8 +38,8 @@ describe.skipIf(noFuse !== undefined)(
       })
       const { why, seconds } = found.failing
       expect(why.toSorted()).toEqual([
-        expect.stringMatching(/\/local\/data cannot be looked at: .*Input\/output error$/),
-        expect.stringMatching(/^hostPath \S+\/host\/data: it could not be looked at .*Stale file handle\)$/),
+        expect.stringMatching(/^hostPath \S+\/host\/data: the path could not be looked at .*Stale file handle\)$/),
+        expect.stringMatching(/^stat of \S+\/local\/data failed: .*Input\/output error$/),
       ])
       expect(seconds).toBeLessThan(SECONDS)
     })

@@ -96,7 +96,7 @@ describe.skipIf(noMounts !== undefined)(`set-up on layouts${noMounts === undefin
     it('S18: a copy that stays when its mount has gone is named', async () => {
       expect(await run('copyStays')).toEqual({
         says: expect.stringMatching(
-          /left as it is: the mount on \S+ \(a copy of it stays, the tmpfs mount \d+ of \S+ on \S+: tmpfs mount \d+ of foreign on \S+\/sub is mounted on it\)/,
+          /left as it is: the mount on \S+ \(a copy of the mount remains, the tmpfs mount \d+ of \S+ on \S+: tmpfs mount \d+ of foreign on \S+\/sub is mounted on it\)/,
         ),
         stays: 1,
         seen: false,

@@ -176,9 +176,7 @@ const scenarios = Object.fromEntries(
         const kept = foreigners() - own
         const content = readFileSync(isFile ? target(node) : `${target(node)}/file`, 'utf8')
         return {
-          says: /left as it is: the mount on \S+ \(tmpfs mount \d+ of foreign on \S+ is over it\)/.test(
-            messages(failed),
-          ),
+          says: /left as it is: the mount on \S+ \(tmpfs mount \d+ of foreign on \S+ hides it\)/.test(messages(failed)),
           put: put > 0,
           kept: kept - put,
           content,

@@ -21,7 +21,7 @@ describe.skipIf(cannot !== undefined)(`least power${cannot === undefined ? '' : 
       enough: { status: 0, left: 0 },
     })
     expect(found.none).toMatch(
-      /^volctl: apply runs as root without CAP_CHOWN, .*CAP_SYS_ADMIN\n {8}Give it all of .*\n$/,
+      /^volctl: apply runs as root but lacks CAP_CHOWN, .*CAP_SYS_ADMIN\n {8}Run apply with all of .*\n$/,
     )
   })
 

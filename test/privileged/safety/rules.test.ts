@@ -210,11 +210,11 @@ describe.skipIf(noMounts !== undefined)(
     it('S31: before the question stand cluster, machine, kubelet, guards, volumes and bytes', async () => {
       const { text, server } = await inNamespace<{ text: string; server: string }>(WORKER, 'S31')
       for (const shown of [
-        'worker-1 (the Node object is this machine; boot ',
+        'worker-1 (matches the Node object; boot ',
         `${server} as kubernetes-admin`,
-        'is stopped and stays so (kubelet.service is masked)',
+        'stopped (kubelet.service inactive; masked)',
         '2 of 3 gone',
-        'Not judged: S21: ',
+        'Not judged: holders, ',
         '1 file, 17 B',
         '.example.com',
         'ReadWriteOnce',

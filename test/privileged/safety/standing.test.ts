@@ -17,7 +17,7 @@ interface Result {
 /** Refused, and the volume is still there. */
 const refused = (rule: string, code: string): object => ({
   status: 4,
-  stderr: expect.stringMatching(new RegExp(`"code":"${code}".*refused by ${rule}: `)),
+  stderr: expect.stringMatching(new RegExp(`"code":"${code}".*"message":"refused: .*"rule":"${rule}"`)),
   mounted: true,
 })
 

@@ -35,7 +35,7 @@ describe.skipIf(noSystemd !== undefined)(
       expect(forgotten).toBe('')
       expect(seen).toEqual({
         running: kept('running', 'KubeletRunning'),
-        stopped: kept('stopped', 'KubeletJustStopped', 'enabled: it starts at the next boot'),
+        stopped: kept('stopped', 'KubeletJustStopped', 'enabled, starts at next boot'),
         settled: gone('enabled'),
         disabled: kept('mayReturn', 'KubeletRunning', "the node's lease was renewed"),
         later: kept('stopped', 'KubeletJustStopped', 'disabled'),
@@ -62,7 +62,7 @@ describe.skipIf(noSystemd !== undefined)(
     it('S11: stopped, while a timer may start it', async () => {
       expect(await run('triggered')).toEqual({
         idle: gone('inactive'),
-        timed: kept('mayReturn', 'KubeletRunning', 'kubelet.timer may start it'),
+        timed: kept('mayReturn', 'KubeletRunning', 'kubelet.timer may start the unit'),
         stopped: gone('inactive'),
       })
     })

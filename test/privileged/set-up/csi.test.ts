@@ -16,7 +16,7 @@ describe.skipIf(noBlockDevices !== undefined)(
           '{"driverName":"disk.test","volumeHandle":"handle/pv-1"}\n',
         ],
         after: [],
-        secondSteps: ['mkdir', 'write', 'NodePublishVolume'],
+        secondSteps: ['mkdir', 'writeVolumeData', 'NodePublishVolume'],
         second: ['done'],
         shared: 'kept',
         readOnly: 'EROFS',
@@ -53,8 +53,8 @@ describe.skipIf(noBlockDevices !== undefined)(
       const mapped = ['data file', 'staging', 'published', 'mapped', 'link', 'loop']
       expect(await inNamespace(WORKER, 'block')).toEqual({
         steps: [
-          ...['MapVolume', 'write', 'mkdir', 'NodeStageVolume', 'mkdir', 'NodePublishVolume'],
-          ...['mkdir', 'mount', 'symlink', 'losetup -f'],
+          ...['MapVolume', 'writeVolumeData', 'mkdir', 'NodeStageVolume', 'mkdir', 'NodePublishVolume'],
+          ...['mkdir', 'mapDevice', 'symlink', 'losetup -f'],
         ],
         set: ['done'],
         there: mapped,
@@ -146,7 +146,7 @@ describe.skipIf(noBlockDevices !== undefined)(
 
     it('mounts anew after a reboot that left every file (O25)', async () => {
       expect(await inNamespace(WORKER, 'reboot')).toEqual({
-        steps: ['mkdir', 'write', 'NodeStageVolume', 'mkdir', 'write', 'NodePublishVolume'],
+        steps: ['mkdir', 'writeVolumeData', 'NodeStageVolume', 'mkdir', 'writeVolumeData', 'NodePublishVolume'],
         set: ['done'],
         data: 'kept',
         after: 0,
@@ -294,7 +294,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     it('publishes again with a fresh token where --remount names it, and never undoes anything for it (C70)', async () => {
       expect(await inNamespace(WORKER, 'republish')).toEqual({
         planned: [0, 0, 0, 0],
-        steps: [['RemountVolume', 'RepublishAsked', 'mkdir', 'write', 'NodePublishVolume']],
+        steps: [['RemountVolume', 'RepublishAsked', 'mkdir', 'writeVolumeData', 'NodePublishVolume']],
         set: ['done'],
         failed: ['failed DriverFailed'],
         tokens: 3,

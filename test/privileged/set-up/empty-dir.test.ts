@@ -87,7 +87,7 @@ describe.skipIf(noRoot !== undefined)(`emptyDir of a group${noRoot === undefined
       inside: ['2000 2777', '2000 660'],
       link: 2000,
       outside: ['0 700', '0 600'],
-      said: ['/bound: something else is mounted there, which was not given to group 2000'],
+      said: ['/bound: not given to group 2000, since another mount is there'],
       after: [],
     })
   })

@@ -143,7 +143,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${why(no
   })
 
   it('is left alone where it is read-only (P131)', async () => {
-    const words = expect.stringMatching(/loop\d+ is read-only, and was not grown$/)
+    const words = expect.stringMatching(/loop\d+ is read-only, and was not expanded$/)
     expect(await inNamespace(WORKER, 'grow', false, ['xfs', 'read-only'])).toEqual({
       ...GROWN,
       words,
@@ -168,7 +168,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${why(no
     expect(await inNamespace(WORKER, 'growAnother')).toMatchObject({
       ...FAILED,
       set: ['ExpandVolume failed ForeignMount'],
-      words: expect.stringMatching(/is there, and \/dev\/loop\d+ is to grow$/),
+      words: expect.stringMatching(/is there, but \/dev\/loop\d+ is to be expanded$/),
       grew: 0,
     })
   })

@@ -20,7 +20,7 @@ describe.skipIf(noRoot !== undefined)(
         expect(report.refused).toEqual({
           status: 4,
           code: 'InsecureApi',
-          stderr: expect.stringMatching(/refused by S34: .*--accept-insecure-api/),
+          stderr: expect.stringMatching(/refused: .*--accept-insecure-api/),
         })
         expect(report).toMatchObject({ kept: true, accepted: { status: 0, mounted: false } })
         expect(report.journal).toMatch(SAID)

@@ -17,7 +17,7 @@ function testHost(node: TrustNode, more: object = {}): NodeJS.ProcessEnv {
   const host = {
     nodeName: NODE,
     rootDir: node.root,
-    kubelet: { running: false, mayReturn: false, note: 'kubelet.service is masked' },
+    kubelet: { running: false, mayReturn: false, note: 'kubelet.service inactive; masked' },
     runtimeEndpoints: [],
     runtimeExpected: false,
     lockFile: `${node.directory}/apply.lock`,

@@ -93,7 +93,7 @@ function host(directory: string, rootDir: string, runtime: string, kubeconfig: s
     bootTime: new Date(Date.now() - 86_400_000).toISOString(),
     nodeName: NODE,
     rootDir,
-    kubelet: { running: false, mayReturn: false, note: 'kubelet.service is masked' },
+    kubelet: { running: false, mayReturn: false, note: 'kubelet.service inactive; masked' },
     runtimeEndpoints: [runtime],
     runtimeExpected: true,
     processes: [ALIVE.uid],

@@ -12,7 +12,7 @@ describe('names that every JavaScript object has', () => {
     const built = node().published(GONE, name, '7:2', { stateFile: false }).staged('other', '7:1')
     expect(plan(built).operations.find((each) => each.pod?.uid === GONE)?.blocked).toMatchObject({
       code: 'IdentityUnconfirmed',
-      message: expect.stringContaining('vol_data.json is lost'),
+      message: expect.stringContaining('vol_data.json is missing'),
     })
   })
   it.each(NAMES)('nor for a block volume called %s', (name) => {

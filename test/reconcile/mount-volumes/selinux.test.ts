@@ -64,10 +64,10 @@ function labels(given: Given): string[] {
   const steps = made.operations.flatMap((each) => each.steps)
   expect(steps.map(({ op }) => op)).toEqual([
     'mkdir',
-    'write',
+    'writeVolumeData',
     'NodeStageVolume',
     'mkdir',
-    'write',
+    'writeVolumeData',
     'NodePublishVolume',
   ])
   return [...new Set(steps.filter(({ op }) => op !== 'mkdir').map(({ label }) => label ?? ''))]
@@ -119,14 +119,18 @@ describe('the label of a CSI volume (C68, R310)', () => {
   })
 
   it.each<{ name: string; given: Given; says: string }>([
-    { name: 'two labels', given: { containers: [{ level: 's0:c1' }, { level: 's0:c2' }] }, says: ' and with ' },
+    {
+      name: 'two labels',
+      given: { containers: [{ level: 's0:c1' }, { level: 's0:c2' }] },
+      says: 'want different labels',
+    },
     { name: 'no level', given: { pod: { seLinuxOptions: { type: 'spc_t' } } }, says: 'at random' },
     { name: 'a snapshot of nobody who looked', given: { selinux: null }, says: 'is not known' },
     { name: 'a policy that could not be read', given: { selinux: { enabled: true, error: 'EACCES' } }, says: 'EACCES' },
     {
       name: 'what would end the option',
       given: { pod: { seLinuxOptions: { level: 's0",suid,x="' } } },
-      says: 'is no SELinux label',
+      says: 'is not a valid SELinux label',
     },
   ])('$name blocks it', ({ given, says }) => {
     const made = planned(scene(given))

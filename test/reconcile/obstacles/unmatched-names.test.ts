@@ -16,12 +16,13 @@ const built = () =>
 const unmatched = (options: Partial<PlanOptions>) =>
   plan(built(), options)
     .problems.filter(({ code }) => code === 'NothingNamed')
-    .map(({ message, severity }) => [severity, message.split(':')[0]])
+    .map(({ message, severity }) => [severity, message.split(' matches')[0]])
 
 describe('a name that --pod or --volume gives', () => {
   it.each<[string, Partial<PlanOptions>]>([
     ['no name', {}],
     ['a pod that lives', { pods: ['default/app'] }],
+    ['the same without its namespace', { pods: ['app'] }],
     ['its UID, and one that is gone', { pods: [uid(2), GONE] }],
     ['a volume by its name in the pod', { volumes: ['data'] }],
     ['by its PersistentVolume and its handle', { volumes: ['pv-1', 'vol-1'] }],
@@ -30,7 +31,7 @@ describe('a name that --pod or --volume gives', () => {
 
   it.each<[string, Partial<PlanOptions>, string[]]>([
     ['a pod that is not here', { pods: ['default/app', 'default/ap'] }, ['--pod default/ap']],
-    ['a pod without its namespace', { pods: ['app'] }, ['--pod app']],
+    ['half a name', { pods: ['ap'] }, ['--pod ap']],
     ['a volume that is not here', { volumes: ['pv-2'] }, ['--volume pv-2']],
     ['both', { pods: ['x/y'], volumes: ['z'] }, ['--pod x/y', '--volume z']],
   ])('is of nothing, and said: %s', (_name, options, want) =>

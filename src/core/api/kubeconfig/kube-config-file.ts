@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { load } from 'js-yaml'
+import type { ErrorCode } from '../../codes/codes.ts'
 import { errnoOf, isMissing, VolctlError } from '../../errors/errors.ts'
 import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
@@ -20,7 +21,7 @@ export interface RawKubeConfig {
 }
 
 /** Why a file is no usable kubeconfig; `code` says which case. */
-function unusable(code: string, message: string, hint: string, cause?: unknown): VolctlError {
+function unusable(code: ErrorCode, message: string, hint: string, cause?: unknown): VolctlError {
   return new VolctlError(code, message, { hint, ...(cause !== undefined && { cause }) })
 }
 

@@ -8,6 +8,7 @@
 
 import { userInfo } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
+import type { ErrorCode, FailureCode } from '../../codes/codes.ts'
 import { VolctlError } from '../../errors/errors.ts'
 import { callerPath } from '../../trust/caller.ts'
 import { addDoubt, type Doubt } from '../../trust/doubts.ts'
@@ -132,7 +133,7 @@ class Search {
 
 const MISSING = 'does not exist'
 
-const PASSED_OVER: ReadonlySet<string> = new Set([
+const PASSED_OVER: ReadonlySet<FailureCode> = new Set<ErrorCode>([
   'KubeconfigUnsafe',
   'CredentialUnsafe',
   'CredentialUnreadable',

@@ -1,14 +1,13 @@
-/** Finding the operations of a plan again in a plan made just now: what no longer holds is refused, one by one (S26). */
+/** Finds the operations of a plan in a plan that was made just now: each one that no longer matches is refused (S26). */
 import { VolctlError } from '../../errors/errors.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import { type Difference, differencesOf, differencesText } from '../../plan/differences.ts'
-import type { Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
+import type { Blocked, Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
 
 export interface FoundAgain {
-  /** As the fresh plan has it: this is what is carried out. */
+  /** The fresh plan's operation: this is what is carried out. */
   readonly operation: Operation
-  readonly refused?: OperationRefused
-  /** Why it counts as changed. */
+  readonly refused?: Blocked
+  /** What has changed in it. */
   readonly differences?: readonly Difference[]
 }
 
@@ -16,28 +15,28 @@ export interface FoundAgain {
 export function requireSameNode(plan: ReviewedPlan, fresh: ReviewedPlan): void {
   const here = `${fresh.node} (${fresh.rootDir})`
   if (plan.node !== fresh.node || plan.rootDir !== fresh.rootDir) {
-    throw otherNode(`the plan is of node ${plan.node} (${plan.rootDir}), this is ${here}`)
+    throw otherNode(`the plan was made for node ${plan.node} (${plan.rootDir}), but this is ${here}`)
   }
   for (const id of ['machineID', 'systemUUID'] as const) {
     const [was, now] = [plan.inputs.machine[id], fresh.inputs.machine[id]]
     if (was !== now) {
       throw otherNode(
-        `the plan is of a machine with ${id} ${was ?? 'unknown'}, this is ${here} with ${now ?? 'unknown'}`,
+        `the plan was made for a machine with ${id} ${was ?? 'unknown'}, but ${here} has ${now ?? 'unknown'}`,
       )
     }
   }
   if (plan.bootID !== fresh.bootID) {
-    throw new VolctlError('PlanTooOld', 'the plan was made before this node was booted', { hint: 'Plan again.' })
+    throw new VolctlError('PlanTooOld', 'the plan was made before the last boot of this node', { hint: 'Plan again.' })
   }
 }
 
 function otherNode(message: string): VolctlError {
-  return new VolctlError('OtherNode', message, { hint: 'Apply it on the node that it was made on.' })
+  return new VolctlError('OtherNode', message, { hint: 'Apply the plan on the node that it was made for.' })
 }
 
 /**
- * An operation counts as the same when it would do the same, step by step, to the same things. Of the reviewed plan
- * only the choice is taken, and what had to come first.
+ * An operation counts as the same when it would do the same, step by step, to the same things. Only the choice of
+ * operations and their order are taken from the reviewed plan.
  */
 export function findAgain(plan: Pick<ReviewedPlan, 'operations'>, fresh: Plan): FoundAgain[] {
   const byId = new Map(fresh.operations.map((operation) => [operation.id, operation]))
@@ -49,28 +48,33 @@ export function findAgain(plan: Pick<ReviewedPlan, 'operations'>, fresh: Plan): 
     if (found.blocked !== undefined) return { operation: planned, refused: blockedNow(found.blocked) }
     const differences = differencesOf(planned, found, (id) => byId.has(id))
     if (differences.length > 0) return { operation: planned, refused: changed(differences), differences }
-    // What is done or refused by now is still waited for: whoever depends on it is dropped (S26).
+    // The reviewed order holds even for predecessors that are refused by now: what depends on them is skipped (S26).
     return { operation: { ...found, after: planned.after } }
   })
 }
 
-function noLongerPlanned({ pod, volume }: Operation, fresh: Plan): OperationRefused {
+function noLongerPlanned({ pod, volume }: Operation, fresh: Plan): Blocked {
   const waiting = fresh.waiting.find(
     (each) =>
       (pod !== undefined && each.pod?.uid === pod.uid) ||
       (volume?.uniqueName !== undefined && each.volume?.uniqueName === volume.uniqueName),
   )
-  const why = waiting === undefined ? 'it is done already, or its reason is gone' : waiting.message
-  return new OperationRefused('NoLongerPlanned', `a fresh look does not plan it any more: ${why}`, {
+  const why = waiting === undefined ? 'it was done already, or there is no more reason for it' : waiting.message
+  return {
+    code: 'NoLongerPlanned',
+    message: `no longer needed by a plan made now: ${why}`,
     hint: 'Plan again, and look at what has changed.',
-  })
+  }
 }
 
-function blockedNow({ code, message, hint }: NonNullable<Operation['blocked']>): OperationRefused {
-  return new OperationRefused(code, `blocked now: ${message}`, hint === undefined ? {} : { hint })
+function blockedNow(blocked: Blocked): Blocked {
+  return { ...blocked, message: `blocked now: ${blocked.message}` }
 }
 
-function changed(differences: readonly Difference[]): OperationRefused {
-  const message = `it is not what the plan was made on any more: ${differencesText(differences)}`
-  return new OperationRefused('Changed', message, { hint: 'Plan again, and look at what has changed.' })
+function changed(differences: readonly Difference[]): Blocked {
+  return {
+    code: 'Changed',
+    message: `changed since the plan was made: ${differencesText(differences)}`,
+    hint: 'Plan again, and look at what has changed.',
+  }
 }

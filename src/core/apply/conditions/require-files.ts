@@ -1,4 +1,4 @@
-/** Are the files still those that the operation was decided on (S26). */
+/** Checks that the files are still those that the operation was planned for (S26). */
 
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { FoundFile, Host } from '../../host/host.ts'
@@ -6,8 +6,8 @@ import { fileText } from '../../plan/differences.ts'
 import type { FileIdentity, Operation } from '../../plan/plan.ts'
 
 /**
- * A file that is gone already is fine: removing is idempotent. Another one under its name was not decided on. To be
- * asked when the mounts are known to be the expected ones: nothing below a mount is looked at then.
+ * A file that is gone already is fine: removing is idempotent. Another file under its name is refused. Call this once the
+ * mounts are known to be the expected ones, so that no path below a foreign mount is touched.
  *
  * @throws OperationRefused Changed
  */

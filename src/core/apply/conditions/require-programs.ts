@@ -1,4 +1,4 @@
-/** Programs that an operation cannot do without: it is not begun where one is missing. */
+/** Programs that an operation needs: it is not started if one of them is missing. */
 
 import type { Host } from '../../host/host.ts'
 import type { Operation, StepOp } from '../../plan/plan.ts'

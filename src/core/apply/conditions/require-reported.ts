@@ -1,4 +1,5 @@
-/** What the Node must say right before a volume that is attached is brought up (S22). */
+/** What the Node must report right before an attached volume is brought up (S22). */
+import type { OutcomeCode } from '../../codes/codes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
@@ -7,8 +8,8 @@ import { withDeadline } from '../../processes/deadline.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
- * Of iSCSI, FC and flexVolumes, by a fresh look at the Node; a CSI volume has this and its attachment looked at before
- * each call.
+ * For iSCSI, FC and flexVolumes, by a fresh read of the Node. For CSI volumes the Node and the attachment are checked
+ * before each call.
  *
  * @throws OperationRefused
  */
@@ -23,7 +24,7 @@ async function freshNode({ context, plan, waiting }: StepContext): Promise<Node 
   try {
     return await waiting.spend((ms) => withDeadline(context.cluster.getNode(), ms, 'the API server'))
   } catch (error) {
-    throw refused('NotAttached', `what node ${plan.node} reports could not be read: ${errorMessage(error)}`, error)
+    throw refused('NotAttached', `the status of node ${plan.node} could not be read: ${errorMessage(error)}`, error)
   }
 }
 
@@ -33,15 +34,15 @@ export function requireNodeInService(node: Node | undefined, name: string): void
     throw refused('NodeNotReady', `node ${name} is tainted out-of-service`)
 }
 
-/** The controller may take away at any moment what the node does not report. */
+/** The controller may detach at any moment a volume that the node does not report in use. */
 export function requireReported(node: Node | undefined, { uniqueName }: VolumeToMount): void {
   const { volumesAttached, volumesInUse } = node?.status ?? {}
   if (!volumesAttached?.some(({ name }) => name === uniqueName))
-    throw refused('NotAttached', `${uniqueName} is not in node.status.volumesAttached any more`)
+    throw refused('NotAttached', `${uniqueName} is no longer in node.status.volumesAttached`)
   if (!volumesInUse?.includes(uniqueName))
-    throw refused('NotReportedInUse', `${uniqueName} is not in node.status.volumesInUse any more`)
+    throw refused('NotReportedInUse', `${uniqueName} is no longer in node.status.volumesInUse`)
 }
 
-export function refused(code: string, message: string, cause?: unknown): OperationRefused {
+export function refused(code: OutcomeCode, message: string, cause?: unknown): OperationRefused {
   return new OperationRefused(code, message, { cause, hint: 'Plan again.' })
 }

@@ -1,4 +1,4 @@
-/** What must still hold right before a volume is brought up (S22, S26). */
+/** What is checked right before a volume is brought up (S22, S26). */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
@@ -6,7 +6,7 @@ import type { Operation } from '../../plan/plan.ts'
 import type { ApplyContext, Witness } from '../operation/ports.ts'
 
 /**
- * The pod is in a fresh list, is not ending, and wants this very volume.
+ * The pod must be in a fresh list, must not be terminating or finished, and must want this very volume.
  *
  * @returns the volume as it is wanted now
  * @throws OperationRefused
@@ -16,13 +16,13 @@ export function requireWanted({ pod, volume }: Operation, witness: Witness, cont
     witness.apiPods.find((each) => !isMirrorPod(each) && each.metadata.uid === pod?.uid) ??
     witness.apiPods.find((each) => onDiskUid(each) === pod?.uid)
   if (found === undefined)
-    throw new OperationRefused('PodMissing', `pod ${pod?.uid} is not in the API any more`, { hint: 'Plan again.' })
+    throw new OperationRefused('PodMissing', `pod ${pod?.uid} is no longer in the API`, { hint: 'Plan again.' })
   const isAlive = protectedUids(found).some((uid) => witness.alive.has(uid))
   if (isTerminalPhase(found) || (isTerminating(found) && !isAlive))
-    throw new OperationRefused('PodEnding', `pod ${pod?.uid} is ending`, { hint: 'Plan again.' })
+    throw new OperationRefused('PodEnding', `pod ${pod?.uid} is terminating or has ended`, { hint: 'Plan again.' })
   const wanted = volume?.uniqueName === undefined ? undefined : context.wanted(found, volume.uniqueName)
   if (wanted === undefined) {
-    throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} does not want ${volume?.uniqueName} any more`, {
+    throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} no longer wants ${volume?.uniqueName}`, {
       hint: 'Plan again.',
     })
   }

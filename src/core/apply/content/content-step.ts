@@ -1,4 +1,4 @@
-/** Deleting a volume's content: where it lies, who is inside, then the walk (S12, S13). */
+/** Deletes a volume's content, after checking where it lies and who uses it (S12, S13). */
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Deleted } from '../../files/delete-content.ts'
@@ -6,7 +6,7 @@ import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { containingMount } from '../../mountinfo/location.ts'
 import type { Step } from '../../plan/plan.ts'
-import { requireContentUnused } from '../conditions/content-users.ts'
+import { requireContentUnused } from '../conditions/require-content-unused.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
@@ -17,18 +17,20 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
   if (mount === undefined || inTheWay !== undefined) {
     throw new StepFailed(
       'ForeignMount',
-      `${inTheWay === undefined ? step.target : describeMount(inTheWay)} is in the way`,
+      inTheWay === undefined
+        ? `the mount table does not show where ${step.target} lies`
+        : `${describeMount(inTheWay)} is in the way`,
       {
-        hint: 'Content of mounts is never deleted: find out who mounted it.',
+        hint: 'volctl never deletes the content of a mount: find out who mounted it (findmnt), and unmount it yourself.',
       },
     )
   }
-  // The root directory's own file system has been read all along.
+  // The root directory's own file system has been read before, so it answers.
   if (!cannotHang(mount.fsType) && mount.id !== containingMount(around.table, run.plan.rootDir)?.id) {
-    throw new StepFailed('MayHang', `${step.target} lies in a ${mount.fsType} file system, which may not answer`)
+    throw new StepFailed('MayHang', `${step.target} is on a file system of type ${mount.fsType}, which may hang`)
   }
   try {
-    // The walk goes by the place itself, and follows no link on the way (S8, S12).
+    // The walk starts from the resolved place, and follows no link on the way (S8, S12).
     return await host.deleteContent(placeOf(around.table, step.target), {
       mountId: mount.id,
       beforeFirst: () => requireContentUnused(step.target, run),

@@ -13,12 +13,12 @@ import type { Cluster } from '../operation/ports.ts'
 type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>
 type BundleSource = NonNullable<ProjectedSource['clusterTrustBundle']>
 
-/** What the kubelet notes on its own copy of a pod, and what it leaves out of a mirror pod's. */
+/** Annotations that the kubelet adds to its own copy of a pod, and the one that only a mirror pod has. */
 const SEEN = 'kubernetes.io/config.seen'
 const SOURCE = 'kubernetes.io/config.source'
 const MIRROR = 'kubernetes.io/config.mirror'
 
-/** A failure to read an object becomes a word about it, since an optional one must not pass for absent (S3). */
+/** A failure to read an object is recorded as Unknown: an optional object must not pass for absent (S3). */
 export async function fetchContent({ pod, source }: VolumeToMount, cluster: Cluster): Promise<FreshObjects> {
   const sources = source === undefined ? [] : projections(source)
   const items = sources.flatMap(({ downwardAPI }) => downwardAPI?.items ?? [])
@@ -41,7 +41,7 @@ export async function fetchContent({ pod, source }: VolumeToMount, cluster: Clus
       sources.flatMap(({ clusterTrustBundle }) => clusterTrustBundle ?? []),
       (asked) => bundles(asked, cluster),
     ),
-    // Last: no token is made for a volume that cannot be filled.
+    // Last: no token is requested for a volume that cannot be filled.
     tokens: await each(
       sources.flatMap(({ serviceAccountToken }) => serviceAccountToken ?? []),
       (asked) => token(asked, pod, cluster),
@@ -74,7 +74,7 @@ async function lookUp<T>(ask: () => Promise<T | undefined>): Promise<Lookup<T>> 
 }
 
 /**
- * The pod with the annotations that no list of volctl keeps, and those that the kubelet adds.
+ * The pod with all annotations, which volctl's lists leave out, and with those that the kubelet adds.
  *
  * @throws StepFailed
  */
@@ -83,7 +83,7 @@ async function wholePod(pod: Pod, cluster: Cluster): Promise<Pod> {
   const found = await lookUp(() => cluster.getPod(podNamespace(pod), pod.metadata.name))
   if (found.state === 'Unknown') throw new StepFailed('ContentUnknown', `${label} ${found.reason}`)
   if (found.state === 'Absent' || found.object.metadata.uid !== pod.metadata.uid)
-    throw new StepFailed('PodMissing', `${label} is not in the API any more`, { hint: 'Plan again.' })
+    throw new StepFailed('PodMissing', `${label} is no longer in the API`, { hint: 'Plan again.' })
   const { [MIRROR]: mirror, ...annotations } = found.object.metadata.annotations ?? {}
   const own = mirror === undefined ? { [SEEN]: new Date().toISOString(), [SOURCE]: 'api' } : {}
   return { ...pod, metadata: { ...found.object.metadata, annotations: { ...annotations, ...own } } }
@@ -95,7 +95,7 @@ async function bundles({ name, signerName }: BundleSource, cluster: Cluster) {
   return bundle && [bundle]
 }
 
-/** P53. The API knows no static pod by the UID that the kubelet would bind its token to. */
+/** P53. A static pod has another UID in the API than on the node, so no token can be bound to it. */
 async function token({ audience, expirationSeconds }: TokenSource, pod: Pod, cluster: Cluster) {
   const { serviceAccountName } = pod.spec
   if (isMirrorPod(pod)) throw new Error('a static pod has no service account')

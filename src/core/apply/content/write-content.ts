@@ -20,7 +20,7 @@ export async function writeContent({ target }: Step, run: StepContext): Promise<
   const { wanted } = run.bringUp
   const source = wanted?.source
   if (wanted === undefined || source === undefined)
-    throw new StepFailed('NoLongerWanted', `what ${target} is to show is not known`, { hint: 'Plan again.' })
+    throw new StepFailed('NoLongerWanted', `the content of ${target} is not known`, { hint: 'Plan again.' })
   const files = contentBytes(source, await fetchContent(wanted, run.context.cluster))
   if (isNoContent(files)) {
     const { code, message, hint } = contentObstacle(wanted, files)
@@ -45,13 +45,13 @@ function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['w
   }
 }
 
-/** Secret content goes to a tmpfs and nowhere else (P22); what belongs on the disk, below no mount. */
+/** Secrets are written only to a tmpfs (P22). Content on disk is written only where nothing is mounted. */
 function mountOf(directory: string, inMemory: boolean, { around }: StepContext): MountInfo {
   const top = around.table.top(directory)
   const mount = containingMount(around.table, directory)
   if (mount !== undefined && (inMemory ? top?.fsType === 'tmpfs' : top === undefined)) return mount
-  const found = top === undefined ? 'nothing is mounted' : `${describeMount(top)} is`
-  throw new StepFailed('ForeignMount', `${directory}: ${found} where ${inMemory ? 'a tmpfs' : 'no mount'} belongs`, {
+  const found = top === undefined ? 'nothing is mounted there' : `${describeMount(top)} is there`
+  throw new StepFailed('ForeignMount', `${directory}: ${found}, but ${inMemory ? 'a tmpfs' : 'no mount'} is expected`, {
     hint: 'Plan again, and look at what has changed.',
   })
 }

@@ -1,11 +1,11 @@
-/** The empty file that says that an emptyDir is set up (P21). */
+/** Writes the empty file "ready", which marks an emptyDir as set up (P21). */
 import { posix } from 'node:path'
 import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
 import type { Step } from '../../plan/plan.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
+import { takeBack } from '../operation/take-back.ts'
 
 export async function writeMarker(step: Step, run: StepContext): Promise<readonly Undo[]> {
   const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(step.target) }, run)

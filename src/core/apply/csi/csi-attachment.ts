@@ -1,4 +1,4 @@
-/** S22 and S30 in the very second in which a CSI volume is staged or published. */
+/** Checks S22 and S30 right before a CSI volume is staged or published. */
 
 import { allowsSeveralNodes } from '../../desired/access-modes.ts'
 import { AttachedElsewhere } from '../../desired/attached-elsewhere.ts'
@@ -11,9 +11,10 @@ import type { StepContext } from '../operation/step-context.ts'
 import { type WantedCsi, wantedCsi } from './csi-wanted.ts'
 
 /**
- * The volume is attached here, in use by the node's own word, and nowhere else against its access mode.
+ * The volume must be attached here, the node must report it in use, and it must not be attached elsewhere against its
+ * access mode.
  *
- * @returns the publish context (C39); empty for what is never attached
+ * @returns the publish context (C39); empty for a volume that is not attachable
  * @throws OperationRefused, or a failed read
  */
 export async function requireAttached(run: StepContext): Promise<Readonly<Record<string, string>>> {
@@ -21,7 +22,10 @@ export async function requireAttached(run: StepContext): Promise<Readonly<Record
   const { volume } = wanted
   const attaches = volume.attachability !== 'notAttachable'
   if (volume.attachability === 'unknown')
-    throw refused('CsiDriverUnknown', `whether ${volume.specName} has to be attached is not known`)
+    throw refused(
+      'CsiDriverUnknown',
+      `the CSIDriver could not be read, so it is not known whether ${volume.specName} must be attached`,
+    )
   const name = attachmentName(wanted.handle, wanted.driver, run.plan.node)
   const { cluster } = run.context
   const [node, attachment] = await run.waiting.spend((ms) => {
@@ -40,14 +44,14 @@ export async function requireAttached(run: StepContext): Promise<Readonly<Record
 
 /** C37. */
 function metadataOf(attachment: VolumeAttachment | undefined, name: string): Readonly<Record<string, string>> {
-  if (attachment === undefined) throw refused('NotAttached', `VolumeAttachment ${name} does not exist any more`)
+  if (attachment === undefined) throw refused('NotAttached', `VolumeAttachment ${name} no longer exists`)
   if (attachment.metadata.deletionTimestamp !== undefined)
     throw refused('AttachmentDeleting', `VolumeAttachment ${name} is being deleted`)
   if (attachment.status?.attached !== true) throw refused('NotAttached', `VolumeAttachment ${name} is not attached`)
   return attachment.status.attachmentMetadata ?? {}
 }
 
-/** S30: where the credential cannot tell, nothing is mounted. */
+/** S30: if the credential may not list the attachments, nothing is mounted. */
 async function requireNotElsewhere(
   { context, plan }: StepContext,
   { volume, driver, handle }: WantedCsi,
@@ -58,11 +62,14 @@ async function requireNotElsewhere(
   try {
     all = await ask(context.cluster.listVolumeAttachments())
   } catch (error) {
-    const message = `whether ${volume.specName} is attached elsewhere could not be read: ${errorMessage(error)}`
+    const message = `the nodes that ${volume.specName} is attached to could not be read: ${errorMessage(error)}`
     throw refused('AccessMode', message, error)
   }
   const others = all.filter(({ spec, status }) => spec.nodeName !== plan.node && status?.attached === true)
   const nodes = new AttachedElsewhere(others, () => undefined).nodesOf({ driver, handle })
   if (nodes.length > 0)
-    throw refused('AccessMode', `${volume.specName} is attached to ${nodes.join(', ')} against its access mode`)
+    throw refused(
+      'AccessMode',
+      `${volume.specName} is also attached to ${nodes.join(', ')}, which its access mode does not allow`,
+    )
 }

@@ -1,4 +1,4 @@
-/** Calls that bring a CSI volume up: the driver and what it can do, and how a failure is to be taken (C2, C3, C7, C119, C120). */
+/** Calls that bring a CSI volume up: finds the driver and its capabilities, and judges failures (C2, C3, C7, C119, C120). */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { GrpcError } from '../../grpc/grpc-error.ts'
@@ -12,16 +12,16 @@ import { wantedCsi } from './csi-wanted.ts'
 import { grpcStatusOf, outcomeCodeOf } from './driver-errors.ts'
 
 /**
- * The driver, asked once in an operation what it can do (C7).
+ * The driver and its capabilities, which are asked for once in an operation (C7).
  *
- * @throws StepFailed DriverNotRegistered, or the driver's own words: nothing was begun
+ * @throws StepFailed DriverNotRegistered, or the driver's own failure; nothing was changed
  */
 export async function openDriver(run: StepContext): Promise<NonNullable<StepContext['bringUp']['csi']>> {
   if (run.bringUp.csi !== undefined) return run.bringUp.csi
   const { driver } = wantedCsi(run)
   const node = await run.context.csi(driver)
   if (node === undefined) {
-    throw new StepFailed('DriverNotRegistered', `CSI driver ${driver} does not answer here`, {
+    throw new StepFailed('DriverNotRegistered', `CSI driver ${driver} does not answer on this node`, {
       hint: "Bring the driver's node pod back; then plan again.",
     })
   }
@@ -31,7 +31,7 @@ export async function openDriver(run: StepContext): Promise<NonNullable<StepCont
     )
     run.bringUp.csi = { node, capabilities }
   } catch (error) {
-    // A question: whatever became of it, nothing of the volume is in progress.
+    // This call changes nothing: even if it is still running, nothing of the volume is in progress.
     const failure = callFailure(`${driver}: NodeGetCapabilities failed`, error)
     throw new StepFailed(failure.code, failure.message, { cause: error, ...(failure.hint && { hint: failure.hint }) })
   }
@@ -39,7 +39,7 @@ export async function openDriver(run: StepContext): Promise<NonNullable<StepCont
 }
 
 /**
- * What the requests are made of.
+ * What the requests are built from.
  *
  * @param label SELinux label that the volume is mounted with
  * @throws StepFailed where the CSIDriver is not known
@@ -61,7 +61,7 @@ export function factsOf(
 /**
  * Calls the driver for the wanted volume.
  *
- * @throws StepFailed `stuck` where the call may still be at work, or is half done (C3): then nothing may be cleaned up
+ * @throws StepFailed with `stuck` where the call may still be running, or is half done (C3): then nothing may be cleaned up
  *   after it, and only the same call again, or the opposite one, settles it (C120)
  */
 export async function callNode(
@@ -79,12 +79,12 @@ export async function callNode(
 }
 
 function callFailure(what: string, error: unknown): VolctlError {
-  // Of our own making: nothing was sent, or the wait was given up.
+  // volctl's own failure: nothing was sent, or the wait was given up.
   if (error instanceof VolctlError) return error
   const status = grpcStatusOf(error)
   const isFinal = error instanceof GrpcError && error.isFinal
-  const words = isFinal ? '' : '; it may still happen'
-  return new StepFailed(outcomeCodeOf(status), `${what}: ${errorMessage(error)}${words}`, {
+  const doubt = isFinal ? '' : '; the driver may still complete it'
+  return new StepFailed(outcomeCodeOf(status), `${what}: ${errorMessage(error)}${doubt}`, {
     cause: error,
     hint: (status === undefined ? undefined : HINTS[status]) ?? (isFinal ? FINAL : UNCERTAIN),
     stuck: !isFinal,
@@ -92,16 +92,16 @@ function callFailure(what: string, error: unknown): VolctlError {
 }
 
 const HINTS: Partial<Record<GrpcCode, string>> = {
-  NOT_FOUND: "The storage system does not know the volume: compare the PersistentVolume's volumeHandle with it.",
+  NOT_FOUND: "The storage system does not know the volume: check the PersistentVolume's volumeHandle.",
   ALREADY_EXISTS:
-    "By the driver's records it is there with other parameters: unmount it everywhere on this node first.",
-  FAILED_PRECONDITION: "By the driver's own records the volume cannot be used like this here; look at its log.",
-  INVALID_ARGUMENT: "The driver does not take the volume's attributes, mount options or secrets; look at its log.",
-  PERMISSION_DENIED: "Look at the volume's secrets, and at the driver's log.",
-  UNAUTHENTICATED: "Look at the volume's secrets, and at the driver's log.",
+    'The driver already has the volume here with other parameters: unmount it everywhere on this node first.',
+  FAILED_PRECONDITION: "The driver's own records do not allow this use of the volume here; see the driver's log.",
+  INVALID_ARGUMENT: "The driver rejects the volume's attributes, mount options or secrets; see the driver's log.",
+  PERMISSION_DENIED: "Check the volume's secrets, and see the driver's log.",
+  UNAUTHENTICATED: "Check the volume's secrets, and see the driver's log.",
   UNIMPLEMENTED: 'The driver does not offer this call.',
-  ABORTED: 'The driver is still at work on this volume: apply again in a while.',
-  UNAVAILABLE: 'The driver went away: bring its node pod back; then apply again.',
+  ABORTED: 'The driver is still working on this volume: apply again later.',
+  UNAVAILABLE: 'The driver is gone: bring its node pod back; then apply again.',
 }
-const FINAL = "The words are the driver's; look at its log."
-const UNCERTAIN = "Look at the driver's log, then apply again: it does the same once more."
+const FINAL = "The driver's log may say more."
+const UNCERTAIN = "See the driver's log, then apply again: volctl repeats the call."

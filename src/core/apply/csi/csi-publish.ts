@@ -1,4 +1,4 @@
-/** NodePublishVolume, and the proof that something is there (C53-C55). */
+/** NodePublishVolume, and the check that something is mounted afterwards (C53-C55). */
 
 import { isEphemeral } from '../../desired/csi-volume.ts'
 import { errnoOf } from '../../errors/errors.ts'
@@ -30,11 +30,11 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<r
   run.around.changed()
   requireSomethingThere(step, run)
   const published = `the volume published at ${step.target}`
-  const stays = 'it was published before'
-  return [{ what: published, back: () => (wasThere ? Promise.reject(new Error(stays)) : unpublish(step, hidden, run)) }]
+  const keeps = 'it was published before'
+  return [{ what: published, back: () => (wasThere ? Promise.reject(new Error(keeps)) : unpublish(step, hidden, run)) }]
 }
 
-/** S22: the driver mounts over an empty directory of its own, or over nothing. */
+/** S22: the target must be missing, or an empty directory. */
 function requireNothingBelow(target: string, { host }: StepContext): void {
   const found = host.lstat(target)
   const isEmpty =
@@ -45,25 +45,25 @@ function requireNothingBelow(target: string, { host }: StepContext): void {
   })
 }
 
-/** A driver that says OK and does nothing is not believed; some publish a link or a device instead of a mount (C17, C20). */
+/** A driver that answers OK and does nothing is not believed. Some publish a link or a device instead of a mount (C17, C20). */
 function requireSomethingThere(step: Step, run: StepContext): void {
   const type = run.host.lstat(step.target)?.type
   if (run.around.table.top(step.target) !== undefined || type === 'link' || type === 'other') return
   const driver = run.operation.volume?.driver
   throw new StepFailed(
     'NothingMounted',
-    `${driver} answered OK to ${step.op}, and nothing is mounted on ${step.target}`,
+    `${driver} answered OK to ${step.op}, but nothing is mounted on ${step.target}`,
     {
-      hint: "Look at the driver's log, and whether its pod mounts the kubelet's directory with Bidirectional propagation.",
+      hint: "See the driver's log, and check that its pod mounts the kubelet's directory with mountPropagation Bidirectional.",
       stuck: true,
     },
   )
 }
 
 /**
- * C120: the opposite call is the only way back.
+ * C120: only the opposite call takes it back.
  *
- * @param before ids of what was mounted there before the call, and no path led to
+ * @param before ids of mounts on the target before the call, which were hidden by others
  */
 async function unpublish({ target }: Step, before: ReadonlySet<number>, run: StepContext): Promise<void> {
   const { volume, driver, handle } = wantedCsi(run)
@@ -72,8 +72,8 @@ async function unpublish({ target }: Step, before: ReadonlySet<number>, run: Ste
     node.nodeUnpublishVolume({ volumeId: handle, targetPath: target }, ms),
   )
   run.around.changed()
-  const left = run.around.table.at(target).find(({ id }) => !before.has(id))
-  if (left !== undefined) throw new Error(`${describeMount(left)} is still there`)
+  const remaining = run.around.table.at(target).find(({ id }) => !before.has(id))
+  if (remaining !== undefined) throw new Error(`${describeMount(remaining)} is still there`)
   removeDirectory(target, run)
   if (volume.mode === 'Block') return
   const file = `${run.plan.rootDir}/${csiPublishStateFile(volume)}`

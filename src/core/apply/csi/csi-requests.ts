@@ -1,4 +1,4 @@
-/** The requests of NodeStageVolume, NodePublishVolume and NodeExpandVolume, every field from where the rules say. */
+/** Builds the requests of NodeStageVolume, NodePublishVolume and NodeExpandVolume, every field as the rules say. */
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../csi/csi-node-client.ts'
 import { attributesOf, fsTypeOf, isEphemeral, isReadOnly } from '../../desired/csi-volume.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
@@ -9,7 +9,7 @@ import { csiStagingPath, csiTarget } from '../../plugins/csi-paths.ts'
 
 type Texts = Readonly<Record<string, string>>
 
-/** What the requests of one operation are made of. */
+/** What the requests of one operation are built from. */
 export interface CsiFacts {
   readonly volume: VolumeToMount
   readonly rootDir: string
@@ -19,11 +19,11 @@ export interface CsiFacts {
   readonly driver: CsiDriver | undefined
   /** VolumeAttachment.status.attachmentMetadata; empty where nothing is attached (C39). */
   readonly publishContext: Texts
-  /** SELinux label that it is mounted with; empty: none (C68). */
+  /** SELinux label that the volume is mounted with; empty: none (C68). */
   readonly label: string
 }
 
-/** C52: never pod information or tokens; a staging is shared by pods. */
+/** C52: without pod information and tokens, since pods share a staged volume. */
 export function stageRequest(facts: CsiFacts, secrets: Texts): NodeStageVolume {
   return {
     volumeId: facts.volume.handle ?? '',
@@ -59,7 +59,7 @@ export function publishRequest(facts: CsiFacts, secrets: Texts, tokens: string |
 /**
  * C100.
  *
- * @param volumePath absolute; of a block volume the device
+ * @param volumePath absolute; for a block volume, the device
  */
 export function expandRequest(
   facts: CsiFacts,
@@ -82,7 +82,7 @@ function stagingPath({ volume, rootDir }: CsiFacts): string {
   return path === undefined ? '' : `${rootDir}/${path}`
 }
 
-/** Of a block volume the staging path always goes along (C55). */
+/** For a block volume the staging path is always sent (C55). */
 function publishesStaged({ volume, capabilities }: CsiFacts): boolean {
   if (volume.mode === 'Block') return true
   return !isEphemeral(volume) && capabilities.includes('STAGE_UNSTAGE_VOLUME')
@@ -112,14 +112,14 @@ const ACCESS_MODES: Readonly<Record<string, { readonly plain: number; readonly m
   ReadWriteOncePod: { plain: 1, multiWriter: 6 },
 }
 
-/** The first mode of the list alone counts (C56). */
+/** Only the first mode of the list counts (C56). */
 function accessModeOf({ volume, capabilities }: CsiFacts): number {
   const [mode = 'ReadWriteOnce'] = volume.persistentVolume?.spec.accessModes ?? []
   const modes = ACCESS_MODES[mode]
   return (capabilities.includes('SINGLE_NODE_MULTI_WRITER') ? modes?.multiWriter : modes?.plain) ?? 0
 }
 
-/** C59: it overwrites attributes of the same name. */
+/** C59: pod information overwrites attributes of the same name. */
 function podInformation({ volume, driver }: CsiFacts): Texts {
   if (driver?.spec.podInfoOnMount !== true) return {}
   const { pod, podUid } = volume

@@ -1,4 +1,4 @@
-/** Secrets and tokens, read right before the call that takes them and kept nowhere (C58, C60). */
+/** Secrets and tokens: read right before the call that needs them, and stored nowhere (C58, C60). */
 
 import { type SecretUse, secretOf } from '../../desired/csi-volume.ts'
 import { podNamespace } from '../../desired/pods.ts'
@@ -10,7 +10,7 @@ import type { StepContext } from '../operation/step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'
 import { wantedCsi } from './csi-wanted.ts'
 
-/** @throws StepFailed SecretMissing, SecretUnreadable: nothing was begun */
+/** @throws StepFailed SecretMissing, SecretUnreadable; nothing was changed */
 export async function readSecret(run: StepContext, use: SecretUse): Promise<Readonly<Record<string, string>>> {
   const reference = secretOf(wantedCsi(run).volume, use)
   if (reference === undefined) return {}
@@ -19,7 +19,7 @@ export async function readSecret(run: StepContext, use: SecretUse): Promise<Read
   const secret = await asked(run, what, () => run.context.cluster.getSecret(namespace, name))
   if (secret === undefined) {
     throw new StepFailed('SecretMissing', `${what} does not exist, and the volume's driver needs it`, {
-      hint: 'Make the secret again, or correct the volume; then plan again.',
+      hint: 'Create the secret again, or correct the volume; then plan again.',
     })
   }
   const entries = Object.entries(secret.data ?? {})
@@ -31,14 +31,14 @@ function textOf(base64: string, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'))
   } catch {
-    throw new StepFailed('SecretMissing', `${what} is not UTF-8 text, and cannot be sent to a driver`, {
+    throw new StepFailed('SecretMissing', `${what} is not UTF-8 text and cannot be sent to a CSI driver`, {
       hint: 'Correct the secret; then plan again.',
     })
   }
 }
 
 /**
- * The tokens that the CSIDriver asks for, one for each audience, as the one text that drivers are given (C60).
+ * The tokens that the CSIDriver asks for, one for each audience, as one JSON text (C60).
  *
  * @returns undefined where it asks for none
  * @throws StepFailed SecretUnreadable
@@ -84,8 +84,8 @@ async function asked<T>(run: StepContext, what: string, ask: () => Promise<T>): 
 }
 
 function unreadable(what: string, why: string, cause?: unknown): StepFailed {
-  return new StepFailed('SecretUnreadable', `${what} could not be had: ${why}`, {
+  return new StepFailed('SecretUnreadable', `${what} could not be read: ${why}`, {
     cause,
-    hint: 'Nothing was begun. Look at the rights of the credential (--kubeconfig), then plan again.',
+    hint: 'Nothing was changed. Check the rights of the credential (--kubeconfig), then plan again.',
   })
 }

@@ -9,11 +9,11 @@ import { callNode, factsOf, openDriver } from './csi-call.ts'
 import { stageRequest } from './csi-requests.ts'
 import { readSecret } from './csi-secrets.ts'
 
-/** What is staged stays so, whatever becomes of the publication: the next attempt, or the end of the last pod, finds it (C54). */
+/** A staged volume is not unstaged if publishing fails: the next attempt uses it, or the last pod's tear-down unstages it (C54). */
 export async function nodeStageVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
   const { capabilities } = await openDriver(run)
   if (!capabilities.includes('STAGE_UNSTAGE_VOLUME')) {
-    throw new StepFailed('Changed', `CSI driver ${run.operation.volume?.driver} does not stage volumes any more`, {
+    throw new StepFailed('Changed', `CSI driver ${run.operation.volume?.driver} no longer stages volumes`, {
       hint: 'Plan again.',
     })
   }
@@ -21,6 +21,6 @@ export async function nodeStageVolume(step: Step, run: StepContext): Promise<rea
   const secrets = await readSecret(run, 'stage')
   await callNode(step, run, (node, ms) => node.nodeStageVolume(stageRequest(facts, secrets), ms))
   run.around.changed()
-  const stays = 'it stays staged as long as a pod of this node wants it'
-  return [{ what: `the volume staged at ${step.target}`, back: () => Promise.reject(new Error(stays)) }]
+  const keeps = 'it stays staged while a pod of this node wants it'
+  return [{ what: `the volume staged at ${step.target}`, back: () => Promise.reject(new Error(keeps)) }]
 }

@@ -1,4 +1,4 @@
-/** vol_data.json as the kubelet writes it, before the driver is called (C12-C15). */
+/** Writes vol_data.json as the kubelet does, before the driver is called (C12-C15). */
 import { posix } from 'node:path'
 import { readStateFile } from '../../actual/state-file.ts'
 import { isEphemeral } from '../../desired/csi-volume.ts'
@@ -14,10 +14,10 @@ import { csiPublishStateFile, csiStagingPath, csiTarget } from '../../plugins/cs
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { wantedCsi } from './csi-wanted.ts'
 
-/** The three kinds of the file, by what a kubelet needs each for (C13). */
+/** The file of a published volume, or of a raw block volume (C13). */
 export function publishState(volume: VolumeToMount, nodeName: string, label = ''): Readonly<Record<string, string>> {
   const { driver = '', handle = '', specName, mode } = volume
   const lifecycle = isEphemeral(volume) ? 'Ephemeral' : 'Persistent'
@@ -32,20 +32,21 @@ export function publishState(volume: VolumeToMount, nodeName: string, label = ''
   }
 }
 
+/** The file of a staged volume (C13). */
 export function stageState({ driver = '', handle = '' }: VolumeToMount, label = ''): Readonly<Record<string, string>> {
   return { driverName: driver, ...labelKey(label), volumeHandle: handle }
 }
 
-/** Only where the label went along with the mount flags. */
+/** Only if the label was passed with the mount flags. */
 function labelKey(label: string): Readonly<Record<string, string>> {
   return label === '' ? {} : { seLinuxMountContext: label }
 }
 
 /**
- * Writes the file for the call that follows. One that is there is kept where it says the same, replaced where it says
- * less, and left where it names another volume.
+ * Writes the file for the call that follows. An existing file is kept if its content is the same, and replaced if it is
+ * incomplete. If it names another volume, the step fails.
  *
- * @returns how to take it back where it was not there: only when nothing is mounted any more (C16)
+ * @returns how to remove a new file again, which is done only when nothing is mounted any more (C16)
  */
 export async function writeVolumeData({ target, label }: Step, run: StepContext): Promise<readonly Undo[]> {
   const { volume } = wantedCsi(run)
@@ -83,11 +84,16 @@ function write(
   try {
     run.host.writeStateFile(target, text)
   } catch (error) {
-    throw diskFailure('WriteFailed', `${target} could not be written`, error, 'Free the path; then plan again.')
+    throw diskFailure(
+      'WriteFailed',
+      `${target} could not be written`,
+      error,
+      'Check what is in the way there; then plan again.',
+    )
   }
 }
 
-/** A link or directory in its place is nobody's state file. */
+/** A link or a directory in its place is not a state file. */
 function contentOf(path: string, { host }: StepContext): string | undefined {
   const found = host.lstat(path)
   if (found === undefined) return undefined
@@ -100,12 +106,12 @@ function contentOf(path: string, { host }: StepContext): string | undefined {
 function requireSameVolume(path: string, content: string, state: Readonly<Record<string, string>>): void {
   const { data } = readStateFile({ path, type: 'file', content }) ?? {}
   if (data === undefined || (data.driverName === state.driverName && data.volumeHandle === state.volumeHandle)) return
-  throw new StepFailed('OtherVolume', `${path} names ${data.driverName}^${data.volumeHandle}`, {
-    hint: 'The other volume may still be in use here: plan again, and undo that one first.',
+  throw new StepFailed('OtherVolume', `${path} names another volume, ${data.driverName}^${data.volumeHandle}`, {
+    hint: 'The other volume may still be in use on this node: plan again, and unmount that volume first.',
   })
 }
 
-/** C16: with something still mounted all of it stays; else what the driver made goes first, and the file with it. */
+/** C16: while something is mounted, everything is kept; else the driver's directories are removed first, then the file. */
 function removeAgain(file: string, paths: readonly string[], { host, around }: StepContext): void {
   around.changed()
   const mount = paths.flatMap((path) => around.table.at(path)).at(-1)
@@ -120,7 +126,7 @@ function removeAgain(file: string, paths: readonly string[], { host, around }: S
   host.unlink(file)
 }
 
-/** What was written of one, if anything: no driver has been asked by it yet. */
+/** Removes a file that was only partly written; no driver was called with it yet. */
 function removeFile(path: string, { host }: StepContext): void {
   try {
     host.unlink(path)

@@ -1,4 +1,4 @@
-/** The driver's call, and a look at what it left (S16, R441, R832, O23, C119, C125). */
+/** Calls the driver to unpublish or unstage, and checks what it left (S16, R441, R832, O23, C119, C125). */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -14,7 +14,7 @@ import { grpcStatusOf, hintFor, outcomeCodeOf } from './driver-errors.ts'
 
 const RETRY_MS = [500, 1000, 2000]
 
-/** @throws StepFailed with the driver's words, or DriverLeftMount */
+/** @throws StepFailed with the driver's message, or DriverLeftMount */
 export async function callDriver(step: Step, run: StepContext): Promise<void> {
   const before = layersAt(step.target, run).length
   try {
@@ -28,7 +28,7 @@ export async function callDriver(step: Step, run: StepContext): Promise<void> {
   removeDirectory(step.target, run)
 }
 
-/** ABORTED: another call for the volume is at work, maybe our own former one; it is waited for, never cleaned up after. */
+/** ABORTED: another call for the volume is running, maybe an earlier one of volctl. It is waited for; nothing is cleaned up after it. */
 export async function untilNotPending<T>(
   run: StepContext,
   what: string,
@@ -49,7 +49,7 @@ async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promi
   const { volume } = run.operation
   const driver: CsiNode | undefined = await run.context.csi(driverOf(run.operation))
   if (driver === undefined || volume?.handle === undefined) {
-    throw new StepFailed('DriverNotRegistered', `CSI driver ${driverOf(run.operation)} does not answer here`, {
+    throw new StepFailed('DriverNotRegistered', `CSI driver ${driverOf(run.operation)} does not answer on this node`, {
       hint: "Bring the driver's node pod back; then plan again.",
     })
   }
@@ -60,37 +60,37 @@ async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promi
 }
 
 /**
- * A driver that took some layers of a stack and left others has done its part: the rest goes layer by layer, as long
- * as each is this volume's. One that says OK and took nothing has not, and its answer is not believed.
+ * If the driver has removed some of several stacked mounts, the others are unmounted one by one, as long as each is this
+ * volume's. If it answered OK and removed none, its answer is not believed.
  */
 export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
-  const left = layersAt(step.target, run)
-  if (left.length === 0) return
+  const remaining = layersAt(step.target, run)
+  if (remaining.length === 0) return
   const expected = expectedIds(run.operation)
-  const foreign = left.find((layer) => !isExpected(layer, expected))
-  if (foreign !== undefined || left.length >= before) {
+  const foreign = remaining.find((layer) => !isExpected(layer, expected))
+  if (foreign !== undefined || remaining.length >= before) {
     throw new StepFailed(
       'DriverLeftMount',
-      `${driverOf(run.operation)} answered OK to ${step.op}, and ${describeMount(foreign ?? left.at(-1) ?? (left[0] as never))} is still there`,
-      { hint: "Look at the driver's log; nothing was removed." },
+      `${driverOf(run.operation)} answered OK to ${step.op}, but ${describeMount(foreign ?? remaining.at(-1) ?? (remaining[0] as never))} is still there`,
+      { hint: "See the driver's log; nothing was removed." },
     )
   }
-  for (let count = left.length; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
+  for (let count = remaining.length; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
 }
 
-/** What no path leads to counts only where the plan has it: it may be a copy that has to go (O35). */
+/** The mounts on a path. A mount that another one hides counts only if the plan has it: it may be a copy to be unmounted (O35). */
 export function layersAt(path: string, { around, operation }: StepContext): MountInfo[] {
   const expected = expectedIds(operation)
   const reached = around.table.reached(path)
   return around.table.at(path).filter((layer) => reached.includes(layer) || isExpected(layer, expected))
 }
 
-/** A flexVolume's driver is its plugin. */
+/** The driver of a flexVolume is its plugin. */
 function driverOf({ volume }: Operation): string {
   return volume?.driver ?? volume?.plugin ?? 'unknown'
 }
 
-/** O15: a driver that finds its target busy does not say who holds it. */
+/** O15: a driver that finds its target busy does not say who holds it, so volctl looks. */
 async function driverFailure(step: Step, run: StepContext, error: unknown): Promise<VolctlError> {
   const status = grpcStatusOf(error)
   if (status === undefined && error instanceof VolctlError) return error
@@ -99,7 +99,7 @@ async function driverFailure(step: Step, run: StepContext, error: unknown): Prom
   const said = `${driverOf(run.operation)}: ${step.op} of ${step.target} failed: ${errorMessage(error)}`
   return new StepFailed(outcomeCodeOf(status), who === '' ? said : `${said}; held by ${who}`, {
     cause: error,
-    hint: who === '' ? hintFor(status) : 'End that first; then plan again.',
+    hint: who === '' ? hintFor(status) : 'Stop what holds it, then plan again.',
     stuck,
   })
 }

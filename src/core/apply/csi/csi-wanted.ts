@@ -1,4 +1,4 @@
-/** The CSI volume that an operation is about, as its pod wants it just now. */
+/** The CSI volume of an operation, as its pod wants it now. */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -9,13 +9,13 @@ export interface WantedCsi {
   readonly handle: string
 }
 
-/** @throws StepFailed NoLongerWanted where the pod's volume is none of CSI, or of another driver than planned */
+/** @throws StepFailed NoLongerWanted where the pod's volume is not a CSI volume, or of another driver than planned */
 export function wantedCsi({ bringUp: { wanted }, operation }: StepContext): WantedCsi {
   const { driver, handle } = wanted ?? {}
   if (wanted === undefined || !driver || !handle || driver !== operation.volume?.driver) {
     throw new StepFailed(
       'NoLongerWanted',
-      `${operation.volume?.name ?? 'the volume'} is not what was planned any more`,
+      `${operation.volume?.name ?? 'the volume'} is no longer the volume that was planned`,
       {
         hint: 'Plan again.',
       },

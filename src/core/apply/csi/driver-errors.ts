@@ -1,4 +1,5 @@
-/** A driver's gRPC status, and what a person can do about it (C3, C119, C125). */
+/** What a driver's gRPC status means, and what to do about it (C3, C119, C125). */
+import type { OutcomeCode } from '../../codes/codes.ts'
 import { GrpcError } from '../../grpc/grpc-error.ts'
 import type { GrpcCode } from '../../grpc/grpc-status.ts'
 
@@ -6,8 +7,8 @@ export function grpcStatusOf(error: unknown): GrpcCode | undefined {
   return error instanceof GrpcError ? error.code : undefined
 }
 
-/** One status has one code, whichever way the call was to bring the volume. */
-const CODES: Partial<Record<GrpcCode, string>> = {
+/** Outcome codes by status, the same for calls that bring a volume up and that take it down. */
+const CODES: Partial<Record<GrpcCode, OutcomeCode>> = {
   NOT_FOUND: 'VolumeNotFound',
   ABORTED: 'OperationPending',
   UNAVAILABLE: 'DriverNotRegistered',
@@ -20,26 +21,26 @@ const CODES: Partial<Record<GrpcCode, string>> = {
   UNAUTHENTICATED: 'DriverRefused',
 }
 
-/** The outcome's code; of a failure without a status too. */
-export function outcomeCodeOf(status: GrpcCode | undefined): string {
+/** The outcome's code; DriverFailed for a failure without a status. */
+export function outcomeCodeOf(status: GrpcCode | undefined): OutcomeCode {
   return (status === undefined ? undefined : CODES[status]) ?? 'DriverFailed'
 }
 
 const TAKING_DOWN: Partial<Record<GrpcCode, string>> = {
   NOT_FOUND:
-    'The storage system says that the volume is gone; what remains is local. Make sure of that, then undo the rest by hand.',
-  ABORTED: 'The driver is still at work on this volume: apply again in a while.',
+    'The storage system says that the volume is gone, so only local state is left. Verify that, then remove the rest by hand.',
+  ABORTED: 'The driver is still working on this volume: apply again later.',
   FAILED_PRECONDITION:
-    "By the driver's own records the volume is still in use; look at its log and at its other targets.",
-  UNAVAILABLE: 'The driver went away: bring its node pod back; then apply again.',
-  DEADLINE_EXCEEDED: 'The call may still be at work in the driver; look at its log, then apply again.',
-  PERMISSION_DENIED: 'The driver lacks a right of its own; look at its log.',
-  UNAUTHENTICATED: 'The driver lacks a right of its own; look at its log.',
+    "The driver's own records say that the volume is still in use; see its log, and look for other targets.",
+  UNAVAILABLE: 'The driver is gone: bring its node pod back; then apply again.',
+  DEADLINE_EXCEEDED: 'The call may still be running in the driver; see its log, then apply again.',
+  PERMISSION_DENIED: 'The driver itself lacks a right; see its log.',
+  UNAUTHENTICATED: 'The driver itself lacks a right; see its log.',
   UNIMPLEMENTED: 'The driver does not offer this call.',
 }
 
 /** What to do about a call that should have taken a volume down. */
 export function hintFor(status: GrpcCode | undefined): string {
   const known = status === undefined ? undefined : TAKING_DOWN[status]
-  return known ?? "The words are the driver's; look at its log. Nothing was cleaned up after it."
+  return known ?? "See the driver's log. Nothing was cleaned up after the call."
 }

@@ -1,30 +1,30 @@
 /**
- * Deleting a VolumeAttachment: the whole of S21, judged in this very second, then the wait for the attacher.
- * The node itself is the proof that nothing uses the volume.
+ * Deletes a VolumeAttachment: checks all of S21 right before, then waits for the attacher. What the node itself shows is the
+ * proof that nothing uses the volume.
  */
 import { VolctlError } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { pause, withDeadline } from '../../processes/deadline.ts'
-import { heldBy, loopsOfOthers, requireDevicesUnused } from '../disks/detach-devices.ts'
+import { loopsOfOthers, requireDevicesUnused, volumeInUse } from '../disks/detach-devices.ts'
 import { BETWEEN_MS, Patience } from '../disks/disk-users.ts'
-import { findDevice, isDeviceUnknown } from '../disks/find-volume-device.ts'
-import { requireNothingHidden } from '../disks/hidden-file-systems.ts'
+import { findDetachDevice, isDeviceUnknown } from '../disks/find-volume-device.ts'
+import { requireNothingHidden } from '../disks/require-nothing-hidden.ts'
 import { requireNotSetUpElsewhere } from '../disks/set-up-elsewhere.ts'
 import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/preconditions.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 const POLL_MS = 500
 
-/** @returns what is still waited for, if anything */
+/** @returns what is still to be waited for, if anything */
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
   const { operation, waiting } = run
   const bound = operation.attachment
   if (bound === undefined)
-    throw new OperationRefused('AttachmentChanged', 'the plan does not say which attachment it means')
-  // Before the API is asked: it may take a moment, and what the API says must be of the very second.
-  await findDevice(run, bound)
+    throw new OperationRefused('AttachmentChanged', 'the plan does not name the VolumeAttachment')
+  // Before the API is asked: finding the device may take a moment, and the API's answer must be fresh.
+  await findDetachDevice(run, bound)
   if (isDeviceUnknown(run) || run.record.found.size > 0) await requireNothingHidden(run)
   const patience = new Patience()
   for (;;) {
@@ -36,7 +36,7 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
     const passing = await requireDevicesUnused(run, ofOthers)
     const [user] = passing
     if (user === undefined) break
-    if (patience.isOver(passing) || run.signal?.aborted) throw heldBy(operation, user.who)
+    if (patience.isOver(passing) || run.signal?.aborted) throw volumeInUse(operation, user.who)
     await waiting.spend(() => pause(BETWEEN_MS, run.signal))
   }
   await deleteAttachment(run, bound)
@@ -44,7 +44,7 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
 }
 
 /**
- * What the API says in this very second.
+ * Asks the API whether the volume is still unwanted.
  *
  * @returns the attachment, if there still is one
  * @throws OperationRefused
@@ -67,9 +67,9 @@ async function requireUnwanted(
   if (ownsNode(kubelet)) {
     throw new OperationRefused(
       'KubeletRunning',
-      "a kubelet runs, or may come back: detaching is the controller's work",
+      'a kubelet runs or may start again, so the attach/detach controller does the detaching',
       {
-        hint: 'Let the kubelet report its state; the controller detaches then.',
+        hint: 'Let the kubelet update node.status.volumesInUse; the controller detaches then.',
       },
     )
   }
@@ -78,7 +78,7 @@ async function requireUnwanted(
   if (node === undefined) throw new OperationRefused('NodeMissing', `node ${plan.node} is not in the API`)
   const name = operation.volume?.uniqueName
   if (name === undefined || (await context.wantedByController(name, pods))) {
-    throw new OperationRefused('WantedAgain', `a pod of this node wants ${name ?? 'a volume that is not known'}`, {
+    throw new OperationRefused('WantedAgain', `a pod of this node wants ${name ?? 'an unidentified volume'}`, {
       hint: 'Plan again.',
     })
   }
@@ -88,9 +88,13 @@ async function requireUnwanted(
 function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node: string): void {
   const { metadata, spec } = attachment
   if (metadata.uid === bound.uid && spec.nodeName === node) return
-  throw new OperationRefused('AttachmentChanged', `${metadata.name} is not the attachment that the plan was made on`, {
-    hint: 'Plan again.',
-  })
+  throw new OperationRefused(
+    'AttachmentChanged',
+    `VolumeAttachment ${metadata.name} is not the one that the plan was made for`,
+    {
+      hint: 'Plan again.',
+    },
+  )
 }
 
 async function deleteAttachment(
@@ -106,26 +110,26 @@ async function deleteAttachment(
     const { status, code } = error as { status?: unknown; code?: unknown }
     if (status === 404 || code === 'NotFound') return
     if (status !== 409 && code !== 'Conflict') throw error
-    throw new OperationRefused('AttachmentChanged', `${name} was changed since the plan was made`, {
+    throw new OperationRefused('AttachmentChanged', `VolumeAttachment ${name} has changed since the plan was made`, {
       cause: error,
       hint: 'Plan again.',
     })
   }
 }
 
-/** Not being gone yet is no failure: the controller or the attacher acts next (N59). */
+/** An attachment that still exists is no failure: the controller or the attacher acts next (N59). */
 async function waitUntilGone(
   run: StepContext,
   { name, uid }: { name: string; uid: string },
   waitMs: number,
 ): Promise<string | undefined> {
   const until = performance.now() + waitMs
-  let said: string | undefined
+  let reported: string | undefined
   for (;;) {
     const waiting = await stillThere(run, name, uid)
     if (waiting === undefined) return undefined
-    if (waiting !== said) run.say(waiting)
-    said = waiting
+    if (waiting !== reported) run.say(waiting)
+    reported = waiting
     if (performance.now() >= until || run.waiting.isSpent || run.signal?.aborted) return waiting
     await run.waiting.spend((ms) => pause(Math.min(POLL_MS, waitMs, ms), run.signal))
   }
@@ -140,8 +144,8 @@ async function stillThere({ context, waiting }: StepContext, name: string, uid: 
     const { finalizers = [] } = attachment.metadata
     const error = attachment.status?.detachError?.message
     const held = finalizers.length > 0 ? ` (${finalizers.join(', ')})` : ''
-    return `deleted; waiting for the controller or attacher to finish${held}${error ? `, whose last try failed: ${error}` : ''}`
+    return `deleted; waiting for the controller or the attacher to finish${held}${error ? `; the last attempt to detach failed: ${error}` : ''}`
   } catch (error) {
-    return `deleted; whether it is gone could not be read: ${error instanceof VolctlError ? error.message : String(error)}`
+    return `deleted; could not check whether it is gone: ${error instanceof VolctlError ? error.message : String(error)}`
   }
 }

@@ -1,4 +1,4 @@
-/** S21's look at the machine: nothing and nobody has the volume's disk, whatever is on it, or its directory. */
+/** S21 on the machine: nobody may use the volume's disk, anything on it, or its directory. */
 
 import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
@@ -9,6 +9,7 @@ import type { Operation } from '../../plan/plan.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { VolumeRecord } from '../operation/volume-record.ts'
 import { userOfDirectories } from './directory-users.ts'
+import type { Unseen } from './disk-user.ts'
 import { type DiskUsers, lookAtDisks } from './disk-users.ts'
 import { userOfFileSystems } from './file-system-users.ts'
 import { requireNothingUnexplained } from './find-volume-device.ts'
@@ -17,13 +18,13 @@ import { nodesOwn } from './node-stack.ts'
 import { devicesOf, isSame } from './volume-devices.ts'
 
 /**
- * Looks once, at what is around as it was read last.
+ * Looks once, by the mount tables as they were last read.
  *
- * A device that cannot be found means blocked, unless nothing of the volume was on record here since boot, or the
- * driver has just answered OK to NodeUnstageVolume.
+ * If the device cannot be found, the detach is refused, unless this node has no trace of the volume since boot, or the driver
+ * has just answered OK to NodeUnstageVolume.
  *
- * @param ofOthers as loopsOfOthers gave it
- * @returns openers that may be gone in a moment; none: nobody uses it
+ * @param ofOthers the result of loopsOfOthers
+ * @returns openers that may be gone in a moment; empty: nobody uses it
  * @throws OperationRefused
  */
 export async function requireDevicesUnused(
@@ -42,19 +43,19 @@ export async function requireDevicesUnused(
     run,
   )
   const [user] = lasting
-  if (user !== undefined) throw heldBy(operation, user.who)
-  const held = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))
-  if (held !== undefined) throw heldBy(operation, held)
+  if (user !== undefined) throw volumeInUse(operation, user.who)
+  const inUse = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))
+  if (inUse !== undefined) throw volumeInUse(operation, inUse)
   const loop = host
     .loops()
     .find((each) => isOfVolume(ownPathOf(around.table, each.backingFile), operation) && !ofOthers.has(keyOf(each)))
-  if (loop !== undefined) throw heldBy(operation, `${loop.device}, backed by ${loop.backingFile}`)
+  if (loop !== undefined) throw volumeInUse(operation, `${loop.device}, backed by ${loop.backingFile}`)
   return passing
 }
 
 /**
- * Loops on a block map of the same name below another root directory, as several kubelets of one machine have it (kind):
- * those that are shown to be on another device than the volume's. To find that out may take a moment.
+ * Loop devices of volumes of the same name below another root directory (several kubelets on one machine, as with kind):
+ * those that are shown to be on another device than the volume's. Finding that out may take a moment.
  */
 export async function loopsOfOthers(run: StepContext): Promise<ReadonlySet<string>> {
   const { around, host, operation, plan, record } = run
@@ -78,13 +79,18 @@ function isDeviceOf(dev: string, { devices }: VolumeRecord, host: Host): boolean
 
 const keyOf = ({ device, backingFile }: { device: string; backingFile: string }): string => `${device} ${backingFile}`
 
-/** A loop on a file below the volume's own block map. */
+/** Is the file below a block map of the volume's name. */
 function isOfVolume(file: string, { volume }: Operation): boolean {
   return volume?.mode === 'Block' && file.includes(`/volumeDevices/${volume.name}/`)
 }
 
-export function heldBy({ volume }: Operation, who: string): OperationRefused {
-  return new OperationRefused('HeldBy', `volume ${volume?.name ?? ''} is still in use here: ${who}`, {
-    hint: 'End that use first; then plan again.',
+export function volumeInUse({ volume }: Operation, who: string | Unseen): OperationRefused {
+  const name = `volume ${volume?.name ?? ''}`
+  if (typeof who === 'string')
+    return new OperationRefused('HeldBy', `${name} is still in use on this node: ${who}`, {
+      hint: 'Stop that use first, then plan again.',
+    })
+  return new OperationRefused('HeldBy', `${name} may still be in use on this node: ${who.unseen}`, {
+    hint: 'Run volctl as root of the host with CAP_SYS_PTRACE, or stop those processes; then plan again.',
   })
 }

@@ -1,4 +1,4 @@
-/** Who uses a directory of a file system that is the node's own, where that directory is the volume (O36). */
+/** Who uses a volume that is only a directory of one of the node's own file systems (O36). */
 import { posix } from 'node:path'
 import { isWithin } from '../../files/path-within.ts'
 import { describeHolders } from '../../holders/describe-holders.ts'
@@ -12,18 +12,19 @@ import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import { mapReaderOf } from '../operation/map-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
+import type { Unseen } from './disk-user.ts'
 import { firstMount } from './first-mount.ts'
 
 type Directory = Pick<SeenLayer, 'dev' | 'root'>
 
-/** Nobody looks longer at what processes have mapped. */
+/** Limit for reading the memory maps of processes. */
 const DEADLINE_MS = 5000
 
-/** In words, the first that is found; undefined: nobody. What cannot be seen counts as use (S3). */
+/** The first user that is found, as text; undefined: nobody. What cannot be seen counts as use (S3). */
 export async function userOfDirectories(
   directories: readonly Directory[],
   run: StepContext,
-): Promise<string | undefined> {
+): Promise<string | Unseen | undefined> {
   const overlay = overlayOf(run)
   if (overlay !== undefined) return overlay
   for (const directory of directories) {
@@ -41,23 +42,24 @@ function showing(table: MountTable, { dev, root }: Directory): MountInfo | undef
   return table.ofDevice(dev).find((mount) => isWithin(undeletedRoot(mount.root), undeletedRoot(root)))
 }
 
-/** Whatever else uses what lies in it: the one answer that deletions of content ask for too (S12). */
-async function holderOf(directory: Directory, run: StepContext): Promise<string | undefined> {
+/** Who uses the content of the directory: the same search as before a deletion (S12). */
+async function holderOf(directory: Directory, run: StepContext): Promise<string | Unseen | undefined> {
   const { around, host, context, plan } = run
   const path = pathOf(directory, around.table)
-  if (path === undefined) return `perhaps somebody: ${directory.root} of file system ${directory.dev} is not to be seen`
+  if (path === undefined)
+    return { unseen: `no mount shows directory ${directory.root} of file system ${directory.dev}` }
   const maps = mapReaderOf(context, DEADLINE_MS)
   const look = await host.lookForUsers({ table: around.table, devices: [directory.dev], maps })
   const holders = await host.contentHolders(look, { path, rootDir: plan.rootDir })
   const who = describeHolders(holders, context.nameOf)
   const [unseen] = holders.unseen
   if (who !== '') return who
-  return unseen === undefined ? undefined : `perhaps somebody: ${unseen}`
+  return unseen === undefined ? undefined : { unseen }
 }
 
 /**
- * Overlays of which a volume's directory has a layer, before it is unmounted: they name the layer by the path that they
- * were given, which leads elsewhere once the mount on it is gone.
+ * Notes, before the volume is unmounted, the overlays that have a layer in it. An overlay names its layer by a path, which
+ * leads elsewhere once the volume is unmounted.
  */
 export function noteOverlays({ operation, around, record }: StepContext): void {
   if (operation.volume?.plugin !== CSI_PLUGIN) return
@@ -65,7 +67,7 @@ export function noteOverlays({ operation, around, record }: StepContext): void {
   for (const { dev, root } of layers) {
     const place = { dev, path: undeletedRoot(root) }
     for (const table of [around.table, ...around.others.map((other) => other.table)]) {
-      // Whoever has a namespace of his own may have unmounted there what the path led to.
+      // The path may no longer lead there in a namespace where somebody has unmounted the volume.
       for (const index of [layersByText(table), layersAsIn(around.table)(table)]) {
         for (const { mount } of index.within(place)) record.overlays.add(mount.dev)
       }
@@ -73,7 +75,7 @@ export function noteOverlays({ operation, around, record }: StepContext): void {
   }
 }
 
-/** Layers of another table's overlays, by where this one's paths lead. A batch asks thousands of times. */
+/** Layers of the overlays in another table, located by our own table. Cached, since a batch asks thousands of times. */
 const layersAsIn = onceFor((ours: MountTable) =>
   onceFor(
     (theirs: MountTable) =>
@@ -85,15 +87,15 @@ const layersAsIn = onceFor((ours: MountTable) =>
   ),
 )
 
-/** In words, the first that is still mounted. */
+/** The first of the noted overlays that is still mounted, as text. */
 function overlayOf(run: StepContext): string | undefined {
   const overlay = firstMount(run, (table) =>
     [...run.record.overlays].flatMap((dev) => table.ofDevice(dev)).find(({ fsType }) => fsType === 'overlay'),
   )
-  return overlay === undefined ? undefined : `a layer of the ${overlay} is in its directory`
+  return overlay === undefined ? undefined : `the ${overlay}, which has a layer in the volume's directory`
 }
 
-/** Where this namespace shows it. */
+/** A path of the directory in this namespace. */
 function pathOf({ dev, root }: Directory, table: MountTable): string | undefined {
   const inside = undeletedRoot(root)
   return table

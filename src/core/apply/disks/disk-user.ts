@@ -1,8 +1,14 @@
-/** Somebody or something that uses a disk. */
+/** Who or what uses a disk. */
 
 export interface DiskUser {
-  /** The disk, or the address of the LUN, that was asked about: the user may be one of its partition or its map. */
+  /** The disk, or the LUN's address, that was asked about; the user may have its partition or its multipath map. */
   readonly disk: string
-  /** In words. */
+  /** For messages. */
   readonly who: string
+}
+
+/** Nobody is known to use a volume, but not everybody could be asked: that counts as use (S3). */
+export interface Unseen {
+  /** What could not be seen, for messages. */
+  readonly unseen: string
 }

@@ -1,4 +1,4 @@
-/** Who uses a disk: a mount, a map, a loop, a holder or an opener of it, and of whatever is on it (S9, S21, S25). */
+/** Who uses a disk or anything on it: by a mount, a map, a loop device, a holder, or an open device file (S9, S21, S25). */
 
 import type { BlockNode, BlockTree, IscsiLun } from '../../block/block-tree.ts'
 import type { Opener } from '../../block/device-openers.ts'
@@ -16,7 +16,7 @@ import type { DiskUser } from './disk-user.ts'
 import { type LoopQuestion, loopsOn } from './loops-on-disks.ts'
 import { mappersOf } from './mapped-devices.ts'
 
-/** It has every path of a map open, to test it, and lets go by itself. */
+/** It keeps every path of a map open to test it, and closes them by itself. */
 const PATH_CHECKER = 'multipathd'
 const TRIES = 3
 const MOST_TRIES = 10
@@ -24,31 +24,31 @@ export const BETWEEN_MS = 250
 
 export interface DiskUsers {
   readonly lasting: readonly DiskUser[]
-  /** Openers alone, which may be gone in a moment: udev and blkid have a device open after every unmount. */
+  /** Openers only, which may be gone in a moment: udev and blkid open a device after every unmount. */
   readonly passing: readonly DiskUser[]
 }
 
 export interface DiskQuestion {
   readonly nodes: readonly OnDisk[]
-  /** Tapes and the like, of which there is no disk. */
+  /** LUNs without a disk: tapes and the like. */
   readonly luns?: readonly IscsiLun[]
-  /** A device that is made of one of these, and whose being there is no use. */
+  /** Is the existence of a device that is built on one of these no use of it. */
   readonly isNoUse: (holder: BlockNode) => boolean
-  /** Default: none. @param pid a process of the other namespace whose table it is in; absent: ours */
+  /** Mounts that do not count; default: none. @param pid a process of the mount's namespace; absent: it is in ours */
   readonly isOwnMount?: (mount: MountInfo, pid?: number) => boolean
-  /** Default: none. */
+  /** Openers that do not count; default: none. */
   readonly isOwnOpener?: (opener: Opener, node: OnDisk | undefined) => boolean
-  /** Is the kernel to be asked for the device alone, which fails as long as anything has it (S21); default: yes. */
+  /** Must an exclusive open of the device succeed, which fails while anything has it (S21); default: yes. */
   readonly isToBeFree?: (node: OnDisk) => boolean
   readonly loops?: LoopQuestion
-  /** Is what processes have mapped asked as well, which takes a child; default: no. */
+  /** Are the memory maps of processes read as well, which takes a child; default: no. */
   readonly withMaps?: boolean
 }
 
 /**
- * Nobody where the list is empty. Asked again for a moment where only an opener stands in the way.
+ * Users of the disks; empty: none. If only openers are found, it looks again for a short time.
  *
- * @param luns tapes and the like, of which there is no disk
+ * @param luns LUNs without a disk: tapes and the like
  * @throws StepFailed UsersUnknown
  */
 export async function usersOfDisks(
@@ -60,7 +60,7 @@ export async function usersOfDisks(
   return usersOf(() => ({ nodes: withWhatIsOnThem(disks, run), luns, isNoUse }), run)
 }
 
-/** The same of any devices. @param question asked anew each time @throws StepFailed UsersUnknown */
+/** As usersOfDisks, for any devices. @param question built again for each look @throws StepFailed UsersUnknown */
 export async function usersOf(question: () => DiskQuestion, run: StepContext): Promise<readonly DiskUser[]> {
   const patience = new Patience()
   for (;;) {
@@ -71,7 +71,7 @@ export async function usersOf(question: () => DiskQuestion, run: StepContext): P
   }
 }
 
-/** With openers: not for long with the same one, a while longer where it is another each time, as of who lists devices. */
+/** How long openers are waited for: a short time if it is always the same one, longer if they change (programs that list devices). */
 export class Patience {
   #looks = 0
   #same = 0
@@ -86,22 +86,22 @@ export class Patience {
   }
 }
 
-/** Once. @throws StepFailed UsersUnknown */
+/** One look. @throws StepFailed UsersUnknown */
 export async function lookAtDisks(question: DiskQuestion, run: StepContext): Promise<DiskUsers> {
   const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true } = question
   const { around, host } = run
-  // First: it may have to wait for an answer, and the others are looked for at once.
+  // First, since it may have to wait for losetup; the rest is synchronous.
   const loops = await loopsOn(nodes, run, question.loops)
   const mounts = (table: MountTable, pid?: number): [MountInfo, OnDisk][] =>
     mountsOf(table, nodes, host.blockTree).filter(([mount]) => !isOwnMount(mount, pid))
   const lasting = [
     ...luns.flatMap(unknownDriver),
-    ...nodes.flatMap((node) => heldBy(node, isNoUse, run)),
+    ...nodes.flatMap((node) => holdersOf(node, isNoUse, run)),
     ...mounts(around.table).map(([mount, { on }]) => ({ disk: on, who: describeMount(mount) })),
     ...around.others.flatMap(({ table, process, pid }) =>
       mounts(table, pid).map(([mount, { on }]) => ({
         disk: on,
-        who: `${describeMount(mount)}, in the namespace of ${describeProcess({ process, pid }, run.context.nameOf)}`,
+        who: `${describeMount(mount)}, in the mount namespace of ${describeProcess({ process, pid }, run.context.nameOf)}`,
       })),
     ),
     ...loops,
@@ -112,10 +112,10 @@ export async function lookAtDisks(question: DiskQuestion, run: StepContext): Pro
   return { lasting: await mappers(question, run), passing }
 }
 
-/** Which of these drivers' devices are in use only openers tell; of any other it is not known what it does. */
+/** For devices of these drivers, openers show the use. What other drivers do is unknown, and counts as use. */
 function unknownDriver({ address, driver }: IscsiLun): DiskUser[] {
   if (driver === undefined || ['st', 'ch', 'ses'].includes(driver)) return []
-  return [{ disk: address, who: `driver ${driver}, of which no disk of ${address} is to be seen` }]
+  return [{ disk: address, who: `driver ${driver}, which shows no disk for SCSI address ${address}` }]
 }
 
 function openersOf({ nodes, luns = [], isOwnOpener = () => false }: DiskQuestion, run: StepContext): DiskUser[] {
@@ -134,10 +134,14 @@ function openersOf({ nodes, luns = [], isOwnOpener = () => false }: DiskQuestion
     openers = host.openersOf(new Set(byDev.keys()), around.table, around.others)
   } catch (error) {
     const what = [...new Set([...byDev.values()].map(({ on }) => on))].join(', ')
-    throw new StepFailed('UsersUnknown', `who has ${what} open could not be found out: ${errorMessage(error)}`, {
-      cause: error,
-      hint: 'Run it as root of the host, with a /proc that shows every process; then plan again: the directory is kept.',
-    })
+    throw new StepFailed(
+      'UsersUnknown',
+      `the processes that have ${what} open could not be determined: ${errorMessage(error)}`,
+      {
+        cause: error,
+        hint: 'Run volctl as root of the host, where /proc shows every process; then plan again: the directory is kept.',
+      },
+    )
   }
   return openers
     .filter(({ process }) => process !== PATH_CHECKER)
@@ -158,7 +162,7 @@ async function mappers({ nodes, isOwnOpener = () => false }: DiskQuestion, run: 
     }))
 }
 
-/** The disks that are there, their partitions, and the multipath maps that they are paths of. */
+/** Those of the disks that exist, their partitions, and the multipath maps that they are paths of. */
 export function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: StepContext): OnDisk[] {
   const found = new Map<string, OnDisk>()
   const add = (name: string, on: string): void => {
@@ -174,18 +178,19 @@ export function withWhatIsOnThem(disks: readonly string[], { host: { blockTree }
 }
 
 /** An LVM volume, an open LUKS mapping, an array. */
-function heldBy({ name, holders, on }: OnDisk, isNoUse: DiskQuestion['isNoUse'], { host }: StepContext): DiskUser[] {
+function holdersOf({ name, holders, on }: OnDisk, isNoUse: DiskQuestion['isNoUse'], { host }: StepContext): DiskUser[] {
   return holders
     .filter((holder) => {
       const node = host.blockTree.node(holder)
       return node === undefined || !isNoUse(node)
     })
-    .map((holder) => ({ disk: on, who: `device ${holder}, which is made of ${name}` }))
+    .map((holder) => ({ disk: on, who: `device ${holder}, which is built on ${name}` }))
 }
 
 /**
- * A superblock, or whoever has it exclusively; of what something else is made of that is asked itself. While the kernel
- * is recovering a SCSI host an open would wait for it: then nothing is known, and none is opened.
+ * Users that only the kernel shows: a superblock, or an exclusive opener. A device with holders is skipped, since the holders
+ * are asked themselves. While the kernel recovers a SCSI host an open would hang: then nothing is opened, and the recovery
+ * counts as use.
  */
 function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }: StepContext): DiskUser[] {
   const recovering = nodes.find(({ isRecovering }) => isRecovering)
@@ -197,10 +202,10 @@ function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }
     .toSorted((a, b) => Number(isNobodyNamed(a)) - Number(isNobodyNamed(b)))
 }
 
-/** A disk is busy by what is on its partitions: that says more. */
+/** Named last: a disk is also busy by what is on its partitions, which says more. */
 const isNobodyNamed = ({ who }: DiskUser): boolean => who.startsWith(SOMEBODY)
 
-/** File systems on it, and binds of its device file: block maps of the kubelet (P98). */
+/** Mounts of file systems on the devices, and bind mounts of their device files (the kubelet's block maps, P98). */
 export function mountsOf<N extends BlockNode>(
   table: MountTable,
   nodes: readonly N[],
@@ -216,13 +221,13 @@ export function mountsOf<N extends BlockNode>(
 }
 
 /**
- * The devices of a mount whose number is not theirs: a bind of a device file; a file system that may have several
- * devices (btrfs, bcachefs), of which its source names one or all.
+ * Names of the devices behind a mount that has a device number of its own: a bind mount of a device file, or a file system
+ * on several devices (btrfs, bcachefs), whose source names one or all of them.
  */
 export function namesBehind(mount: Pick<MountInfo, 'dev' | 'fsType' | 'root' | 'source'>, tree: BlockTree): string[] {
   const { dev, fsType, root, source } = mount
   if (!dev.startsWith('0:')) return []
-  // sysfs has no directories among its names: cciss!c0d0.
+  // sysfs names have "!" for the slash: cciss!c0d0.
   if (fsType === 'devtmpfs') return [undeletedRoot(root).slice(1).replaceAll('/', '!')]
   if (!source.startsWith('/dev/')) return []
   const named = source.split(':').map((file) => tree.nameOfFile(file) ?? file.slice('/dev/'.length))

@@ -1,39 +1,43 @@
 /**
- * Is a file system without a block device gone: of a server, of a program (FUSE), in memory. Unmounted lazily it is in no
- * mount table and lives on as long as somebody has something of it open (S20, S21).
+ * Is a file system without a block device (of a server, of a FUSE program, in memory) still in use. After a lazy unmount no
+ * mount table has it, but it lives on as long as somebody has a file of it open (S20, S21).
  */
 import { describeProcess } from '../../holders/describe-holders.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { mapReaderOf } from '../operation/map-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
+import type { Unseen } from './disk-user.ts'
 import { firstMount } from './first-mount.ts'
 
-/** Of these one file system, by number, may be several directories of a server, which the source tells apart. */
+/** One device number of these types may stand for several directories of a server; only the source distinguishes them. */
 const OF_SERVERS = new Set(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph'])
 
-/** Nobody looks longer than this. */
+/** Limit for reading the memory maps of processes. */
 const DEADLINE_MS = 5000
 
-/** In words, the first that is found; undefined: nobody. Where that cannot be told it counts as use (S3). */
-export async function userOfFileSystems(layers: readonly SeenLayer[], run: StepContext): Promise<string | undefined> {
+/** The first user that is found, as text; undefined: nobody. What cannot be seen counts as use (S3). */
+export async function userOfFileSystems(
+  layers: readonly SeenLayer[],
+  run: StepContext,
+): Promise<string | Unseen | undefined> {
   for (const layer of layers) {
     const mounted = mountOf(layer, run)
     if (mounted !== undefined) return mounted
   }
-  const left = layers.filter((layer) => !isGone(layer, run))
-  for (const { dev, fsType } of left) {
+  const remaining = layers.filter((layer) => !isGone(layer, run))
+  for (const { dev, fsType } of remaining) {
     if (run.host.fileSystemLives(dev, fsType) && !isShown(dev, run))
-      return `${article(fsType)} file system (${dev}) that is mounted nowhere and still lives: somebody has a file of it open`
+      return `its ${fsType === '' ? '' : `${fsType} `}file system (${dev}) was unmounted lazily and is held open by a process`
   }
-  return left.length === 0 ? undefined : detachedUser(left, run)
+  return remaining.length === 0 ? undefined : detachedUser(remaining, run)
 }
 
 function mountOf(layer: SeenLayer, run: StepContext): string | undefined {
   return firstMount(run, (table) => table.ofDevice(layer.dev).find((mount) => isOf(layer, mount)))
 }
 
-/** The volume, or a directory of it. */
+/** Is it a mount of the volume, or of a directory of it. */
 function isOf({ fsType, source = '' }: SeenLayer, mount: MountInfo): boolean {
   if (!OF_SERVERS.has(fsType) || mount.source === source) return true
   return mount.source.startsWith(source.endsWith('/') ? source : `${source}/`)
@@ -45,12 +49,12 @@ function isShown(dev: string, run: StepContext): boolean {
   return tablesOf(run).some((table) => table.ofDevice(dev).length > 0)
 }
 
-/** Shown by the kernel's own list of connections, where that can be seen. */
+/** Does the kernel's list of FUSE connections show that it is gone; false where it has no such list. */
 function isGone({ dev, fsType }: SeenLayer, { host }: StepContext): boolean {
   return fsType.startsWith('fuse') && host.superblockGone(dev, fsType)
 }
 
-async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Promise<string | undefined> {
+async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Promise<string | Unseen | undefined> {
   const devices = [...new Set(layers.map(({ dev }) => dev))]
   const { users, unread } = await run.waiting.spend((ms) =>
     run.host.detachedFiles(
@@ -60,11 +64,7 @@ async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Pro
   )
   const [user] = users
   if (user !== undefined)
-    return `${describeProcess(user, run.context.nameOf)}, which has ${user.path} open on a file system that was detached lazily`
-  const [why] = unread
-  return why === undefined ? undefined : `perhaps somebody: ${why}`
-}
-
-function article(fsType: string): string {
-  return fsType === '' ? 'a' : `${/^[aeiou]/.test(fsType) ? 'an' : 'a'} ${fsType}`
+    return `${describeProcess(user, run.context.nameOf)}, which has ${user.path} open on a file system that was unmounted lazily`
+  const [unseen] = unread
+  return unseen === undefined ? undefined : { unseen }
 }

@@ -1,4 +1,4 @@
-/** The device of a volume of which nothing is mounted or mapped here any more: named by a person, or looked for (S21). */
+/** Finds the device of a volume that is no longer mounted or mapped here: by --device, or by its names (S21). */
 
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
@@ -9,21 +9,21 @@ import type { StepContext } from '../operation/step-context.ts'
 import { nodesOwn } from './node-stack.ts'
 import { unexplainedDevice } from './unexplained-devices.ts'
 
-/** What --device says of a volume that has none on this node. */
+/** The value of --device for a volume that has no device on this node. */
 export const NO_DEVICE = 'none'
 
-/** No person says so, and nothing here tells it. */
+/** Neither --device nor anything on this node shows the device. */
 export function isDeviceUnknown({ record, operation }: StepContext): boolean {
   return record.devices.size === 0 && operation.volume?.givenDevice !== NO_DEVICE
 }
 
 /**
- * Notes the device that --device names, whatever else is known; where none is, those that bear a name which the attachment
- * or the handle gives.
+ * Notes the device that --device names, whatever else is known. Without --device, and if none is known, it notes the devices
+ * whose names match the attachment's metadata or the volume handle.
  *
  * @throws OperationRefused DeviceUnknown
  */
-export async function findDevice(run: StepContext, bound: { readonly name: string }): Promise<void> {
+export async function findDetachDevice(run: StepContext, bound: { readonly name: string }): Promise<void> {
   const { operation, record } = run
   const given = operation.volume?.givenDevice
   if (given !== undefined) record.forgetFound()
@@ -34,8 +34,8 @@ export async function findDevice(run: StepContext, bound: { readonly name: strin
 }
 
 /**
- * The same before a driver unstages a volume of which nothing is mounted or mapped here any more. What --device says of
- * the detach in the same plan holds here too; what is the node's own is nobody's volume (O36).
+ * As findDetachDevice, before a driver unstages a volume that is no longer mounted or mapped here. --device of the detach in
+ * the same plan holds here too. The node's own devices are never a volume's (O36).
  *
  * @throws OperationRefused DeviceUnknown
  */
@@ -56,7 +56,7 @@ export async function findStagedDevice(run: StepContext): Promise<void> {
     if (!own.has(host.blockTree.nameOf(dev) ?? '')) record.noteFound(dev)
 }
 
-/** Whoever may not read attachments detaches nothing either, and his driver may have none. */
+/** A credential that may not read attachments cannot detach either, and the driver may not use attachments at all. */
 function unlessForbidden(error: unknown): undefined {
   const { status, code } = error as { status?: unknown; code?: unknown }
   if (status !== 403 && code !== 'Forbidden') throw error
@@ -71,8 +71,8 @@ function deviceGiven(given: string, { host: { blockTree }, operation }: StepCont
   const name = blockTree.nameOfFile(given)
   const dev = name === undefined ? undefined : blockTree.node(name)?.dev
   if (dev !== undefined) return dev
-  throw new OperationRefused('DeviceUnknown', `${given}, which --device names, is no block device of this node`, {
-    hint: `Give one that lsblk shows, or --device ${nameOf(operation)}=${NO_DEVICE} if none is the volume's.`,
+  throw new OperationRefused('DeviceUnknown', `--device names ${given}, which is not a block device of this node`, {
+    hint: `Give a device that lsblk shows, or --device ${nameOf(operation)}=${NO_DEVICE} if the volume has none on this node.`,
   })
 }
 
@@ -83,12 +83,12 @@ function clues({ volume }: Operation, attachment: VolumeAttachment | undefined):
   return [...metadata, handle, handle.split(/[/#:]/).at(-1) ?? ''].filter((each) => each !== '')
 }
 
-/** Below that many letters and digits a name is in too many others. */
+/** Names with fewer letters and digits than this match too many others. */
 const LEAST = 8
-/** A virtio disk has room for so much of its serial number. */
+/** A virtio disk shows only this much of its serial number. */
 const SERIAL = 20
 
-/** "major:minor" of the devices that one of the names is of: a path, or what udev calls them by identity or place. */
+/** "major:minor" of the devices that have one of these names: their path, or in udev's links by-id and by-path. */
 function devicesNamed(names: readonly string[], { host: { blockTree } }: StepContext): string[] {
   const links = (['by-id', 'by-path'] as const).flatMap((directory) => blockTree.links(directory))
   const found = names.flatMap((name) => {
@@ -101,11 +101,11 @@ function devicesNamed(names: readonly string[], { host: { blockTree } }: StepCon
   return [...new Set(found)].flatMap((name) => blockTree.node(name)?.dev ?? [])
 }
 
-/** Storage systems and udev differ in dashes and capitals (vol-0a1b, vol0a1b). */
+/** Storage systems and udev write dashes and capitals differently (vol-0a1b, vol0a1b). */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /**
- * Where it stays unknown, no block device may be in use here that nothing explains.
+ * If the device stays unknown, no block device may be in use on this node that belongs to nothing known.
  *
  * @throws OperationRefused DeviceUnknown, naming it
  */
@@ -115,16 +115,16 @@ export function requireNothingUnexplained(run: StepContext): void {
   const volume = nameOf(operation)
   if (record.touched && !record.unstaged) {
     throw new OperationRefused('DeviceUnknown', `the device of ${volume} could not be found`, {
-      hint: `Find out which it was: give --device ${volume}=/dev/NAME, or --device ${volume}=${NO_DEVICE} if it has none here.`,
+      hint: `Find out which device it was, and give --device ${volume}=/dev/NAME; or --device ${volume}=${NO_DEVICE} if it has none on this node.`,
     })
   }
   const found = unexplainedDevice(run)
   if (found === undefined) return
   throw new OperationRefused(
     'DeviceUnknown',
-    `the device of ${volume} is not known, and /dev/${found.name} is in use here, by nothing that explains it: ${found.use}`,
+    `the device of ${volume} is unknown, and /dev/${found.name}, which belongs to no known volume, is in use: ${found.use}`,
     {
-      hint: `Give --device ${volume}=/dev/${found.name} if that is the volume's, --device ${volume}=${NO_DEVICE} if none on this node is.`,
+      hint: `Give --device ${volume}=/dev/${found.name} if that is the volume's device, or --device ${volume}=${NO_DEVICE} if the volume has none on this node.`,
     },
   )
 }

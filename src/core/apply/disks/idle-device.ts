@@ -1,4 +1,4 @@
-/** Is a device free to be mounted: nothing but this volume may have it (S22, S30). */
+/** Is a device free to be mounted: nothing but this volume may use it (S22, S30). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
@@ -6,12 +6,12 @@ import { escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import type { FoundDevice } from './find-device.ts'
 import { backingOf } from './loops-on-disks.ts'
+import type { FoundDevice } from './source-device.ts'
 
 /**
- * Pods of this node may still have the volume while its global mount is gone (O31): another mount of the same file
- * system is then as good as the first.
+ * Pods of this node may still have the volume mounted while its global mount is gone (O31). Then mounting the file system
+ * once more is safe.
  *
  * @returns whether the volume is mounted in a pod's directory
  * @throws StepFailed HeldBy, naming who has the device
@@ -21,25 +21,25 @@ export function requireIdle(device: FoundDevice, run: StepContext): boolean {
   const mounts = around.table.ofDevice(device.number)
   const own = mounts.filter(({ mountPoint }) => isOwnPath(mountPoint, operation, plan.rootDir))
   const stranger = mounts.find((mount) => !own.some((each) => each === mount || goesWith(around.table, each, mount)))
-  if (stranger !== undefined) throw heldBy(device, describeMount(stranger))
+  if (stranger !== undefined) throw deviceInUse(device, describeMount(stranger))
   if (mounts.length > 0) return true
   for (const { table, process, pid } of around.others) {
     const [mount] = table.ofDevice(device.number)
     if (mount !== undefined)
-      throw heldBy(device, `${describeMount(mount)}, in the namespace of ${process} (pid ${pid})`)
+      throw deviceInUse(device, `${describeMount(mount)}, in the mount namespace of ${process} (pid ${pid})`)
   }
   const loop = host
     .loops()
     .find(
       ({ backingFile }) => backingFile === device.path || backingOf(backingFile, around.table, host) === device.number,
     )
-  if (loop !== undefined) throw heldBy(device, `${loop.device}, backed by ${loop.backingFile}`)
+  if (loop !== undefined) throw deviceInUse(device, `${loop.device}, backed by ${loop.backingFile}`)
   const users = host.deviceUse(device.number).users
-  if (users.length > 0) throw heldBy(device, users.join(', '))
+  if (users.length > 0) throw deviceInUse(device, users.join(', '))
   return false
 }
 
-/** Of this volume in any pod, its sub-paths included. */
+/** Is the path one of this volume in any pod, sub-paths included. */
 function isOwnPath(path: string, { volume }: Operation, rootDir: string): boolean {
   const prefix = `${rootDir}/pods/`
   if (volume === undefined || !path.startsWith(prefix)) return false
@@ -48,8 +48,8 @@ function isOwnPath(path: string, { volume }: Operation, rootDir: string): boolea
   return kind === 'volumes' && rest[0] === escapeQualifiedName(volume.plugin) && rest[1] === volume.name
 }
 
-export function heldBy({ path }: FoundDevice, who: string): StepFailed {
+export function deviceInUse({ path }: FoundDevice, who: string): StepFailed {
   return new StepFailed('HeldBy', `${path} is in use: ${who}`, {
-    hint: 'Find out whose it is; release it, or correct the PersistentVolume, then plan again.',
+    hint: 'Stop that use, or correct the PersistentVolume; then plan again.',
   })
 }

@@ -1,4 +1,4 @@
-/** Releasing the loop device that a kubelet put on a block volume's map (C19, C84). */
+/** Releases the loop device that a kubelet put on a block volume's map (C19, C84). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
@@ -14,14 +14,14 @@ export async function releaseLoop(step: Step, run: StepContext): Promise<void> {
   if (file === undefined) return
   const own = ownPathOf(run.around.table, undeletedPath(file))
   if (!operation.paths.some((path) => isWithin(own, path))) {
-    throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not of this volume`, {
-      hint: 'Plan again: the device was given to somebody else.',
+    throw new StepFailed('ForeignDevice', `${step.target} is backed by ${file}, which is not this volume's`, {
+      hint: 'Plan again: the loop device is used for something else now.',
     })
   }
   const result = await run.waiting.spend((ms) => host.releaseLoop(step.target, ms))
   if (await isReleased(step.target, file, run)) return
-  const words = result.stderr.trim()
-  throw new StepFailed('HeldBy', `${step.target} on ${file} is still in use${words === '' ? '' : `: ${words}`}`, {
+  const output = result.stderr.trim()
+  throw new StepFailed('HeldBy', `${step.target} on ${file} is still in use${output === '' ? '' : `: ${output}`}`, {
     hint: `Find out who has ${step.target} open; then plan again.`,
     stuck: result.timedOut,
   })
@@ -31,10 +31,10 @@ const TRIES = 20
 const PAUSE_MS = 100
 
 /**
- * A device that somebody has open is only marked for release, and says OK: whoever lists loop devices has each of them
- * open for a moment (`losetup -j`, udev), which is waited for.
+ * While somebody has the loop device open, the kernel only marks it for release, and answers OK. Programs that list loop
+ * devices (`losetup -j`, udev) open each for a moment, so this waits a little.
  *
- * @param file its backing file before; a device that is released may be another's by now
+ * @param file its backing file before; a released loop device may have another one by now
  */
 export async function isReleased(
   device: string,

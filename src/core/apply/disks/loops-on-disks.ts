@@ -1,4 +1,4 @@
-/** Loop devices on a disk: a user of it, however its backing file is called here (S21, S25). */
+/** Finds loop devices on a disk, under whatever name their backing file has here (S21, S25). */
 import { posix } from 'node:path'
 import { deviceNumberFrom } from '../../block/device-use.ts'
 import type { OnDisk } from '../../block/whole-disk.ts'
@@ -10,22 +10,22 @@ import type { MountTable } from '../../mountinfo/mount-table.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { DiskUser } from './disk-user.ts'
 
-/** The file system of the backing file is asked, which may be dead. */
+/** losetup asks the file system of the backing file, which may hang. */
 const ANSWER_MS = 5000
 
 export interface LoopQuestion {
-  /** Default: those alone that the operation itself releases. */
+  /** Loop devices that do not count; those that the operation itself releases never do. */
   readonly isOwn?: (device: string) => boolean
   /**
-   * A backing file that cannot be found, and lies on a file system of a disk, is taken for a file: that of an image which
-   * was deleted, or of another mount namespace. Device files are on file systems in memory.
+   * Does a backing file that cannot be found count as an ordinary file if it lies on a disk's file system: an image that was
+   * deleted, or that is in another mount namespace. Device files lie on file systems in memory.
    */
   readonly filesAside?: boolean
 }
 
 /**
- * A container may have made a loop device over a device file of its own making, whose name says nothing here. So a loop
- * is no user only where its backing file is shown to be something else.
+ * A container may have put a loop device on a device file that it made itself, whose name means nothing here. So every loop
+ * device counts as a user, unless its backing file is shown to be something else.
  */
 export async function loopsOn(
   nodes: readonly OnDisk[],
@@ -42,7 +42,7 @@ export async function loopsOn(
     if (operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device) || isOwn(device)) continue
     const file = undeletedPath(backingFile)
     const named = byFile.get(file)
-    // What was deleted may have another file in its place.
+    // A deleted backing file may have another file in its place by now.
     const backing =
       named?.dev ??
       (file !== backingFile
@@ -55,14 +55,14 @@ export async function loopsOn(
       nodes.some(({ dev }) => host.mayBeMadeOf(device, dev)) &&
       !(filesAside && (await isOnDisk(device, run)))
     ) {
-      const who = `perhaps ${device}: what its backing file ${backingFile} is could not be found out`
+      const who = `possibly ${device}: its backing file ${backingFile} could not be identified`
       users.push({ disk: first.on, who })
     }
   }
   return users
 }
 
-/** The number of a device file, `file` of a regular one; undefined where that is not shown, or might have to be waited for. */
+/** The number of a device file, or `file` for a regular file; undefined where the path is neither, or the look could hang. */
 export function backingOf(path: string, table: MountTable, host: Host): string | undefined {
   const mount = containingMount(table, path)
   if (mount === undefined || !cannotHang(mount.fsType)) return undefined
@@ -74,21 +74,21 @@ export function backingOf(path: string, table: MountTable, host: Host): string |
 }
 
 /**
- * Of a backing file on a mount that is gone the name is "/", or the node's own. Of any other file the answer would say
- * nothing, and its server may have to be waited for.
+ * If the mount of a backing file is gone, its name is "/" or that of a device node. Only then is losetup asked: for other
+ * files the answer is of no use, and their server may hang.
  */
 async function hiddenNode(loop: string, backingFile: string, run: StepContext): Promise<string | undefined> {
   const isNodeName = backingFile === '/' || namesOfNodes(run).includes(posix.basename(backingFile))
   return isNodeName ? nodeBehind(loop, run) : undefined
 }
 
-/** The file system of the backing file has a block device, so that its number's major part is one. */
+/** Is the backing file on a block device's file system: its number then has a major part above 0. */
 async function isOnDisk(loop: string, run: StepContext): Promise<boolean> {
   const [, fileSystem] = (await askLoop(loop, run)) ?? []
   return fileSystem !== undefined && /^[1-9]\d*:/.test(fileSystem)
 }
 
-/** Inode and file system of the backing file, as the kernel says. */
+/** Inode and file system of the backing file, as the kernel knows them. */
 async function askLoop(loop: string, { host, waiting }: StepContext): Promise<string[] | undefined> {
   try {
     const ask = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN', loop]
@@ -108,9 +108,8 @@ function namesOfNodes({ host }: StepContext): readonly string[] {
 }
 
 /**
- * The device node behind a loop, whatever its name: the kernel says the file system and inode of the backing file. Of
- * /dev there is one for all namespaces, and an inode that is in use is nobody else's: a node in it with both of them is
- * the file.
+ * The device node behind a loop device, whatever its name. The kernel knows the file system and inode of the backing file; a
+ * node in /dev with the same two is that file, since all namespaces share one /dev and an inode in use is not reused.
  *
  * @returns "major:minor"; undefined: not known
  */

@@ -1,4 +1,4 @@
-/** The device to be mounted or mapped of the disks of one LUN (P74, P80). */
+/** Which device of a LUN's disks is mounted or mapped (P74, P80). */
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { waitUntil } from '../operation/wait-until.ts'
@@ -9,9 +9,9 @@ const MULTIPATH_MS = 10_000
  * The multipath map over the disks, or the first disk.
  *
  * @param disks kernel names, at least one
- * @param severalPaths a map is to be expected, and is waited for
- * @returns the absolute path of a device node that bears the kernel's own number
- * @throws StepFailed ForeignDevice where it does not
+ * @param severalPaths a multipath map is expected, and is waited for
+ * @returns the absolute path of a device node with the number that the kernel has for this device
+ * @throws StepFailed ForeignDevice where the node has another number
  */
 export async function deviceOf(disks: readonly string[], severalPaths: boolean, run: StepContext): Promise<string> {
   const map = severalPaths ? await waitUntil(() => mapOver(disks, run), run, MULTIPATH_MS) : mapOver(disks, run)
@@ -19,9 +19,13 @@ export async function deviceOf(disks: readonly string[], severalPaths: boolean, 
   const path = `/dev/${name}`
   const [wanted, found] = [run.host.blockTree.node(name)?.dev, run.host.deviceNumber(path)]
   if (wanted !== undefined && wanted === found) return path
-  throw new StepFailed('ForeignDevice', `${path} is ${found ?? 'no device'}, and the kernel has ${name} as ${wanted}`, {
-    hint: 'Look at it (ls -l, lsblk); where udev has not made it yet, plan again.',
-  })
+  throw new StepFailed(
+    'ForeignDevice',
+    `${path} has device number ${found ?? 'none'}, but the kernel has ${wanted} for ${name}`,
+    {
+      hint: 'Compare ls -l and lsblk; if udev has not created the device node yet, plan again.',
+    },
+  )
 }
 
 export function mapOver(disks: readonly string[], { host: { blockTree } }: StepContext): string | undefined {

@@ -1,35 +1,35 @@
-/** A device, bind-mounted on the pod's file in the volume's global map directory (P98, P99). */
+/** Bind-mounts a device on the pod's file in the volume's global map directory (P98, P99). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { StepOf } from '../../plan/plan.ts'
 import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
-import { type FoundDevice, findDevice, sourceOf } from './find-device.ts'
-import { heldBy } from './idle-device.ts'
+import { takeBack } from '../operation/take-back.ts'
+import { deviceInUse } from './idle-device.ts'
+import { deviceOfSource, type FoundDevice, sourceOf } from './source-device.ts'
 
-/** Of a map file, which the device then hides. */
+/** Mode of the file that the device is mounted on. */
 const MODE = 0o750
 
-/** One that is mapped already is kept; that it is the right device the kubelet does not ask, and volctl does. */
-export async function mapDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
-  const device = await findDevice(sourceOf(step, run), run)
+/** A device that is mapped already is kept. Unlike the kubelet, volctl checks that it is the right one. */
+export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Promise<readonly Undo[]> {
+  const device = await deviceOfSource(sourceOf(step, run), run)
   run.bringUp.device = device.path
   return oneAtATime(device.number, run, () => mapFound(step, device, run))
 }
 
-async function mapFound(step: Step, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
+async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isMapped(step.target, device, run)) return []
   requireNoFileSystem(device, run)
   const undos = [...makeFile(step.target, run)]
   try {
     requireFree(step.target, run)
-    const whole: Step = { ...step, source: device.path }
+    const whole = { ...step, source: device.path }
     undos.push(await mount(whole, run, ['-o', 'bind', device.path, step.target]))
     if (isMapped(step.target, device, run)) return undos
     throw mountFailed(whole, 'another device is mounted there')
@@ -43,15 +43,15 @@ function isMapped(target: string, { number, path }: FoundDevice, { around, host 
   const top = around.table.top(target)
   if (top === undefined) return false
   if (cannotHang(top.fsType) && host.deviceNumber(target) === number) return true
-  throw new StepFailed('ForeignMount', `${describeMount(top)} is there, and is not ${path}`, {
+  throw new StepFailed('ForeignMount', `${describeMount(top)} is there instead of ${path}`, {
     hint: 'Find out who mounted it and unmount it yourself, then plan again.',
   })
 }
 
-/** Two writers, one of them past the file system, destroy it (S30). */
+/** A mounted file system whose device is also written to directly is destroyed (S30). */
 function requireNoFileSystem(device: FoundDevice, { around }: StepContext): void {
   const [mounted] = around.table.ofDevice(device.number)
-  if (mounted !== undefined) throw heldBy(device, describeMount(mounted))
+  if (mounted !== undefined) throw deviceInUse(device, describeMount(mounted))
 }
 
 function makeFile(target: string, { host }: StepContext): readonly Undo[] {
@@ -59,7 +59,7 @@ function makeFile(target: string, { host }: StepContext): readonly Undo[] {
   try {
     host.createFile(target, MODE)
   } catch (error) {
-    throw diskFailure('WriteFailed', `${target} could not be made`, error, 'Plan again.')
+    throw diskFailure('WriteFailed', `${target} could not be created`, error, 'Plan again.')
   }
   return [{ what: target, back: () => host.unlink(target) }]
 }

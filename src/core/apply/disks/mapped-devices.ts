@@ -1,4 +1,4 @@
-/** Processes that have a device mapped into their memory, without a descriptor of it that would tell (S21). */
+/** Finds processes that have a device mapped into their memory, perhaps without an open descriptor (S21). */
 
 import type { BlockNode } from '../../block/block-tree.ts'
 import type { Mapper } from '../../holders/mapped-blocks.ts'
@@ -6,10 +6,10 @@ import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { mapReaderOf } from '../operation/map-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
-/** Nobody looks longer than this; what cannot be seen by then is not (it needs a process that hangs). */
+/** Limit for reading the memory maps of processes; it is reached only if a process hangs, and the rest is left out then. */
 const DEADLINE_MS = 3000
 
-/** Device files lie on these. */
+/** Types of file systems that have device files. */
 const WITH_DEVICES = new Set(['devtmpfs', 'tmpfs'])
 
 export async function mappersOf(nodes: readonly BlockNode[], run: StepContext): Promise<readonly Mapper[]> {

@@ -1,30 +1,28 @@
-/** A device's global mount: looked at, checked, mounted, never formatted (P66, P67, P75, P128; S15). */
+/** A device's global mount: the file system is identified, checked and mounted, and never formatted (P66, P67, P75, P128; S15). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { StepOf } from '../../plan/plan.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
 import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
-import { type FoundDevice, lookAtSource, sourceOf } from './find-device.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { requireIdle } from './idle-device.ts'
 import { checkFileSystem, fileSystemOn } from './probe-device.ts'
+import { type FoundDevice, lookAtSource, sourceOf } from './source-device.ts'
 
 const DEFAULT_TYPE = 'ext4'
-/** The kubelet's own record, which the mount then hides (P72). */
-const RECORD = 'iscsi.json'
 
 /**
- * Mounts the device of the step, or the one that a step before has found, on `target`; one that is there already is
- * used. A source that is a directory needs no mount. What the pod's bind mount is then of stands in `bringUp.source`.
+ * Mounts the step's device, or the one that an earlier step has found, on `target`; if it is mounted there already, that
+ * mount is used. A directory as source needs no mount. `bringUp.source` is then the source of the pod's bind mount.
  */
-export async function mountDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function mountDevice(step: StepOf<'mountDevice'>, run: StepContext): Promise<readonly Undo[]> {
   const source = sourceOf(step, run)
   const found = await lookAtSource(source, run)
   if (found === 'directory') {
@@ -36,11 +34,13 @@ export async function mountDevice(step: Step, run: StepContext): Promise<readonl
   return oneAtATime(found.number, run, () => mountFound(step, found, run))
 }
 
-async function mountFound(step: Step, found: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
+async function mountFound(step: StepOf<'mountDevice'>, found: FoundDevice, run: StepContext): Promise<readonly Undo[]> {
   if (isThere(step.target, found, run)) return []
   const undos = [...makeDirectory({ op: 'mkdir', target: step.target }, run)]
   try {
-    requireFree(step.target, run, run.operation.volume?.plugin === ISCSI_PLUGIN ? [RECORD] : [])
+    // The kubelet's own record, which the mount then hides (P72).
+    const record = pluginNamed(run.operation.volume?.plugin ?? '').device?.record?.name
+    requireFree(step.target, run, record === undefined ? [] : [record])
     undos.push(await mountChecked(step, found, run))
     return undos
   } catch (error) {
@@ -53,26 +53,26 @@ function isThere(target: string, device: FoundDevice, { around, host }: StepCont
   const layers = around.table.reached(target)
   const stranger = layers.find((layer) => !isOfDevice(layer, device, host))
   if (stranger === undefined) return layers.length > 0
-  throw new StepFailed('ForeignMount', `${describeMount(stranger)} is there, and is not ${device.path}`, {
+  throw new StepFailed('ForeignMount', `${describeMount(stranger)} is there instead of ${device.path}`, {
     hint: 'Find out who mounted it and unmount it yourself, then plan again.',
   })
 }
 
-/** Btrfs and its like have a number of their own, and a device as their source. */
+/** Is it a mount of this device. Btrfs and the like have a device number of their own, and a device as source. */
 export function isOfDevice({ dev, root, source }: MountInfo, { number }: FoundDevice, host: Host): boolean {
   if (root !== '/') return false
   return dev === number || (dev.startsWith('0:') && source.startsWith('/dev/') && host.deviceNumber(source) === number)
 }
 
-async function mountChecked(step: Step, device: FoundDevice, run: StepContext): Promise<Undo> {
+async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, run: StepContext): Promise<Undo> {
   const { fsType: wanted = DEFAULT_TYPE, options = [] } = step
   const isShared = requireIdle(device, run)
   const there = await fileSystemOn(device.path, wanted, run)
-  if (there !== wanted) run.say(`${device.path} has a ${there} file system, and ${wanted} is wanted`)
-  // Nobody checks a file system that is mounted.
+  if (there !== wanted) run.say(`${device.path} has a ${there} file system, but the volume asks for ${wanted}`)
+  // A mounted file system must not be checked.
   const checked = options.includes('ro') || isShared ? undefined : await checkFileSystem(device.path, run)
   if (checked !== undefined) run.say(checked)
-  const whole: Step = { ...step, source: device.path, fsType: wanted }
+  const whole = { ...step, source: device.path, fsType: wanted }
   try {
     const args = ['-t', wanted, '-o', [...options, 'defaults'].join(','), device.path, step.target]
     const undo = await mount(whole, run, args)
@@ -84,9 +84,13 @@ async function mountChecked(step: Step, device: FoundDevice, run: StepContext): 
     }
   } catch (error) {
     if (there === wanted || !(error instanceof StepFailed) || error.code !== 'MountFailed') throw error
-    throw new StepFailed('FilesystemMismatch', `${error.message}; ${device.path} has ${there}, ${wanted} is wanted`, {
-      cause: error,
-      hint: `If the data on it is the volume's, let the PersistentVolume say fsType ${there}; then plan again.`,
-    })
+    throw new StepFailed(
+      'FilesystemMismatch',
+      `${error.message}; ${device.path} has ${there}, but the volume asks for ${wanted}`,
+      {
+        cause: error,
+        hint: `If the data on it is the volume's, set fsType ${there} in the PersistentVolume; then plan again.`,
+      },
+    )
   }
 }

@@ -1,21 +1,19 @@
-/** The SCSI disks behind what an operation, and those before it on the same volume, had mounted or mapped (P81). */
+/** The SCSI disks behind what an operation, and earlier ones on the same volume, found mounted or mapped (P81). */
 
 import type { BlockTree } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { FC_PLUGIN } from '../../names/fc-disk.ts'
-import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
 import { expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
- * The devices of what is about to be unmounted: a number that the plan saw and that nothing here is mounted from any
- * more may be another disk's by now (S26).
+ * Notes the devices of what is about to be unmounted. Only those that are still mounted count: another device number in the
+ * plan may belong to another disk by now (S26).
  */
 export function noteMounted({ operation, around, host, record }: StepContext): void {
-  const plugin = operation.volume?.plugin
-  if (plugin !== ISCSI_PLUGIN && plugin !== FC_PLUGIN) return
+  if (pluginNamed(operation.volume?.plugin ?? '').device?.release === undefined) return
   const expected = expectedIds(operation)
   for (const { path } of operation.expects ?? []) {
     for (const mount of around.table.at(path)) {
@@ -25,14 +23,14 @@ export function noteMounted({ operation, around, host, record }: StepContext): v
   }
 }
 
-/** A bind of a device file is that device; btrfs has a number of its own, and one of its devices as its source. */
+/** For a bind mount of a device file, that device; for btrfs, which has a number of its own, the device that its source names. */
 function deviceOf({ dev, fsType, root, source }: MountInfo, { blockTree, deviceNumber }: Host): string | undefined {
   if (fsType === 'devtmpfs') return deviceNumber(`/dev${root}`)
   const name = dev.startsWith('0:') ? blockTree.nameOfFile(source) : undefined
   return (name === undefined ? undefined : blockTree.node(name)?.dev) ?? dev
 }
 
-/** Empty: nothing was mounted, or its device is gone already. @throws StepFailed ForeignDevice */
+/** Names of the disks; empty: nothing was mounted, or its device is gone already. @throws StepFailed ForeignDevice */
 export function mountedDisks({ record, host }: StepContext): Set<string> {
   const { blockTree } = host
   const names = [...record.mounted].flatMap(([dev, sequence]) => {
@@ -40,14 +38,18 @@ export function mountedDisks({ record, host }: StepContext): Set<string> {
     const name = blockTree.nameOf(dev)
     if (name === undefined) return []
     if (host.diskSequence(dev) === sequence) return name
-    throw new StepFailed('ForeignDevice', `${name} has number ${dev} of what was mounted, and is another disk`, {
-      hint: 'Plan again: the directory is kept.',
-    })
+    throw new StepFailed(
+      'ForeignDevice',
+      `${name} now has the device number ${dev} of what was mounted, but is another disk`,
+      {
+        hint: 'Plan again: the directory is kept.',
+      },
+    )
   })
   return new Set(names.flatMap((name) => disksBehind(name, blockTree)))
 }
 
-/** A multipath map's paths, a partition's disk, or the disk itself with the other paths of its map. */
+/** The disks of a device: a multipath map's paths, a partition's disk, or the disk itself with the other paths of its map. */
 export function disksBehind(name: string, blockTree: BlockTree): string[] {
   const node = blockTree.node(name)
   if (node === undefined) return []
@@ -59,7 +61,7 @@ export function disksBehind(name: string, blockTree: BlockTree): string[] {
 }
 
 function notScsi(name: string): StepFailed {
-  return new StepFailed('ForeignDevice', `${name} is neither a SCSI disk nor a multipath map of such`, {
+  return new StepFailed('ForeignDevice', `${name} is neither a SCSI disk nor a multipath map of SCSI disks`, {
     hint: `Find out what was mounted there (lsblk, findmnt -S ${name}); release it yourself, then remove the directory.`,
   })
 }

@@ -1,6 +1,6 @@
 /**
- * What is the node's own: the file systems of its system directories and of fstab, and the devices that the former are
- * on. They are nobody's volume, whatever lies on them (O36).
+ * The node's own file systems (of its system directories and of fstab) and the devices below its system directories. They
+ * are never a volume, whatever is on them (O36).
  */
 
 import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
@@ -12,9 +12,9 @@ import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
 import { namesBehind } from './disk-users.ts'
 
 export interface NodesOwn {
-  /** "major:minor" of file systems: a directory of one may be a volume, the whole of it is none. */
+  /** "major:minor" of file systems. A directory of one may be a volume, the whole file system is not. */
   readonly fileSystems: ReadonlySet<string>
-  /** Of the devices of system directories, and of all that those are made of, down to the disks: the kernel's names. */
+  /** Kernel names of the devices below system directories, and of everything that those are built on, down to the disks. */
   readonly devices: ReadonlySet<string>
 }
 
@@ -33,14 +33,14 @@ const SYSTEM = [
 ]
 const FSTAB = '/etc/fstab'
 
-/** @param rootDir the kubelet's: what it lies on is the node's own as well */
+/** @param rootDir the kubelet's; the file system that it is on is the node's own as well */
 export function nodesOwn(
   { table, others }: { readonly table: MountTable; readonly others: readonly OtherNamespace[] },
   rootDir: string,
   host: Pick<Host, 'blockTree' | 'readSmallFile'>,
 ): NodesOwn {
   const { blockTree } = host
-  // A kubelet in a container has another root than the machine.
+  // If the kubelet runs in a container, the machine's own root is in the mount namespace of PID 1.
   const tables = [table, ...others.filter(({ pid }) => pid === 1).map((each) => each.table)]
   const at = (places: Iterable<string>): MountInfo[] =>
     [...places].flatMap((place) => tables.flatMap((each) => each.top(place) ?? []))
@@ -62,7 +62,7 @@ function aboveOf(path: string): string[] {
   return ['/', ...parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)]
 }
 
-/** fstab(5): blanks in names are written \\040. */
+/** Mount points in fstab(5), which writes blanks as \\040. */
 export function fstabPlaces(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const place = line.trim().startsWith('#') ? undefined : line.trim().split(/\s+/)[1]
@@ -70,7 +70,7 @@ export function fstabPlaces(text: string): string[] {
   })
 }
 
-/** Device files, by whatever name; of swap areas as well. */
+/** Device files in fstab(5), those of swap areas included. */
 export function fstabSources(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const source = line.trim().split(/\s+/)[0] ?? ''
@@ -81,8 +81,8 @@ export function fstabSources(text: string): string[] {
 }
 
 /**
- * The mount of a whole file system outside the kubelet's root that was there before this one, which shows a directory of
- * it: somebody else keeps the file system, and a driver has made the directory a volume.
+ * If this mount shows a directory of a file system that somebody else has mounted: that earlier mount of the whole file
+ * system, outside the kubelet's root directory. A driver then uses the directory as the volume.
  */
 export function keeperOf(mount: MountInfo, table: MountTable, rootDir: string): MountInfo | undefined {
   return table
@@ -93,7 +93,7 @@ export function keeperOf(mount: MountInfo, table: MountTable, rootDir: string): 
     )
 }
 
-/** By the shapes of any root directory, another one or one that was moved (S8). */
+/** Does the path look like one of a kubelet's volume, below whatever root directory (S8). */
 export function isKubelets(path: string): boolean {
   return /\/(?:plugins\/kubernetes\.io|pods\/[^/]+\/volumes?(?:Devices|-subpaths)?)\//.test(`${path}/`)
 }

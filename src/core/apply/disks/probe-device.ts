@@ -1,12 +1,12 @@
-/** What is on a device, and is it sound: blkid(8) and fsck(8), never mkfs (P128, S15). */
+/** Identifies and checks the file system on a device: blkid(8) and fsck(8), never mkfs (P128, S15). */
 import { VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
-/** blkid(8): nothing that it knows is on the device, or it could not be read. */
+/** Exit status of blkid(8): it finds nothing that it knows, or the device could not be read. */
 const NOTHING_FOUND = 2
-/** fsck(8): errors are left. */
+/** Exit status of fsck(8): errors are left. */
 const UNCORRECTED = 4
 
 /**
@@ -21,20 +21,20 @@ export async function fileSystemOn(device: string, wanted: string, run: StepCont
   if (found === undefined) {
     const isEmpty = result.status === NOTHING_FOUND && result.stderr.trim() === ''
     if (isEmpty) throw await nothingOn(device, wanted, run)
-    throw unreadable(device, result.status === 0 ? 'blkid said what it never says' : wordsOf(result))
+    throw unreadable(device, result.status === 0 ? 'blkid printed something unexpected' : firstLineOf(result))
   }
   const { type, partitionTable } = found
-  // Remains of a table beside the wanted file system hurt nobody; the kubelet tries to mount in every case.
+  // The remains of a partition table beside the wanted file system do no harm; the kubelet mounts in any case.
   if (type !== undefined && (partitionTable === undefined || type === wanted)) return type
   if (partitionTable === undefined) throw await nothingOn(device, wanted, run)
   throw new StepFailed(
     'PartitionTable',
-    `${device} has a partition table (${partitionTable}) where a ${wanted} file system is wanted`,
-    { hint: `Look at it (lsblk ${device}); let the PersistentVolume name the partition, then plan again.` },
+    `${device} has a partition table (${partitionTable}) instead of the file system that the volume asks for (${wanted})`,
+    { hint: `See lsblk ${device}; correct the PersistentVolume so that it names the partition, then plan again.` },
   )
 }
 
-/** Undefined where a line is none of blkid's. */
+/** Undefined where a line is not in blkid's format. */
 function parseExport(text: string): { type?: string; partitionTable?: string } | undefined {
   const found: { type?: string; partitionTable?: string } = {}
   for (const line of text.split('\n').filter((each) => each !== '')) {
@@ -46,39 +46,40 @@ function parseExport(text: string): { type?: string; partitionTable?: string } |
   return found
 }
 
-/** blkid says the same of a device that it cannot read: nobody is told to format such a one. */
+/** blkid answers the same for a device that it cannot read, so dd tries: nobody must be told to format such a device. */
 async function nothingOn(device: string, wanted: string, run: StepContext): Promise<StepFailed> {
   const read = await command(run, 'dd', [`if=${device}`, 'of=/dev/null', 'bs=65536', 'count=1'])
-  if (read.status !== 0) return unreadable(device, wordsOf(read))
-  return new StepFailed('NoFileSystem', `nothing that blkid(8) knows is on ${device}, and ${wanted} is wanted there`, {
+  if (read.status !== 0) return unreadable(device, firstLineOf(read))
+  return new StepFailed('NoFileSystem', `blkid(8) finds no file system on ${device}; the volume asks for ${wanted}`, {
     hint: `Make sure that it is the right device and that nothing on it is needed; then run: mkfs.${wanted} ${device}`,
   })
 }
 
-function unreadable(device: string, words: string): StepFailed {
-  return new StepFailed('MountFailed', `what is on ${device} could not be read: ${words}`, {
-    hint: 'See what the kernel says of the device (dmesg), then plan again.',
+function unreadable(device: string, why: string): StepFailed {
+  return new StepFailed('MountFailed', `${device} could not be read: ${why}`, {
+    hint: 'Check the kernel log (dmesg) for the device, then plan again.',
   })
 }
 
 /**
- * Has small errors corrected. Only errors that are left stop the mount: a checker that is missing, or cannot check, does
- * not, as with the kubelet.
+ * Has fsck correct small errors. As with the kubelet, only errors that are left stop the mount, and not a checker that is
+ * missing or cannot check.
  *
- * @returns what it corrected or why it did not check, in words; undefined: nothing to say
+ * @returns what was corrected, or why nothing was checked, as text; undefined: nothing to report
  * @throws StepFailed HasFilesystemErrors
  */
 export async function checkFileSystem(device: string, run: StepContext): Promise<string | undefined> {
   try {
     run.host.requireCommand('fsck')
   } catch (error) {
-    if (error instanceof VolctlError && error.code === 'CommandMissing') return `${device} is not checked: no fsck here`
+    if (error instanceof VolctlError && error.code === 'CommandMissing')
+      return `${device} was not checked: fsck is not installed`
     throw error
   }
   const result = await command(run, 'fsck', ['-a', device])
   if (result.status === 0) return undefined
-  if (result.status !== UNCORRECTED) return `fsck of ${device}: ${wordsOf(result)}`
-  throw new StepFailed('HasFilesystemErrors', `fsck left errors on ${device}: ${wordsOf(result)}`, {
+  if (result.status !== UNCORRECTED) return `fsck of ${device}: ${firstLineOf(result)}`
+  throw new StepFailed('HasFilesystemErrors', `fsck left errors on ${device}: ${firstLineOf(result)}`, {
     hint: `Make a copy, then repair it yourself: fsck ${device}`,
   })
 }

@@ -1,19 +1,19 @@
-/** Flushing and removing SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
+/** Flushes and removes SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { isStillThere, type SeenDisk } from '../operation/seen-disks.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { usersOfDisks } from './disk-users.ts'
 
-const HINT = 'End that use; then plan again: the directory is kept, and tells what is left to do.'
+const HINT = 'Stop that use, then plan again: the directory is kept, so that the next plan finds what is left to do.'
 
 /**
- * Every disk is one that sysfs gave for exactly this volume. Whether it still is that disk, and whether anyone uses it,
- * is asked once more right before anything is flushed or removed, and truth about a removal is sysfs, not an exit status (S26).
+ * Removes disks that sysfs shows to be exactly this volume's. Right before each flush and removal it is checked again that
+ * each is still that disk and that nobody uses it. Whether a removal worked is read from sysfs, not from an exit status (S26).
  *
- * @throws StepFailed HeldBy, ForeignDevice, TimedOut, CommandFailed: what is not removed stays whole
+ * @throws StepFailed HeldBy, ForeignDevice, TimedOut, CommandFailed; disks that are not removed are untouched
  */
 export async function removeDisks(disks: readonly SeenDisk[], run: StepContext): Promise<void> {
   const here = await requireStillUnused(disks, run)
@@ -30,26 +30,28 @@ async function removeDisk(disk: SeenDisk, run: StepContext): Promise<void> {
   const { blockTree } = run.host
   const { name } = disk
   if ((await requireStillUnused([disk], run)).length === 0) return
-  // What it could not flush nobody can write any more: the file system is unmounted, the map closed (P81).
+  // A failure to flush does not matter: the file system is unmounted and the map closed, so nothing is left to write (P81).
   await command(run, 'blockdev', ['--flushbufs', `/dev/${name}`])
   if ((await requireStillUnused([disk], run)).length === 0) return
   const [holder] = blockTree.node(name)?.holders ?? []
   if (holder !== undefined) {
-    throw new StepFailed('HeldBy', `${name} is still in use: device ${holder} was made of it meanwhile`, { hint: HINT })
+    throw new StepFailed('HeldBy', `${name} is still in use: device ${holder} was built on it meanwhile`, {
+      hint: HINT,
+    })
   }
   const file = blockTree.deletePath(name)
-  run.say(`1 to ${file}`)
-  // By a child: on a path that is dead the write waits for the device.
+  run.say(`writing 1 to ${file}`)
+  // By a child: on a dead path the write hangs.
   const result = await command(run, 'tee', ['--', file], '1')
   if (blockTree.node(name) !== undefined) throw failed(`${name} is still there after 1 was written to ${file}`, result)
 }
 
-/** Before each thing that is done, since the one before it may have taken minutes. @returns those that are still there */
+/** Checked before each change, since the one before may have taken minutes. @returns the disks that are still there */
 async function requireStillUnused(disks: readonly SeenDisk[], run: StepContext): Promise<readonly SeenDisk[]> {
   run.around.changed()
   const before = disks.filter((disk) => isStillThere(disk, run))
   await requireDisksUnused(before, run)
-  // Openers are waited for.
+  // Again, since that may have waited for openers.
   return before.filter((disk) => isStillThere(disk, run))
 }
 
@@ -61,7 +63,7 @@ export async function requireDisksUnused(disks: readonly SeenDisk[], run: StepCo
   throw new StepFailed('HeldBy', `${names.join(', ')} is still in use: ${user.who}`, { hint: HINT })
 }
 
-/** Maps made of these disks and of nothing else; all of a map's paths are this volume's, or it is left alone. */
+/** Multipath maps over these disks. @throws StepFailed ForeignDevice where a map has a disk that is not this volume's */
 function mapsOver(seen: readonly SeenDisk[], { host: { blockTree } }: StepContext): string[] {
   const disks = seen.map(({ name }) => name)
   const maps = new Set(disks.flatMap((disk) => blockTree.node(disk)?.holders ?? []))
@@ -71,7 +73,7 @@ function mapsOver(seen: readonly SeenDisk[], { host: { blockTree } }: StepContex
     if (node?.isMultipath && other === undefined) continue
     throw new StepFailed(
       'ForeignDevice',
-      `${map} is made of ${disks.join(', ')} and of ${other ?? 'something unknown'}`,
+      `device ${map} is built on ${disks.join(', ')} and also on ${other ?? 'something unknown'}`,
       {
         hint: `Find out what it is (multipath -ll, dmsetup info /dev/${map}); flush it yourself, then plan again.`,
       },
@@ -87,5 +89,5 @@ async function flushMap(map: string, run: StepContext): Promise<void> {
 }
 
 function failed(message: string, result: CommandResult): StepFailed {
-  return new StepFailed('CommandFailed', `${message}: ${wordsOf(result)}`, { hint: HINT })
+  return new StepFailed('CommandFailed', `${message}: ${firstLineOf(result)}`, { hint: HINT })
 }

@@ -1,20 +1,19 @@
 /**
- * Nobody may use a device that an unmap or an unstage takes away, beside what the operation itself is about: a process
- * that reads or writes it by its device file, a mount of another of its partitions, something made of it (S21, S24).
+ * Before an unmap or an unstage takes a device away, nobody else may use it: no process that has its device file open, no
+ * mount of another of its partitions, nothing that is built on it (S21, S24).
  */
 
 import type { BlockNode } from '../../block/block-tree.ts'
 import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
 import { protectedUids } from '../../desired/pods.ts'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
-import { FC_PLUGIN } from '../../names/fc-disk.ts'
-import { ISCSI_PLUGIN } from '../../names/iscsi-disk.ts'
 import type { Operation } from '../../plan/plan.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
 import { expectedIds } from '../operation/expected-mounts.ts'
 import type { Witness } from '../operation/ports.ts'
 import { unfinished } from '../operation/preconditions.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { heldBy } from './detach-devices.ts'
+import { volumeInUse } from './detach-devices.ts'
 import type { DiskUser } from './disk-user.ts'
 import { type DiskQuestion, usersOf } from './disk-users.ts'
 import { nodesOwn } from './node-stack.ts'
@@ -25,14 +24,17 @@ export async function requireDeviceUnused(run: StepContext, witness: Witness): P
   const { operation } = run
   if (!takesDevice(operation)) return
   const [user] = await usersUnlessUnknown(run, witness)
-  if (user !== undefined) throw heldBy(operation, user.who)
+  if (user !== undefined) throw volumeInUse(operation, user.who)
 }
 
-/** A driver that unstages may take the device from the node; a plain umount takes none. iSCSI and FC ask by themselves (S25). */
+/**
+ * May the operation take a device away: an unmap, and a driver's unstage, may; a plain umount does not. iSCSI and FC check by
+ * themselves (S25).
+ */
 export function takesDevice({ kind, steps, volume }: Operation): boolean {
   if (kind === 'UnmapVolume') return true
   if (kind !== 'UnmapDevice' && kind !== 'UnmountDevice') return false
-  if (volume?.plugin === ISCSI_PLUGIN || volume?.plugin === FC_PLUGIN) return false
+  if (pluginNamed(volume?.plugin ?? '').device?.release !== undefined) return false
   return kind === 'UnmapDevice' || steps.some(({ op }) => op === 'NodeUnstageVolume' || op === 'flexUnmountDevice')
 }
 
@@ -43,7 +45,7 @@ async function usersUnlessUnknown(run: StepContext, witness: Witness): Promise<r
     if (!(error instanceof StepFailed) || error.code !== 'UsersUnknown') throw error
     throw new OperationRefused(error.code, error.message, {
       cause: error,
-      hint: 'Run it as root of the host, with a /proc that shows every process; then plan again.',
+      hint: 'Run volctl as root of the host, where /proc shows every process; then plan again.',
     })
   }
 }
@@ -60,7 +62,7 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
   const common = {
     nodes,
     loops: { filesAside: true },
-    // What the volume's device is made of has it as its holder.
+    // The volume's own device is a holder of the devices below it.
     isNoUse: (holder: Parameters<DiskQuestion['isNoUse']>[0]) =>
       isPassive(holder) || below.has(holder.name) || (isFound && isOpenedByDriver(holder)),
   }
@@ -68,11 +70,11 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
     const volumes = new Set([...record.devices.keys(), ...record.layers.map(({ dev }) => dev)])
     return {
       ...common,
-      // Second mounts of what is staged are told apart from copies elsewhere (readers.ts).
-      // Of a device that no mount of the volume's showed, each is somebody else's.
+      // Other mounts of the staged volume are readers.ts' business.
+      // For a device that was only found by name, every mount is somebody else's.
       isOwnMount: ({ id, dev }, pid) =>
         (pid === undefined && expected.has(id)) || (volumes.has(dev) && !record.found.has(dev)),
-      // Of the others the file system itself, or what serves the device until the driver ends it.
+      // The devices below are kept by the file system itself, or by the mapping that the driver closes when it unstages.
       isToBeFree: ({ isBelow }) => isFound || !isBelow,
       withMaps: isFound,
       isOwnOpener: ({ pid }, node) => node?.servedBy === pid,
@@ -88,7 +90,7 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
     isOwnOpener: ({ pid }, node) => node?.servedBy === pid || isOfPods(pid),
     isToBeFree: () => pods.size === 0,
     withMaps: true,
-    // The maps of other pods, which are released with these.
+    // Loop devices on the maps of other pods, which are released with this one.
     loops: {
       isOwn: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,
       filesAside: true,
@@ -96,10 +98,10 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
   }
 }
 
-/** A mapping that drivers close when they unstage. It is asked itself: one that nobody uses is no use. */
+/** A mapping that drivers close when they unstage. Its own users are looked for; its existence alone is no use. */
 const isOpenedByDriver = ({ dmUuid }: BlockNode): boolean => dmUuid?.startsWith('CRYPT-') === true
 
-/** UIDs of pods of this node that have the same raw block volume by right: what is theirs is no second use. */
+/** UIDs of pods of this node that want the same raw block volume: their use of it is allowed. */
 function podsWith({ operation, context }: StepContext, witness: Witness): ReadonlySet<string> {
   const name = operation.volume?.uniqueName
   if (name === undefined) return new Set()

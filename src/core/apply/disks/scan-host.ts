@@ -3,14 +3,14 @@ import { command } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
- * What came of it sysfs tells, not the exit status.
+ * The result is read from sysfs by the caller; the exit status says nothing.
  *
  * @param host as the kernel calls it: host3
  * @param what "CHANNEL TARGET LUN", `-` for any
  */
 export async function scanHost(host: string, what: string, run: StepContext): Promise<void> {
   const file = run.host.blockTree.scanPath(host)
-  run.say(`${what} to ${file}`)
+  run.say(`writing ${what} to ${file}`)
   // By a child: the write ends when the host has looked.
   await command(run, 'tee', ['--', file], what)
 }

@@ -1,6 +1,6 @@
 /**
- * The volume under another path (S8, S21, S24): a mount anywhere, in any namespace, whose path is that of this volume below
- * some root directory. The volume's device need not be known for this.
+ * Is the volume set up under another root directory (S8, S21, S24): a mount in any namespace whose path has the form of this
+ * volume's. The volume's device need not be known for this.
  */
 
 import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
@@ -11,7 +11,7 @@ import type { Host } from '../../host/host.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
-import { parseCsiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { describeMount, expectedIds } from '../operation/expected-mounts.ts'
@@ -21,13 +21,13 @@ import { isSame } from './volume-devices.ts'
 type Matches = (shape: VolumeShape) => ShapeMatch
 
 /**
- * @param persistentVolume its name, where the operation's volume does not say it
+ * @param persistentVolume the PersistentVolume's name, if the operation's volume does not have it
  * @throws OperationRefused HeldBy, naming the path and, in another namespace, one of its processes
  */
 export function requireNotSetUpElsewhere(run: StepContext, persistentVolume?: string): void {
   const { operation, around, plan, context } = run
   const { volume } = operation
-  if (volume === undefined || volume.plugin !== 'kubernetes.io/csi') return
+  if (volume === undefined || volume.plugin !== CSI_PLUGIN) return
   const matches = shapeMatcher({
     ...(volume.uniqueName === undefined ? {} : parseCsiUniqueName(volume.uniqueName)),
     names: namesOf(volume, persistentVolume),
@@ -37,20 +37,20 @@ export function requireNotSetUpElsewhere(run: StepContext, persistentVolume?: st
   const here = found(around.table, matches, run).find(
     ({ mount, by }) => !own.has(mount.id) && !(by === 'name' && judged(mount)) && !isOwnCopy(mount, around.table, run),
   )
-  if (here !== undefined) throw heldBy(run, describeMount(here.mount))
+  if (here !== undefined) throw setUpElsewhere(run, describeMount(here.mount))
   for (const { table, pid, process } of around.others) {
     const there = found(table, matches, run).find(
       ({ mount, by }) => !isOwnCopy(mount, table, run) && !(by === 'name' && isCopyOf(mount, run)),
     )
     if (there === undefined) continue
-    throw heldBy(
+    throw setUpElsewhere(
       run,
       `${describeMount(there.mount)}, in the mount namespace of ${describeProcess({ process, pid }, context.nameOf)}`,
     )
   }
 }
 
-/** An operation that is decided by the path alone has the name as it is on disk. */
+/** The names by which the volume may be mounted. If only the path was known to the plan, its name is the escaped one. */
 function namesOf({ name, handle, persistentVolume }: VolumeRef, given: string | undefined): string[] {
   const own = name === handle ? [] : [unescapeQualifiedName(name)]
   return [...own, ...[persistentVolume, given].filter((each) => each !== undefined)]
@@ -64,22 +64,22 @@ function found(table: MountTable, matches: Matches, run: StepContext): { mount: 
   })
 }
 
-/** A mount of this operation's, seen again where its peers have it: it goes with it (R032, P18). */
+/** Is it a propagated copy of one of the operation's mounts, which goes away with it (R032, P18). */
 function isOwnCopy(mount: MountInfo, table: MountTable, { around, operation }: StepContext): boolean {
   const own = [...expectedIds(operation).keys()].flatMap((id) => around.table.byId(id) ?? [])
   return own.some((each) => goesWith(around.table, each, mount, table))
 }
 
-/** What our own table has at the same place is judged there: a living pod's other volume may bear this name (S17). */
+/** Does our own table have the same mount: then it is judged there, since another volume of a living pod may have this name (S17). */
 function isCopyOf({ mountPoint, dev, root }: MountInfo, { around, plan }: StepContext): boolean {
   if (!isWithin(mountPoint, plan.rootDir)) return false
   return around.table.at(mountPoint).some((mount) => mount.dev === dev && mount.root === root)
 }
 
 /**
- * Another kubelet's volume of the same name, or even the same handle of another cluster's storage: where both devices are
- * known, and are on no disk in common. Anonymous numbers (0:N) tell nothing, for each mount of a network file system has
- * its own; nor does the number of a disk that is gone.
+ * Is it another kubelet's volume of the same name, or of the same handle in another cluster's storage: both devices are known
+ * and have no disk in common. Anonymous numbers (0:N) prove nothing, since each mount of a network file system has its own;
+ * nor does the number of a disk that is gone.
  */
 function isOfAnother({ dev, root, fsType }: MountInfo, run: StepContext): boolean {
   const { host } = run
@@ -90,7 +90,7 @@ function isOfAnother({ dev, root, fsType }: MountInfo, run: StepContext): boolea
   return theirs !== undefined && own.every((each) => disksOf(each, host)?.isDisjointFrom(theirs) ?? false)
 }
 
-/** Undefined: not all are known, or one may be another's by now. */
+/** The volume's own devices; undefined: not all are known, or a number may belong to another disk by now. */
 function ownDevices({ record, operation, host }: StepContext): readonly string[] | undefined {
   const expected = (operation.expects ?? []).flatMap(({ layers }) => layers)
   const binds = expected
@@ -103,7 +103,7 @@ function ownDevices({ record, operation, host }: StepContext): readonly string[]
   return devices.length > 0 && devices.every(isKnown) ? devices : undefined
 }
 
-/** Names of a device and of all that it is made of; undefined: it is none of the kernel's block devices. */
+/** Names of a device and of all that it is built on; undefined: the kernel has no such block device. */
 function disksOf(dev: string, { blockTree }: Host): Set<string> | undefined {
   const name = dev.startsWith('0:') ? undefined : blockTree.nameOf(dev)
   const node = name === undefined ? undefined : blockTree.node(name)
@@ -111,8 +111,12 @@ function disksOf(dev: string, { blockTree }: Host): Set<string> | undefined {
   return new Set(withWhatItIsMadeOf(node, blockTree, EVERYTHING).map((each) => each.name))
 }
 
-function heldBy({ operation }: StepContext, who: string): OperationRefused {
-  return new OperationRefused('HeldBy', `volume ${operation.volume?.name ?? ''} is set up elsewhere too: ${who}`, {
-    hint: 'Find out who set it up there, and undo it there; then plan again.',
-  })
+function setUpElsewhere({ operation }: StepContext, who: string): OperationRefused {
+  return new OperationRefused(
+    'HeldBy',
+    `volume ${operation.volume?.name ?? ''} is also set up elsewhere on this node: ${who}`,
+    {
+      hint: 'Find out who set it up there, and unmount it there; then plan again.',
+    },
+  )
 }

@@ -1,6 +1,6 @@
 /**
- * Block devices in use here that nothing explains: any of them may be a volume's whose device is not known (S21).
- * Explained are the root file system's stack, what fstab names, image files, and the volumes of this node.
+ * Block devices in use here that belong to nothing known: each may be that of a volume whose device is unknown (S21). Known
+ * are the devices of the system directories, those that fstab names, image files, and the volumes of this node.
  */
 
 import type { BlockNode } from '../../block/block-tree.ts'
@@ -19,14 +19,14 @@ import { fstabPlaces, fstabSources, isKubelets, nodesOwn } from './node-stack.ts
 export interface UnexplainedDevice {
   /** As the kernel calls it: sdb1. */
   readonly name: string
-  /** In words. */
+  /** Who or what uses it, for messages. */
   readonly use: string
 }
 
-/** Memory, and what was made here of a file, or of a device that is asked itself: nobody attaches these. */
+/** In memory, on a file, or on a device that is looked at itself: no attached disk has such a name. */
 const NO_DISKS = /^(?:zram|ram|loop)\d+$/
 
-/** The first that is found. @throws OperationRefused UsersUnknown where it cannot be told */
+/** The first that is found. @throws OperationRefused UsersUnknown where the openers cannot be seen */
 export function unexplainedDevice(run: StepContext): UnexplainedDevice | undefined {
   const { host } = run
   const tree = host.blockTree
@@ -47,7 +47,7 @@ function explainedDevices(run: StepContext): ReadonlySet<string> {
   const own = nodesOwn(around, plan.rootDir, host)
   const fstab = host.readSmallFile('/etc/fstab') ?? ''
   const kept = fstabPlaces(fstab).flatMap((place) => around.table.at(place))
-  // A volume of this node: what is mounted or mapped where the kubelet has its volumes.
+  // Volumes of this node: mounted or mapped where the kubelet has its volumes.
   const volumes = around.table
     .under('/')
     .filter(({ mountPoint }) => isWithin(mountPoint, plan.rootDir) && isKubelets(mountPoint))
@@ -71,7 +71,7 @@ function mounted(nodes: readonly BlockNode[], { around, host }: StepContext): Un
     const [found] = mountsOf(table, nodes, host.blockTree)
     if (found === undefined) continue
     const [mount, { name }] = found
-    const where = other === undefined ? '' : `, in the namespace of ${describeProcess(other)}`
+    const where = other === undefined ? '' : `, in the mount namespace of ${describeProcess(other)}`
     return { name, use: `${describeMount(mount)}${where}` }
   }
   return undefined
@@ -80,7 +80,7 @@ function mounted(nodes: readonly BlockNode[], { around, host }: StepContext): Un
 function looped(nodes: readonly BlockNode[], { host }: StepContext): UnexplainedDevice | undefined {
   for (const { device, backingFile } of host.loops()) {
     const name = host.blockTree.nameOfFile(undeletedPath(backingFile))
-    if (nodes.some((node) => node.name === name)) return { name: name ?? '', use: `${device} is made of it` }
+    if (nodes.some((node) => node.name === name)) return { name: name ?? '', use: `${device} is backed by it` }
   }
   return undefined
 }
@@ -97,16 +97,16 @@ function opened(nodes: readonly BlockNode[], { around, host, context }: StepCont
   } catch (error) {
     throw new OperationRefused(
       'UsersUnknown',
-      `who has block devices open could not be found out: ${errorMessage(error)}`,
+      `the processes that have block devices open could not be determined: ${errorMessage(error)}`,
       {
         cause: error,
-        hint: 'Run it as root of the host, with a /proc that shows every process; then plan again.',
+        hint: 'Run volctl as root of the host, where /proc shows every process; then plan again.',
       },
     )
   }
 }
 
-/** A holder is looked at by itself: a map that nobody uses is no use. */
+/** Devices with holders are skipped: the holders are looked at themselves, and a map that nobody uses is no use. */
 function keptByKernel(nodes: readonly BlockNode[], { host }: StepContext): UnexplainedDevice | undefined {
   for (const { name, dev, holders, isRecovering } of nodes) {
     const [use] = holders.length > 0 || isRecovering ? [] : host.deviceUse(dev).users

@@ -1,4 +1,4 @@
-/** What of a volume is to be judged before it is taken away: whole disks, file systems without one, directories (S21, O36). */
+/** What must be unused before a volume is taken away: whole disks, file systems without a disk, directories (S21, O36). */
 import type { Host } from '../../host/host.ts'
 import type { SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
 import type { NodesOwn } from './node-stack.ts'
@@ -6,11 +6,11 @@ import type { NodesOwn } from './node-stack.ts'
 export interface VolumeDevices {
   /** "major:minor" of block devices. */
   readonly disks: readonly string[]
-  /** What these were made of when they were first seen. */
+  /** The devices that these were built on when they were first seen. */
   readonly below: readonly string[]
-  /** File systems with no block device: of a server, in memory. */
+  /** File systems without a block device: of a server, in memory. */
   readonly fileSystems: readonly SeenLayer[]
-  /** Directories of a file system that is the node's own: use of anything else on it is no use of them. */
+  /** Directories of one of the node's own file systems: only use of the directory itself counts. */
   readonly directories: readonly SeenLayer[]
 }
 
@@ -42,8 +42,8 @@ export function devicesOf(record: VolumeRecord, own: NodesOwn, host: Host): Volu
 }
 
 /**
- * Not where the volume's disk is gone, and its number is another's: a kernel does not give a number away that is in use.
- * No sequence number at all says nothing: the disk may be gone, and its file system still mounted.
+ * Does the device number still belong to the same disk, by its sequence number. Without a sequence number nothing is proved,
+ * and it counts as the same: the disk may be gone while its file system is still mounted.
  */
 export function isSame(dev: string, before: string | undefined, host: Host): boolean {
   const now = host.diskSequence(dev)

@@ -1,4 +1,4 @@
-/** What one apply learns of each volume, for the detach that comes after (S21). */
+/** What one apply learns about each volume, for the detach that comes later (S21). */
 
 import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import type { Host } from '../../host/host.ts'
@@ -15,9 +15,9 @@ export class VolumeRecords {
   readonly #plan: Plan
   readonly #host: Host
   readonly #records = new Map<string, VolumeRecord>()
-  /** As they were when the operation began: its mounts are gone by the time of the detach. */
+  /** Mounts by operation, as they were when it began: they are gone by the time of the detach. */
   readonly #layers = new Map<string, readonly SeenLayer[]>()
-  /** Of devices, when first seen. */
+  /** Sequence numbers of devices, when first seen. */
   readonly #sequences = new Map<string, string | undefined>()
 
   constructor(plan: Plan, host: Host) {
@@ -26,7 +26,7 @@ export class VolumeRecords {
   }
 
   /**
-   * The record of the operation's volume, with the devices that the operation was decided on.
+   * The record of the operation's volume, with the devices that the operation was planned for.
    *
    * @param table as it is before the operation
    */
@@ -44,14 +44,14 @@ export class VolumeRecords {
       this.#note(operation, record, table)
       return record
     }
-    // What comes before a detach is about the same device, under whatever name (a leaked sub-path has another).
+    // The operations before a detach are about the same device, even under another name (a leaked sub-path).
     const before = new Set(operation.after)
     for (const each of this.#plan.operations) if (before.has(each.id)) this.#note(each, record, table)
     this.#note(operation, record, table)
     return record
   }
 
-  /** Devices of everything that the operation was decided on; a bind of a device node is that device. */
+  /** Notes the devices of all mounts that the operation was planned for; a bind mount of a device node counts as that device. */
   #note(operation: Operation, record: VolumeRecord, table: () => MountTable): void {
     const layers = (operation.expects ?? []).flatMap((each) => each.layers)
     const seen = this.#layers.get(operation.id) ?? layers.map((layer) => this.#see(layer, operation, table))
@@ -71,7 +71,7 @@ export class VolumeRecords {
     const behind = namesBehind({ dev, root, fsType, source }, blockTree).flatMap(
       (name) => blockTree.node(name)?.dev ?? [],
     )
-    // Only what can be detached is asked about: a batch has thousands of mounts.
+    // Only for volumes that can be detached: a batch has thousands of mounts.
     const mount = volume?.plugin === CSI_PLUGIN && root !== '/' ? table().byId(id) : undefined
     const keeper = mount === undefined ? undefined : keeperOf(mount, table(), this.#plan.rootDir)
     return { dev, root, fsType, source, behind, ...(keeper && { keptAt: keeper.mountPoint }) }
@@ -85,7 +85,7 @@ export class VolumeRecords {
   }
 
   #sequenceOf(dev: string): string | undefined {
-    // Anonymous devices (tmpfs, network file systems) are no disks, and a batch has thousands.
+    // Anonymous devices (tmpfs, network file systems) are not disks, and a batch has thousands.
     if (dev.startsWith('0:')) return undefined
     if (!this.#sequences.has(dev)) this.#sequences.set(dev, this.#host.diskSequence(dev))
     return this.#sequences.get(dev)

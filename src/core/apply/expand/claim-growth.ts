@@ -1,4 +1,4 @@
-/** What a claim says before and after its volume grows on this node (C96-C102, R455-R461). */
+/** The claim's status before and after its volume is expanded on this node (C96-C102, R455-R461). */
 import { type ClaimStatusPatch, failedPatch, finishedPatch, inProgressPatch } from '../../desired/claim-status-patch.ts'
 import { type NodeExpansion, nodeExpansionWanted } from '../../desired/expansion.ts'
 import { errorMessage } from '../../errors/errors.ts'
@@ -13,35 +13,35 @@ export interface ClaimGrowth {
   readonly growth: NodeExpansion
 }
 
-/** A failure of which it is known that nothing is done any more. */
+/** A failure after which nothing is running any more. */
 export interface FinalFailure {
   readonly message: string
-  /** No further try makes sense until the claim asks for another size. */
+  /** No further attempt makes sense until the claim asks for another size. */
   readonly infeasible: boolean
 }
 
-export const NOTHING_ASKED = 'its claim asks for nothing of this node any more'
+export const NOTHING_ASKED = 'the claim no longer asks this node to expand the volume'
 
-/** @returns undefined where the claim as it is now asks for nothing of this node @throws StepFailed NoLongerWanted */
+/** @returns undefined where the claim no longer asks this node for anything @throws StepFailed NoLongerWanted */
 export async function claimGrowth(run: StepContext): Promise<ClaimGrowth | undefined> {
   const { wanted } = run.bringUp
   const { namespace = '', name = '', uid } = wanted?.persistentVolume?.spec.claimRef ?? {}
   const claim = await asked(run, (cluster) => cluster.getClaim(namespace, name))
-  // Two more or less of the same name are two claims (S17).
+  // A claim of the same name with another UID is another claim (S17).
   if (wanted === undefined || claim === undefined || (uid !== undefined && uid !== claim.metadata.uid))
-    throw new StepFailed('NoLongerWanted', `claim ${namespace}/${name} is not there any more`, { hint: 'Plan again.' })
+    throw new StepFailed('NoLongerWanted', `claim ${namespace}/${name} no longer exists`, { hint: 'Plan again.' })
   const growth = nodeExpansionWanted({ ...wanted, claim })
   return growth === undefined ? undefined : { claim, growth }
 }
 
 /**
- * Grows the volume between what the claim says before and what it says after.
+ * Expands the volume, and writes to the claim's status before and after.
  *
  * @param grow returns what was left as it is, and why
- * @param finalFailure undefined of a call that was given up: nothing is known of it, and nothing is said (C101)
+ * @param finalFailure undefined for a call that was given up: its result is unknown, so nothing is written (C101)
  * @returns what was left as it is, and why
  */
-export async function growAndTell(
+export async function growAndReport(
   { claim, growth }: ClaimGrowth,
   run: StepContext,
   grow: () => Promise<string | undefined>,
@@ -49,34 +49,35 @@ export async function growAndTell(
 ): Promise<string | undefined> {
   const isRecovery = growth.procedure === 'recovery'
   const begun = isRecovery ? await patch(run, claim, inProgressPatch(claim)) : claim
-  let left: string | undefined
+  let skipped: string | undefined
   try {
-    left = await grow()
+    skipped = await grow()
   } catch (error) {
-    if (isRecovery) await tellFailure(run, begun ?? claim, finalFailure(error))
+    if (isRecovery) await reportFailure(run, begun ?? claim, finalFailure(error))
     throw error
   }
-  const unsaid = begun === undefined ? unsaidOf({ claim, growth }) : await tellGrown({ claim: begun, growth }, run)
-  return [left, unsaid].filter((each) => each !== undefined).join('; ') || undefined
+  const unreported =
+    begun === undefined ? notReported({ claim, growth }) : await reportGrown({ claim: begun, growth }, run)
+  return [skipped, unreported].filter((each) => each !== undefined).join('; ') || undefined
 }
 
 /**
- * Nothing is lost where this credential may not: the file system has its new size, and whoever may write it down does
- * so at the next look.
+ * Writes the new size into the claim's status. If the credential may not, nothing is lost: the file system has its new size,
+ * and the kubelet updates the claim.
  *
  * @returns what was left as it is, and why
  */
-export async function tellGrown({ claim, growth }: ClaimGrowth, run: StepContext): Promise<string | undefined> {
+export async function reportGrown({ claim, growth }: ClaimGrowth, run: StepContext): Promise<string | undefined> {
   if (growth.procedure === 'updated') return undefined
-  const said = await patch(run, claim, finishedPatch(claim, growth.to))
-  return said === undefined ? unsaidOf({ claim, growth }) : undefined
+  const patched = await patch(run, claim, finishedPatch(claim, growth.to))
+  return patched === undefined ? notReported({ claim, growth }) : undefined
 }
 
-function unsaidOf({ claim: { metadata }, growth: { to } }: ClaimGrowth): string {
-  return `claim ${metadata.namespace}/${metadata.name} still shows its old size: this credential may not write ${to} into its status, and the kubelet will`
+function notReported({ claim: { metadata }, growth: { to } }: ClaimGrowth): string {
+  return `claim ${metadata.namespace}/${metadata.name} still shows its old size: this credential may not write ${to} to its status; the kubelet will do so`
 }
 
-/** @returns the claim as it is then; undefined where the credential may not write it */
+/** @returns the patched claim; undefined where the credential may not patch it */
 async function patch(
   run: StepContext,
   { metadata: { namespace = '', name } }: PersistentVolumeClaim,
@@ -90,7 +91,7 @@ async function patch(
   }
 }
 
-async function tellFailure(
+async function reportFailure(
   run: StepContext,
   claim: PersistentVolumeClaim,
   failure: FinalFailure | undefined,
@@ -102,7 +103,7 @@ async function tellFailure(
   try {
     await patch(run, claim, change)
   } catch (error) {
-    run.say(`its claim could not be told: ${errorMessage(error)}`)
+    run.say(`the failure could not be written to the claim: ${errorMessage(error)}`)
   }
 }
 

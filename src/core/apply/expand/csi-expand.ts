@@ -1,4 +1,4 @@
-/** NodeExpandVolume of a CSI driver (C96-C102, R455-R461). */
+/** Expands a CSI volume on this node by NodeExpandVolume (C96-C102, R455-R461). */
 import { parseQuantity } from '../../desired/quantity.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
@@ -15,16 +15,16 @@ import {
   type ClaimGrowth,
   claimGrowth,
   type FinalFailure,
-  growAndTell,
+  growAndReport,
   NOTHING_ASKED,
-  tellGrown,
+  reportGrown,
 } from './claim-growth.ts'
 
-/** Without these no further try makes sense (C101). */
+/** After these statuses no further attempt makes sense (C101). */
 const INFEASIBLE = new Set(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND'])
 
 /**
- * Has the driver grow the volume on this node, as far as the claim as it is now asks for it.
+ * Has the driver expand the volume on this node, if the claim still asks for that.
  *
  * @returns what was left as it is, and why
  */
@@ -43,21 +43,21 @@ export async function expandCsiVolume(step: Step, run: StepContext): Promise<str
       node.nodeExpandVolume(expandRequest(facts, { volumePath, requiredBytes, secrets }), ms),
     )
   }
-  return growAndTell(wanted, run, grow, failureOf)
+  return growAndReport(wanted, run, grow, failureOf)
 }
 
-/** "Not supported" is fine where an old resize controller asks, or the claim says all already (C98, C99). */
+/** The driver has no NodeExpandVolume: fine where an old resize controller asks, or the claim has its new size already (C98, C99). */
 async function withoutDriver(wanted: ClaimGrowth, run: StepContext): Promise<string | undefined> {
   const driver = run.operation.volume?.driver
   const { procedure } = wanted.growth
-  if (procedure === 'updated') return `CSI driver ${driver} has nothing to do on a node`
-  if (procedure === 'legacy') return tellGrown(wanted, run)
+  if (procedure === 'updated') return `CSI driver ${driver} expands its volumes without the node`
+  if (procedure === 'legacy') return reportGrown(wanted, run)
   throw new StepFailed('DriverRefused', `CSI driver ${driver} does not expand volumes on a node`, {
-    hint: 'Start the kubelet; if it says the same, ask the maker of the driver.',
+    hint: "Start the kubelet; if it fails in the same way, ask the driver's vendor.",
   })
 }
 
-/** Only an answer of the driver ends it (C101). */
+/** A failure is final only if the driver itself answered (C101). */
 function failureOf(failure: unknown): FinalFailure | undefined {
   const { cause } = failure as { cause?: unknown }
   if (!(cause instanceof GrpcError)) return undefined

@@ -1,16 +1,16 @@
-/** A local volume's file system grows with its device (P71, P131, R462). */
+/** Expands the file system of a local volume to the size of its device (P71, P131, R462). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
-import { type FoundDevice, lookAtSource } from '../disks/find-device.ts'
 import { isOfDevice } from '../disks/mount-device.ts'
 import { fileSystemOn } from '../disks/probe-device.ts'
+import { type FoundDevice, lookAtSource } from '../disks/source-device.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { claimGrowth, type FinalFailure, growAndTell, NOTHING_ASKED } from './claim-growth.ts'
+import { claimGrowth, type FinalFailure, growAndReport, NOTHING_ASKED } from './claim-growth.ts'
 
-/** Program and arguments that give a mounted file system all of its device; with nothing to grow they do nothing. */
+/** Program and arguments that expand a mounted file system to the size of its device; they do nothing if it has that size. */
 const GROWERS: Readonly<Record<string, (device: string, path: string) => readonly [string, ...string[]]>> = {
   ext3: (device) => ['resize2fs', device],
   ext4: (device) => ['resize2fs', device],
@@ -19,39 +19,39 @@ const GROWERS: Readonly<Record<string, (device: string, path: string) => readonl
 }
 
 /**
- * What cannot be done is found out before the claim is told that it begins.
+ * Everything that can fail is checked before the claim's status says that the expansion is in progress.
  *
  * @returns what was left as it is, and why
  * @throws StepFailed ForeignMount, ExpandFailed, PathUnusable; VolctlError CommandMissing
  */
-export async function expandLocalVolume({ target }: Step, run: StepContext): Promise<string | undefined> {
+export async function growFileSystem({ target }: Step, run: StepContext): Promise<string | undefined> {
   const wanted = await claimGrowth(run)
   if (wanted === undefined) return NOTHING_ASKED
   const grow = await grower(target, run.bringUp.wanted?.persistentVolume?.spec.local?.path ?? '', run)
-  return growAndTell(wanted, run, grow, failureOf)
+  return growAndReport(wanted, run, grow, failureOf)
 }
 
 async function grower(target: string, source: string, run: StepContext): Promise<() => Promise<string | undefined>> {
   const found = await lookAtSource(source, run)
   if (found === 'directory') return async () => `${source} is a directory, which has no size of its own`
   const mounted = requireMounted(target, found, run)
-  if (await isReadOnly(found, run)) return async () => `${found.path} is read-only, and was not grown`
+  if (await isReadOnly(found, run)) return async () => `${found.path} is read-only, and was not expanded`
   const type = await fileSystemIn(found, mounted, run)
   const [program, ...args] = GROWERS[type]?.(found.path, target) ?? unknownType(found, type)
   run.host.requireCommand(program)
   return async () => {
     const result = await command(run, program, args)
     if (result.status === 0) return undefined
-    throw failed(`${program} of ${found.path}: ${wordsOf(result)}`)
+    throw failed(`${program} of ${found.path}: ${firstLineOf(result)}`)
   }
 }
 
-/** @returns the type of the file system by the kernel @throws StepFailed ForeignMount where the pod's mount is not of the device */
+/** @returns the file system type that the kernel shows @throws StepFailed ForeignMount where the pod's mount is not of the device */
 function requireMounted(target: string, device: FoundDevice, { around, host }: StepContext): string {
   const top = around.table.top(target)
   if (top !== undefined && isOfDevice(top, device, host)) return top.fsType
   const what = top === undefined ? 'nothing is mounted there' : `${describeMount(top)} is there`
-  throw new StepFailed('ForeignMount', `${target}: ${what}, and ${device.path} is to grow`, {
+  throw new StepFailed('ForeignMount', `${target}: ${what}, but ${device.path} is to be expanded`, {
     hint: 'The PersistentVolume names another device than the one that is mounted: find out which is right.',
   })
 }
@@ -59,33 +59,33 @@ function requireMounted(target: string, device: FoundDevice, { around, host }: S
 async function isReadOnly({ path }: FoundDevice, run: StepContext): Promise<boolean> {
   const result = await command(run, 'blockdev', ['--getro', path])
   if (result.status === 0) return result.stdout.trim() === '1'
-  throw failed(`blockdev --getro ${path}: ${wordsOf(result)}`)
+  throw failed(`blockdev --getro ${path}: ${firstLineOf(result)}`)
 }
 
-/** What is mounted has a file system: nobody is told to make one. */
+/** The device is mounted, so it has a file system: the hint to make one would be wrong. */
 async function fileSystemIn({ path }: FoundDevice, mounted: string, run: StepContext): Promise<string> {
   try {
     return await fileSystemOn(path, mounted, run)
   } catch (error) {
     if (!(error instanceof StepFailed) || (error.code !== 'NoFileSystem' && error.code !== 'PartitionTable'))
       throw error
-    throw failed(`${path} is mounted as ${mounted}, and blkid finds no such file system on it`)
+    throw failed(`${path} is mounted as ${mounted}, but blkid finds no such file system on it`)
   }
 }
 
 function unknownType({ path }: FoundDevice, type: string): never {
-  throw new StepFailed('ExpandFailed', `${path} has a ${type} file system, which cannot be grown here`, {
-    hint: 'Only ext3, ext4, xfs and btrfs are grown on a node: grow it yourself.',
+  throw new StepFailed('ExpandFailed', `${path} has a ${type} file system, which volctl cannot expand`, {
+    hint: 'volctl expands ext3, ext4, xfs and btrfs only: expand it yourself.',
   })
 }
 
 function failed(message: string): StepFailed {
   return new StepFailed('ExpandFailed', message, {
-    hint: 'Look at the file system and what the kernel says of it (dmesg); then plan again.',
+    hint: 'Check the file system and the kernel log (dmesg); then plan again.',
   })
 }
 
-/** Of a program that was given up nothing is known. */
+/** A failure is final only if the program ended by itself. */
 function failureOf(error: unknown): FinalFailure | undefined {
   if (!(error instanceof StepFailed) || error.code !== 'ExpandFailed') return undefined
   return { message: error.message, infeasible: false }

@@ -1,4 +1,4 @@
-/** fcFind: finds the disks of a Fibre Channel LUN among those that the adapters see (P80). */
+/** The step fcFind: finds the disks of a Fibre Channel LUN (P80). */
 
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -11,8 +11,8 @@ import { waitUntil } from '../operation/wait-until.ts'
 import { isOf, linkedDisks } from './fc-step.ts'
 
 /**
- * By udev's links under their whole names, and by the kernel's own word. Where no multipath map is found, every SCSI host
- * is asked to look once more. The map, or the first disk, is `bringUp.device`.
+ * Finds the disks by udev's links, whose names are compared whole, and checks them against sysfs. If there is no multipath
+ * map, every SCSI host is asked to scan once more. The map, or the first disk, becomes `bringUp.device`.
  *
  * @throws StepFailed DeviceMissing, IdentityUnconfirmed
  */
@@ -32,19 +32,19 @@ function wantedDisk({ bringUp: { wanted } }: StepContext): FcDisk {
   const source = wanted?.persistentVolume?.spec.fc ?? wanted?.source?.fc
   const disk = source == null ? undefined : fcDiskOf(source)
   if (disk !== undefined && !('error' in disk)) return disk
-  throw new OperationRefused('Changed', disk?.error ?? `the volume is none of ${FC_PLUGIN} any more`, {
+  throw new OperationRefused('Changed', disk?.error ?? `the volume is no longer a ${FC_PLUGIN} volume`, {
     hint: 'Plan again.',
   })
 }
 
-/** @throws StepFailed IdentityUnconfirmed where a link leads to a disk that is another by the kernel's word */
+/** @throws StepFailed IdentityUnconfirmed where a link leads to a disk that sysfs does not show to be this LUN */
 function disksOf(disk: FcDisk, run: StepContext): string[] {
   const linked = [...linkedDisks(disk, run)]
   const doubtful = linked.find((name) => !isOf(disk, name, run))
   if (doubtful === undefined) return linked
   throw new StepFailed(
     'IdentityUnconfirmed',
-    `udev has ${doubtful} as ${wordsOf(disk)}, and the kernel does not say so`,
+    `udev links ${doubtful} as ${linkNames(disk)}, but sysfs does not confirm that`,
     { hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; then plan again.' },
   )
 }
@@ -59,12 +59,13 @@ function missing(disk: FcDisk, { host: { blockTree } }: StepContext): StepFailed
     adapters.length === 0
       ? 'this host has no Fibre Channel adapter (/sys/class/fc_host)'
       : `the adapters ${adapters.join(', ')} do not see it`
-  return new StepFailed('DeviceMissing', `no disk is ${wordsOf(disk)}; ${among}`, {
-    hint: 'See whether the zoning and the array let this host see the LUN (lsscsi -t, ls /dev/disk/by-path /dev/disk/by-id); then plan again.',
+  return new StepFailed('DeviceMissing', `no disk is linked as ${linkNames(disk)}; ${among}`, {
+    hint: 'Check that the zoning and the array let this host see the LUN (lsscsi -t, ls /dev/disk/by-path /dev/disk/by-id); then plan again.',
   })
 }
 
-function wordsOf(disk: FcDisk): string {
+/** The names that udev's links would have, for messages. */
+function linkNames(disk: FcDisk): string {
   return disk.wwns === undefined
     ? disk.wwids.map((wwid) => `scsi-${wwid}`).join(' or ')
     : disk.wwns.map((wwn) => `fc-0x${wwn}-lun-${disk.lun}`).join(' or ')

@@ -1,4 +1,4 @@
-/** Releasing a Fibre Channel LUN: the SCSI disks of what was mounted or mapped (P81, P84, S25). */
+/** Releases a Fibre Channel LUN: removes the SCSI disks of what was mounted or mapped (P81, P84, S25). */
 import { posix } from 'node:path'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../../names/fc-disk.ts'
@@ -10,10 +10,10 @@ import { seeDisks } from '../operation/seen-disks.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
- * The device is the mount's, not the directory's name. Where nothing was mounted any more, as after a tear-down that was
- * ended half-way, it is the one that udev's links name whole.
+ * The disks are those of the mount, not those of the directory's name. If nothing was mounted any more (an interrupted
+ * tear-down), they are the ones that udev's links name exactly.
  */
-export async function deleteFcDevices({ target }: Step, run: StepContext): Promise<void> {
+export async function removeFcDisks({ target }: Step, run: StepContext): Promise<void> {
   const mount = run.around.table.at(target).at(-1)
   if (mount !== undefined) throw new StepFailed('StillMounted', `${describeMount(mount)} is still there`)
   const name = posix.basename(target)
@@ -24,22 +24,22 @@ export async function deleteFcDevices({ target }: Step, run: StepContext): Promi
   if (mounted.size === 0 && linked.size === 0) {
     requireNothingMountedSince(target, run)
     const unlinked = run.host.blockTree.scsiDisks().find((each) => isOf(disk, each, run))
-    if (unlinked !== undefined) throw unconfirmed(`${unlinked} is of ${name}, and udev has no link to it`)
+    if (unlinked !== undefined) throw unconfirmed(`${unlinked} is a disk of ${name}, but udev has no link to it`)
   }
-  // Where udev names the volume's device at all, what was mounted must be that one.
+  // If udev links the volume's disks, what was mounted must be one of these.
   const stranger = linked.size === 0 ? undefined : [...mounted].find((each) => !linked.has(each))
   if (stranger !== undefined) {
-    throw new StepFailed('ForeignDevice', `${stranger} is not a device of ${name}`, {
+    throw new StepFailed('ForeignDevice', `${stranger} was mounted, but is not a disk of ${name}`, {
       hint: 'Find out what was mounted there (lsblk, ls -l /dev/disk/by-path); release it yourself, then remove the directory.',
     })
   }
   const seen = seeDisks([...(mounted.size > 0 ? mounted : linked)], run)
   const doubtful = seen.find((each) => !isOf(disk, each.name, run))
-  if (doubtful !== undefined) throw unconfirmed(`the kernel does not say that ${doubtful.name} is of ${name}`)
+  if (doubtful !== undefined) throw unconfirmed(`sysfs does not confirm that ${doubtful.name} is a disk of ${name}`)
   await removeDisks(seen, run)
 }
 
-/** Is a disk the volume's, by the kernel's own word: a link of udev may be stale. */
+/** Does sysfs show that the disk is the volume's: a link of udev may be stale. */
 export function isOf(disk: FcDisk, name: string, { host: { blockTree } }: StepContext): boolean {
   const address = blockTree.node(name)?.scsiAddress
   const port = address === undefined || disk.wwns === undefined ? undefined : blockTree.fcPort(address)
@@ -53,16 +53,16 @@ function unconfirmed(what: string): StepFailed {
   })
 }
 
-/** What the plan saw mounted, somebody else unmounted: whether its disks went as well nothing tells. */
+/** Somebody else has unmounted what the plan saw mounted: whether its disks were removed as well is unknown. */
 function requireNothingMountedSince(target: string, { record }: StepContext): void {
   if (record.devices.size === 0 || record.mounted.size > 0) return
   const devices = [...record.devices.keys()].join(', ')
-  throw new StepFailed('IdentityUnconfirmed', `what was mounted on ${target} (${devices}) is not there any more`, {
-    hint: 'Plan again: what is left of it is found anew.',
+  throw new StepFailed('IdentityUnconfirmed', `the mount on ${target} (${devices}) is gone since the plan was made`, {
+    hint: 'Plan again: the new plan finds what is left.',
   })
 }
 
-/** The SCSI disks that udev's links name whole; of a multipath map its paths. */
+/** The SCSI disks that udev's links name exactly; for a multipath map, its paths. */
 export function linkedDisks(disk: FcDisk, { host: { blockTree } }: StepContext): Set<string> {
   const found = (['by-path', 'by-id'] as const).flatMap((directory) =>
     blockTree.links(directory).filter(({ link }) => isFcLink(disk, directory, link)),

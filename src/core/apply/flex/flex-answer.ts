@@ -1,8 +1,8 @@
-/** What a flexVolume driver answers: one JSON object and nothing else (P87). */
+/** A flexVolume driver's answer: one JSON object and nothing else (P87). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { CommandResult } from '../../trust/programs.ts'
-import { wordsOf } from '../operation/step-command.ts'
+import { firstLineOf } from '../operation/step-command.ts'
 
 export interface FlexAnswer {
   readonly status?: unknown
@@ -13,7 +13,7 @@ export interface FlexAnswer {
   readonly capabilities?: unknown
 }
 
-/** Undefined where it is no JSON object. */
+/** Undefined where the output is not a JSON object. */
 function answerOf({ stdout }: CommandResult): FlexAnswer | undefined {
   try {
     const value: unknown = JSON.parse(stdout)
@@ -34,9 +34,9 @@ export function requireSuccess(result: CommandResult, what: string, hint: string
   if (answer?.status === 'Success' && result.status === 0) return answer
   const said =
     answer === undefined
-      ? `it printed no JSON status: ${wordsOf(result)}`
+      ? `the driver printed no JSON status: ${firstLineOf(result)}`
       : answer.status === 'Success'
-        ? `it said Success and ended with status ${result.status}`
+        ? `the driver reported Success, but its exit status is ${result.status}`
         : `${String(answer.status ?? 'no status')}: ${String(answer.message ?? 'without a message')}`
   throw new StepFailed('DriverFailed', `${what} failed: ${said}`, { hint })
 }

@@ -1,22 +1,22 @@
-/** flexMountDevice: the global mount of a volume whose driver attaches (P87, P88). */
+/** The step flexMountDevice: the global mount of a volume whose driver attaches (P87, P88). */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { StepOf } from '../../plan/plan.ts'
 import { flexDeviceOptions } from '../../plugins/flex-options.ts'
 import { mountDevice } from '../disks/mount-device.ts'
 import { requireFree } from '../mounts/mount-step.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { isNotSupported, requireSuccess } from './flex-answer.ts'
 import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } from './flex-init.ts'
 import { undoByDriver } from './flex-undo.ts'
 
 /**
- * `waitforattach` gives the device, `mountdevice` mounts it; what the driver does not support volctl does, but for a
- * driver that has no device. Whether it has mounted anything its pod's mount shows.
+ * `waitforattach` gives the device, `mountdevice` mounts it. If the driver does not support a call, volctl does that part,
+ * unless the driver has no device. The pod's mount shows later whether anything was mounted.
  */
-export async function mountFlexDevice(step: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function mountFlexDevice(step: StepOf<'flexMountDevice'>, run: StepContext): Promise<readonly Undo[]> {
   const capabilities = await flexCapabilities(step, run)
   const volume = run.bringUp.wanted
   // A driver that does not attach has no device of its own either.
@@ -27,7 +27,10 @@ export async function mountFlexDevice(step: Step, run: StepContext): Promise<rea
   requireFree(step.target, run)
   const result = await callFlex(step, ['mountdevice', step.target, device, flexDeviceOptions(volume)], run)
   run.around.changed()
-  if (isNotSupported(result)) return device === '' ? [] : mountDevice({ ...step, source: device }, run)
+  if (isNotSupported(result)) {
+    const { detail: _, ...mount } = step
+    return device === '' ? [] : mountDevice({ ...mount, op: 'mountDevice', source: device }, run)
+  }
   const undo = undoByDriver('flexUnmountDevice', step, run)
   try {
     requireSuccess(result, `${driverOf(run)}: mountdevice of ${step.target}`, FLEX_HINT)
@@ -37,8 +40,8 @@ export async function mountFlexDevice(step: Step, run: StepContext): Promise<rea
   return [undo]
 }
 
-/** What the Node has as its path, where the driver does not say; empty: it has none. */
-async function deviceOf(step: Step, volume: VolumeToMount, run: StepContext): Promise<string> {
+/** The device that the driver names, else the path in the Node's status; empty: there is none. */
+async function deviceOf(step: StepOf<'flexMountDevice'>, volume: VolumeToMount, run: StepContext): Promise<string> {
   const { source = '' } = step
   const result = await callFlex(step, ['waitforattach', source, flexDeviceOptions(volume)], run)
   if (isNotSupported(result)) return source

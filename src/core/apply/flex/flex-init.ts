@@ -1,4 +1,4 @@
-/** What a flexVolume driver says of itself (P85). */
+/** A flexVolume driver's capabilities (P85). */
 
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -7,11 +7,11 @@ import { command } from '../operation/step-command.ts'
 import type { FlexCapabilities, StepContext } from '../operation/step-context.ts'
 import { requireSuccess } from './flex-answer.ts'
 
-/** For a driver that could not do what it was asked. */
-export const FLEX_HINT = "Look at the driver's log; then plan again."
+/** Hint for a driver's call that failed. */
+export const FLEX_HINT = "See the driver's log; then plan again."
 
 /**
- * Asked once an operation, before the first call that changes anything: a plan runs no programs.
+ * Asked once in an operation, before the first call that changes anything, since a plan runs no programs.
  *
  * @throws StepFailed DriverFailed
  */
@@ -25,8 +25,7 @@ export async function flexCapabilities(step: Step, run: StepContext): Promise<Fl
 }
 
 /**
- * S22: a driver that attaches has to be waited for where the Node does not list the volume, and a volume with a secret
- * is not mounted.
+ * S22: if the driver attaches, the Node must list the volume as attached. A volume with a secret is not mounted.
  *
  * @throws OperationRefused NotAttached, SecretOnCommandLine
  */
@@ -35,13 +34,13 @@ export function requireMountable({ attach }: FlexCapabilities, run: StepContext)
   if (attach && wanted?.attachability !== 'attachable') {
     throw new OperationRefused(
       'NotAttached',
-      `driver ${driverOf(run)} attaches its volumes, and the Node does not list ${wanted?.specName} as attached`,
+      `driver ${driverOf(run)} attaches its volumes, but the Node does not list ${wanted?.specName} as attached`,
       { hint: 'The attach/detach controller acts next; plan again when node.status.volumesAttached has the volume.' },
     )
   }
   const source = wanted?.persistentVolume?.spec.flexVolume ?? wanted?.source?.flexVolume
   if (source?.secretRef != null) {
-    throw new OperationRefused('SecretOnCommandLine', `volume ${wanted?.specName} has a secret by now`, {
+    throw new OperationRefused('SecretOnCommandLine', `volume ${wanted?.specName} has a secretRef now`, {
       hint: 'Start the kubelet: it mounts the volume.',
     })
   }

@@ -1,22 +1,22 @@
-/** flexMount: a pod's flexVolume, by its driver (P87, P88). */
+/** The step flexMount: mounts a pod's flexVolume by its driver (P87, P88). */
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { StepOf } from '../../plan/plan.ts'
 import { flexMountOptions } from '../../plugins/flex-options.ts'
 import { mountStep, requireFree } from '../mounts/mount-step.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { isNotSupported, requireSuccess } from './flex-answer.ts'
 import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } from './flex-init.ts'
 import { undoByDriver } from './flex-undo.ts'
 
 /**
- * `mount DIR JSON`, or a bind of the global mount where the driver does not support it. Truth is the mount table: a
- * driver that says Success and mounts nothing is not believed, since nobody could tell its volume from an empty
- * directory, or from what containers wrote into one, ever after. A failure removes the directory.
+ * `mount DIR JSON`, or a bind mount of the global mount where the driver does not support that. The mount table decides: a
+ * driver that reports Success and mounts nothing is not believed, since its volume could not be distinguished later from an
+ * empty directory, or from one that containers wrote to. After a failure the directory is removed.
  */
-export async function mountFlexVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
+export async function mountFlexVolume(step: StepOf<'flexMount'>, run: StepContext): Promise<readonly Undo[]> {
   try {
     const capabilities = await flexCapabilities(step, run)
     requireMountable(capabilities, run)
@@ -28,7 +28,7 @@ export async function mountFlexVolume(step: Step, run: StepContext): Promise<rea
   }
 }
 
-async function mountByDriver(step: Step, run: StepContext): Promise<readonly Undo[]> {
+async function mountByDriver(step: StepOf<'flexMount'>, run: StepContext): Promise<readonly Undo[]> {
   const { target } = step
   const { wanted } = run.bringUp
   if (wanted === undefined) throw new StepFailed('NoLongerWanted', `no pod wants ${target}`)
@@ -45,23 +45,23 @@ async function mountByDriver(step: Step, run: StepContext): Promise<readonly Und
   if (isMounted) return [undo]
   const nothing = new StepFailed(
     'DriverFailed',
-    `${driverOf(run)} said Success to mount of ${target}, and nothing is mounted there`,
+    `${driverOf(run)} reported Success for mount of ${target}, but nothing is mounted there`,
     { hint: FLEX_HINT },
   )
   throw await takeBack([undo], nothing, run)
 }
 
-function bindGlobal({ target, source = '' }: Step, run: StepContext): Promise<readonly Undo[]> {
+function bindGlobal({ target, source = '' }: StepOf<'flexMount'>, run: StepContext): Promise<readonly Undo[]> {
   if (run.around.table.top(source) !== undefined)
     return mountStep({ op: 'mount', target, source, options: ['bind'] }, run)
   throw new StepFailed(
     'DriverFailed',
-    `${driverOf(run)} does not support mount, and there is no global mount on ${source} to bind`,
+    `${driverOf(run)} does not support mount, and nothing is mounted on ${source} to bind-mount`,
     { hint: FLEX_HINT },
   )
 }
 
-/** What a driver left in it stays, and is found by the next plan. */
+/** A directory in which the driver left something is kept; the next plan finds it. */
 function removeIfEmpty(path: string, { host, around }: StepContext): void {
   if (around.table.at(path).length > 0) return
   try {

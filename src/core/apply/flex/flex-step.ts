@@ -1,4 +1,4 @@
-/** A flexVolume driver's call, and a look at what it left (P87, P88). */
+/** Calls a flexVolume driver to unmount, and checks what it left (P87, P88). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -9,14 +9,14 @@ import type { StepContext } from '../operation/step-context.ts'
 import { isNotSupported, requireSuccess } from './flex-answer.ts'
 
 /**
- * `unmount DIR` for a pod's volume, where its directory is there; `unmountdevice DIR` for the global mount, where it is
- * mounted. A driver that says "Not supported" leaves it to a plain unmount.
+ * `unmount DIR` for a pod's volume, if its directory exists; `unmountdevice DIR` for the global mount, if it is mounted. If
+ * the driver answers "Not supported", a plain unmount follows.
  */
 export async function callFlexDriver(step: Step, run: StepContext): Promise<void> {
   const { operation, around, host } = run
   const before = layersAt(step.target, run).length
   const call = step.op === 'flexUnmount' ? 'unmount' : 'unmountdevice'
-  // Nothing is touched below a mount: only of an unmounted directory is it asked whether it is there.
+  // Nothing below a mount may be touched, so lstat is only called if nothing is mounted.
   if (before === 0 && (call === 'unmountdevice' || host.lstat(step.target) === undefined)) return
   const driver = operation.volume?.plugin ?? 'the flexVolume driver'
   if (step.detail === undefined)
@@ -26,9 +26,9 @@ export async function callFlexDriver(step: Step, run: StepContext): Promise<void
   const result = await command(run, step.detail, [call, step.target])
   around.changed()
   if (isNotSupported(result)) {
-    for (let left = before; left > 0; left--) await umountLayer({ op: 'umount', target: step.target }, run)
+    for (let count = before; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
     return
   }
-  requireSuccess(result, `${driver}: ${call} of ${step.target}`, "Look at the driver's log; nothing was removed.")
+  requireSuccess(result, `${driver}: ${call} of ${step.target}`, "See the driver's log; nothing was removed.")
   await undoWhatTheDriverLeft(step, run, before)
 }

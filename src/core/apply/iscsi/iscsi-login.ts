@@ -1,4 +1,4 @@
-/** iscsiLogin: brings an iSCSI LUN's device to this node (P74). */
+/** The step iscsiLogin: brings an iSCSI LUN's device to this node (P74). */
 
 import type { IscsiSession } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
@@ -8,18 +8,18 @@ import type { Step } from '../../plan/plan.ts'
 import { deviceOf, mapOver } from '../disks/lun-device.ts'
 import { scanHost } from '../disks/scan-host.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { waitUntil } from '../operation/wait-until.ts'
 import { prepareIface } from './iscsi-iface.ts'
 import { reachPortal, sessionsOf } from './iscsi-portal.ts'
 import { wantedTarget } from './iscsi-record.ts'
 
-/** Portals that did not answer are asked once more where another one did. */
+/** If one portal answers, those that did not are tried once more. */
 const ROUNDS = 2
 
 /**
- * Logs in through every portal, one being enough in the end, has the hosts look for this LUN alone, and waits for udev's
- * links to its disks. The multipath map over them, or the first disk, is `bringUp.device`.
+ * Logs in through every portal (one is enough), has the SCSI hosts scan for this LUN only, and waits for udev's links to its
+ * disks. The multipath map over them, or the first disk, becomes `bringUp.device`.
  *
  * @throws StepFailed LoginFailed, DeviceMissing; what was made is taken back
  */
@@ -58,7 +58,7 @@ async function findDisks(target: IscsiTarget, directory: string, undos: Undo[], 
   if (disks.length > 0) return disks
   throw sessions.size === 0
     ? new StepFailed('LoginFailed', `${target.iqn}: ${[...failures.values()].join('; ')}`, {
-        hint: 'See whether the portal answers from this node and the target lets this initiator in (iscsiadm -m discovery -t sendtargets -p PORTAL); then plan again.',
+        hint: 'Check that the portal answers this node and that the target lets this initiator in (iscsiadm -m discovery -t sendtargets -p PORTAL); then plan again.',
       })
     : missing(target, [...sessions.values()], run)
 }
@@ -71,8 +71,8 @@ async function scanForLun(names: readonly string[], target: IscsiTarget, run: St
 }
 
 /**
- * The session's disk of the LUN by sysfs, once udev has linked the LUN under its whole name. Sessions through several
- * interfaces share one link, which leads to the disk of any of them.
+ * The session's disk of the LUN by sysfs, once udev has a link with the LUN's exact name. Sessions through several interfaces
+ * share one link, which leads to the disk of any of them.
  */
 function diskOf(name: string, target: IscsiTarget, run: StepContext): string | undefined {
   const { blockTree } = run.host
@@ -95,10 +95,10 @@ function missing(target: IscsiTarget, names: readonly string[], run: StepContext
     .flatMap((session) => disksOf(session, target))
   const what = `LUN ${target.lun} of ${target.iqn} (${names.join(', ')})`
   return unlinked === undefined
-    ? new StepFailed('DeviceMissing', `${what} did not come`, {
-        hint: 'See whether the target exports that LUN to this initiator (iscsiadm -m session -P 3); then plan again.',
+    ? new StepFailed('DeviceMissing', `${what} did not appear`, {
+        hint: 'Check that the target exports that LUN to this initiator (iscsiadm -m session -P 3); then plan again.',
       })
-    : new StepFailed('DeviceMissing', `${what} is ${unlinked}, and udev has no link to it in /dev/disk/by-path`, {
-        hint: 'See whether udev works (udevadm settle, udevadm info); then plan again.',
+    : new StepFailed('DeviceMissing', `${what} is ${unlinked}, but udev has no link to it in /dev/disk/by-path`, {
+        hint: 'Check that udev works (udevadm settle, udevadm info); then plan again.',
       })
 }

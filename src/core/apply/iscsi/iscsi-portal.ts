@@ -3,7 +3,7 @@
 import type { IscsiSession } from '../../block/block-tree.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { IscsiTarget } from '../../names/iscsi-target.ts'
-import { wordsOf } from '../operation/step-command.ts'
+import { firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { endSessions } from './iscsi-step.ts'
 import { isThrough, lookAtIscsi, withPort } from './iscsi-volume.ts'
@@ -14,10 +14,10 @@ export type Reached =
   | { readonly failure: string; readonly undo?: Undo }
 
 /**
- * The session that is there, or a new one. Whether there is one sysfs tells; one through another interface is another.
+ * The existing session, by sysfs, or a new one. A session through another interface does not count.
  *
- * @param directory the volume's global one
- * @returns with what ends a session that was not there before
+ * @param directory the volume's global directory
+ * @returns with an undo for a session that was not there before
  */
 export async function reachPortal(
   portal: string,
@@ -29,13 +29,13 @@ export async function reachPortal(
   if (there !== undefined) return { session: there.name }
   const before = sessionsOf(target, run)
   const failure = (await discover(portal, target, run)) ?? (await logIn(portal, target, run))
-  // A portal by name: sysfs has its address. The one session that there is must be it.
+  // The portal is given by name, and sysfs has its address: the only session must be this one.
   if (failure === 'session exists' && before.length === 1 && before[0] !== undefined) return { session: before[0].name }
   if (failure !== undefined) return { failure: `${portal}: ${failure}` }
   const undo = logOutAgain(portal, target, directory, run)
   const came = sessionsOf(target, run).filter(({ name }) => !before.some((each) => each.name === name))
   const session = sessionThrough(portal, target, run) ?? (came.length === 1 ? came[0] : undefined)
-  if (session === undefined) return { failure: `logged in through ${portal}, and sysfs has no session of it`, undo }
+  if (session === undefined) return { failure: `logged in through ${portal}, but sysfs shows no session of it`, undo }
   await iscsiadm(['-m', 'node', '-p', portal, '-T', target.iqn, ...update('node.startup', 'manual')], run)
   return { session: session.name, undo }
 }
@@ -48,31 +48,31 @@ function sessionThrough(portal: string, target: IscsiTarget, run: StepContext): 
   return sessionsOf(target, run).find(({ portals }) => portals.some((each) => withPort(each) === withPort(portal)))
 }
 
-/** @returns why not */
+/** @returns why the discovery failed; undefined: it did not */
 async function discover(portal: string, { iface }: IscsiTarget, run: StepContext): Promise<string | undefined> {
   const record = ['-m', 'discoverydb', '-t', 'sendtargets', '-p', portal, '-I', iface]
-  // It may be there already: what counts is what it finds.
+  // The record may exist already; only the result of the discovery counts.
   await iscsiadm([...record, '-o', 'new'], run)
   const found = await iscsiadm([...record, '--discover'], run)
   if (found.status === 0) return undefined
   await iscsiadm([...record, '-o', 'delete'], run)
-  return `discovery: ${wordsOf(found)}`
+  return `discovery: ${firstLineOf(found)}`
 }
 
-/** @returns why not */
+/** @returns why the log-in failed; undefined: it did not */
 async function logIn(portal: string, { iqn, iface }: IscsiTarget, run: StepContext): Promise<string | undefined> {
   const node = ['-m', 'node', '-p', portal, '-T', iqn, '-I', iface]
-  // Else every LUN of the target would come, other nodes' too; old versions do not know it.
+  // Else every LUN of the target would appear, those of other nodes too. Old versions do not know this setting.
   await iscsiadm([...node, ...update('node.session.scan', 'manual')], run)
   const result = await iscsiadm([...node, '--login'], run)
   if (result.status === 0) return undefined
-  // The record of a session that is there is not ours to delete.
+  // The record of an existing session must not be deleted.
   if (result.status === SESSION_EXISTS) return 'session exists'
   await iscsiadm([...node, '-o', 'delete'], run)
-  return `log-in: ${wordsOf(result)}`
+  return `log-in: ${firstLineOf(result)}`
 }
 
-/** Only as long as nobody else has anything of the session (S25). */
+/** Ends the session again, unless somebody else uses anything of it (S25). */
 function logOutAgain(portal: string, target: IscsiTarget, directory: string, run: StepContext): Undo {
   return {
     what: `the session of ${target.iqn} through ${portal}`,

@@ -1,4 +1,4 @@
-/** iscsi.json, which tells a tear-down what there is to log out of (P72, P73, R837). */
+/** Writes iscsi.json, the record by which a tear-down knows what to log out of (P72, P73, R837). */
 import { posix } from 'node:path'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -9,9 +9,9 @@ import type { StepContext } from '../operation/step-context.ts'
 import { isThrough } from './iscsi-volume.ts'
 
 /**
- * The target as the pod wants it by now.
+ * The target as the pod wants it now.
  *
- * @param directory the volume's global one, as it was planned
+ * @param directory the volume's global directory, as it was planned
  * @throws OperationRefused Changed
  */
 export function wantedTarget(directory: string, { bringUp: { wanted }, plan }: StepContext): IscsiTarget {
@@ -19,33 +19,40 @@ export function wantedTarget(directory: string, { bringUp: { wanted }, plan }: S
   const target = source == null ? undefined : iscsiTargetOf(wanted?.specName ?? '', source)
   const isTarget = target !== undefined && !('error' in target) && wanted !== undefined
   if (isTarget && directory === `${plan.rootDir}/${iscsiDirectory(target, wanted.mode)}`) return target
-  throw new OperationRefused('Changed', `${directory} is not of what the pod wants by now`, { hint: 'Plan again.' })
+  throw new OperationRefused('Changed', `${directory} is no longer the directory of the volume that the pod wants`, {
+    hint: 'Plan again.',
+  })
 }
 
 /**
- * Before the log-in, so that whatever ends volctl in between the next tear-down knows of the session. It is taken back
- * only if no session has come since: a record that is needed stays.
+ * Written before the log-in, so that the next tear-down knows of the session even if volctl is killed in between. The file is
+ * removed again only if there is no new session: a record that is needed is kept.
  */
 export function writeIscsiRecord({ target: path }: Step, run: StepContext): readonly Undo[] {
   const directory = posix.dirname(path)
   const target = wantedTarget(directory, run)
-  // Where the LUN is mounted already, this path is one in its file system.
+  // If the LUN is mounted already, this path would lead into its file system.
   if (run.around.table.top(directory) !== undefined) return []
   const text = iscsiRecordOf(target)
   const found = run.host.lstat(path)
   if (found !== undefined && found.type !== 'file') {
-    throw new StepFailed('UnexpectedFile', `${path} is a ${found.type}: the kubelet did not make it`, {
+    throw new StepFailed('UnexpectedFile', `${path} is a ${found.type}, so the kubelet did not make it`, {
       hint: 'Look at it; move it away or delete it yourself, then plan again.',
     })
   }
   const before = found === undefined ? undefined : run.host.readSmallFile(path)
   if (before === text) return []
-  // S14: it may tell of portals that the volume does not have any more.
+  // S14: the old record may name portals that the volume no longer has.
   if (before !== undefined) run.journal.write({ type: 'stateFile', operation: run.operation.id, path, content: before })
   try {
     run.host.writeStateFile(path, text)
   } catch (error) {
-    throw diskFailure('WriteFailed', `${path} could not be written`, error, 'Free the path; then plan again.')
+    throw diskFailure(
+      'WriteFailed',
+      `${path} could not be written`,
+      error,
+      'Check what is in the way there; then plan again.',
+    )
   }
   if (before !== undefined) return []
   const known = sessionsOf(target, run)
@@ -53,8 +60,8 @@ export function writeIscsiRecord({ target: path }: Step, run: StepContext): read
     {
       what: path,
       back: () => {
-        const left = sessionsOf(target, run).find((name) => !known.includes(name))
-        if (left !== undefined) throw new Error(`${left} is logged in`)
+        const added = sessionsOf(target, run).find((name) => !known.includes(name))
+        if (added !== undefined) throw new Error(`${added} is logged in`)
         run.host.unlink(path)
       },
     },

@@ -1,24 +1,25 @@
-/** Releasing an iSCSI LUN: its SCSI devices, then its sessions, as far as nobody else needs them (P76, P78, P84, P160, S25). */
+/** Releases an iSCSI LUN: its SCSI devices, then its sessions, unless somebody else needs them (P76, P78, P84, P160, S25). */
+import { sharedSourcesOf } from '../../desired/shared-sources.ts'
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../names/iscsi-disk.ts'
 import type { Step } from '../../plan/plan.ts'
 import { removeDisks, requireDisksUnused } from '../disks/remove-disks.ts'
 import { askWitness, wantedSources } from '../operation/preconditions.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from './iscsi-volume.ts'
 
-/** iscsiadm's "no such session" and "no records found": it is done already (P76). */
+/** Exit statuses of iscsiadm that mean success, "no such session" and "no records found": done already (P76). */
 const DONE_ALREADY = new Set([0, 2, 21])
 
-/** @returns what stays, and why; undefined: nothing */
-export async function deleteIscsiDevices(step: Step, run: StepContext): Promise<string | undefined> {
+/** @returns what is kept, and why; undefined: nothing */
+export async function removeIscsiDisks(step: Step, run: StepContext): Promise<string | undefined> {
   const disk = readIscsiDisk(step.target, run)
   if (disk === undefined) return undefined
   const volume = await lookAtIscsi(disk, step.target, run)
   if (volume.sharedWith !== undefined) {
-    // As long as this LUN itself is in use its directory stays, or nobody would ever come back for the session.
+    // While this LUN itself is in use its directory is kept; else no later plan would end the session.
     await requireDisksUnused(volume.disks, run)
     return leave(volume, volume.sharedWith, step, run)
   }
@@ -27,23 +28,23 @@ export async function deleteIscsiDevices(step: Step, run: StepContext): Promise<
   return undefined
 }
 
-/** @returns what stays, and why; undefined: nothing */
+/** @returns what is kept, and why; undefined: nothing */
 export async function logOutOfIscsi(step: Step, run: StepContext): Promise<string | undefined> {
   const disk = readIscsiDisk(step.target, run)
   if (disk === undefined) return undefined
   const volume = await lookAtIscsi(disk, step.target, run)
   if (volume.sharedWith !== undefined) return leave(volume, volume.sharedWith, step, run)
   const reason = await wantedBy(disk, run)
-  if (reason !== undefined) return stays(volume, reason)
+  if (reason !== undefined) return keptText(volume, reason)
   await endSessions(volume, step.target, run)
   return disk.ownIface ? deleteIface(disk.iface, run) : undefined
 }
 
-/** Of a volume whose sessions nobody else uses (`sharedWith`). @throws StepFailed HeldBy, SessionLeft, CommandFailed */
+/** Ends the volume's sessions, which nobody else may use (`sharedWith`). @throws StepFailed HeldBy, SessionLeft, CommandFailed */
 export async function endSessions(volume: IscsiVolume, directory: string, run: StepContext): Promise<void> {
   requireLogOutPossible(volume, run)
-  // A log-out takes every LUN of the session. Nobody uses them, and what a tear-down before this one had to leave of
-  // them, a multipath map above all, would hang on paths that are gone.
+  // A log-out takes away every LUN of the session. Nobody uses them, but what an earlier tear-down left of them, such as a
+  // multipath map, would hang without its paths. So their disks are removed first.
   await removeDisks([...volume.disks, ...volume.otherDisks], run)
   for (const portal of volume.disk.portals) {
     await requireNothingLeft(volume.disk, directory, run)
@@ -52,26 +53,26 @@ export async function endSessions(volume: IscsiVolume, directory: string, run: S
   requireLoggedOut(volume, run)
 }
 
-/** Before the first disk goes: a session without its disks, that nobody can end, would be half a tear-down. */
+/** Before the first disk is removed: without iscsiadm, a session without disks would be left that nobody can end. */
 function requireLogOutPossible({ sessions }: IscsiVolume, { host }: StepContext): void {
   if (sessions.length > 0) host.requireCommand('iscsiadm')
 }
 
 /**
- * The record of a session goes only where somebody comes back for it: another record of the target, or a pod that wants
- * one of its LUNs (S14). Whoever has the other LUN in use may be gone in a moment.
+ * The record of a shared session may go only if a later tear-down will end the session: if there is another record of the
+ * target, or a pod wants one of its LUNs (S14). The user of the other LUN may be gone in a moment.
  *
  * @throws StepFailed HeldBy
  */
 async function leave(volume: IscsiVolume, reason: string, { target }: Step, run: StepContext): Promise<string> {
-  const what = stays(volume, reason)
+  const what = keptText(volume, reason)
   if (hasOtherRecord(volume.disk, target, run) || (await wantedBy(volume.disk, run)) !== undefined) return what
-  throw new StepFailed('HeldBy', `${what}; nothing else here is on record for it`, {
-    hint: 'End that use; then plan again: the directory is kept, and tells what is left to do.',
+  throw new StepFailed('HeldBy', `${what}; no other directory on this node is a record of the session`, {
+    hint: 'Stop that use, then plan again: the directory is kept, so that the next plan finds what is left to do.',
   })
 }
 
-/** A directory, mounted or not, of a LUN of the target through the same interface. */
+/** Is there a directory, mounted or not, of another LUN of the target through the same interface. */
 function hasOtherRecord({ iqn, iface }: RecordedDisk, own: string, { host, plan }: StepContext): boolean {
   const plugin = `${plan.rootDir}/plugins/${ISCSI_PLUGIN}`
   return [plugin, `${plugin}/volumeDevices`]
@@ -80,15 +81,15 @@ function hasOtherRecord({ iqn, iface }: RecordedDisk, own: string, { host, plan 
     .some((path) => path !== own && parseIscsiDirectory(path)?.iqn === iqn)
 }
 
-/** S25 keeps the devices as well: a session of which one LUN is used is left whole. */
-function stays({ sessions, disks }: IscsiVolume, reason: string): string {
+/** S25 keeps the devices as well: if one LUN of a session is in use, the whole session is left alone. */
+function keptText({ sessions, disks }: IscsiVolume, reason: string): string {
   const what = [...sessions.map(({ name }) => name), ...disks.map(({ name }) => name)].join(', ')
-  return `its iSCSI session${what === '' ? '' : ` (${what})`} stays: ${reason}`
+  return `its iSCSI session${what === '' ? '' : ` (${what})`} is kept: ${reason}`
 }
 
 /**
- * A pod that wants a LUN of this target, mounted yet or not, would have to log in again. Its own tear-down comes back
- * for the session; where it is not known who wants what nobody would, so that the record is kept.
+ * A pod that wants a LUN of this target, mounted or not, would have to log in again, and its own tear-down ends the session
+ * later. If it is unknown which pods want what, the record is kept.
  *
  * @throws StepFailed AlivenessUnknown, UnresolvedVolume
  */
@@ -97,33 +98,41 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
   try {
     sources = await wantedSources(await waiting.spend((ms) => askWitness(context, ms)), context, ISCSI_PLUGIN)
   } catch (error) {
-    throw new StepFailed('AlivenessUnknown', `who wants the session could not be found out: ${errorMessage(error)}`, {
-      cause: error,
-      hint: 'Plan again when the witnesses answer.',
-    })
+    throw new StepFailed(
+      'AlivenessUnknown',
+      `the pods that want the session could not be determined: ${errorMessage(error)}`,
+      {
+        cause: error,
+        hint: 'Plan again when the API server and the container runtime answer.',
+      },
+    )
   }
   if (sources === undefined) {
-    throw new StepFailed('UnresolvedVolume', `a volume of a pod of this node may be of target ${iqn}`, {
-      hint: 'Plan again: the plan says which volume could not be resolved.',
-    })
+    throw new StepFailed(
+      'UnresolvedVolume',
+      `a volume of a pod of this node could not be resolved, and may be of target ${iqn}`,
+      {
+        hint: 'Plan again: the plan names the volume that could not be resolved.',
+      },
+    )
   }
-  const other = sources.find(({ iscsi }) => iscsi?.iqn === iqn)
-  return other === undefined ? undefined : `a pod of this node wants LUN ${other.iscsi?.lun} of the same target`
+  const other = sources.map((source) => sharedSourcesOf(source).iscsi).find((source) => source?.iqn === iqn)
+  return other == null ? undefined : `a pod of this node wants LUN ${other.lun ?? 0} of the same target`
 }
 
 /**
- * A log-out takes whatever the session has by then, and flushing may have taken minutes: LUNs that came since are
- * somebody's (S25, S26).
+ * A log-out takes away whatever the session has by then, and flushing may have taken minutes: LUNs that have appeared since
+ * belong to somebody else (S25, S26).
  *
  * @throws StepFailed HeldBy
  */
 async function requireNothingLeft(disk: RecordedDisk, directory: string, run: StepContext): Promise<void> {
   run.around.changed()
   const { sharedWith, sessions } = await lookAtIscsi(disk, directory, run)
-  const [left] = sessions.flatMap(({ name, luns }) =>
+  const [added] = sessions.flatMap(({ name, luns }) =>
     luns.flatMap((lun) => lun.disks.map((each) => `${each} of ${name}`)),
   )
-  const why = sharedWith ?? (left === undefined ? undefined : `${left} came while the others were removed`)
+  const why = sharedWith ?? (added === undefined ? undefined : `${added} appeared while the others were removed`)
   if (why === undefined) return
   throw new StepFailed('HeldBy', `not logged out of ${disk.iqn}: ${why}`, {
     hint: 'Find out who uses it (lsblk, iscsiadm -m session -P 3); then plan again: the directory is kept.',
@@ -136,7 +145,7 @@ async function logOutOf(portal: string, { disk, sessions }: IscsiVolume, run: St
     await iscsiadm([...node, '--logout'], run)
     await iscsiadm([...node, '-o', 'delete'], run)
   } catch (error) {
-    // Without its program there is no record to delete, and without a session nothing to end.
+    // Without iscsiadm there is no record to delete, and without a session nothing to end.
     if (error instanceof VolctlError && error.code === 'CommandMissing' && sessions.length === 0) return
     throw error
   }
@@ -146,12 +155,12 @@ async function iscsiadm(args: readonly string[], run: StepContext): Promise<void
   run.say(`iscsiadm ${args.join(' ')}`)
   const result = await command(run, 'iscsiadm', args)
   if (result.status !== undefined && DONE_ALREADY.has(result.status)) return
-  throw new StepFailed('CommandFailed', `iscsiadm ${args.join(' ')} failed: ${wordsOf(result)}`, {
-    hint: 'Log out by hand, or bring the target back; then plan again: the directory is kept, and tells what is left to do.',
+  throw new StepFailed('CommandFailed', `iscsiadm ${args.join(' ')} failed: ${firstLineOf(result)}`, {
+    hint: 'Log out by hand, or bring the target back; then plan again: the directory is kept, so that the next plan finds what is left to do.',
   })
 }
 
-/** Truth is sysfs: iscsiadm also says "no records" of a session whose record somebody deleted. */
+/** sysfs decides: iscsiadm also answers "no records" for a session whose record somebody deleted. */
 function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext): void {
   const now = new Set(host.blockTree.iscsiSessions().map(({ name }) => name))
   const left = sessions.find((session) => now.has(session.name))
@@ -162,13 +171,13 @@ function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext
 }
 
 /**
- * Only one that was cloned for this volume alone (P76), and only when no session goes through it any more.
+ * Deletes an interface that was cloned for this volume (P76), once no session uses it any more.
  *
- * @returns why it stays; undefined: it is gone
+ * @returns why it is kept; undefined: it is gone
  */
 export async function deleteIface(iface: string, run: StepContext): Promise<string | undefined> {
   const user = run.host.blockTree.iscsiSessions().find((session) => session.iface === iface)
-  if (user !== undefined) return `its iSCSI interface ${iface} stays: ${user.name} goes through it`
+  if (user !== undefined) return `its iSCSI interface ${iface} is kept: ${user.name} uses it`
   try {
     await iscsiadm(['-m', 'iface', '-I', iface, '-o', 'delete'], run)
   } catch (error) {

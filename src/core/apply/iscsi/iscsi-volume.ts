@@ -1,4 +1,4 @@
-/** Which LUN a global directory is of, its sessions, and who else needs them: the look before anything is released (P76, S25). */
+/** Before anything is released: which LUN a global directory is of, its sessions, and who else needs them (P76, S25). */
 import { posix } from 'node:path'
 import type { IscsiLun, IscsiSession } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
@@ -9,21 +9,21 @@ import { describeMount } from '../operation/expected-mounts.ts'
 import { type SeenDisk, seeDisks } from '../operation/seen-disks.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
-/** A LUN through exactly the interface of its directory. */
+/** A LUN, and the interface in its directory's name. */
 export interface RecordedDisk extends IscsiDisk {
   readonly iface: string
-  /** The kubelet's record is lost: of several portals only the first one is known. */
+  /** The kubelet's record is lost, so only the first of several portals is known. */
   readonly byNameOnly: boolean
 }
 
-/** The kubelet's record has some hundred bytes; what is larger is not its own. */
+/** Limit of the kubelet's record, in bytes; a real one has a few hundred. */
 const MAX_RECORD = 64 * 1024
 
 /**
- * By iscsi.json, which lay hidden below the mount until now; where it is lost or was cut off, by the directory's name.
+ * The LUN by iscsi.json, which the mount has hidden until now; if that is lost or cut off, by the directory's name.
  *
- * @returns undefined where the directory is gone: then all is done (P76)
- * @throws StepFailed UnexpectedFile, IdentityUnconfirmed: what tells nothing certain is looked at by a person
+ * @returns undefined where the directory is gone: then everything is done (P76)
+ * @throws StepFailed UnexpectedFile, IdentityUnconfirmed: a person must look
  */
 export function readIscsiDisk(directory: string, { around, host }: StepContext): RecordedDisk | undefined {
   const mount = around.table.at(directory).at(-1)
@@ -33,7 +33,9 @@ export function readIscsiDisk(directory: string, { around, host }: StepContext):
   const found = host.lstat(file)
   if (found !== undefined && (found.type !== 'file' || found.size > MAX_RECORD)) {
     const what = found.type === 'file' ? `has ${found.size} bytes` : `is a ${found.type}`
-    throw new StepFailed('UnexpectedFile', `${file} ${what}: the kubelet did not make it`, { hint: byHand(directory) })
+    throw new StepFailed('UnexpectedFile', `${file} ${what}, so the kubelet did not make it`, {
+      hint: byHand(directory),
+    })
   }
   const record = found === undefined ? undefined : parseIscsiJson(host.readSmallFile(file) ?? '')
   const name = posix.basename(directory)
@@ -44,24 +46,24 @@ export function readIscsiDisk(directory: string, { around, host }: StepContext):
     return { ...disk, iface, byNameOnly: recorded === undefined }
   const why =
     disk === undefined
-      ? `${directory} does not name a portal, a target and a LUN, and its iscsi.json ${record === undefined ? 'is missing' : 'tells nothing'}`
-      : `${file} is of ${disk.iqn}, LUN ${disk.lun}, through ${disk.iface ?? 'no interface'}, and its directory bears another name`
+      ? `${directory} does not name a portal, a target and a LUN, and its iscsi.json is ${record === undefined ? 'missing' : 'not readable'}`
+      : `${file} names ${disk.iqn}, LUN ${disk.lun}, through ${disk.iface ?? 'no interface'}, but its directory has another name`
   throw new StepFailed('IdentityUnconfirmed', why, { hint: byHand(directory) })
 }
 
 export interface IscsiVolume {
   readonly disk: RecordedDisk
-  /** Those of exactly this target through exactly one of its portals and its interface: what a log-out ends (P76). */
+  /** Sessions of exactly this target, through one of its portals and its interface: what a log-out ends (P76). */
   readonly sessions: readonly IscsiSession[]
-  /** Those of this LUN. */
+  /** Disks of this LUN. */
   readonly disks: readonly SeenDisk[]
-  /** Those of the other LUNs, which go with the sessions that are ended. */
+  /** Disks of the other LUNs, which disappear when the sessions are ended. */
   readonly otherDisks: readonly SeenDisk[]
-  /** Why session and devices have to stay: somebody uses another LUN of it. */
+  /** Why session and devices must be kept: somebody uses another LUN of the session. */
   readonly sharedWith: string | undefined
 }
 
-/** @throws StepFailed SessionUnknown where a session of the target can't be told to be this volume's or not */
+/** @throws StepFailed SessionUnknown where a session of the target may or may not be this volume's */
 export async function lookAtIscsi(disk: RecordedDisk, directory: string, run: StepContext): Promise<IscsiVolume> {
   const sessions = sessionsOf(disk, directory, run)
   const luns = sessions.flatMap((session) => session.luns)
@@ -89,12 +91,12 @@ export async function lookAtIscsi(disk: RecordedDisk, directory: string, run: St
 function requireMountedThere(disks: readonly SeenDisk[], disk: IscsiDisk, directory: string, run: StepContext): void {
   const stranger = [...mountedDisks(run)].find((mounted) => !disks.some(({ name }) => name === mounted))
   if (stranger === undefined) return
-  throw new StepFailed('ForeignDevice', `${stranger}, which was mounted, is not LUN ${disk.lun} of ${disk.iqn}`, {
+  throw new StepFailed('ForeignDevice', `${stranger} was mounted, but is not LUN ${disk.lun} of ${disk.iqn}`, {
     hint: byHand(directory),
   })
 }
 
-/** Names are compared whole: a target whose name begins like this one's is another (S25). */
+/** The sessions of the volume. Target names are compared whole: one that begins like this one is another target (S25). */
 function sessionsOf(disk: RecordedDisk, directory: string, { host }: StepContext): IscsiSession[] {
   const wanted = new Set(disk.portals.map(withPort))
   const ofTarget = host.blockTree.iscsiSessions().filter((session) => isThrough(session, disk))
@@ -106,17 +108,17 @@ function sessionsOf(disk: RecordedDisk, directory: string, { host }: StepContext
   }
   throw new StepFailed(
     'SessionUnknown',
-    `${unclear.name} is of the same target, through ${unclear.portals.join(', ') || 'an unknown portal'}; whether that is ${disk.portals.join(', ')} cannot be told`,
+    `${unclear.name} is a session of the same target through ${unclear.portals.join(', ') || 'an unknown portal'}, which may or may not be ${disk.portals.join(', ')}`,
     { hint: byHand(directory) },
   )
 }
 
-/** Of another interface there is another directory; a session that names none may be through any. */
+/** Is it a session of this target and interface. One whose interface is unknown may be; other interfaces have directories of their own. */
 export function isThrough({ iqn, iface }: IscsiSession, disk: Pick<RecordedDisk, 'iqn' | 'iface'>): boolean {
   return iqn === disk.iqn && (iface === undefined || iface === disk.iface)
 }
 
-/** A volume may have several portals, of which the directory's name has one. @throws StepFailed IdentityUnconfirmed */
+/** A volume may have several portals, and the directory's name has only one of them. @throws StepFailed IdentityUnconfirmed */
 function requireNoOtherPath(
   ofTarget: readonly IscsiSession[],
   mine: readonly IscsiSession[],
@@ -128,12 +130,12 @@ function requireNoOtherPath(
   if (other === undefined) return
   throw new StepFailed(
     'IdentityUnconfirmed',
-    `${other.name} has LUN ${disk.lun} of the same target through ${other.portals.join(', ')}; without a readable iscsi.json it cannot be told whether it is the volume's too`,
+    `${other.name} has LUN ${disk.lun} of the same target through ${other.portals.join(', ')}; without a readable iscsi.json it is unknown whether that is this volume's session too`,
     { hint: byHand(directory) },
   )
 }
 
-/** Two addresses that differ are two portals; a name and an address may be one. */
+/** Is the session certainly through another portal: two different addresses are two portals, a name and an address may be one. */
 function isElsewhere({ portals }: IscsiSession, wanted: readonly string[]): boolean {
   return portals.length > 0 && [...portals, ...wanted].every(isAddress)
 }

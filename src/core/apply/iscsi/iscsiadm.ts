@@ -1,9 +1,9 @@
-/** iscsiadm(8), whose exit status the caller judges. */
+/** Runs iscsiadm(8); the caller judges its exit status. */
 import type { CommandResult } from '../../trust/programs.ts'
 import { command } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
-/** "There is a session already": of a log-in, and of an interface that is made. */
+/** Exit status "session exists": of a log-in, and of an interface that exists already. */
 export const SESSION_EXISTS = 15
 
 /** @throws VolctlError CommandMissing; StepFailed TimedOut */

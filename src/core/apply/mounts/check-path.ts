@@ -1,16 +1,16 @@
-/** The type of a hostPath, and the directory or file that it may ask for (P58). */
+/** Checks the type of a hostPath, and makes the directory or file that it asks for (P58). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { Step } from '../../plan/plan.ts'
 import { judgeHostPath } from '../../plugins/host-path-type.ts'
 import { lookAtPath } from '../operation/look-at-path.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
- * Looks again, and makes what is missing: the path is the host's own, and what it lies on may not answer, so that
- * children do both. Links on the way are followed, as the kubelet does (/var/run is one).
+ * Looks again, and makes what is missing. The path is the host's own, and its file system may hang, so child processes do
+ * both. Links on the way are followed, as the kubelet does (/var/run is one).
  */
 export async function checkPath({ target, detail = '' }: Step, run: StepContext): Promise<readonly Undo[]> {
   const found = await lookAtPath(target, run)
@@ -28,7 +28,7 @@ export async function checkPath({ target, detail = '' }: Step, run: StepContext)
 async function make(run: StepContext, program: string, args: readonly string[], target: string): Promise<void> {
   const result = await command(run, program, args)
   if (result.status === 0) return
-  throw new StepFailed('WriteFailed', `hostPath ${target} could not be made: ${wordsOf(result)}`, {
-    hint: 'See what is in its way or what is missing above it, then plan again.',
+  throw new StepFailed('WriteFailed', `hostPath ${target} could not be created: ${firstLineOf(result)}`, {
+    hint: 'Check what is in the way, or which parent directory is missing; then plan again.',
   })
 }

@@ -1,4 +1,4 @@
-/** Who keeps a mount busy, for an operation that fails on it. */
+/** Finds who keeps a mount busy, for the message of an operation that fails on it. */
 import { describeHolders } from '../../holders/describe-holders.ts'
 import type { Holders } from '../../holders/find-holders.ts'
 import type { MapReader } from '../../holders/mapped-files.ts'
@@ -6,18 +6,18 @@ import { describeMount } from '../operation/expected-mounts.ts'
 import { mapReaderOf } from '../operation/map-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
-/** Named one by one. */
+/** Mounts below the path that are named; no more, to keep the message short. */
 const MOST_MOUNTS = 4
 
-/** Nobody looks longer than this, whatever the time that the operation still has. */
+/** Limit for reading the memory maps of processes, whatever time the operation has left. */
 const DEADLINE_MS = 5000
 
-/** Everybody. @param path a mount point, or a directory */
+/** All holders, memory maps included. @param path a mount point, or a directory */
 export function holdersOn(path: string, run: StepContext): Promise<Holders> {
   return search(path, run, mapReaderOf(run.context, DEADLINE_MS))
 }
 
-/** Whoever is shown first: thousands of mounts may be busy, and to read what processes have mapped takes a child each time. */
+/** Some holders: memory maps are read only if nobody else is found, since that takes a child and thousands of mounts may be busy. */
 async function someHoldersOn(path: string, run: StepContext): Promise<Holders> {
   const found = await search(path, run)
   return found.processes.length + found.loops.length + found.kernel.length > 0 ? found : holdersOn(path, run)
@@ -28,14 +28,14 @@ function search(path: string, { host, around }: StepContext, maps?: MapReader): 
   return host.findHolders({ table, paths: [path], others, loops: host.loops(), maps })
 }
 
-/** In words, what keeps a mount point busy: mounts below it, and whoever is shown first. Empty: nobody is. */
+/** What keeps a mount point busy, as text: mounts below it, and some holders. Empty: nothing was found. */
 export async function holdersOfMounts(path: string, run: StepContext): Promise<string> {
   const mounts = run.around.below(path).map(describeMount)
-  return [...mounts.slice(0, MOST_MOUNTS), ...heldBy(await someHoldersOn(path, run), run)].join(', ')
+  return [...mounts.slice(0, MOST_MOUNTS), ...holdersText(await someHoldersOn(path, run), run)].join(', ')
 }
 
-/** One text, or none. */
-export function heldBy(holders: Holders, { context }: StepContext): string[] {
+/** The holders as one text; an empty list if there are none. */
+export function holdersText(holders: Holders, { context }: StepContext): string[] {
   const text = describeHolders(holders, context.nameOf)
   return text === '' ? [] : [text]
 }

@@ -1,4 +1,4 @@
-/** One mount(8), and the proof that it is there (P124, P125; S22, S27). */
+/** One mount(8), and the check that it is there (P124, P125; S22, S27). */
 import { VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -8,12 +8,12 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { command, wordsOf } from '../operation/step-command.ts'
+import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { takeBack } from '../operation/undo.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { requireCopiesGone } from './umounted-copies.ts'
 
-/** What a bind mount has of its source, and loses in a remount that does not name it again. */
+/** Flags that a bind mount inherits from its source, and loses in a remount that does not name them again. */
 const KEPT_FLAGS = new Set(['ro', 'nodev', 'noexec', 'nosuid', 'noatime', 'nodiratime'])
 
 /** Mounts over an empty directory, or binds over an empty file. A bind mount with options takes a second call (P125). */
@@ -48,25 +48,28 @@ async function remount(
   const all = ['bind', 'remount', ...new Set([...others, ...flags])]
   const result = await command(run, 'mount', [...optionArguments(all), source, target])
   run.around.changed()
-  if (result.status !== 0) throw mountFailed(step, wordsOf(result))
+  if (result.status !== 0) throw mountFailed(step, firstLineOf(result))
 }
 
 function optionArguments(options: readonly string[]): string[] {
   return options.length === 0 ? [] : ['-o', options.join(',')]
 }
 
-/** Never something that mount(8) would take for an option (P161). */
+/** The source to mount; never text that mount(8) would take for an option (P161). */
 function sourceOf(step: Step, run: StepContext): string {
   const source = step.source ?? run.bringUp.source ?? run.bringUp.device
   if (source === undefined || source === '' || source.startsWith('-'))
-    throw mountFailed(step, source === undefined ? 'no device was found' : `${JSON.stringify(source)} is no source`)
+    throw mountFailed(
+      step,
+      source === undefined ? 'no device was found' : `${JSON.stringify(source)} is not a valid source`,
+    )
   return source
 }
 
 /**
- * S22: what is mounted over must be empty, and nothing may be mounted there yet. What no path leads to is not in the way.
+ * S22: the target must be empty, and nothing may be mounted there yet, except mounts that others hide.
  *
- * @param records names of files of the kubelet's own that may lie there
+ * @param records names of the kubelet's own files that may lie there
  * @throws StepFailed
  */
 export function requireFree(target: string, { around, host }: StepContext, records: readonly string[] = []): void {
@@ -82,51 +85,51 @@ export function requireFree(target: string, { around, host }: StepContext, recor
       ? host.listNames(target).every((name) => records.includes(name))
       : found?.type === 'file' && found.size === 0
   if (isEmpty) return
-  throw new StepFailed('DataUnderMountPoint', `${target} is ${found === undefined ? 'not there' : 'not empty'}`, {
+  throw new StepFailed('DataUnderMountPoint', `${target} ${found === undefined ? 'does not exist' : 'is not empty'}`, {
     hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
   })
 }
 
 /**
- * One call of mount(8). Truth is the mount table: a helper that fails may have mounted all the same (P63). What the path
- * leads to is what was made; below a shared directory that is bound over itself the table has copies of it, which go
- * with it (O35).
+ * One call of mount(8). The mount table decides: a helper that fails may have mounted all the same (P63). The new mount is
+ * the one that the path leads to. Below a shared directory that is bind-mounted on itself the table has copies of it, which
+ * go away with it (O35).
  *
- * @throws StepFailed MountFailed, with nothing of it left; CommandMissing where the file system's helper is not there
+ * @throws StepFailed MountFailed, with nothing left mounted; CommandMissing where the file system's helper is not installed
  */
 export async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<Undo> {
   const result = await command(run, 'mount', args)
   run.around.changed()
   const [layer, ...more] = run.around.table.reached(step.target)
   if (result.status !== 0) {
-    const failure = helperMissing(step, result, run) ?? mountFailed(step, wordsOf(result))
+    const failure = helperMissing(step, result, run) ?? mountFailed(step, firstLineOf(result))
     if (layer === undefined) throw failure
     if (ANOTHER_WAS_FIRST.test(result.stderr) || more.length > 0) throw notOurs(step, layer, failure.message)
     throw await takeBack([undoOf(layer, run)], failure, run)
   }
   if (layer === undefined) throw nothingSeen(step, run)
-  if (more.length > 0) throw notOurs(step, layer, `${step.target} has ${more.length + 1} mounts where one was made`)
+  if (more.length > 0) throw notOurs(step, layer, `${step.target} has ${more.length + 1} mounts, but volctl made one`)
   return undoOf(layer, run)
 }
 
-/** A mount that no path leads to cannot be taken back either: it is named. */
+/** A new mount that another one hides cannot be taken back either, so it is named. */
 function nothingSeen(step: Step, { around }: StepContext): StepFailed {
   const hidden = around.table.at(step.target).at(-1)
-  const seen = hidden === undefined ? 'nothing is mounted there' : `no path leads to the ${describeMount(hidden)}`
-  return mountFailed(step, `mount said that all is well, and ${seen}`)
+  const seen = hidden === undefined ? 'nothing is mounted there' : `another mount hides the ${describeMount(hidden)}`
+  return mountFailed(step, `mount(8) reported success, but ${seen}`)
 }
 
-/** What mount(8) says where the kernel finds the same thing mounted there, or the device in other hands. */
+/** What mount(8) prints if the same thing is mounted there already, or somebody else uses the device. */
 const ANOTHER_WAS_FIRST = /already mounted|mount point busy/
 
-/** Nothing was there right before; what somebody else has mounted meanwhile is not taken away. */
+/** Nothing was mounted there right before, so somebody else has mounted it meanwhile: it is left alone. */
 function notOurs({ target }: Step, layer: MountInfo, what: string): StepFailed {
   return new StepFailed('ForeignMount', `${what}; left as it is: ${describeMount(layer)}`, {
-    hint: `Somebody else mounts there as well: find out who (findmnt ${target}), then plan again.`,
+    hint: `Another process mounts there as well: find out which (findmnt ${target}), then plan again.`,
   })
 }
 
-/** Takes away this very mount, and nothing that somebody put over it. Its copies go with it (O35), or are named. */
+/** Unmounts this very mount, and nothing that somebody mounted over it. Its copies go away with it (O35), or are named. */
 function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): Undo {
   const { around, waiting, host } = run
   const isThere = (): boolean => around.table.byId(id)?.mountPoint === mountPoint && around.table.byId(id)?.dev === dev
@@ -137,13 +140,13 @@ function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): U
       if (!isThere()) return
       const top = around.table.top(mountPoint)
       if (top?.id !== id)
-        throw new Error(`${top === undefined ? 'no path leads to it' : `${describeMount(top)} is over it`}`)
+        throw new Error(`${top === undefined ? 'another mount hides it' : `${describeMount(top)} hides it`}`)
       const copies = copiesOf(around.table, top)
       const how = cannotHang(fsType) ? 'plain' : 'careful'
       const result = await waiting.spend((ms) => host.umount([mountPoint], how, ms))
       around.changed()
       if (isThere()) {
-        throw new StepFailed('UnmountFailed', result.timedOut ? 'umount did not end' : wordsOf(result), {
+        throw new StepFailed('UnmountFailed', result.timedOut ? 'umount did not end' : firstLineOf(result), {
           stuck: result.timedOut,
         })
       }
@@ -152,14 +155,15 @@ function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): U
   }
 }
 
-export function mountFailed({ target, source }: Step, words: string): StepFailed {
+/** @param why what mount(8) printed, or what is wrong with the result */
+export function mountFailed({ target, source }: Step, why: string): StepFailed {
   const what = source === undefined ? target : `${source} on ${target}`
-  return new StepFailed('MountFailed', `mount of ${what} failed: ${words.replace(/^mount: /, '')}`, {
-    hint: 'Nothing of it was left; look at the source and its options, then plan again.',
+  return new StepFailed('MountFailed', `mount of ${what} failed: ${why.replace(/^mount: /, '')}`, {
+    hint: 'Nothing was left mounted. Check the source and its options, then plan again.',
   })
 }
 
-/** File systems that mount(8) of util-linux cannot mount by itself, and what it then says. */
+/** Helpers of file systems that mount(8) cannot mount by itself, and what it prints without them. */
 const HELPERS: Readonly<Record<string, string>> = { nfs: 'mount.nfs' }
 const NEEDS_HELPER = /helper program|bad option|unknown filesystem type/
 

@@ -1,11 +1,11 @@
-/** A last look into a directory that is about to be removed: all or nothing (R601-R615, O13). */
+/** A last look into a pod directory that is about to be removed: the whole of it or nothing (R601-R615, O13). */
 
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
-/** @throws OperationRefused naming what the plan does not know */
+/** @throws OperationRefused naming a file or mount that the plan does not have */
 export function requireNothingNew(operation: Operation, { around, host }: StepContext): void {
   const directory = operation.steps.at(-1)?.target
   if (directory === undefined) return

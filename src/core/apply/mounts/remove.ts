@@ -4,8 +4,8 @@ import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
-import { STATE_FILES } from '../../names/state-files.ts'
 import type { Step } from '../../plan/plan.ts'
+import { STATE_FILES } from '../../plugins/state-files.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
@@ -21,13 +21,13 @@ export function removeDirectory(path: string, run: StepContext): void {
   } catch (error) {
     const code = errnoOf(error)
     if (code === 'ENOENT') return
-    // What was made to mount a file or a device over is an empty file, not a directory.
+    // The target of a bind-mounted file or device is an empty file, not a directory.
     if (code === 'ENOTDIR' && isEmptyFile(path, run)) {
       removeFile(path, run)
       return
     }
     if (code === 'ENOTEMPTY' || code === 'EEXIST') {
-      throw new StepFailed('DirectoryNotEmpty', `${path} is not empty and stays`, {
+      throw new StepFailed('DirectoryNotEmpty', `${path} is not empty and is kept`, {
         cause: error,
         hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
       })
@@ -38,7 +38,7 @@ export function removeDirectory(path: string, run: StepContext): void {
 
 function removeFile(path: string, run: StepContext): void {
   requireNoMountPoint(path, run)
-  const found = looked(path, () => run.host.lstat(path))
+  const found = readOrFail(path, () => run.host.lstat(path))
   if (found === undefined) return
   const name = posix.basename(path)
   if (STATE_FILES.has(name)) rememberStateFile(path, run)
@@ -59,18 +59,18 @@ function isEmptyFile(path: string, { host }: StepContext): boolean {
   return found?.type === 'file' && found.size === 0
 }
 
-/** Files that are only ever made to mount something over are empty; one with content is somebody's data. */
+/** Was the file only made as a mount target: then it is empty, and one with content is somebody's data. */
 function isPlaceholder(path: string): boolean {
   return path.includes('/volume-subpaths/') || path.includes('/volumeDevices/') || path.endsWith('/mount')
 }
 
-/** S14: what a driver would need to be asked again goes into the journal first. */
+/** S14: a state file, without which the driver could not be called again, is written to the journal first. */
 function rememberStateFile(path: string, { host, journal, operation }: StepContext): void {
-  const content = looked(path, () => host.readSmallFile(path))
+  const content = readOrFail(path, () => host.readSmallFile(path))
   if (content !== undefined) journal.write({ type: 'stateFile', operation: operation.id, path, content })
 }
 
-/** Removing a mount point of another namespace would detach the mount there without a word (R036). */
+/** Removing the mount point of another namespace would silently detach the mount there (R036). */
 function requireNoMountPoint(path: string, { around, context }: StepContext): void {
   const mount = around.table.at(path).at(-1)
   if (mount !== undefined) {
@@ -89,8 +89,8 @@ function requireNoMountPoint(path: string, { around, context }: StepContext): vo
   )
 }
 
-/** What cannot be looked at is not removed. */
-function looked<T>(path: string, look: () => T): T {
+/** What cannot be read is not removed. */
+function readOrFail<T>(path: string, look: () => T): T {
   try {
     return look()
   } catch (error) {

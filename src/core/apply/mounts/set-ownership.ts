@@ -1,4 +1,5 @@
-/** fsGroup: the volume and all that is in it is given to a group of the pod (P31, P32, P34). */
+/** fsGroup: gives the volume and everything in it to the pod's group (P31, P32, P34). */
+import type { FailureCode, OutcomeCode } from '../../codes/codes.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -12,14 +13,14 @@ import { ownCommand } from '../../processes/own-child.ts'
 import { progressReport } from '../operation/progress-report.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
-/** Of --timeout; with the rest the mount is taken back. */
+/** Share of --timeout for the walk; the rest is for taking the mount back. */
 const WALK_SHARE = 0.9
-/** Whoever ignores errors of the walk cannot ignore these (P34). */
-const OVER = new Set(['Interrupted', 'TimedOut'])
+/** Errors that end the step even where errors of the walk are ignored (P34). */
+const OVER: ReadonlySet<FailureCode> = new Set<OutcomeCode>(['Interrupted', 'TimedOut'])
 
 /**
- * There is no way back: who had what before is not kept, and the kubelet does not keep it either. What is changed is
- * right for the next try.
+ * Cannot be taken back: like the kubelet, volctl does not remember the former groups. What is changed is right for the next
+ * attempt.
  */
 export async function setOwnership({ target, ownership }: Step, run: StepContext): Promise<readonly Undo[]> {
   if (ownership === undefined) throw new StepFailed('OwnershipFailed', `${target}: no group is given`)
@@ -28,7 +29,7 @@ export async function setOwnership({ target, ownership }: Step, run: StepContext
   } catch (error) {
     const isOver = error instanceof StepFailed && OVER.has(error.code)
     if (isOver || !ownership.ignoreErrors) throw error
-    run.say(`${target} was not given to group ${ownership.gid} as a whole: ${errorMessage(error)}`)
+    run.say(`${target} was only partly given to group ${ownership.gid}: ${errorMessage(error)}`)
   }
   return []
 }
@@ -36,15 +37,17 @@ export async function setOwnership({ target, ownership }: Step, run: StepContext
 async function change(target: string, ownership: Ownership, run: StepContext): Promise<OwnershipChange> {
   const { around, context, host, signal, waiting } = run
   const mount = containingMount(around.table, target)
-  if (mount === undefined) throw new StepFailed('OwnershipFailed', `${target} is in no mount`)
+  if (mount === undefined) throw new StepFailed('OwnershipFailed', `the mount table does not show where ${target} lies`)
   const options = {
     mountId: mount.id,
     ownership,
-    onEntry: progressReport((entries) => run.say(`${target} goes to group ${ownership.gid}: ${entries} files so far`)),
+    onEntry: progressReport((entries) =>
+      run.say(`giving ${target} to group ${ownership.gid}: ${entries} files so far`),
+    ),
     ...(signal === undefined ? {} : { signal }),
   }
   const place = placeOf(around.table, target)
-  // This process must never wait for a server. The root directory has been read all along.
+  // This process must never wait for a server. The root directory's own file system has been read before, so it answers.
   if (cannotHang(mount.fsType) || mount.id === containingMount(around.table, run.plan.rootDir)?.id)
     return host.changeOwnership(place, options)
   const command = context.walker ?? ownCommand('ownership-walker')
@@ -56,6 +59,6 @@ function report(target: string, { gid }: Ownership, { failed, mounts }: Ownershi
   const [first] = mounts
   if (first !== undefined) {
     const others = mounts.length === 1 ? '' : ` and ${mounts.length - 1} more`
-    run.say(`${first}${others}: something else is mounted there, which was not given to group ${gid}`)
+    run.say(`${first}${others}: not given to group ${gid}, since another mount is there`)
   }
 }

@@ -1,4 +1,4 @@
-/** One umount of one path, and the proof that a layer is gone (S18, S19, S20, R832). */
+/** One umount of one path, and the check that the mount is gone (S18, S19, S20, R832). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
@@ -12,20 +12,20 @@ import { pause } from '../../processes/deadline.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeMount, expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { heldBy, holdersOfMounts, holdersOn } from './holders-on.ts'
+import { holdersOfMounts, holdersOn, holdersText } from './holders-on.ts'
 import { requireCopiesGone } from './umounted-copies.ts'
 
 const AFTER_FORCE_MS = 500
 
 /**
- * Takes the newest layer off a path, and with it its copies below a shared directory that is bound over itself (O35);
- * nothing mounted there is fine.
+ * Unmounts the newest mount on a path, together with its copies below a shared directory that is bind-mounted on itself
+ * (O35). It is fine if nothing is mounted there.
  */
 export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   const layer = run.around.table.top(step.target)
-  if (layer === undefined) return requireNothingHidden(step.target, run)
+  if (layer === undefined) return requireNoHiddenMount(step.target, run)
   if (!isExpected(layer, expectedIds(run.operation))) {
-    throw new StepFailed('ForeignMount', `${describeMount(layer)} is not what the plan was made on`, {
+    throw new StepFailed('ForeignMount', `${describeMount(layer)} was not there when the plan was made`, {
       hint: 'Plan again, and look at what has changed.',
     })
   }
@@ -39,24 +39,28 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   await requireGone(layer, result, run)
   requireCopiesGone(copies, run)
   if (how === 'lazy' && !run.host.superblockGone(layer.dev, layer.fsType)) {
-    throw new StepFailed('DetachedLazily', `${step.target} was detached lazily; its file system may still be in use`, {
-      hint: 'Nothing more is done to this volume until its superblock is gone: end what still uses it, or reboot.',
-      stuck: true,
-    })
+    throw new StepFailed(
+      'DetachedLazily',
+      `${step.target} was unmounted lazily, and its file system may still be in use`,
+      {
+        hint: 'volctl leaves this volume alone until the kernel has released the file system: stop what still uses it, or reboot.',
+        stuck: true,
+      },
+    )
   }
 }
 
-/** What no path leads to any umount of the path leaves there. @throws StepFailed StillMounted */
-function requireNothingHidden(path: string, { around, operation }: StepContext): void {
+/** A mount that another one hides cannot be unmounted by its path. @throws StepFailed StillMounted */
+function requireNoHiddenMount(path: string, { around, operation }: StepContext): void {
   const expected = expectedIds(operation)
   const hidden = around.table.at(path).find((layer) => isExpected(layer, expected))
   if (hidden === undefined) return
-  throw new StepFailed('StillMounted', `no path leads to the ${describeMount(hidden)}: it stays`, {
-    hint: `Unmount what lies over it (findmnt ${path} and the directories above it), then plan again.`,
+  throw new StepFailed('StillMounted', `another mount hides the ${describeMount(hidden)}, so it cannot be unmounted`, {
+    hint: `Unmount the mount that hides it (see findmnt for ${path} and the directories above), then plan again.`,
   })
 }
 
-/** Calls that waited for the server hold the mount while the force is applied, and end with the connection. */
+/** Calls that wait for the server keep the mount busy during a forced unmount, and fail soon after it: so once more. */
 async function umountAfterForce(
   { mountPoint }: MountInfo,
   { host, around, waiting, signal }: StepContext,
@@ -76,7 +80,7 @@ function howToUmount(step: Step, layer: MountInfo): UmountHow {
   return step.detail === undefined && cannotHang(layer.fsType) ? 'plain' : 'careful'
 }
 
-/** Truth is the mount table, not what umount says. @throws StepFailed with a clean reason */
+/** The mount table decides, not what umount(8) says. @throws StepFailed with a clear reason */
 export async function requireGone(layer: MountInfo, result: CommandResult, run: StepContext): Promise<void> {
   if (!isStill(layer, run)) return
   if (result.timedOut) {
@@ -88,31 +92,31 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
       'TimedOut',
       `umount ${layer.mountPoint} did not end within ${run.waiting.limitMs / 1000} s${left}`,
       {
-        hint: 'Its server may be away: bring it back, or see --force-unmount and --lazy.',
+        hint: 'Its server may be down: bring it back, or see --force-unmount and --lazy.',
         stuck: true,
       },
     )
   }
-  const words =
+  const output =
     result.stderr
       .trim()
       .replaceAll(/^umount: /gm, '')
       .split('\n')[0] ?? ''
-  if (!/busy/.test(words)) throw new StepFailed('UnmountFailed', `umount failed: ${words || layer.mountPoint}`)
+  if (!/busy/.test(output)) throw new StepFailed('UnmountFailed', `umount failed: ${output || layer.mountPoint}`)
   const who = await holdersOfMounts(layer.mountPoint, run)
   throw new StepFailed('HeldBy', `${layer.mountPoint} is busy${who === '' ? '' : `: held by ${who}`}`, {
-    hint: who === '' ? hintOfNobody(layer, run) : 'End that first; then plan again.',
+    hint: who === '' ? hintOfNobody(layer, run) : 'Stop what holds it, then plan again.',
   })
 }
 
-/** A call that waits for a dead server holds its mount, and no file of any process shows it. */
+/** The hint if no holder was found: a call that waits for a dead server keeps the mount busy, though no process shows it. */
 function hintOfNobody({ mountPoint }: MountInfo, { operation }: StepContext): string {
   const isDead = operation.steps.some(
     ({ op, target, detail }) => op === 'umount' && target === mountPoint && detail === 'dead',
   )
   return isDead
-    ? 'Calls on it wait for its server: bring that back, or see --force-unmount and --lazy.'
-    : 'Something in the kernel uses it (loop, nfsd, an overlay).'
+    ? 'Processes wait for its server: bring the server back, or see --force-unmount and --lazy.'
+    : 'The kernel itself uses it: look for a loop device, an NFS export or an overlay (losetup, exportfs, findmnt -t overlay).'
 }
 
 async function requireForceAllowed(how: UmountHow, layer: MountInfo, run: StepContext): Promise<void> {
@@ -120,7 +124,7 @@ async function requireForceAllowed(how: UmountHow, layer: MountInfo, run: StepCo
   if (how === 'lazy') return requireDeadAndUnheld(layer, run)
 }
 
-/** S19: a forced umount kills the connection behind every mount of it, in every namespace. */
+/** S19: a forced umount ends the connection of every mount of this file system, in every namespace. */
 function requireSoleConnection(layer: MountInfo, { around, operation, context }: StepContext): void {
   const own = expectedIds(operation)
   const here = around.table
@@ -131,31 +135,33 @@ function requireSoleConnection(layer: MountInfo, { around, operation, context }:
     (here && describeMount(here)) ??
     (elsewhere && `the mount namespace of ${describeProcess(elsewhere, context.nameOf)}`)
   if (who === undefined) return
-  throw new StepFailed('SharedConnection', `forcing ${layer.mountPoint} would also cut off ${who}`, {
-    hint: 'Force it only when nothing else uses the same connection.',
+  throw new StepFailed('SharedConnection', `a forced unmount of ${layer.mountPoint} would also cut off ${who}`, {
+    hint: 'Use --force-unmount only when nothing else uses the same connection.',
   })
 }
 
-/** S20: only what is shown to be dead, and held by nobody. */
+/** S20: lazily only if the mount is shown to be dead, and nobody holds it. */
 async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise<void> {
   const { host, waiting } = run
-  // Of a mount that is dead as it should be, this look takes all of its time: it is none of the umount's.
+  // For a dead mount this look takes its whole limit, which does not count as waiting of the operation.
   if (!(await host.isDead(layer.mountPoint, Math.min(waiting.limitMs, 5000)))) {
-    throw new StepFailed('NotDead', `${layer.mountPoint} answers: it is not dead`, {
-      hint: 'Unmount it plainly, without --lazy.',
+    throw new StepFailed('NotDead', `${layer.mountPoint} answers, so it is not dead`, {
+      hint: 'Unmount it without --lazy.',
     })
   }
   const holders = await holdersOn(layer.mountPoint, run)
   const [unknown] = holders.unseen
   if (unknown !== undefined) {
-    throw new StepFailed('UsersUnknown', `who holds ${layer.mountPoint} could not be found out: ${unknown}`, {
-      hint: 'Nothing is detached lazily that may be held: end what hangs, or reboot.',
+    throw new StepFailed('UsersUnknown', `the holders of ${layer.mountPoint} could not be determined: ${unknown}`, {
+      hint: 'volctl unmounts nothing lazily that may be in use: end the process that hangs, or reboot.',
     })
   }
-  // A copy in another namespace is a mount of its own, and stays as it is.
-  const [who] = heldBy({ ...holders, namespaces: [] }, run)
+  // A copy in another namespace is a mount of its own, and is not touched.
+  const [who] = holdersText({ ...holders, namespaces: [] }, run)
   if (who !== undefined) {
-    throw new StepFailed('HeldBy', `${layer.mountPoint} is held by ${who}`, { hint: 'End that first.' })
+    throw new StepFailed('HeldBy', `${layer.mountPoint} is held by ${who}`, {
+      hint: 'Stop what holds it, then plan again.',
+    })
   }
 }
 

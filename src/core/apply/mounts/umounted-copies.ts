@@ -1,4 +1,4 @@
-/** After an umount: its copies are gone with the mount, or it is said that one stays (O35). */
+/** After an umount, checks that the copies of the mount are gone as well (O35). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -6,7 +6,7 @@ import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
- * The kernel keeps a copy that has a mount of its own on it.
+ * The kernel keeps a copy on which something else is mounted.
  *
  * @param copies as they stood before the umount
  * @throws StepFailed StillMounted
@@ -19,7 +19,7 @@ export function requireCopiesGone(copies: readonly MountInfo[], { around }: Step
   if (stays === undefined) return
   const upper = around.table.under(stays.mountPoint).find(({ parentId }) => parentId === stays.id)
   const why = upper === undefined ? '' : `: ${describeMount(upper)} is mounted on it`
-  throw new StepFailed('StillMounted', `a copy of it stays, the ${describeMount(stays)}${why}`, {
-    hint: `Unmount what is on the copy, and the copy (findmnt ${stays.mountPoint}); then plan again.`,
+  throw new StepFailed('StillMounted', `a copy of the mount remains, the ${describeMount(stays)}${why}`, {
+    hint: `Unmount what is mounted on the copy, then the copy itself (findmnt ${stays.mountPoint}); then plan again.`,
   })
 }

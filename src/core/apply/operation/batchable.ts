@@ -1,9 +1,9 @@
 import { cannotHang } from '../../mountinfo/file-systems.ts'
-import type { Operation } from '../../plan/plan.ts'
+import type { Operation, StepOp } from '../../plan/plan.ts'
 
-const BATCH_STEPS = new Set(['umount', 'unlink', 'rmdir'])
+const BATCH_STEPS: ReadonlySet<StepOp> = new Set(['umount', 'unlink', 'rmdir'])
 
-/** Only steps that nothing can hold up: single removals, and umounts of file systems that cannot hang. */
+/** May the operation share a batch: it has only steps that cannot hang, removals of single names and umounts of local file systems. */
 export function isBatchable({ pod, steps, expects }: Operation): boolean {
   return (
     pod !== undefined &&

@@ -1,4 +1,4 @@
-/** Are the mounts still those that the operation was decided on (S18, S26, S27). */
+/** Checks that the mounts are still those that the operation was planned for (S18, S26, S27). */
 
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -6,7 +6,7 @@ import type { Operation } from '../../plan/plan.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const HINT = 'Plan again, and look at what has changed.'
-/** Steps after which the place is expected to be no mount point any more, and below which nothing may be mounted. */
+/** After these steps the target must not be a mount point any more, and nothing may be mounted below it. */
 const UNDOING = new Set([
   'umount',
   'rmdir',
@@ -19,8 +19,8 @@ const UNDOING = new Set([
 ])
 
 /**
- * Layers that are gone already are fine: undoing is idempotent. A layer that nobody decided on, on a path of the
- * operation or below it, refuses it.
+ * Mounts that are gone already are fine: unmounting is idempotent. A mount that was not there when the plan was made, on a
+ * path of the operation or below it, refuses the operation.
  *
  * @throws OperationRefused
  */
@@ -29,7 +29,7 @@ export function requireExpectedMounts(operation: Operation, around: Surroundings
   for (const path of targetsOf(operation)) {
     const stranger = [...around.table.at(path), ...around.below(path)].find((mount) => !isExpected(mount, expected))
     if (stranger !== undefined) {
-      throw new OperationRefused('ForeignMount', `${describeMount(stranger)} is not what the plan was made on`, {
+      throw new OperationRefused('ForeignMount', `${describeMount(stranger)} was not there when the plan was made`, {
         hint: HINT,
       })
     }
@@ -41,7 +41,7 @@ export function expectedIds(operation: Operation): Map<number, { readonly dev: s
   return new Map(layers.map(({ id, dev, root }) => [id, { dev, root }]))
 }
 
-/** The id may be given again after an unmount; with device and root it is the mount that was meant (S27). */
+/** A mount id may be reused after an unmount, so device and root are compared as well (S27). */
 export function isExpected(mount: MountInfo, expected: ReturnType<typeof expectedIds>): boolean {
   const layer = expected.get(mount.id)
   return layer !== undefined && layer.dev === mount.dev && layer.root === mount.root

@@ -1,4 +1,4 @@
-/** Answers that several operations may share for a moment. */
+/** An answer that several operations may share for a short time. */
 export class Shared<T> {
   readonly #ask: () => Promise<T>
   #asked = Number.NEGATIVE_INFINITY
@@ -8,7 +8,7 @@ export class Shared<T> {
     this.#ask = ask
   }
 
-  /** An answer whose question was put no longer ago than this. */
+  /** The last answer, if it was asked for no longer ago than this; else a new one. */
   get(maxAgeMs: number): Promise<T> {
     const now = performance.now()
     if (this.#answer === undefined || now - this.#asked > maxAgeMs) {

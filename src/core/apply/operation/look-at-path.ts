@@ -1,11 +1,11 @@
 /**
- * What a path is that somebody else made: a local volume's, a hostPath's. Links are followed, as the kubelet does, and a
- * child asks with a deadline, since whatever file system it lies on may not answer (P154).
+ * What is at a path that the kubelet did not make: of a local volume, of a hostPath. Links are followed, as the kubelet does.
+ * A child with a deadline looks, since the file system there may hang (P154).
  */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import { type PathType, parseStatLine, STAT_ARGUMENTS } from '../../files/path-type.ts'
-import { command, wordsOf } from './step-command.ts'
+import { command, firstLineOf } from './step-command.ts'
 import type { StepContext } from './step-context.ts'
 
 export interface LookedAt {
@@ -14,23 +14,23 @@ export interface LookedAt {
   readonly device: string
 }
 
-/** Undefined: it is not there. @throws StepFailed PathUnusable, TimedOut */
+/** Undefined: nothing is there. @throws StepFailed PathUnusable, TimedOut */
 export async function lookAtPath(path: string, run: StepContext): Promise<LookedAt | undefined> {
   const result = await command(run, 'stat', [...STAT_ARGUMENTS, '--', path])
   const found = result.status === 0 ? parseStatLine(result.stdout.trimEnd()) : undefined
   if (found !== undefined) return found
   if (/No such file or directory|Not a directory/.test(result.stderr)) return undefined
-  throw new StepFailed('PathUnusable', `${path} cannot be looked at: ${wordsOf(result)}`, {
-    hint: 'Look at the path and at what is mounted there, then plan again.',
+  throw new StepFailed('PathUnusable', `stat of ${path} failed: ${firstLineOf(result)}`, {
+    hint: 'Check the path and what is mounted there, then plan again.',
   })
 }
 
-/** Without links. @throws StepFailed PathUnusable, TimedOut */
+/** The path with all links resolved. @throws StepFailed PathUnusable, TimedOut */
 export async function resolvePath(path: string, run: StepContext): Promise<string> {
   const result = await command(run, 'readlink', ['-f', '--', path])
   const resolved = result.stdout.replace(/\n$/, '')
   if (result.status === 0 && resolved.startsWith('/')) return resolved
-  throw new StepFailed('PathUnusable', `where ${path} leads to cannot be told: ${wordsOf(result)}`, {
-    hint: 'Look at the path, then plan again.',
+  throw new StepFailed('PathUnusable', `links in ${path} could not be resolved: ${firstLineOf(result)}`, {
+    hint: 'Check the path, then plan again.',
   })
 }

@@ -6,11 +6,11 @@ import { diskFailure } from '../../files/disk-failure.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { StepContext } from './step-context.ts'
 
-/** Of what is missing above the directory itself. */
+/** Mode of parent directories that are missing. */
 const PARENT_MODE = 0o750
 
 /**
- * Makes `target` and what is missing above it. One that is there keeps its mode, unless the step says `exact` (P37).
+ * Makes `target` and its missing parents. A directory that exists keeps its mode, unless the step says `exact` (P37).
  * A link or a file in its place is never followed or replaced.
  */
 export function makeDirectory({ target, mode = '0750', detail }: Step, run: StepContext): readonly Undo[] {
@@ -39,7 +39,7 @@ function setMode(path: string, mode: number, { host }: StepContext): void {
   }
 }
 
-/** The failure is what is told; an empty directory of the kubelet's own hurts nobody. */
+/** The first failure is the one to report; an empty directory that stays does no harm. */
 function removeAfterFailure(path: string, run: StepContext): void {
   try {
     removeIfEmpty(path, run)
@@ -63,11 +63,11 @@ function make(path: string, mode: number, run: StepContext): boolean {
     if (code === 'EEXIST' && run.host.lstat(path)?.type === 'dir') return false
     const hint =
       code === 'EEXIST' ? 'Something else is in its place: move it away yourself, then plan again.' : 'Plan again.'
-    throw diskFailure('WriteFailed', `directory ${path} could not be made`, error, hint)
+    throw diskFailure('WriteFailed', `directory ${path} could not be created`, error, hint)
   }
 }
 
-/** Somebody else may have put something in meanwhile: that stays, and is named. */
+/** If somebody else has put something into the directory meanwhile, the directory is kept, and the failure names it. */
 function removeIfEmpty(path: string, { host }: StepContext): void {
   try {
     host.rmdir(path)

@@ -1,4 +1,4 @@
-/** The child that reads what processes have mapped: an apply of a test brings its own. */
+/** The child that reads the memory maps of processes; a test brings its own. */
 import type { MapReader } from '../../holders/mapped-files.ts'
 import { ownCommand } from '../../processes/own-child.ts'
 import type { ApplyContext } from './ports.ts'

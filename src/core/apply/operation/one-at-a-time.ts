@@ -1,12 +1,12 @@
-/** One device after another: volumes of several names may have the same one (S30). */
+/** One operation at a time on a device: volumes of several names may share it (S30). */
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
-/** The last work of each device, by its number; it says whether a call of it may still be at work. */
+/** The last work on each device, by its number; resolves to whether a call of it may still be running. */
 const last = new Map<string, Promise<boolean>>()
 
 /**
- * Does the work when nobody else in this process is at work on the device: what it looks at then stays so meanwhile.
+ * Does the work once no other work of this process is on the device, so that nothing it has checked changes meanwhile.
  *
  * @param number "major:minor"
  * @throws StepFailed StillAtWork where a call before was given up; what the work throws
@@ -15,7 +15,7 @@ export async function oneAtATime<T>(number: string, run: StepContext, work: () =
   const before = last.get(number)
   const mine = (async () => {
     if (await before) {
-      throw new StepFailed('StillAtWork', `a call on device ${number} was given up and may still be at work`, {
+      throw new StepFailed('StillAtWork', `a call on device ${number} was given up and may still be running`, {
         hint: 'Wait until it has ended; then plan again.',
         stuck: true,
       })
@@ -28,7 +28,7 @@ export async function oneAtATime<T>(number: string, run: StepContext, work: () =
     (error) => error instanceof StepFailed && error.stuck,
   )
   last.set(number, ended)
-  // One that may still be at work is remembered to the end.
+  // A call that may still be running is remembered until the apply ends.
   if (!(await ended) && last.get(number) === ended) last.delete(number)
   return mine
 }

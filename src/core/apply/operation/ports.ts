@@ -4,7 +4,6 @@ import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../..
 import type { Lookup } from '../../desired/api-lookup.ts'
 import type { ClaimStatusPatch } from '../../desired/claim-status-patch.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
-import type { DeviceSource } from '../../desired/device-source.ts'
 import type { NameOf } from '../../holders/container-names.ts'
 import type { Host } from '../../host/host.ts'
 import type { NodeState } from '../../model/node-state.ts'
@@ -21,8 +20,9 @@ import type {
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import type { Plan } from '../../plan/plan.ts'
+import type { DeviceSource } from '../../plugins/plugin.ts'
 
-/** Who is in the API and who lives, just now (S3, S9). */
+/** Which pods are in the API, and which still run, at this moment (S3, S9). */
 export interface Witness {
   /** UIDs on disk of every pod of a complete list, mirror and static UIDs included. */
   readonly listed: ReadonlySet<string>
@@ -73,15 +73,15 @@ export interface ApplyContext {
   look(): Promise<NodeState>
   /** `planNode` with the options of the plan that is carried out. */
   replan(state: NodeState): Plan
-  /** The plan was made from a look of this very moment: the look before the start is not repeated. */
+  /** The plan was made just now: the node is not read again before the start. */
   readonly planIsFresh?: boolean
-  /** The same, where the plan that is carried out was reviewed at another time: the plan of this very moment. */
+  /** Where a saved plan is carried out: the plan that was made just now to compare it with. */
   readonly freshPlan?: Plan
   readMounts(): MountTable
   kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
-  /** Why a kubelet of this node's name must have lived since the last look, by its lease; undefined: nothing shows it (S11). */
+  /** By the node's lease, why a kubelet of this node's name must have run since the last look; undefined: nothing shows that (S11). */
   renewedLease?(): Promise<string | undefined>
-  /** Rejects where a witness cannot prove its sight: then nothing is touched (S9). */
+  /** Rejects where a witness cannot prove that it sees the pods: then nothing is touched (S9). */
   witness(): Promise<Witness>
   /** Undefined: the driver is not registered here. */
   csi(driver: string): CsiNode | undefined | Promise<CsiNode | undefined>
@@ -98,7 +98,7 @@ export interface ApplyContext {
     pods: readonly Pod[],
     plugin: string,
   ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
-  /** The volume of this unique name as the pod wants it, by what the last look knows; undefined: it does not. */
+  /** The volume of this unique name as the pod wants it, by the last look; undefined: the pod does not want it. */
   wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
   /** Command line that starts the walker of ownership-walker.ts; default: this program itself. */
   readonly walker?: readonly string[]
@@ -116,20 +116,20 @@ export interface ApplyContext {
   readonly detachWaitMs?: number
   /** How long a device may take to appear after a log-in or a scan (default 30 s, P74). */
   readonly deviceWaitMs?: number
-  /** Flags that lift a guard, as the person gave them: they stand in the journal (S31). */
+  /** Flags that override a safety guard, as they were given: they are written to the journal (S31). */
   readonly guards?: unknown
   /** Default: below /run/volctl, one file for a root directory. */
   readonly lockFile?: string
   /** Default /var/lib/volctl. */
   readonly journalDir?: string
-  /** Where plans look for what was detached lazily; default: the journal's directory. */
+  /** Where later plans look for what was detached lazily; default: the journal's directory. */
   readonly lazyDir?: string
-  /** The person does without a journal. */
+  /** --no-journal was given. */
   readonly noJournal?: boolean
   /** The file that the plan was read from, for the journal. */
   readonly planFile?: string
-  /** Nothing new is started once it is aborted; what runs is waited for. */
+  /** Once aborted, nothing new is started, and what runs is waited for. */
   readonly signal?: AbortSignal
-  /** Leaves at once, naming what is unfinished. */
+  /** Once aborted, apply returns at once and names what is unfinished. */
   readonly abandon?: AbortSignal
 }

@@ -1,29 +1,31 @@
-/** What must still hold right before an operation (S26): the kubelet's state, the pod's, the volume's, the mounts'. */
+/** What is checked right before an operation (S26): the kubelet, the pod, the volume, the mounts. */
 
-import { type DeviceSource, isDeviceOf } from '../../desired/device-source.ts'
 import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
+import { isDeviceOf } from '../../devices/whose-device.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { append } from '../../lang/append.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
+import type { DeviceSource } from '../../plugins/plugin.ts'
 import { withDeadline } from '../../processes/deadline.ts'
 import type { ApplyContext, Witness } from './ports.ts'
 
-/** Does a kubelet own the node: it runs, or may come back (S11). */
+/** Is a kubelet in charge of the node: it runs, or may start again (S11). */
 export function ownsNode({ running, mayReturn }: KubeletSnapshot): boolean {
   return running || mayReturn
 }
 
-/** Was the plan made for a node with a kubelet: then its presence is nothing new. */
+/** Was the plan made while a kubelet was in charge: then its presence is no reason to stop. */
 export function plannedWithKubelet({ inputs }: Plan): boolean {
   return inputs.kubelet.state === 'running' || inputs.kubelet.state === 'mayReturn'
 }
 
 /**
- * The pod must still be gone, or finished (S3, S5, S9). An operation on a device asks for nobody's volume instead.
+ * The pod must still be gone, or finished (S3, S5, S9). For an operation on a device, no pod may want the volume.
  *
  * @throws OperationRefused
  */
@@ -39,14 +41,14 @@ export async function requireUnused(operation: Operation, witness: Witness, cont
   }
 }
 
-/** A device may have several names (R014, P96): of iSCSI, FC and flexVolumes the sources are compared as well. */
+/** A device may have several unique names (R014, P96): for iSCSI, FC and flexVolumes the sources are compared as well. */
 async function wantsDevice({ volume }: Operation, witness: Witness, context: ApplyContext): Promise<boolean> {
-  if (volume === undefined || volume.plugin === 'kubernetes.io/csi') return false
+  if (volume === undefined || volume.plugin === CSI_PLUGIN) return false
   const sources = await wantedSources(witness, context, volume.plugin)
   return sources === undefined || sources.some((source) => isDeviceOf(source, volume.plugin, volume.name))
 }
 
-/** What the pods that have not finished want; undefined where one of it could not be resolved, and may be of the plugin. */
+/** The volumes that unfinished pods want; undefined where one could not be resolved and may be of this plugin. */
 export async function wantedSources(
   witness: Witness,
   context: ApplyContext,
@@ -60,15 +62,19 @@ export function unfinished(witness: Witness): Pod[] {
   return witness.apiPods.filter((pod) => !isFinished(pod, witness))
 }
 
-/** @param deadlineMs what does not answer by then is given up: nothing has been begun */
+/** @param deadlineMs what does not answer by then is given up: nothing has been changed yet */
 export async function askWitness(context: ApplyContext, deadlineMs: number): Promise<Witness> {
   try {
     return await withDeadline(context.witness(), deadlineMs, 'the API server or the container runtime')
   } catch (error) {
-    throw new OperationRefused('AlivenessUnknown', `who is alive could not be found out: ${errorMessage(error)}`, {
-      cause: error,
-      hint: 'Nothing is undone without a witness; plan again when it answers.',
-    })
+    throw new OperationRefused(
+      'AlivenessUnknown',
+      `the pods that still run could not be determined: ${errorMessage(error)}`,
+      {
+        cause: error,
+        hint: 'volctl unmounts nothing without knowing that; plan again when the API server and the container runtime answer.',
+      },
+    )
   }
 }
 
@@ -78,16 +84,16 @@ export async function askKubelet(context: ApplyContext): Promise<KubeletSnapshot
   } catch (error) {
     throw new OperationRefused(
       'KubeletUnknown',
-      `whether a kubelet runs could not be found out: ${errorMessage(error)}`,
+      `the state of the kubelet could not be determined: ${errorMessage(error)}`,
       {
         cause: error,
-        hint: 'Nothing is undone where a kubelet may be at work.',
+        hint: 'volctl changes nothing on a node where a kubelet may be running.',
       },
     )
   }
 }
 
-/** Why a kubelet of this node's name lives, by its lease. A server that does not answer tells nothing: the witness asks it too. */
+/** By the node's lease, why a kubelet of this node's name runs. If the server does not answer, the witness fails as well. */
 export function askLease(context: ApplyContext, deadlineMs: number): Promise<string | undefined> {
   const asked = context.renewedLease?.() ?? Promise.resolve(undefined)
   return withDeadline(asked, deadlineMs, 'the API server').catch(() => undefined)
@@ -95,13 +101,13 @@ export function askLease(context: ApplyContext, deadlineMs: number): Promise<str
 
 export function kubeletCameBack(why: string): OperationRefused {
   return new OperationRefused('KubeletCameBack', why, {
-    hint: 'Hold it down, wait for --settle, and plan again; or let it do the rest.',
+    hint: 'Let the kubelet do the rest; or stop it, wait for --settle, and plan again.',
   })
 }
 
 function requirePodAway(operation: Operation, uid: string, witness: Witness): void {
   if (witness.alive.has(uid)) {
-    throw new OperationRefused('PodIsAlive', `something of pod ${uid} runs`, {
+    throw new OperationRefused('PodIsAlive', `pod ${uid} still has a sandbox, container or process`, {
       hint: 'Stop its containers; then plan again.',
     })
   }
@@ -109,15 +115,15 @@ function requirePodAway(operation: Operation, uid: string, witness: Witness): vo
   if (pods === undefined && !witness.listed.has(uid)) return
   if (operation.kind === 'RemoveOrphanPodDir') {
     throw new OperationRefused('PodIsListed', `pod ${uid} is in the API`, {
-      hint: 'Its directory stays until the API forgets it.',
+      hint: 'volctl keeps its directory until the pod is deleted from the API.',
     })
   }
   if (pods === undefined || !pods.every((pod) => isFinished(pod, witness))) {
-    throw new OperationRefused('PodIsListed', `pod ${uid} is in the API and not finished`, { hint: 'Plan again.' })
+    throw new OperationRefused('PodIsListed', `pod ${uid} is in the API and has not finished`, { hint: 'Plan again.' })
   }
 }
 
-/** Pods under every UID that may be theirs on disk (S10). A batch asks thousands of times. */
+/** Pods by every UID that their directory may have on disk (S10). Cached, since a batch asks thousands of times. */
 const podsOf = onceFor((witness: Witness): ReadonlyMap<string, readonly Pod[]> => {
   const pods = new Map<string, Pod[]>()
   for (const pod of witness.apiPods) {

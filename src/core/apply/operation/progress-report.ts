@@ -1,11 +1,11 @@
-/** Says how far something long is: first after 30 s, then every 60 s (P32). */
+/** Reports the progress of long work: first after 30 s, then every 60 s (P32). */
 const FIRST_MS = 30_000
 const NEXT_MS = 60_000
 
 /**
  * @param say called with the count whenever it is time
- * @param now milliseconds that only grow
- * @returns to be called with the count so far, as often as one likes
+ * @param now a monotonic clock, in milliseconds
+ * @returns a function to call with the count so far, as often as one likes
  */
 export function progressReport(
   say: (count: number) => void,

@@ -1,4 +1,4 @@
-/** Second users of what a device operation takes away (S24, C85). */
+/** Other users of what an operation on a device takes away (S24, C85). */
 import { posix } from 'node:path'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
@@ -13,8 +13,8 @@ import { describeMount, expectedIds } from './expected-mounts.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /**
- * Nobody else may read what is staged: no other mount of it in any namespace. A copy in a peer of what it is mounted on
- * goes away with it and is no second user; a bind mount is in its peer group too, and is one.
+ * No other mount of a staged volume may exist in any namespace. A propagated copy goes away with the staged mount and does
+ * not count. A bind mount, though in the same peer group, does count.
  *
  * @throws OperationRefused
  */
@@ -26,13 +26,13 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
     const reader = readersIn(around.table, mount, around.table).find(
       ({ id, mountPoint }) => !own.has(id) && !paths.includes(mountPoint),
     )
-    if (reader !== undefined) throw heldBy(operation, `${describeMount(reader)} still shows it`)
+    if (reader !== undefined) throw stillInUse(operation, `${describeMount(reader)} is another mount of it`)
     for (const { table, pid, process } of around.others) {
       const other = readersIn(around.table, mount, table)[0]
       if (other !== undefined)
-        throw heldBy(
+        throw stillInUse(
           operation,
-          `${describeMount(other)}, in the namespace of ${describeProcess({ process, pid }, nameOf)}`,
+          `${describeMount(other)}, in the mount namespace of ${describeProcess({ process, pid }, nameOf)}`,
         )
     }
   }
@@ -44,7 +44,7 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
     directory !== undefined && isWithin(ownPathOf(around.table, file), directory)
   const loop = host.loops().find(({ backingFile }) => isBelow(backingFile))
   const released = operation.steps.some(({ op, target }) => op === 'losetup -d' && target === loop?.device)
-  if (loop !== undefined && !released) throw heldBy(operation, `${loop.device} is backed by ${loop.backingFile}`)
+  if (loop !== undefined && !released) throw stillInUse(operation, `${loop.device} is backed by ${loop.backingFile}`)
 }
 
 /** @param table where the staged mount is; @param others where readers are looked for */
@@ -55,8 +55,8 @@ function readersIn(table: MountTable, staged: MountInfo, others: MountTable): Mo
     .filter((mount) => mount.id !== staged.id && !goesWith(table, staged, mount, others))
 }
 
-function heldBy({ volume }: Operation, who: string): OperationRefused {
+function stillInUse({ volume }: Operation, who: string): OperationRefused {
   return new OperationRefused('HeldBy', `volume ${volume?.name ?? ''} is still in use: ${who}`, {
-    hint: 'End that use first; then plan again.',
+    hint: 'Stop that use first, then plan again.',
   })
 }

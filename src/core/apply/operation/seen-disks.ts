@@ -1,15 +1,15 @@
-/** Disks as they were when they were found to be a volume's: names, numbers and addresses are given again (S26). */
+/** A volume's disks, as they were when they were found: names, numbers and addresses may be reused for other disks (S26). */
 import type { IscsiSession } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from './step-context.ts'
 
 export interface SeenDisk {
   readonly name: string
-  /** Number, address, disk sequence and session: what another device of the same name differs in. */
+  /** Number, address, disk sequence and session: another device of the same name differs in one of these. */
   readonly identity: string
 }
 
-/** Those that are there. @throws StepFailed ForeignDevice */
+/** Those of the disks that exist. @throws StepFailed ForeignDevice */
 export function seeDisks(
   names: readonly string[],
   run: StepContext,

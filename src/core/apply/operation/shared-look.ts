@@ -1,4 +1,4 @@
-/** The look at who uses content, shared by deletions that begin within a moment: an apply may have thousands (S12, S26). */
+/** The look for users of content. Deletions that begin within a short time share one: an apply may have thousands (S12, S26). */
 import type { ContentLook } from '../../holders/content-look.ts'
 import type { Host } from '../../host/host.ts'
 import { locate } from '../../mountinfo/location.ts'
@@ -6,12 +6,12 @@ import type { Plan } from '../../plan/plan.ts'
 import { mapReaderOf } from './map-reader-of.ts'
 import type { ApplyContext } from './ports.ts'
 
-/** Nobody looks longer at what processes have mapped, on a machine that is busy, too. */
+/** Limit for reading the memory maps of processes; enough on a busy machine as well. */
 const MAPS_MS = 15_000
-/** A look is good for this long, or for as long as it took, where a node has thousands of processes. */
+/** A look is valid for this long; where it took longer (a node with thousands of processes), for as long as it took. */
 const AGE_MS = 200
 const MOST_AGE_MS = 1000
-/** What cannot be seen refuses every deletion; to look again takes all of that time where a process hangs. */
+/** If something cannot be seen, every deletion is refused. With a process that hangs, each look takes the whole limit, so it is not repeated soon. */
 const REFUSING_AGE_MS = 30_000
 
 export class SharedLook {
@@ -30,7 +30,7 @@ export class SharedLook {
   get(): Promise<ContentLook> {
     if (this.#look !== undefined && performance.now() < this.#until) return this.#look
     const begun = performance.now()
-    // Whoever asks meanwhile waits for this one.
+    // Callers that ask meanwhile wait for this look.
     this.#until = Number.POSITIVE_INFINITY
     const look = this.#take()
     this.#look = look

@@ -1,10 +1,10 @@
-/** A program that a step runs, and what it said. */
+/** Runs a program for a step. */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from './step-context.ts'
 
-/** @throws StepFailed TimedOut where it did not end, CommandFailed where it said too much */
+/** @throws StepFailed TimedOut where the program did not end, CommandFailed where it printed too much */
 export async function command(
   run: StepContext,
   program: string,
@@ -15,20 +15,20 @@ export async function command(
   if (!result.timedOut && result.flooded !== true) return result
   const left =
     result.abandonedPid === undefined ? '' : `; pid ${result.abandonedPid} cannot be killed and was left behind`
-  const words = `${program} ${args.join(' ')}`
+  const commandLine = `${program} ${args.join(' ')}`
   if (result.flooded === true)
-    throw new StepFailed('CommandFailed', `${words} said more than is read, and was ended${left}`, {
-      hint: 'Run it by hand, and see what it says.',
+    throw new StepFailed('CommandFailed', `${commandLine} printed too much output and was killed${left}`, {
+      hint: 'Run it by hand, and see what it prints.',
       stuck: true,
     })
-  throw new StepFailed('TimedOut', `${words} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
-    hint: 'The storage may be away: bring it back, and plan again.',
+  throw new StepFailed('TimedOut', `${commandLine} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
+    hint: 'The storage may be down: bring it back, then plan again.',
     stuck: true,
   })
 }
 
-/** The first line of what a program said. */
-export function wordsOf({ stdout, stderr, status }: CommandResult): string {
+/** The first line that a program printed, errors before output; else its exit status. For messages. */
+export function firstLineOf({ stdout, stderr, status }: CommandResult): string {
   const [line = ''] = (stderr.trim() || stdout.trim()).split('\n')
   return line === '' ? `exit status ${status}` : line
 }

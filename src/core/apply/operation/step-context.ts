@@ -9,22 +9,22 @@ import type { VolumeRecord } from './volume-record.ts'
 import type { WaitingBudget } from './waiting-budget.ts'
 
 export interface BringUp {
-  /** The volume as the pod wants it just now. */
+  /** The volume, as the pod wants it now. */
   wanted?: VolumeToMount
   /** Absolute path of the device node that a step has brought to this node. */
   device?: string
-  /** What a bind mount that names no source is of: a device's global mount, or a directory that needs none. */
+  /** The source of a bind mount whose step names none: a device's global mount, or a directory that needs no mount. */
   source?: string
-  /** What a flexVolume driver says of itself. */
+  /** What a flexVolume driver's init reported. */
   flex?: FlexCapabilities
-  /** A CSI volume's driver, which was asked what it can do. */
+  /** A CSI volume's driver, and its capabilities. */
   csi?: { readonly node: CsiNode; readonly capabilities: readonly string[] }
 }
 
-/** What a step of one operation works with. */
+/** What a step of one operation works with; `run` wherever it is passed (an ApplyRun is `apply`). */
 export interface StepContext {
   readonly operation: Operation
-  /** The plan as it was found again before the start. */
+  /** The plan that was made right before the start. */
   readonly plan: Plan
   readonly context: ApplyContext
   readonly host: Host
@@ -32,9 +32,9 @@ export interface StepContext {
   readonly around: Surroundings
   readonly waiting: WaitingBudget
   readonly signal: AbortSignal | undefined
-  /** Who uses content of directories, by a look that is as good as one of this moment. */
+  /** A recent look for users of directory content. */
   readonly users: () => Promise<ContentLook>
-  /** Said while it waits. */
+  /** Reports progress. */
   readonly say: (message: string) => void
   /** Devices seen and calls answered so far in this apply, by volume. */
   readonly record: VolumeRecord

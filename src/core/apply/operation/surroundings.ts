@@ -1,4 +1,4 @@
-/** One reading of what is around an operation or batch; anything that changed a mount makes the next question read anew. */
+/** The mount tables around an operation or batch, read once. After changed(), the next question reads them again. */
 import { posix } from 'node:path'
 import type { Host } from '../../host/host.ts'
 import { compareText } from '../../lang/compare-text.ts'
@@ -16,10 +16,10 @@ export class Surroundings {
   #table: MountTable | undefined
   #others: readonly OtherNamespace[] | undefined
   #below: readonly MountInfo[] | undefined
-  /** Where directories lie whose entries were asked for: thousands of siblings. */
+  /** Locations of parent directories, cached: a batch asks for thousands of siblings. */
   readonly #located = new Map<string, Location | undefined>()
 
-  /** @param everyThread threads of other processes may have namespaces of their own (S21) */
+  /** @param everyThread read the namespaces of every thread, not only of every process (S21) */
   constructor(context: ApplyContext, host: Host, rootDir: string, everyThread: boolean) {
     this.#everyThread = everyThread
     this.#context = context
@@ -37,7 +37,7 @@ export class Surroundings {
     return this.#others
   }
 
-  /** Mounts were made or taken away: truth is read again from the kernel (S27). */
+  /** To be called after mounts were made or removed: the tables are read again from the kernel (S27). */
   changed(): void {
     this.#table = undefined
     this.#others = undefined
@@ -45,7 +45,7 @@ export class Surroundings {
     this.#located.clear()
   }
 
-  /** Mounts strictly below a path in the root directory, sorted by path: once, for a batch may ask thousands of times. */
+  /** Mounts strictly below a path in the root directory. Sorted once, since a batch may ask thousands of times. */
   below(path: string): readonly MountInfo[] {
     if (!this.table.isAbove(path)) return []
     this.#below ??= this.table.under(this.#rootDir).toSorted((a, b) => compareText(a.mountPoint, b.mountPoint))

@@ -1,27 +1,27 @@
-/** What one apply has learnt of a volume, for the detach that comes after (S21). */
+/** What one apply has learnt about a volume, for the detach that comes later (S21). */
 import type { ExpectedMount } from '../../plan/plan.ts'
 
 /** A mount of the volume, as the plan saw it. */
 export interface SeenLayer extends Omit<ExpectedMount['layers'][number], 'id'> {
-  /** "major:minor" of the block devices that it is on, where the file system's number is not one of theirs. */
+  /** "major:minor" of the block devices below the file system, where its own number is not one of theirs (btrfs). */
   readonly behind: readonly string[]
-  /** Where somebody else keeps the whole file system that this is a directory of. */
+  /** Set if this is only a directory of a file system: the mount point where somebody else has all of it mounted. */
   readonly keptAt?: string
 }
 
 export class VolumeRecord {
   /**
-   * Every device that showed the volume, "major:minor", with the sequence number of its disk when this apply first saw
-   * the device; undefined where the kernel gives none. A number may belong to another disk meanwhile (loop devices).
+   * Every device on which the volume was seen, "major:minor", with the sequence number of its disk when this apply first
+   * saw it; undefined where the kernel has none. The number may belong to another disk by now (loop devices).
    */
   readonly devices = new Map<string, string | undefined>()
-  /** Of these, the ones that no mount or map showed: looked for by name (find-device.ts). */
+  /** Of these, the ones that no mount or map showed, and that were found by name (find-volume-device.ts). */
   readonly found = new Set<string>()
-  /** What each of the devices was made of then, in the same way: an unstage may close the mapping that leads to the disk. */
+  /** What each device was built on at that time: an unstage may close the mapping that leads to the disk. */
   readonly below = new Map<string, ReadonlyMap<string, string | undefined>>()
-  /** Of these, the ones whose mounts an operation of this apply found there, and is to take away. */
+  /** Of these, the ones whose mounts an operation of this apply found and is about to unmount. */
   readonly mounted = new Map<string, string | undefined>()
-  /** "major:minor" of overlays that had a layer in what was mounted (directory-users.ts). */
+  /** "major:minor" of overlays with a layer in what was mounted (directory-users.ts). */
   readonly overlays = new Set<string>()
   unstaged = false
   touched = false
@@ -35,12 +35,12 @@ export class VolumeRecord {
     this.#madeOf = madeOf
   }
 
-  /** File systems that the volume was seen on, each directory of one once. */
+  /** Mounts on which the volume was seen; each file system and directory once. */
   get layers(): readonly SeenLayer[] {
     return [...this.#layers.values()]
   }
 
-  /** By a mount, a map, or a person. */
+  /** Notes a device that a mount, a map or --device shows. */
   note(dev: string): void {
     if (this.devices.has(dev)) return
     this.devices.set(dev, this.#sequenceOf(dev))
@@ -52,7 +52,7 @@ export class VolumeRecord {
     this.note(dev)
   }
 
-  /** A person has said which device it is, or that there is none. */
+  /** Forgets devices that were found by name: --device says which one it is, or that there is none. */
   forgetFound(): void {
     for (const dev of this.found) {
       this.devices.delete(dev)

@@ -1,4 +1,4 @@
-/** Waiting for something that the kernel or udev does by itself. */
+/** Waits for something that the kernel or udev does on its own. */
 import { pause } from '../../processes/deadline.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -6,10 +6,10 @@ const BETWEEN_MS = 200
 const DEFAULT_MS = 30_000
 
 /**
- * Asks at once, and then five times a second, until there is an answer, the time is over or the apply is interrupted.
+ * Asks now, and then five times a second, until there is an answer, the time is over or the apply is interrupted.
  *
  * @param atMostMs the context's own limit for devices may be shorter
- * @throws StepFailed TimedOut where the operation's time was spent before
+ * @throws StepFailed TimedOut where the operation's time is spent already
  */
 export async function waitUntil<T>(
   ask: () => T | undefined,

@@ -1,7 +1,7 @@
 /** How long one operation may wait for others (--timeout): the kernel, drivers, the API. */
 import { StepFailed } from '../../errors/operation-error.ts'
 
-/** Only waiting counts, and all of it together; volctl's own work on many files does not hang. */
+/** All waiting of an operation together counts; volctl's own work on many files does not. */
 export class WaitingBudget {
   readonly limitMs: number
   readonly #now: () => number
@@ -24,9 +24,13 @@ export class WaitingBudget {
    */
   async spend<T>(call: (ms: number) => Promise<T>): Promise<T> {
     if (this.isSpent) {
-      throw new StepFailed('TimedOut', `its calls have taken ${this.limitMs / 1000} s, and not all are made`, {
-        hint: 'What is done stays done: plan again, with a longer --timeout.',
-      })
+      throw new StepFailed(
+        'TimedOut',
+        `the operation has waited for ${this.limitMs / 1000} s (--timeout), and not all of its calls are made`,
+        {
+          hint: 'What was done is kept: plan again, with a longer --timeout.',
+        },
+      )
     }
     const began = this.#now()
     try {
@@ -36,7 +40,7 @@ export class WaitingBudget {
     }
   }
 
-  /** For what must be tried however much was spent: taking back what was half-made. */
+  /** Grants this much more time: for taking back what is half-made, however much time was spent. */
   leaveAtLeast(ms: number): void {
     this.#spentMs = Math.min(this.#spentMs, this.limitMs - Math.min(ms, this.limitMs))
   }

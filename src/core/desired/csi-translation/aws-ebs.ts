@@ -24,7 +24,7 @@ export const awsEbs: InTreePlugin<'awsElasticBlockStore'> = {
 
 function csiSource(source: Source): CsiPersistentVolumeSource | Untranslatable {
   const volumeHandle = ebsVolumeId(source.volumeID)
-  if (volumeHandle === undefined) return { error: `${source.volumeID} is no EBS volume ID` }
+  if (volumeHandle === undefined) return { error: `${source.volumeID} is not an EBS volume ID` }
   const volumeAttributes = { partition: String(source.partition ?? 0) }
   return { driver: DRIVER, volumeHandle, volumeAttributes, ...copied(source) }
 }

@@ -9,7 +9,7 @@ type Source = NonNullable<InTreeSources['azureDisk']>
 export const azureDisk: InTreePlugin<'azureDisk'> = {
   source: 'azureDisk',
   translatePersistentVolume(source) {
-    // An empty caching mode of a PV is passed on, that of an inline volume isn't.
+    // An empty caching mode is passed on for a PersistentVolume, but not for an inline volume.
     const csi = csiSource(source, source.cachingMode !== undefined)
     return 'error' in csi ? csi : { csi }
   },
@@ -22,8 +22,7 @@ export const azureDisk: InTreePlugin<'azureDisk'> = {
 
 function csiSource(source: Source, withCachingMode: boolean): CsiPersistentVolumeSource | Untranslatable {
   const { diskURI, kind, cachingMode = '', fsType } = source
-  if (kind && kind.toLowerCase() !== 'managed')
-    return { error: `Azure disk ${diskURI} is of kind ${kind}, not Managed` }
+  if (kind && kind.toLowerCase() !== 'managed') return { error: `Azure disk ${diskURI} has kind ${kind}, not Managed` }
   const volumeAttributes = {
     kind: 'Managed',
     ...(withCachingMode ? { cachingmode: cachingMode } : {}),

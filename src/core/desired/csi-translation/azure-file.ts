@@ -11,7 +11,7 @@ export const azureFile: InTreePlugin<'azureFile'> = {
   source: 'azureFile',
   translatePersistentVolume(source, pv) {
     const namespace = source.secretNamespace ?? pv.spec.claimRef?.namespace
-    if (!namespace) return { error: `no namespace is known for its secret ${source.secretName}` }
+    if (!namespace) return { error: `the namespace of its secret ${source.secretName} is not known` }
     const group = pv.metadata.annotations?.[RESOURCE_GROUP_ANNOTATION] ?? ''
     return { csi: csiSource(source, group, pv.metadata.name, namespace) }
   },

@@ -20,7 +20,7 @@ export const gcePd: InTreePlugin<'gcePersistentDisk'> = {
   translateInline(source) {
     return {
       name: `${DRIVER}-${source.pdName}`,
-      // Never repaired to the real zone in the kubelet: names and paths hash this very text (R157).
+      // The kubelet never replaces this with the real zone: names and paths contain the hash of this text (R157).
       csi: csiSource(source, 'zones/UNSPECIFIED'),
       accessModes: [source.readOnly ? 'ReadOnlyMany' : 'ReadWriteOnce'],
     }
@@ -33,14 +33,14 @@ function csiSource(source: Source, location: string): CsiPersistentVolumeSource 
   return { driver: DRIVER, volumeHandle, volumeAttributes, ...copied(source) }
 }
 
-/** One zone label, several zones of one region, or none. Here the beta label comes first, unlike in topology.ts. */
+/** From one zone label, several zones of one region, or no label. The beta label comes first here, unlike in topology.ts. */
 function locationOf(pv: PersistentVolume): string | Untranslatable {
   const label = pv.metadata.labels?.[BETA_LABELS.zone] ?? pv.metadata.labels?.[GA_LABELS.zone]
   if (label === undefined) return 'zones/UNSPECIFIED'
   const zones = [...new Set(splitZones(label))]
   if (zones.length === 1) return `zones/${label}`
   const [region, ...others] = [...new Set(zones.map(regionOf))]
-  if (region === undefined || others.length > 0) return { error: `zones ${label} are not of one region` }
+  if (region === undefined || others.length > 0) return { error: `zones ${label} are in different regions` }
   return `regions/${region}`
 }
 

@@ -1,4 +1,4 @@
-/** What each in-tree volume type gives for its translation to CSI (R150-R164). */
+/** How each in-tree volume type is translated to CSI (R150-R164). */
 import type {
   CsiPersistentVolumeSource,
   InTreeSources,
@@ -7,12 +7,12 @@ import type {
   PodVolumeSource,
 } from '../../model/objects.ts'
 
-/** A volume that can't be translated: the kubelet can't mount it either. The message completes "cannot be translated to CSI: …". */
+/** A volume that the kubelet cannot translate, and so cannot mount. The message completes "cannot be translated to CSI: …". */
 export interface Untranslatable {
   readonly error: string
 }
 
-/** What replaces the in-tree source of a PersistentVolume; what is absent stays as it was. */
+/** What replaces the in-tree source of a PersistentVolume; absent fields stay as they are. */
 export interface TranslatedPersistentVolume {
   readonly csi: CsiPersistentVolumeSource
   readonly accessModes?: readonly string[]
@@ -39,7 +39,7 @@ export interface InTreePlugin<Key extends keyof InTreeSources> {
   ): TranslatedInlineVolume | Untranslatable
 }
 
-/** `readOnly` and `fsType`, where the in-tree source has them. */
+/** `readOnly` and `fsType`, if the in-tree source has them. */
 export function copied(source: { readonly readOnly?: boolean; readonly fsType?: string }) {
   return {
     ...(source.readOnly === undefined ? {} : { readOnly: source.readOnly }),

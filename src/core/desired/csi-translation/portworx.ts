@@ -34,7 +34,7 @@ function csiSource({ volumeID, fsType }: NonNullable<InTreeSources['portworxVolu
   }
 }
 
-/** One secret for every call, only when both annotations are there. */
+/** One secret for all calls, if both annotations are there. */
 function secretReferences(pv: PersistentVolume): Partial<CsiPersistentVolumeSource> {
   const { [SECRET_NAME_ANNOTATION]: name, [SECRET_NAMESPACE_ANNOTATION]: namespace } = pv.metadata.annotations ?? {}
   if (!name || !namespace) return {}

@@ -26,7 +26,7 @@ export function translateZone(pv: PersistentVolume, driverKey: string): Translat
   }
 }
 
-/** vSphere: zone and region, each with a key of the driver, label values taken whole. */
+/** vSphere: zone and region, each with a key of the driver; label values are not split. */
 export function translateZoneAndRegion(pv: PersistentVolume, driverKeys: LabelPair): Translated {
   const labels = labelsInUse(pv)
   const zoned = moveTopology(pv, termsOf(pv), labels.zone, driverKeys.zone, (value) => [value])
@@ -36,7 +36,7 @@ export function translateZoneAndRegion(pv: PersistentVolume, driverKeys: LabelPa
   return { nodeSelectorTerms: moved }
 }
 
-/** A zone label may hold several: `a__b`. */
+/** A zone label may list several zones: `a__b`. */
 export function splitZones(label: string): string[] {
   return label.split('__')
 }
@@ -49,7 +49,7 @@ function labelsInUse(pv: PersistentVolume): LabelPair {
   return !isLabelled(GA_LABELS) && isLabelled(BETA_LABELS) ? BETA_LABELS : GA_LABELS
 }
 
-/** Node affinity wins over the label; without either nothing changes; undefined when the label is there but empty. */
+/** Node affinity takes precedence over the label. Without both nothing changes. Undefined if the label is empty. */
 function moveTopology(
   pv: PersistentVolume,
   terms: Terms,

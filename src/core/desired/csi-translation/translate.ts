@@ -1,4 +1,4 @@
-/** In-tree volumes as the CSI volumes the kubelet makes of them, always and on every node (R150, R151). */
+/** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150, R151). */
 import type { InTreeSources, PersistentVolume, PodVolumeSource } from '../../model/objects.ts'
 import { awsEbs } from './aws-ebs.ts'
 import { azureDisk } from './azure-disk.ts'
@@ -21,7 +21,7 @@ const PLUGINS = [
   bound(portworx),
 ]
 
-/** Undefined when the PersistentVolume is not of an in-tree type and stays as it is. */
+/** Undefined if the PersistentVolume has no in-tree source. */
 export function translatePersistentVolume(pv: PersistentVolume): Translation | undefined {
   return firstOf((plugin) => plugin.translatePv(pv))
 }

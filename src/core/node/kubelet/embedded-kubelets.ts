@@ -1,4 +1,4 @@
-/** Kubelets inside other programs: their flags are not on a command line of their own (N14, N22). */
+/** Kubelets inside other programs: their flags are not on a command line of their own (N14). */
 import { load } from 'js-yaml'
 import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 import type { CandidateSource } from './kubelet-candidate.ts'

@@ -1,4 +1,4 @@
-/** Which kubelet this node has: its process, else how it would be started (S8, N16, N22). */
+/** Which kubelet this node has: its process, else how it would be started (S8, N16). */
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../../errors/errors.ts'
@@ -22,7 +22,7 @@ const KUBELET_UNITS = [
   'k0scontroller.service',
 ]
 
-/** Root directories of distributions whose kubelet leaves no unit of its own (N22). */
+/** Root directories of distributions whose kubelet leaves no unit of its own (N16). */
 const KNOWN_ROOTS: readonly Omit<CandidateSource, 'source' | 'args' | 'workingDirectory'>[] = [
   { rootDir: DEFAULT_ROOT_DIR },
   {
@@ -142,7 +142,7 @@ function choose(candidates: readonly KubeletCandidate[], choice: KubeletChoice):
   if (fitting.length <= 1) return fitting[0]
   const list = fitting.map(({ source, rootDir, nodeName }) => `${source}: ${rootDir}, node ${nodeName}`).join('; ')
   throw new SafetyRefusal('S8', 'SeveralKubelets', `this host has ${fitting.length} kubelets (${list})`, {
-    hint: 'Name one with --root-dir and --node; of two units on one root directory, mask the one that is not in use.',
+    hint: 'Choose one with --root-dir and --node; if two units have the same root directory, mask the unused unit.',
   })
 }
 

@@ -72,15 +72,16 @@ function readConfigFile(path: string): Document {
   try {
     document = load(readTrustedText(path))
   } catch (error) {
-    if (error instanceof NotTrusted) throw unreadable(path, `it is not obeyed: ${error.why}`, error, TRUST_HINT)
+    if (error instanceof NotTrusted) throw unreadable(path, `not used: ${error.why}`, error, TRUST_HINT)
     const errno = errnoOf(error)
     const why = errno === undefined ? (errorMessage(error).split('\n')[0] ?? '') : whyUnusable('it', error)
     throw unreadable(path, why, error)
   }
-  if (typeof document !== 'object' || document === null) throw unreadable(path, 'it holds no object')
+  if (typeof document !== 'object' || document === null) throw unreadable(path, 'not an object')
   // By content, never by name: on some distributions kubelet.conf is a kubeconfig, on others it is not (N23).
   const kind = (document as Document).kind
-  if (kind !== undefined && kind !== 'KubeletConfiguration') throw unreadable(path, `it is a ${String(kind)}`)
+  if (kind !== undefined && kind !== 'KubeletConfiguration')
+    throw unreadable(path, `a ${String(kind)}, not a KubeletConfiguration`)
   const { staticPodPath, volumePluginDir } = document as Document
   const directory = dirname(path)
   return {
@@ -138,7 +139,8 @@ function flagGates(text: string): Readonly<Record<string, boolean>> {
   return Object.fromEntries(pairs.map(([name = '', value]) => [name, value?.toLowerCase() === 'true']))
 }
 
-const REPAIR_IT = 'Without it the static pods and the container runtime are not known: repair the file, or run as root.'
+const REPAIR_IT =
+  'Without this file the static pods and the container runtime are unknown: repair the file, or run volctl as root.'
 
 function unreadable(path: string, why: string, cause?: unknown, hint = REPAIR_IT): VolctlError {
   return new VolctlError('KubeletConfigUnreadable', `kubelet configuration ${path}: ${why}`, {

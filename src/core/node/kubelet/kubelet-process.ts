@@ -33,8 +33,13 @@ function isWrapper({ process, candidate }: Found, all: readonly Found[]): boolea
   return alike.some((other) => other.process.byFlags !== true || other.process.parent === process.pid)
 }
 
-function sourceOf({ pid, comm, args, workingDirectory, process, byFlags }: HostProcess): CandidateSource | undefined {
-  const origin = { source: `process ${pid} (${comm})`, pid, ...(process !== undefined && { process }) }
+function sourceOf(found: HostProcess): CandidateSource | undefined {
+  const { pid, comm, args, workingDirectory, process, byFlags, unit } = found
+  const origin = {
+    ...{ source: `process ${pid} (${comm})`, pid },
+    ...(process !== undefined && { process }),
+    ...(unit !== undefined && { unit }),
+  }
   const program = basename(args[0] ?? '')
   if (comm === 'kubelet' || program === 'kubelet') return { ...origin, args: args.slice(1), workingDirectory }
   if (program === 'hyperkube' && args.includes('kubelet')) {

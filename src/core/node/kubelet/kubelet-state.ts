@@ -44,21 +44,28 @@ export interface KubeletAnswers {
  */
 export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): LocalKubelet {
   const { chosen, config } = signs
-  const pid = signs.running.find((candidate) => candidate === chosen)?.pid ?? signs.running[0]?.pid
+  const running = signs.running.find((candidate) => candidate === chosen) ?? signs.running[0]
+  const unit = running === undefined ? knownUnit(answers) : running.unit
   const common = {
-    ...(pid !== undefined && { pid }),
+    ...(running?.pid !== undefined && { pid: running.pid }),
+    ...(unit !== undefined && { unit }),
     ...(chosen !== undefined && { args: chosen.args }),
     ...(Object.keys(config).length > 0 && { config: { ...config } }),
   }
   if (signs.running.length > 0) return { running: true, mayReturn: true, ...common }
   if (answers.healthy) {
-    return { running: true, mayReturn: true, ...common, note: 'something answers "ok" on the kubelet\'s health port' }
+    return { running: true, mayReturn: true, ...common, note: 'a process answers "ok" on the kubelet\'s health port' }
   }
   if (answers.port !== undefined) {
-    const note = `something of root's listens on the kubelet's port ${answers.port}`
+    const note = `a process of root listens on the kubelet's port ${answers.port}`
     return { running: true, mayReturn: true, ...common, note }
   }
   return { running: false, ...held(answers), ...common }
+}
+
+/** A unit that systemd knows. */
+function knownUnit({ unit, state }: KubeletAnswers): string | undefined {
+  return typeof state === 'object' ? unit : undefined
 }
 
 type Held = Pick<LocalKubelet, 'mayReturn' | 'stoppedAt' | 'stopUnknown' | 'note'>
@@ -66,22 +73,26 @@ type Held = Pick<LocalKubelet, 'mayReturn' | 'stoppedAt' | 'stopUnknown' | 'note
 /** systemd forgets a unit that is stopped and that nothing wants, and with it when that was (O38). */
 function held({ unit, state }: KubeletAnswers): Held {
   if (state === 'no systemd') {
-    return { mayReturn: false, stopUnknown: true, note: 'no process; without systemd nothing tells what may start it' }
+    return { mayReturn: false, stopUnknown: true, note: 'no kubelet process; no systemd here that could start one' }
   }
   if (state === 'no answer') {
-    return { mayReturn: true, stopUnknown: true, note: 'no process; systemd did not say whether it may start it' }
+    return {
+      mayReturn: true,
+      stopUnknown: true,
+      note: 'no kubelet process; systemd did not answer whether one may start',
+    }
   }
-  if (state === undefined) return { mayReturn: false, stopUnknown: true, note: `no process, and no unit ${unit}` }
+  if (state === undefined) return { mayReturn: false, stopUnknown: true, note: `no kubelet process, no unit ${unit}` }
   const since: Pick<Held, 'stoppedAt' | 'stopUnknown'> =
     state.inactiveSince === undefined ? { stopUnknown: true } : { stoppedAt: state.inactiveSince }
   const { activeState, subState, unitFileState } = state
   if (activeState !== 'inactive' && activeState !== 'failed') {
-    return { mayReturn: true, ...since, note: `${unit} is ${activeState} (${subState})` }
+    return { mayReturn: true, ...since, note: `${unit} ${activeState} (${subState})` }
   }
   const startedBy = state.startedBy?.join(', ')
-  if (startedBy) return { mayReturn: true, ...since, note: `${unit} is ${activeState}, and ${startedBy} may start it` }
-  const atBoot = unitFileState.startsWith('enabled') ? '; enabled: it starts at the next boot' : ''
-  return { mayReturn: false, ...since, note: `${unit} is ${activeState}, ${unitFileState || 'not installed'}${atBoot}` }
+  if (startedBy) return { mayReturn: true, ...since, note: `${unit} ${activeState}; ${startedBy} may start the unit` }
+  const atBoot = unitFileState.startsWith('enabled') ? ', starts at next boot' : ''
+  return { mayReturn: false, ...since, note: `${unit} ${activeState}; ${unitFileState || 'not installed'}${atBoot}` }
 }
 
 /** 200 "ok" on localhost. It only shows that the process serves, which is what is asked (N19). */
@@ -117,8 +128,8 @@ function isOthers(port: number): boolean {
   if (why === undefined) return false
   addDoubt({
     what: `port ${port}`,
-    why: `its listener is not taken for this node's kubelet: ${why}`,
-    hint: `See who it is: ss -ltnp sport = :${port}`,
+    why: `its listener does not count as this node's kubelet: ${why}`,
+    hint: `Find the process: ss -ltnp sport = :${port}`,
   })
   return true
 }

@@ -27,6 +27,8 @@ export interface HostProcess {
   /** Its flags alone say that it may be one. */
   readonly byFlags?: boolean
   readonly parent?: number
+  /** The systemd service whose cgroup it is in. */
+  readonly unit?: string
   /** Absent: of a test. */
   readonly process?: PinnedProcess
 }
@@ -164,9 +166,11 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
     const args = process.text('cmdline').split('\0').slice(0, -1)
     if (args.length === 0) return undefined
     const parent = parentOf(process.text('status'))
+    const unit = serviceOf(process.text('cgroup'))
     const host = {
       ...{ pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process },
       ...(parent !== undefined && { parent }),
+      ...(unit !== undefined && { unit }),
     }
     const why = whyNotHosts(process, proc)
     if (why === undefined) return host
@@ -175,6 +179,18 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
     // It has ended.
   }
   return undefined
+}
+
+/**
+ * The system service that a process runs in, by systemd's own hierarchy. Not a user's own services, and no name that a shell
+ * would change.
+ *
+ * @param cgroup text of /proc/PID/cgroup
+ */
+export function serviceOf(cgroup: string): string | undefined {
+  const path = /^(?:0:|\d+:name=systemd):(.*)$/m.exec(cgroup)?.[1] ?? ''
+  const service = path.split('/').findLast((name) => name.endsWith('.service'))
+  return service !== undefined && /^(?!user@)[\w:.@-]+$/.test(service) ? service : undefined
 }
 
 /** Why a process is not one of the host's own root, in words; undefined: it is. */
@@ -196,8 +212,8 @@ function whyOfPod(process: PinnedProcess, proc: string): string | undefined {
 function notBelieved({ pid, comm }: HostProcess, why: string): void {
   addDoubt({
     what: `process ${pid} (${comm})`,
-    why: `it is not taken for this node's kubelet: ${why}`,
-    hint: 'If it is, name what volctl would have learnt from it: --root-dir, --node and --kubeconfig.',
+    why: `the process does not count as this node's kubelet: ${why}`,
+    hint: 'If the process is this kubelet, give what volctl would read from it: --root-dir, --node and --kubeconfig.',
   })
 }
 

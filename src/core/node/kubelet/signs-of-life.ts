@@ -45,7 +45,7 @@ export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefine
   const lives = unexplained && now - lease.at < lease.durationMs
   const note = lives
     ? {
-        note: `${said(kubelet.note)}the node's lease was renewed ${ago(now - lease.at)} ago: a kubelet of this name lives`,
+        note: `${said(kubelet.note)}the node's lease was renewed ${ago(now - lease.at)} ago: a kubelet of this name is running`,
       }
     : {}
   // Told by nothing to be uncertain: long enough ago.
@@ -74,7 +74,7 @@ export function renewedSince(before: Lease | undefined, now: Lease | undefined):
   const renewTime = now?.spec?.renewTime
   if (!renewTime || renewTime === before?.spec?.renewTime) return undefined
   const holder = now?.spec?.holderIdentity
-  return `the node's lease was renewed at ${renewTime}${holder ? ` by ${holder}` : ''}, after it was looked at: a kubelet of this name lives`
+  return `the node's lease was renewed at ${renewTime}${holder ? ` by ${holder}` : ''}, after volctl read the lease: a kubelet of this name is running`
 }
 
 interface Renewal {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { runCommand } from '../../trust/programs.ts'
+import { askProgram } from '../../trust/programs.ts'
 
 /** What systemd says of one unit. */
 export interface UnitState {
@@ -105,7 +105,7 @@ function parseTime(text: string): string | undefined {
 async function show(properties: readonly string[], units: readonly string[]): Promise<string | undefined> {
   try {
     const args = ['show', `--property=${properties.join(',')}`, '--', ...units]
-    const { status, stdout } = await runCommand('systemctl', args, DEADLINE_MS)
+    const { status, stdout } = await askProgram('systemctl', args, DEADLINE_MS)
     return status === 0 ? stdout : undefined
   } catch {
     return undefined

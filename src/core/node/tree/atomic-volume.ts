@@ -1,4 +1,4 @@
-/** What the kubelet's atomic writer left in a volume: links, `..data`, and a directory for each generation (P25). */
+/** What the kubelet's atomic writer left in a volume: links, `..data`, and a directory for each generation (P28). */
 import { baseName } from '../../actual/tree.ts'
 import type { ExpectedFile } from '../../desired/payload-entries.ts'
 import { isGeneration } from '../../names/volume-names.ts'

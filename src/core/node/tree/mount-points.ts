@@ -2,13 +2,13 @@ import type { Dirent } from 'node:fs'
 import type { FileType } from '../../model/snapshot.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import { STRUCTURE } from '../../names/structure.ts'
 import { typeOfDirent } from './tree-entry.ts'
 
 /** Where the kubelet keeps volumes in a tmpfs of its own: they cannot hang (contract, "Snapshot"). */
 const OWN_TMPFS = /^pods\/[^/]+\/volumes\/kubernetes\.io~(?:secret|projected|downward-api)$/
 
-/** Directories of the kubelet that an administrator may have put on a disk of their own. */
-const STRUCTURE = new Set(['pods', 'plugins', 'plugins_registry', 'plugins/kubernetes.io', 'plugins/kubernetes.io/csi'])
+/** Parents of the kubelet's directories, which an administrator may have put on a disk of their own. */
 const STRUCTURE_PARENTS = new Set(['', 'plugins', 'plugins/kubernetes.io'])
 const LOCAL_DISK = /^(ext[234]|xfs|btrfs|zfs|f2fs|tmpfs|overlay)$/
 
@@ -45,7 +45,7 @@ export class MountPoints {
   enterable(directory: string): ((path: string, mount: MountInfo) => boolean) | undefined {
     if (OWN_TMPFS.test(directory)) return (_, mount) => mount.fsType === 'tmpfs'
     if (!STRUCTURE_PARENTS.has(directory)) return undefined
-    return (path, mount) => STRUCTURE.has(path) && LOCAL_DISK.test(mount.fsType)
+    return (path, mount) => STRUCTURE.includes(path) && LOCAL_DISK.test(mount.fsType)
   }
 
   /**

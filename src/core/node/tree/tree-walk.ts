@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { baseName } from '../../actual/tree.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
-import { STATE_FILES } from '../../names/state-files.ts'
+import { STATE_FILES } from '../../plugins/state-files.ts'
 import type { MountPoints } from './mount-points.ts'
 import { readStateFile } from './read-small-file.ts'
 import type { StructureLinks } from './structure-links.ts'

@@ -10,6 +10,7 @@ import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
 import type { StaticSources } from '../pods/static-sources.ts'
 import type { VolumeUsers } from '../pods/volume-users.ts'
 import type { Witnesses } from '../pods/witnesses.ts'
+import { howToStop } from './kubelet-unit.ts'
 
 /** A state file's directory, relative to the root directory, and the volume that it names. */
 export interface DiskRecord {
@@ -58,7 +59,7 @@ export function podRefOf({ classes }: PlanContext, uid: string): PodRef {
  */
 export function waitForKubelet(context: PlanContext): Wait | undefined {
   const { kubelet, inputs, options, now } = context
-  const stop = 'Hold the kubelet down (systemctl stop kubelet) and plan again.'
+  const stop = howToStop(inputs.snapshot.kubelet)
   if (kubelet.state === 'running')
     return { code: 'KubeletRunning', message: 'the kubelet is running and manages this volume', hint: stop }
   if (kubelet.state === 'mayReturn') {

@@ -1,4 +1,4 @@
-/** --only, --skip, --pod, --volume, --max: what depends on something left out is left out too, and counted (contract). */
+/** --only, --skip, --pod, --namespace, --volume, --max: what depends on something left out is left out too, and counted (contract). */
 
 import type { Draft } from '../../plan/draft.ts'
 import type { PlanOptions, VolumeRef } from '../../plan/plan.ts'
@@ -6,40 +6,64 @@ import { namespacedName } from '../../plan/pod-name.ts'
 
 /** @returns the drafts that stay, in order, and how many were left out */
 export function filterOperations(drafts: readonly Draft[], options: PlanOptions): { kept: Draft[]; filtered: number } {
+  const { only, skip, max } = options
+  const named = namedAmong(drafts, options, ({ after }) => after)
   const dropped = new Set<Draft>()
   const kept: Draft[] = []
   for (const draft of drafts) {
-    const fits = chosen(draft, options) && !draft.after.some((before) => dropped.has(before))
-    if (fits && (options.max === undefined || kept.length < options.max)) kept.push(draft)
+    const isKind = only?.includes(draft.kind) !== false && skip?.includes(draft.kind) !== true
+    const fits = isKind && named.has(draft) && !draft.after.some((before) => dropped.has(before))
+    if (fits && (max === undefined || kept.length < max)) kept.push(draft)
     else dropped.add(draft)
   }
   return { kept, filtered: dropped.size }
 }
 
-function chosen(draft: Draft, options: PlanOptions): boolean {
-  const { only, skip } = options
-  if (only !== undefined && !only.includes(draft.kind)) return false
-  return !skip?.includes(draft.kind) && isNamed(draft, options)
+type Scope = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>
+
+/**
+ * Operations that a scope names. One on a device or an attachment has no pod: it belongs to the pod whose last volume it
+ * comes after, and only where every pod that it comes after is named (contract).
+ *
+ * @param operations each behind all that it comes after
+ */
+export function namedAmong<T extends Pick<Draft, 'pod' | 'volume'>>(
+  operations: readonly T[],
+  scope: Scope,
+  predecessors: (operation: T) => readonly T[],
+): ReadonlySet<T> {
+  const named = new Set<T>()
+  for (const operation of operations) {
+    const before = predecessors(operation)
+    const isOfPods =
+      operation.pod === undefined
+        ? !narrowsPods(scope) || (before.length > 0 && before.every((each) => named.has(each)))
+        : isOfNamedPod(operation, scope)
+    if (isOfPods && isOfNamedVolume(operation, scope)) named.add(operation)
+  }
+  return named
 }
 
-/** Does what is left by --pod and --volume include this. */
-export function isNamed(
-  draft: Pick<Draft, 'pod' | 'volume'>,
-  { pods, volumes }: Pick<PlanOptions, 'pods' | 'volumes'>,
-): boolean {
-  if (pods !== undefined && pods.length > 0) {
-    const { pod } = draft
-    if (pod === undefined) return false
-    const name = namespacedName(pod)
-    if (!pods.some((each) => each === pod.uid || each === name)) return false
-  }
-  if (volumes !== undefined && volumes.length > 0) {
-    const { volume } = draft
-    if (volume === undefined) return false
-    const names = namesOf(volume)
-    if (!volumes.some((each) => names.includes(each))) return false
-  }
-  return true
+/** Does what is left by --pod, --namespace and --volume include this operation of a pod. */
+export function isNamed(operation: Pick<Draft, 'pod' | 'volume'>, scope: Scope): boolean {
+  return (!narrowsPods(scope) || isOfNamedPod(operation, scope)) && isOfNamedVolume(operation, scope)
+}
+
+function narrowsPods({ pods = [], namespaces = [] }: Scope): boolean {
+  return pods.length > 0 || namespaces.length > 0
+}
+
+function isOfNamedPod({ pod }: Pick<Draft, 'pod'>, { pods = [], namespaces = [] }: Scope): boolean {
+  if (pod === undefined) return false
+  const name = namespacedName(pod)
+  const isInNamespace = namespaces.length === 0 || namespaces.includes(pod.namespace ?? '')
+  return isInNamespace && (pods.length === 0 || pods.some((each) => each === pod.uid || each === name))
+}
+
+function isOfNamedVolume({ volume }: Pick<Draft, 'volume'>, { volumes = [] }: Scope): boolean {
+  if (volumes.length === 0) return true
+  const names = volume === undefined ? [] : namesOf(volume)
+  return volumes.some((each) => names.includes(each))
 }
 
 /** What `--volume` takes. */

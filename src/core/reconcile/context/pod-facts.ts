@@ -1,8 +1,8 @@
 /** Facts about one pod that several phases state. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { PodVolume } from '../../actual/pod-volume.ts'
+import type { Reason } from '../../codes/codes.ts'
 import type { Pod } from '../../model/objects.ts'
-import type { Reason } from '../../plan/catalogue.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { podNameAndUid } from '../../plan/pod-name.ts'
 import type { PodClass } from '../pods/pod-classes.ts'

@@ -1,6 +1,7 @@
 /** What could not be read is unknown: it may have content or not (S3). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { parentOf, type Tree } from '../../actual/tree.ts'
+import { mayBeGlobal } from '../../devices/global-mounts.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { onceFor } from '../../lang/once-for.ts'
@@ -19,7 +20,9 @@ function isUnread(entry: TreeEntry): boolean {
 
 /** S8: a link where the kubelet has a directory. It is not followed: what is behind it is unknown. */
 function isUnknownLink({ path, type, realPath }: TreeEntry): boolean {
-  return type === 'link' && !(realPath !== undefined && mayBeLink(path)) && isExpectedDirectory(path)
+  return (
+    type === 'link' && !(realPath !== undefined && mayBeLink(path)) && (isExpectedDirectory(path) || mayBeGlobal(path))
+  )
 }
 
 /** Such a link may hide any volume, whatever else is known of its pod or driver. */
@@ -62,7 +65,7 @@ export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | und
 
 /**
  * S21: where volumes leave what tells that they are set up, and it could not be read, any volume may be. Of pods that live
- * see `untoldVolumes`.
+ * see `unidentifiedVolumes`.
  */
 export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undefined {
   if (unreadEntries(inputs).length === 0) return undefined

@@ -1,4 +1,4 @@
-/** Can a CSI driver be called, and what may be done when it cannot (S14, S16, O10). */
+/** Whether a CSI driver can be called, and what may be done if not (S14, S16, O10). */
 
 import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { StateFile } from '../../actual/state-file.ts'
@@ -11,11 +11,11 @@ import type { FlexCall } from './flex-driver.ts'
 import { whyNoDriver } from './why-no-driver.ts'
 
 export type DriverCall =
-  /** The driver answers: it undoes the volume first. */
+  /** The driver answers: it is called first. */
   | { readonly kind: 'call' }
-  /** --driver-gone: the kernel alone. */
+  /** --driver-gone: the kernel unmounts, and the driver is not called. */
   | { readonly kind: 'gone' }
-  /** Nothing is left of the driver and the file is older than this boot: the file may go (S14). */
+  /** Nothing is left of the driver, and the file is older than this boot: the file may be deleted (S14). */
   | { readonly kind: 'absentSinceBoot' }
   | { readonly kind: 'blocked'; readonly blocked: Obstacle }
 
@@ -39,7 +39,7 @@ export function driverCall(
     blocked: {
       code: 'DriverNotRegistered',
       message: whyNoDriver(context, identity.driver),
-      hint: `Bring the driver's node pod back; if it is gone for good, give --driver-gone ${identity.driver}.`,
+      hint: `Bring the driver's node pod back; if the driver is gone for good, give --driver-gone ${identity.driver}.`,
     },
   }
 }
@@ -64,7 +64,7 @@ export function reportDriverGone(
   findings.problem(
     'warning',
     'DriverGone',
-    `driver ${driver} is declared gone: ${call} for ${about.path} is not called; an open LUKS mapping, iSCSI session or multipath map of it stays`,
+    `driver ${driver} is declared gone (--driver-gone): ${call} is not called for ${about.path}; an open LUKS mapping, iSCSI session or multipath map of the volume stays open`,
     about,
   )
 }
@@ -73,7 +73,7 @@ function olderThanBoot({ bootTime }: PlanContext, { mtime }: StateFile): boolean
   return bootTime !== undefined && mtime !== undefined && mtime > 0 && mtime * 1000 < bootTime
 }
 
-/** S14: driver, socket, CSINode entry and VolumeAttachment are all absent, and shown to be. */
+/** S14: is it proved that driver, socket, CSINode entry and VolumeAttachment are all absent? */
 function nothingLeftOf({ inputs }: PlanContext, { driver, handle }: { driver: string; handle: string }): boolean {
   const { csiSockets, api, nodeName } = inputs.snapshot
   if (csiSockets === undefined || api === undefined || api.csiNode == null) return false

@@ -1,7 +1,7 @@
 /**
- * What a driver keeps below the staging path, which is its own (C20): ceph-csi mounts RBD images at STAGING/HANDLE and
- * writes down beside it what it needs to undo that. Such a driver is asked to unstage like any other (R442, R452);
- * whatever is not known to be its doing is somebody else's, and blocks (S18, O12).
+ * What a driver keeps below the staging path, which belongs to the driver (C20): ceph-csi mounts RBD images at STAGING/HANDLE and
+ * writes a file beside the mount with what it needs to unmap the image. Such a driver is called to unstage like any other (R442,
+ * R452). Whatever the driver is not known to have made is foreign, and blocks (S18, O12).
  */
 
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
@@ -18,12 +18,12 @@ export interface DriverStaging {
   /** The same, each path with its mounts. */
   readonly stacks: readonly Stack[]
   readonly foreign: readonly MountInfo[]
-  /** Not of the driver's making. */
+  /** Files that the driver did not make. */
   readonly strangers: readonly TreeEntry[]
 }
 
 interface Found {
-  /** Relative: what the driver is given as staging path. */
+  /** Relative: the staging path of the driver's calls. */
   readonly path: string
   readonly identity: { readonly driver: string; readonly handle: string } | undefined
   readonly call: DriverCall | undefined
@@ -47,7 +47,7 @@ export function driverStaging(context: PlanContext, found: Found): DriverStaging
     (baseName(pathOf(mount)) === handle || showsWhatGoes(context, mount, predecessors))
   const paths = new Set(found.mounts.filter(isOwn).map(pathOf))
   const mounts = found.mounts.filter((mount) => paths.has(pathOf(mount)))
-  // A driver that mounts in there keeps its notes in there, too; without a mount only known names are its own.
+  // A driver that mounts below the staging path keeps its notes there, too; without a mount only known names are its own.
   const isNote = (entry: TreeEntry): boolean =>
     handle !== undefined &&
     parentOf(entry.path) === path &&
@@ -62,13 +62,13 @@ export function driverStaging(context: PlanContext, found: Found): DriverStaging
   }
 }
 
-/** Nothing is taken for the doing of a driver that will not be asked to unstage. */
+/** Undefined if the driver will not be called to unstage: then nothing counts as made by the driver. */
 function handleToUnstage(context: PlanContext, { identity, call }: Found): string | undefined {
   if (identity === undefined || call === undefined || call.kind === 'gone' || call.kind === 'absentSinceBoot') return
   return stages(registeredDriver(context.inputs, identity.driver)) ? identity.handle : undefined
 }
 
-/** The same device and root as a mount of a pod that this plan takes away. */
+/** Does the mount show the device and root of a pod's mount that this plan removes? */
 function showsWhatGoes({ inputs }: PlanContext, mount: MountInfo, predecessors: readonly Draft[]): boolean {
   return inputs.devices
     .showing(mount)

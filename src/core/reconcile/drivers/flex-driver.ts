@@ -1,4 +1,4 @@
-/** Can the driver of a flexVolume be called, and what may be done when it cannot (P13, P85-P88, S16). */
+/** Whether the driver of a flexVolume can be called, and what may be done if not (P13, P85-P88, S16). */
 
 import type { Obstacle } from '../../plan/draft.ts'
 import { flexProgram } from '../../plugins/flex-program.ts'
@@ -7,13 +7,13 @@ import type { PlanContext } from '../context/context.ts'
 
 export type FlexCall =
   | { readonly kind: 'call'; readonly executable: string }
-  /** --driver-gone: the kernel alone. */
+  /** --driver-gone: the kernel unmounts, and the driver is not called. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'blocked'; readonly blocked: Obstacle }
 
 /**
- * Is this plugin a flexVolume driver? Whatever is not the kubelet's own is one, installed or not; a name that begins
- * like the kubelet's own, and is none of this version's, only where a driver of that name is installed.
+ * Is this plugin a flexVolume driver? Every plugin that is not in-tree is one, installed or not. A name that begins with
+ * kubernetes.io/ and is no in-tree plugin of this version is one only if a driver of that name is installed.
  */
 export function isFlexPlugin({ inputs }: PlanContext, plugin: string): boolean {
   if (isInTree(plugin)) return false
@@ -22,7 +22,7 @@ export function isFlexPlugin({ inputs }: PlanContext, plugin: string): boolean {
   )
 }
 
-/** Without its driver the kubelet does not find the plugin and does nothing at all: so neither does volctl, unless told. */
+/** Without the driver the kubelet does not find the plugin, and does nothing. So neither does volctl, unless told to. */
 export function flexCall({ inputs, options }: PlanContext, plugin: string): FlexCall {
   const program = flexProgram(inputs.snapshot, plugin)
   if ('executable' in program) return { kind: 'call', executable: program.executable }
@@ -31,8 +31,8 @@ export function flexCall({ inputs, options }: PlanContext, plugin: string): Flex
     kind: 'blocked',
     blocked: {
       code: 'FlexDriverMissing',
-      message: `flexVolume driver ${plugin} ${program.why}, and only it knows what an unmount takes`,
-      hint: `Install it again where the kubelet looks (volumePluginDir); if it is gone for good, give --driver-gone ${plugin}: the kernel then unmounts, and what else the driver would do is not done.`,
+      message: `flexVolume driver ${plugin} ${program.why}, and only the driver knows how to unmount its volumes`,
+      hint: `Install the driver again where the kubelet looks for drivers (volumePluginDir); if the driver is gone for good, give --driver-gone ${plugin}: the kernel then unmounts, and nothing else that the driver would do is done.`,
     },
   }
 }

@@ -1,26 +1,27 @@
-/** Why no driver of a name can be called. */
+/** Why a CSI driver cannot be called. */
 
 import type { CsiSocket } from '../../model/snapshot.ts'
 import type { PlanContext } from '../context/context.ts'
 
 /**
- * Why no driver of this name can be called: what each of its sockets said, and which sockets said nothing at all, since
+ * Why the driver of this name cannot be called: the error of each of its sockets, and the sockets that do not answer at all, since
  * one of these may be the driver's.
  */
 export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
   const sockets = inputs.snapshot.csiSockets
-  if (sockets === undefined) return `CSI driver ${driver}: the sockets were not looked at`
+  if (sockets === undefined)
+    return `CSI driver ${driver} cannot be called: the sockets of CSI drivers were not looked at`
   const said = sockets.filter((socket) => socket.driver === driver)
   if (said.length > 0) {
     const each = said.map(({ endpoint, path, error }) => `${endpoint ?? path}${error ? `: ${error}` : ''}`)
     return `CSI driver ${driver} does not answer on ${each.join('; ')}`
   }
   const silent = sockets.filter(isSilent).map(({ path }) => path)
-  const maybe = silent.length === 0 ? '' : `; nobody answers behind ${silent.join(', ')}`
-  return `CSI driver ${driver} is not registered here${maybe}`
+  const maybe = silent.length === 0 ? '' : `; no answer on ${silent.join(', ')}`
+  return `CSI driver ${driver} is not registered on this node${maybe}`
 }
 
-/** One that answers that it does not know the question is somebody else's, such as a DRA plugin's. */
+/** May a CSI driver be behind this socket? Whoever answers UNIMPLEMENTED is another plugin, such as one of DRA. */
 export function isSilent({ driver, error = '' }: CsiSocket): boolean {
   return driver === undefined && !error.includes('UNIMPLEMENTED')
 }

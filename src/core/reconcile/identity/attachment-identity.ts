@@ -1,4 +1,4 @@
-/** Driver and handle of an attachment: its name, a hash of both and of the node, confirms what others tell (R007). */
+/** Driver and handle of a VolumeAttachment: its name is a hash of both and of the node, and so confirms other sources (R007). */
 import { csiSourceOf } from '../../desired/csi-translation/csi-source.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
@@ -6,7 +6,7 @@ import { attachmentName, csiUniqueName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { CsiIdentity } from './identified.ts'
 
-/** By the PV, an inline spec, a state file, or a name in the node's status with the same hash. */
+/** From the PersistentVolume, an inline spec, a vol_data.json, or a name in the node's status, each only if the hash agrees. */
 export function identifyAttachment(context: PlanContext, attachment: VolumeAttachment): CsiIdentity | undefined {
   const { api, nodeName } = context.inputs.snapshot
   const { attacher: driver, source } = attachment.spec

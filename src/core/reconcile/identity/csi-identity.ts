@@ -1,8 +1,8 @@
 /**
  * Driver and handle of a CSI volume found on disk, and where they came from (S16, S17, C95, O5, O9, O22).
  *
- * A state file says it; without one, a name alone never does: a PersistentVolume may have been made anew, and an inline
- * volume may bear a PV's name. The staging directory's name is the hash of the handle: that confirms.
+ * vol_data.json names both. Without that file a name alone proves nothing: a PersistentVolume may have been deleted and created
+ * again, and an inline volume may have a PersistentVolume's name. The staging directory's name, the hash of the handle, is proof.
  */
 
 import type { BlockVolume } from '../../actual/block-volume.ts'
@@ -32,15 +32,14 @@ export function identifyPodVolume(context: PlanContext, volume: PodVolume): Iden
     const { driverName: driver, volumeHandle: handle } = stateFile.data
     return { identity: { driver, handle, from: 'vol_data.json' } }
   }
-  const lost =
-    stateFile === undefined ? 'its vol_data.json is lost' : `its vol_data.json tells nothing: ${stateFile.corrupt}`
+  const lost = stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
   const shown = mountOf(volume)
   const given = givenForFileSystem(context, volume.name, shown)
   if (given !== undefined) return given
   return shown === undefined ? byConfirmedName(context, volume, lost) : byDevice(context, volume, shown, lost)
 }
 
-/** A sub-path shows the volume's device where the target does not any more. */
+/** Where the target is no longer mounted, a sub-path still shows the volume's device. */
 function mountOf({ layers, subPaths }: PodVolume): MountInfo | undefined {
   return layers.at(-1) ?? subPaths?.leaves.find((leaf) => leaf.layers.length > 0)?.layers.at(-1)
 }
@@ -55,14 +54,14 @@ function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo, los
   return unconfirmed(
     context,
     volume.name,
-    `${lost}, and no staged volume on device ${shown.dev} confirms driver and handle`,
+    `${lost}, and no staged volume on device ${shown.dev} proves its driver and volume handle`,
   )
 }
 
 /**
- * Nothing is mounted, so there is no device to compare: the PV of that name, confirmed by its staging directory (O6).
- * Only where nobody else accounts for what is staged: a PV that another pod has, or had, may have been made anew since
- * this directory was (S17).
+ * Nothing is mounted, so there is no device to compare: the PersistentVolume of that name, confirmed by its staging directory (O6).
+ * Not where another pod uses or used what is staged: the PersistentVolume may then have been deleted and created again after this
+ * directory was made (S17).
  */
 function byConfirmedName(context: PlanContext, volume: PodVolume, lost: string): Identified {
   const named = identityOfPersistentVolume(context, unescapeQualifiedName(volume.name))
@@ -70,17 +69,17 @@ function byConfirmedName(context: PlanContext, volume: PodVolume, lost: string):
     const dir = csiGlobalDir(named.driver, named.handle)
     const data = readStateFile(context.inputs.tree.get(`${dir}/vol_data.json`))?.data
     if (data !== undefined && sameVolume(named, { driver: data.driverName, handle: data.volumeHandle })) {
-      if (!isHadByAnotherPod(context, named, dir)) {
+      if (!isUsedByAnotherPod(context, named, dir)) {
         return { identity: { ...named, from: `PersistentVolume ${volume.name}, confirmed by the staging directory` } }
       }
-      const message = `${lost}, and PersistentVolume ${volume.name}, which another pod has, may not be the one that this directory was made for`
+      const message = `${lost}, and PersistentVolume ${volume.name}, which another pod uses, may not be the volume that this directory was created for`
       return unconfirmed(context, volume.name, message)
     }
   }
-  return unconfirmed(context, volume.name, `${lost}, and nothing on disk confirms driver and handle`)
+  return unconfirmed(context, volume.name, `${lost}, and nothing on disk proves its driver and volume handle`)
 }
 
-function isHadByAnotherPod(context: PlanContext, { driver, handle }: CsiIdentity, stagingDir: string): boolean {
+function isUsedByAnotherPod(context: PlanContext, { driver, handle }: CsiIdentity, stagingDir: string): boolean {
   const { inputs, onDisk, users, staged } = context
   const uniqueName = csiUniqueName(driver, handle)
   if (users.of(uniqueName).length > 0 || onDisk.of(uniqueName).some(({ path }) => path !== stagingDir)) return true
@@ -98,8 +97,8 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
       return { identity: { driver, handle, from: 'vol_data.json' } }
     }
     return {
-      unconfirmed: `vol_data.json in ${staged.dir} names ${driver}^${handle}, which is not what the directory's name is the hash of`,
-      hint: 'Find out which volume is staged there before anything is undone.',
+      unconfirmed: `vol_data.json in ${staged.dir} names ${driver}^${handle}, but the directory's name is not the hash of that handle`,
+      hint: 'Find out which volume is staged there before you unmount anything.',
     }
   }
   const handle = givenWithHash(context, key)
@@ -108,12 +107,12 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
     (handle === undefined ? undefined : { driver: driverDir, handle, from: '--handle' })
   if (match !== undefined) return { identity: { ...match, from: `${match.from}, confirmed by the directory's hash` } }
   return {
-    unconfirmed: `the staging directory ${staged.dir} has no readable vol_data.json, and no known handle has its hash`,
+    unconfirmed: `staging directory ${staged.dir} has no readable vol_data.json, and its name is not the hash of any known volume handle`,
     hint: 'Give --handle NAME=HANDLE with the handle that the storage system shows for this volume.',
   }
 }
 
-/** Identity of a raw block volume: its state file, or a handle that a person gave (O22). */
+/** Identity of a raw block volume: from its vol_data.json, or from --handle (O22). */
 export function identifyBlock(context: PlanContext, block: BlockVolume): Identified {
   const { stateFile } = block
   if (stateFile?.data !== undefined) {
@@ -122,9 +121,12 @@ export function identifyBlock(context: PlanContext, block: BlockVolume): Identif
   }
   const given = givenForBlock(context, block.name)
   if (given !== undefined) return given
-  const lost =
-    stateFile === undefined ? 'its vol_data.json is lost' : `its vol_data.json tells nothing: ${stateFile.corrupt}`
-  return unconfirmed(context, block.name, `${lost}, and a name alone does not confirm driver and handle`)
+  const lost = stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
+  return unconfirmed(
+    context,
+    block.name,
+    `${lost}, and the volume's name alone does not prove its driver and volume handle`,
+  )
 }
 
 function identityOfPersistentVolume(context: PlanContext, name: string): CsiIdentity | undefined {
@@ -139,7 +141,7 @@ function unconfirmed(context: PlanContext, name: string, message: string): Ident
   const guess = named === undefined ? 'HANDLE' : named.handle
   return {
     unconfirmed: message,
-    hint: `Check the handle with the storage system, then give --handle ${name}=${guess}.`,
+    hint: `Check the volume handle in the storage system, then give --handle ${name}=${guess}.`,
   }
 }
 

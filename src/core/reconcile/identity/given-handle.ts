@@ -1,8 +1,8 @@
 /**
- * --handle: a person names the volume of a directory whose own record is lost (S17).
+ * --handle: a person names the volume of a directory whose vol_data.json is lost (S17).
  *
- * That stands in for the confirmation, never for the device check: where the target is mounted, it must show what is
- * staged under that handle, and not what is staged under another.
+ * The flag replaces the proof by the directory's hash, never the comparison of devices: a mounted target must show the device
+ * that is staged under that handle, and no device that is staged under another handle.
  */
 
 import { stagedShownBy } from '../../actual/staged-on-device.ts'
@@ -45,12 +45,12 @@ export function givenForBlock(context: PlanContext, name: string): Identified | 
   )
   if (fileSystem === undefined) return identityOf(name, handle, driverByName(context, name, handle))
   return {
-    unconfirmed: `--handle ${name}=${handle}: that volume is staged as a file system in ${fileSystem.dir}, and this is a block volume`,
-    hint: 'Ask the storage system which handle this block volume has.',
+    unconfirmed: `--handle ${name}=${handle}: the volume with this handle is staged as a file system in ${fileSystem.dir}, but ${name} is a block volume`,
+    hint: 'Look up the handle of this block volume in the storage system.',
   }
 }
 
-/** Was this handle's hash, the name of a staging directory, given for whatever volume. */
+/** The handle of any --handle whose hash is this staging directory's name. */
 export function givenWithHash({ options: { handles } }: PlanContext, key: string): string | undefined {
   return Object.values(handles).find((handle) => sha256Hex(handle) === key)
 }
@@ -59,7 +59,7 @@ function handleGiven({ options: { handles } }: PlanContext, name: string): strin
   return ownValue(handles, name) ?? ownValue(handles, unescapeQualifiedName(name))
 }
 
-/** By the hash in its name; in the older layout, which has none, by its state file (C11). */
+/** By the hash in the directory's name; in the older layout, whose names have no hash, by vol_data.json (C11). */
 function stagedUnder({ staged }: PlanContext, handle: string): StagedVolume[] {
   const key = sha256Hex(handle)
   return staged.filter((each) =>
@@ -71,7 +71,7 @@ function driverOf({ driverDir, stateFile }: StagedVolume): string | undefined {
   return driverDir === 'pv' ? stateFile?.data?.driverName : driverDir
 }
 
-/** A handle says nothing of its driver: the PersistentVolume of that name does, or the handle's attachment (R007). */
+/** A handle does not name its driver: the PersistentVolume of that name does, or the handle's VolumeAttachment (R007). */
 function driverByName({ objects, inputs }: PlanContext, name: string, handle: string): string | undefined {
   const csi = objects.csiSourceOf(unescapeQualifiedName(name))
   if (csi !== undefined) return csi.driver
@@ -83,15 +83,15 @@ function driverByName({ objects, inputs }: PlanContext, name: string, handle: st
 function identityOf(name: string, handle: string, driver: string | undefined): Identified {
   if (driver !== undefined) return { identity: { driver, handle, from: '--handle' } }
   return {
-    unconfirmed: `the handle of ${name} was given, and staging directories, PersistentVolume and attachment do not name one driver`,
-    hint: 'Ask the storage system which driver serves this handle, and restore the PersistentVolume or the attachment.',
+    unconfirmed: `--handle ${name}=${handle}: the driver is not clear, since staging directories, PersistentVolume and VolumeAttachment name none, or several`,
+    hint: 'Find out which driver serves this handle, and restore the PersistentVolume or the VolumeAttachment.',
   }
 }
 
 function notTheSame(name: string, handle: string, shown: MountInfo, staged: StagedVolume): Identified {
   const layer = staged.layers.at(-1)
   return {
-    unconfirmed: `--handle ${name}=${handle}: ${shown.mountPoint} shows ${shown.dev} ${shown.root}, and ${staged.dir} is staged from ${layer?.dev} ${layer?.root}`,
-    hint: 'Ask the storage system which volume the device is; a handle that the device contradicts is never used.',
+    unconfirmed: `--handle ${name}=${handle}: ${shown.mountPoint} shows device ${shown.dev} ${shown.root}, but ${staged.dir} is staged from device ${layer?.dev} ${layer?.root}`,
+    hint: 'Look up in the storage system which volume the device is; a handle that the device contradicts is never used.',
   }
 }

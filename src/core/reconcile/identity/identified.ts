@@ -1,4 +1,4 @@
-/** Which CSI volume something on this node is of, and what shows it (S17). */
+/** Which CSI volume a directory, a block map or an attachment of this node belongs to, and what proves it (S17). */
 import { csiUniqueName } from '../../names/volume-names.ts'
 
 export interface CsiIdentity {

@@ -1,4 +1,4 @@
-/** Handles that state files, PersistentVolumes and the node's status tell, by the staging directory of each (C10, C95). */
+/** Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95). */
 import { csiSourceOf } from '../../desired/csi-translation/csi-source.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
 import { onceFor } from '../../lang/once-for.ts'
@@ -6,7 +6,7 @@ import { csiGlobalDir, parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { CsiIdentity } from './identified.ts'
 
-/** The volume whose driver and handle make this directory's name. Every handle is hashed once per plan. */
+/** The volume whose driver and handle give this directory its name. Every handle is hashed once per plan. */
 export function knownHandleOf(context: PlanContext, stagingDir: string): CsiIdentity | undefined {
   return byDirectory(context).get(stagingDir)
 }

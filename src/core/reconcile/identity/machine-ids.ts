@@ -1,7 +1,7 @@
-/** Whether two ids are of one machine, of two, or prove nothing (S1). Pure. */
+/** Whether two ids belong to one machine or to two, or prove nothing (S1). Pure. */
 import type { IdentityField } from '../../plan/plan.ts'
 
-/** What one side says of its machine. */
+/** The ids that one side reports of its machine. */
 export interface MachineIds {
   readonly machineID?: string | undefined
   readonly systemUUID?: string | undefined
@@ -10,8 +10,8 @@ export interface MachineIds {
 export type Says = 'agrees' | 'contradicts' | 'nothing'
 
 /**
- * What a pair of ids says. Firmware and kubelet differ in case and dashes; and SMBIOS before 2.6 had the first three
- * groups of its UUID in the other byte order, so that a machine may be read in either.
+ * What a pair of ids proves. Firmware and kubelet differ in case and dashes; and SMBIOS before 2.6 stored the first three
+ * groups of its UUID in the other byte order, so that a machine may report either.
  */
 export function compareIds(field: keyof MachineIds, one: MachineIds, other: MachineIds): Says {
   const [a, b] = [plain(one[field]), plain(other[field])]
@@ -19,14 +19,14 @@ export function compareIds(field: keyof MachineIds, one: MachineIds, other: Mach
   return a === b || (field === 'systemUUID' && swapped(a) === b) ? 'agrees' : 'contradicts'
 }
 
-/** Boot ids are made by the kernel. */
+/** Boot ids come from the kernel: no placeholders are to be expected. */
 export function compareBootIds(one: string | undefined, other: string | undefined): Says {
   const [a, b] = [plain(one), plain(other)]
   if (a === '' || b === '') return 'nothing'
   return a === b ? 'agrees' : 'contradicts'
 }
 
-/** Is a value given with --accept-identity the Node's. */
+/** Is a value given with --accept-identity the Node's? */
 export function isSameText(given: string, shown: string): boolean {
   return plain(given) === plain(shown)
 }
@@ -45,24 +45,24 @@ function plain(id: string | undefined): string {
     .replaceAll('-', '')
 }
 
-/** The first three groups byte by byte from behind. */
+/** With the bytes of each of the first three groups in reverse order. */
 function swapped(hex: string): string {
   if (!/^[0-9a-f]{32}$/.test(hex)) return hex
   const turn = (from: number, to: number): string => (hex.slice(from, to).match(/../g) ?? []).reverse().join('')
   return `${turn(0, 8)}${turn(8, 12)}${turn(12, 16)}${hex.slice(16)}`
 }
 
-/** What vendors leave in their firmware, and what images bring with them: many machines have it. */
+/** Values that vendors leave in their firmware, or that come with an image: many machines have them. */
 function provesNothing(id: string): boolean {
   return id === '' || REPEATED.test(id) || PLACEHOLDERS.has(id) || PLACEHOLDERS.has(swapped(id)) || WORDS.has(id)
 }
 
-/** One or two bytes again and again: zeros, `ffff…`, `fefe…`, `dead beef`. */
+/** Up to four bytes, repeated: zeros, `ffff…`, `fefe…`, `dead beef`. */
 const REPEATED = /^(?:([0-9a-f])\1{31}|([0-9a-f]{2})\2{15}|([0-9a-f]{4})\3{7}|([0-9a-f]{8})\4{3})$/
 
 /**
- * Of unprogrammed boards. Lists of them are kept by programs that take stock of machines: GLPI and FusionInventory, FOG, fwupd.
- * The last two are machine ids that images have brought with them (CentOS 7 and Ubuntu 18.04 of footloose).
+ * Ids of unprogrammed boards, from the lists of inventory programs: GLPI and FusionInventory, FOG, fwupd.
+ * The last two are machine ids that came with images (CentOS 7 and Ubuntu 18.04 of footloose).
  */
 const PLACEHOLDERS: ReadonlySet<string> = new Set(
   [

@@ -1,5 +1,4 @@
-/** S1: the Node object must be this host's, and the name must be that of the kubelet here. Refuses a plan as a whole. */
-
+/** S1: the Node object must be this host's, and its name the one of this host's kubelet. Else the whole plan is refused. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { defined } from '../../lang/defined.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
@@ -12,8 +11,8 @@ import type { IdentityContradiction, PlanInputs, PlanOptions, Refusal } from '..
 import { compareBootIds, compareIds, ID_WORDS, isSameText, type Says } from './machine-ids.ts'
 
 /**
- * One pair of ids has to agree, and none may contradict that was not accepted. The boot id counts beside a kubelet that
- * lives: it has said which boot it is of. Of one that is stopped another boot id is what a reboot leaves.
+ * One pair of ids has to agree, and none may contradict unless accepted. The boot id counts only while a kubelet is alive, which
+ * has reported its boot. After a reboot a stopped kubelet leaves another boot id in the Node.
  */
 export function machineOf({ snapshot }: ActualInputs, options: PlanOptions): PlanInputs['machine'] {
   const { node, host, pairs } = pairsOf(snapshot)
@@ -54,7 +53,7 @@ function pairsOf(snapshot: NodeSnapshot): {
   }
 }
 
-/** A kubelet runs, or one of this name has renewed the lease since this boot, and nothing shows its stop. */
+/** Does a kubelet run, or has one of this name renewed the lease since this boot, and nothing shows that it stopped? */
 function kubeletOfThisBoot({ kubelet, api, bootTime, capturedAt }: NodeSnapshot): boolean {
   if (kubelet === undefined) return false
   if (kubelet.running) return true
@@ -69,7 +68,7 @@ export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['ma
     return {
       rule: 'S1',
       code: 'NoSuchNode',
-      message: `${api.server} has no node ${nodeName}`,
+      message: `the API server ${api.server} has no node ${nodeName}`,
       hint: 'Check --context and --node: this may be the API of another cluster.',
     }
   }
@@ -83,40 +82,40 @@ export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['ma
     code: 'WrongMachine',
     message:
       api.node === undefined
-        ? `node ${nodeName} of ${api.server} was not read: whether it is this machine is not known`
-        : `node ${nodeName} of ${api.server} is not shown to be this machine: its machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'}, this host's ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
+        ? `node ${nodeName} of ${api.server} was not read, so it is not known whether it is this machine`
+        : `nothing proves that node ${nodeName} of ${api.server} is this machine: the Node has machineID ${info?.machineID ?? '-'} and systemUUID ${info?.systemUUID ?? '-'}, this host has ${machine.machineID ?? '-'} and ${machine.systemUUID ?? '-'}`,
     hint: 'Check --context and --node: this may be the API of another cluster with a node of the same name.',
   }
 }
 
 function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanInputs['machine']): Refusal {
   const open = contradictions.filter(({ accepted }) => accepted !== true)
-  const differences = open.map(({ field, node, host }) => `its ${field} is ${node}, and this host's ${host}`)
+  const differences = open.map(({ field, node, host }) => `its ${field} is ${node}, this host's is ${host}`)
   const flags = open.map(({ node }) => `--accept-identity ${quoted(node)}`)
   const boots = open.some(({ field }) => field === 'bootID')
-    ? ' A kubelet that has just started reports its boot a few seconds later: plan again.'
+    ? ' A kubelet that has just started reports its boot ID a few seconds later: plan again.'
     : ''
   return {
     rule: 'S1',
     code: 'IdentityContradicts',
     message: `node ${snapshot.nodeName} of ${snapshot.api?.server} may be another machine: ${differences.join('; ')}`,
-    hint: `A copy of a machine bears its ids: check --context and --node.${boots} If this is the machine all the same, give ${flags.join(' ')}.`,
+    hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine, give ${flags.join(' ')}.`,
   }
 }
 
-/** For a shell. */
+/** Quoted for a shell. */
 function quoted(value: string): string {
   return /^[\w.:-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`
 }
 
-/** A --node other than the name that the kubelet here gives itself, where that is known. */
+/** Refuses a --node other than the name of this host's kubelet, where that name is known. */
 function refuseOtherName({ snapshot }: ActualInputs): Refusal | undefined {
   const { nodeName, kubelet, api } = snapshot
   const flag = parseKubeletFlags(kubelet?.args ?? []).get('hostname-override')
   const own = kubelet?.nodeName ?? (flag ? canonicalNodeName(flag) : undefined)
   if (own === undefined || own === canonicalNodeName(nodeName)) return undefined
   if (kubelet?.nodeNameFrom === 'hostname') {
-    // Some clouds name nodes, and a domain may be there or not; what the kubelet wrote of its host tells.
+    // Some clouds name the nodes, with or without a domain: the hostname that the kubelet reported decides.
     const { labels } = api?.node?.metadata ?? {}
     const addresses = (api?.node?.status?.addresses ?? []).filter(({ type }) => type === 'Hostname')
     const hostnames = [nodeName, labels?.['kubernetes.io/hostname'], ...addresses.map(({ address }) => address)]
@@ -129,13 +128,13 @@ function firstLabel(name: string): string {
   return canonicalNodeName(name).split('.')[0] ?? ''
 }
 
-/** Said in the plan; the journal has the option. */
+/** The plan reports what was accepted; the journal records the option. */
 export function reportAccepted(machine: PlanInputs['machine'], findings: Findings): void {
   for (const { field, node, host } of (machine.contradictions ?? []).filter(({ accepted }) => accepted)) {
     findings.problem(
       'warning',
       'IdentityAccepted',
-      `the Node's ${ID_WORDS[field]} ${node} is not this host's ${host}, and was accepted`,
+      `the Node's ${ID_WORDS[field]} ${node} differs from this host's ${host}, and was accepted with --accept-identity`,
     )
   }
 }

@@ -1,4 +1,4 @@
-/** What a person is shown about a CSI volume before saying yes (S31), and what else the API says of it. */
+/** What a person is shown about a CSI volume before confirming (S31), and what else the API knows about the volume. */
 
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { defined } from '../../lang/defined.ts'
@@ -44,12 +44,12 @@ export function describeCsiVolume(
   }
 }
 
-/** The mount that shows which device it is on; undefined: it is not mounted. */
+/** @param mount a mount of the volume, which shows its device; undefined: the volume is not mounted */
 export function describeDevice(mount: MountInfo | undefined): Pick<VolumeRef, 'device'> {
   return defined({ device: mount && `${mount.dev} ${mount.source}` })
 }
 
-/** S31: claim, name and access modes; nothing of an inline volume. */
+/** S31: claim, name and access modes; empty for an inline volume. */
 export function describePersistentVolume(
   volume: PersistentVolume | undefined,
 ): Pick<VolumeRef, 'claim' | 'persistentVolume' | 'accessModes'> {
@@ -62,7 +62,7 @@ export function describePersistentVolume(
   }
 }
 
-/** Are the attachments of other nodes known: the list was read whole, not object by object (S30). */
+/** Are the attachments of other nodes known, since the whole list was read and not single objects (S30)? */
 export function knowsOtherNodes({ inputs }: PlanContext): boolean {
   return isListedWhole(inputs.snapshot.api, 'volumeattachments')
 }

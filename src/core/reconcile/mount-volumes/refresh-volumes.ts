@@ -16,7 +16,7 @@ import { isNamed } from '../context/filter-operations.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { elsewhereWait, mountWait } from './mount-conditions.ts'
 import { setUpContext } from './selinux.ts'
-import { describeWanted, leaveWanted } from './wanted.ts'
+import { describeWanted, leaveSatisfied } from './wanted.ts'
 
 /** Adds a RemountVolume or ExpandVolume for a volume that is mounted, where a difference is shown. */
 export function refreshVolume(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
@@ -54,7 +54,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
   const { inputs } = context
   const difference = contentDifference(inputs, volume) ?? halfDone(inputs, volume)
   if (difference === undefined) {
-    leaveWanted(context, findings, volume, 'it is wanted, and its content shows no difference from the API')
+    leaveSatisfied(context, findings, volume, 'its content is the same as in the API')
     return
   }
   const path = pluginNamed(volume.plugin).podPath(volume)
@@ -63,7 +63,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
     kind: 'RemountVolume',
     reason: 'ContentDiffers',
     message: `${difference}; containers that mount the volume by subPath keep the old content until they restart`,
-    steps: [{ op: 'write', target: `${dir}/..data` }],
+    steps: [{ op: 'writeContent', target: `${dir}/..data` }],
     rule: 'S23',
     asked: context.options.remount,
     flag: '--remount',
@@ -76,7 +76,7 @@ function remount(context: PlanContext, findings: Findings, volume: VolumeToMount
 function expand(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const growth = nodeExpansionWanted(volume)
   if (growth === undefined) {
-    leaveWanted(context, findings, volume, 'it is wanted, and as it should be')
+    leaveSatisfied(context, findings, volume, 'as it should be')
     return
   }
   const path = volume.plugin === CSI_PLUGIN ? csiTarget(volume) : pluginNamed(volume.plugin).podPath(volume)
@@ -85,7 +85,7 @@ function expand(context: PlanContext, findings: Findings, volume: VolumeToMount)
     kind: 'ExpandVolume',
     reason: 'CapacityGrew',
     message: `PersistentVolume ${volume.specName} has grown to ${growth.to}, but its claim shows ${growth.from}`,
-    steps: [{ op: 'NodeExpandVolume', target }],
+    steps: [{ op: volume.plugin === CSI_PLUGIN ? 'NodeExpandVolume' : 'growFileSystem', target }],
     expects: [expectedMount(target, context.inputs.at(path))],
     rule: 'R455',
     asked: context.options.expand,

@@ -10,7 +10,7 @@ import { mountOptions } from '../../plugins/mount-options.ts'
 import type { SetUpContext } from '../../plugins/plugin.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
-import { START_KUBELET } from '../context/hints.ts'
+import { startKubelet } from '../context/hints.ts'
 
 /** Empty: the volume is mounted without a label, or the label is unclear, and `labelObstacle` says so. */
 function labelOf(context: PlanContext, volume: VolumeToMount): string {
@@ -31,7 +31,7 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
     return {
       code: 'SELinuxLabelUnclear',
       message: `${volume.specName} may have to be mounted with an SELinux label: ${wanted.unclear}`,
-      hint: START_KUBELET,
+      hint: startKubelet(context),
     }
   }
   const staged = stagedLabel(context, volume)

@@ -2,21 +2,29 @@
 
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { defined } from '../../lang/defined.ts'
-import type { Findings } from '../../plan/draft.ts'
+import type { Findings, Left } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { describeCsiVolume, describePersistentVolume } from '../identity/volume-facts.ts'
 
-/** A volume that a pod wants and that is as it should be. */
+/** A volume that a pod wants and that is as it should be. @param state to follow "the volume is wanted, and" */
+export function leaveSatisfied(context: PlanContext, findings: Findings, volume: VolumeToMount, state: string): void {
+  findings.leave(() => ({ ...wantedAt(context, volume), why: `the volume is wanted, and ${state}`, satisfied: state }))
+}
+
+/** A volume that a pod wants, and for which nothing is to be done. */
 export function leaveWanted(context: PlanContext, findings: Findings, volume: VolumeToMount, why: string): void {
-  findings.leave(() => ({
-    path: context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
+  findings.leave(() => ({ ...wantedAt(context, volume), why }))
+}
+
+function wantedAt({ inputs }: PlanContext, volume: VolumeToMount): Omit<Left, 'why'> {
+  return {
+    path: inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
     rule: 'R805',
-    why,
     pod: volume.podUid,
     volume: volume.uniqueName,
-  }))
+  }
 }
 
 export function describeWanted(context: PlanContext, volume: VolumeToMount): VolumeRef {

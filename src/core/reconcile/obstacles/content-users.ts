@@ -1,4 +1,4 @@
-/** S12: what this namespace's own table and loop devices show of a directory whose content, or whose memory, is to go. */
+/** S12: who else uses content that is to be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
 import { type ContentPlace, describeUse, layersByText, mountsOf, placeIn, withTop } from '../../holders/mount-uses.ts'
 import { PlaceIndex } from '../../holders/place-index.ts'
@@ -10,40 +10,41 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 
-export interface Going {
+/** Content that is to be deleted, on disk or in memory. */
+export interface ContentToDelete {
   /** Absolute. */
   readonly dir: string
-  /** What is mounted on it, and ends with it. */
+  /** The mounts on the directory, whose content in memory ends with them. */
   readonly layers: readonly MountInfo[]
-  /** Ids of mounts that are taken away before. */
+  /** Ids of mounts that are removed before. */
   readonly removes: ReadonlySet<number>
   readonly podUid: string
 }
 
-/** Named, each kind; the rest is counted. */
+/** How many uses are named; the others are counted. */
 const MOST = 4
 
-/** Other mount namespaces, processes, swap files and exports are asked at apply, right before (S26). */
-export function contentObstacle(context: PlanContext, going: Going): Obstacle | undefined {
-  const users = [...usersOnDisk(context, going), ...usersOfMemory(context, going)]
+/** Other mount namespaces, processes, swap files and exports are looked at by apply, right before it deletes (S26). */
+export function contentObstacle(context: PlanContext, content: ContentToDelete): Obstacle | undefined {
+  const users = [...usersOnDisk(context, content), ...usersOfMemory(context, content)]
   if (users.length === 0) return undefined
   return {
     code: 'HeldBy',
-    message: `${going.dir} is in use under another name: ${firstFew(users, MOST).join(', ')}`,
-    hint: 'See who needs it (findmnt, losetup -l). End that use: umount, or losetup -d; then plan again.',
+    message: `the content of ${content.dir} is in use under another path: ${firstFew(users, MOST).join(', ')}`,
+    hint: 'Find out who needs the content (findmnt, losetup -l), and end that use (umount, or losetup -d); then plan again.',
   }
 }
 
-function usersOnDisk(context: PlanContext, { dir, removes, podUid }: Going): string[] {
-  // By the directory above: what lies below a mount on it is meant.
+function usersOnDisk(context: PlanContext, { dir, removes, podUid }: ContentToDelete): string[] {
+  // Found by the parent directory: the content meant is the one below any mount on the directory.
   const parent = locate(context.inputs.mounts, posix.dirname(dir))
   if (parent === undefined) return []
   const place = { dev: parent.dev, path: posix.join(parent.path, posix.basename(dir)) }
   return usersOf(context, withTop(place, dir, podUid), dir, ({ id }) => removes.has(id))
 }
 
-/** A mount in the pod's own directories, under whatever prefix, is this pod's. */
-function usersOfMemory(context: PlanContext, { dir, layers, removes, podUid }: Going): string[] {
+/** A mount in the pod's own directories, under any prefix, belongs to this pod. */
+function usersOfMemory(context: PlanContext, { dir, layers, removes, podUid }: ContentToDelete): string[] {
   const isOwn = ({ id, mountPoint }: MountInfo): boolean => removes.has(id) || mountPoint.includes(`/pods/${podUid}/`)
   const places = new Map(layers.map(({ dev, root: path }) => [`${dev} ${path}`, { dev, path }]))
   return [...places.values()].flatMap((place) => usersOf(context, place, dir, isOwn))
@@ -62,7 +63,7 @@ function usersOf(
   return [...uses.map(describeUse), ...loops.map(({ name, backingFile }) => `${name}, backed by ${backingFile}`)]
 }
 
-/** Backing files where this namespace has them; which one "/" is nothing tells. */
+/** Backing files that have a path in this mount namespace; "/" does not say which file it is. */
 const loopFiles = onceFor(({ mounts, snapshot }: PlanContext['inputs']) => {
   const loops = (snapshot.blockDevices ?? []).flatMap((loop): (readonly [Location, BlockDevice])[] => {
     const { backingFile = '/' } = loop

@@ -1,4 +1,4 @@
-/** S29: all mounts of one driver dead at once: its backend is away, not its volumes. Holds back that driver's operations. */
+/** S29: if all mounts of one driver are dead at once, its backend is down, not the volumes. Holds back that driver's operations. */
 import { readStateFile } from '../../actual/state-file.ts'
 import { parentOf } from '../../actual/tree.ts'
 import { append } from '../../lang/append.ts'
@@ -7,7 +7,7 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Draft, Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 
-/** An attachment is no call of the driver here: what has to come before it holds it. */
+/** Not for a detach, which calls no driver on this node: the operations that come first are held back. */
 export function deadDriverObstacle(context: PlanContext, { kind, volume }: Draft): Obstacle | undefined {
   const driver = volume?.driver
   if (kind === 'DetachVolume' || driver === undefined) return undefined
@@ -19,8 +19,8 @@ export function deadDriverObstacle(context: PlanContext, { kind, volume }: Draft
   if (dead === undefined) return undefined
   return {
     code: 'OutageSuspected',
-    message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${driver} are dead at once: its backend seems to be down`,
-    hint: `Bring the backend back and plan again; if it is gone for good, give --accept-outage ${gonePods}.`,
+    message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${driver} are dead at the same time: its backend seems to be down`,
+    hint: `If the backend is gone for good, give --accept-outage ${gonePods}.`,
   }
 }
 
@@ -30,14 +30,14 @@ interface DriverMount {
   readonly dev: string
 }
 
-/** One alone may be the volume's own trouble. */
+/** A single dead mount may be a fault of that volume alone. */
 function areAllDead(mounts: readonly DriverMount[]): boolean {
   return mounts.length > 1 && mounts.every(({ dead }) => dead)
 }
 
 /**
- * Every pod's mount of a driver, and every staged one that no pod's mount shows: one volume, staged and published, is
- * one mount, since a single daemon that died is no outage (O19).
+ * Every pod's mount of a driver, and every staged mount without a pod's mount on its device. A volume that is staged and published
+ * counts as one mount, since a single daemon that died is no outage (O19).
  */
 const mountsByDriver = onceFor(({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> => {
   const byDriver = new Map<string, DriverMount[]>()

@@ -1,4 +1,4 @@
-/** What stands in the way of undoing a device, whatever its kind (S4, S26, S30). */
+/** What blocks unstaging, unmapping or detaching a device of any plugin (S4, S26, S30). */
 
 import { allowsSeveralNodes } from '../../desired/access-modes.ts'
 import type { Handle } from '../../desired/attached-elsewhere.ts'
@@ -14,8 +14,8 @@ import { missingPodsDirectory } from '../pods/pods-directory.ts'
 import { nodesWith } from './other-nodes.ts'
 
 /**
- * S4: a volume of an existing pod that could not be resolved may be any of the staged ones that it could be; so may one
- * that is lost. S30: a volume that is attached elsewhere against its access mode is left as it is.
+ * S4: a volume of an existing pod that could not be resolved or identified may be this one. S30: a volume that is attached
+ * to another node, which its access mode does not allow, is left as it is.
  *
  * @param plugin of the volume whose device it is
  * @param identity of a CSI volume, where it is known
@@ -29,7 +29,7 @@ export function deviceObstacle(
 ): Obstacle | undefined {
   const unknown =
     unresolvedObstacle(context.desired.unresolved, { plugin, driver: identity?.driver }) ??
-    untoldObstacle(context, identity?.driver) ??
+    unidentifiedObstacle(context, identity?.driver) ??
     unseenPods(context) ??
     unknownLinks(context.inputs)[0]?.obstacle
   if (unknown !== undefined) return unknown
@@ -38,18 +38,18 @@ export function deviceObstacle(
   if (elsewhere.length === 0) return undefined
   return {
     code: 'TwoWriters',
-    message: `it is also attached to ${elsewhere.join(', ')}, against its access mode`,
-    hint: 'Find out which node may have it before anything is undone here.',
+    message: `the volume is also attached to ${elsewhere.join(', ')}, which its access mode does not allow`,
+    hint: 'Find out which node is to keep the volume before anything is unmounted or detached here.',
   }
 }
 
-/** Other nodes that have an attachment of the volume, and may not. */
+/** Other nodes that have an attachment of the volume, if its access mode does not allow that. */
 function handleElsewhere({ objects }: PlanContext, identity: Handle): readonly string[] {
   const elsewhere = objects.attachedElsewhere(identity)
   return objects.persistentVolumesOf(identity).some(allowsSeveralNodes) ? [] : elsewhere
 }
 
-/** The same of plugins whose attachments stand in the status of Nodes alone. */
+/** The same for plugins whose attachments only the status of Nodes lists. */
 function namesElsewhere(context: PlanContext, plugin: string, directory: string | undefined): readonly string[] {
   const { api } = context.inputs.snapshot
   if (api?.elsewhere === undefined || directory === undefined) return []
@@ -59,38 +59,38 @@ function namesElsewhere(context: PlanContext, plugin: string, directory: string 
 }
 
 /**
- * S9, S21: a pod that must not be disturbed has a volume that nothing tells, or may be there without being seen.
+ * S9, S21: a pod that must not be disturbed has a volume that could not be identified, or may run without being seen.
  * @param driver of a CSI volume; undefined for other plugins
  */
-function untoldObstacle({ users, inputs }: PlanContext, driver: string | undefined): Obstacle | undefined {
+function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | undefined): Obstacle | undefined {
   if (inputs.snapshot.processes === undefined) {
     return {
       code: 'MayBeInUse',
-      message: 'the process table was not read: a pod that has no directory here any more may run on it',
-      hint: 'Read it as root; then plan again.',
+      message: 'the process table was not read: a running pod whose directory is gone may use the volume',
+      hint: 'Run volctl, or take the snapshot, as root; then plan again.',
     }
   }
-  const untold = users.unknown.find(({ of }) => {
+  const unidentified = users.unidentified.find(({ of }) => {
     if (of === 'any') return true
     return driver !== undefined && (of === 'csi' || of.driver === driver)
   })
-  if (untold === undefined) return undefined
-  const { pod, what } = untold
+  if (unidentified === undefined) return undefined
+  const { pod, what } = unidentified
   if (pod.why?.code === 'UnknownPodProcess') {
     return {
       code: 'UnknownPodProcess',
-      message: `a process of pod ${pod.uid} runs here, and nothing on this node knows the pod: it may use this volume`,
+      message: `a process of pod ${pod.uid} runs here, but nothing on this node knows the pod; the process may use this volume`,
       hint: foreignHint(pod.uid),
     }
   }
   return {
     code: 'MayBeInUse',
-    message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has a volume that cannot be told (${what}): this may be it`,
-    hint: 'Stop the containers of that pod, or restore what is lost; then plan again.',
+    message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has volumes that could not be identified (${what}); this may be one of them`,
+    hint: 'Stop the containers of that pod, or restore what is missing; then plan again.',
   }
 }
 
-/** S21: without the directory of the pods any pod may have left something of any volume. */
+/** S21: without the directory of pods, any pod may use any volume. */
 function unseenPods({ inputs }: PlanContext): Obstacle | undefined {
   const missing = missingPodsDirectory(inputs)
   return missing && { code: 'MayBeInUse', message: missing.message, hint: missing.hint }
@@ -98,7 +98,7 @@ function unseenPods({ inputs }: PlanContext): Obstacle | undefined {
 
 /**
  * @param unresolved by the kubelet's rule, or by the controller's, which counts unused volumes too (R708)
- * @param device of what is to be undone
+ * @param device whose unstaging, unmapping or detaching is asked about
  */
 export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: DeviceKind): Obstacle | undefined {
   const unknown = unresolved.find((each) => mayBeOne(each.mayBe, device))
@@ -106,12 +106,12 @@ export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], devi
   const { podVolumeName, pod, message } = unknown
   return {
     code: 'UnresolvedVolume',
-    message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}), and this may be it`,
+    message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}); this may be that volume`,
     hint: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
   }
 }
 
-/** S26: what has to come first will not be done. */
+/** S26: an operation that has to come first is blocked. */
 export function predecessorObstacle(after: readonly Draft[]): Obstacle | undefined {
   const stuck = after.find((draft) => draft.blocked !== undefined)
   if (stuck === undefined) return undefined
@@ -119,6 +119,6 @@ export function predecessorObstacle(after: readonly Draft[]): Obstacle | undefin
   return {
     code: 'PredecessorBlocked',
     message: `${stuck.kind} of ${what}${stuck.pod === undefined ? '' : ` of pod ${stuck.pod.uid}`} is blocked (${stuck.blocked?.code})`,
-    hint: 'Lift that one first.',
+    hint: `Resolve ${stuck.kind} of ${what} first.`,
   }
 }

@@ -1,7 +1,7 @@
 /** Does a living pod need the device behind a global directory of iSCSI, FC or a flexVolume driver (S5, R815, R817)? */
 import { baseName } from '../../actual/tree.ts'
-import { deviceSourceOf, isDeviceOf } from '../../desired/device-source.ts'
 import type { VolumeSpec } from '../../desired/volume-spec.ts'
+import { isDeviceOf } from '../../devices/whose-device.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { escapeQualifiedName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -9,21 +9,21 @@ import { isLiving } from '../pods/volume-users.ts'
 
 /**
  * By name: a pod wants exactly this target and LUN, WWN and LUN, WWID or flexVolume; or in doubt: a living pod has a
- * volume of the plugin of which nobody can say what it is. What is mounted is judged by device, by `referencesTo`.
+ * volume of the plugin that could not be identified. Mounts are judged by device, in `referencesTo`.
  *
  * @param name of the global directory
  * @param mounted whether anything is mounted on it, so that its pods' mounts can be recognised
  */
 export function isDeviceWanted(context: PlanContext, plugin: string, name: string, mounted: boolean): boolean {
   const wanted = wantedOf(context, plugin)
-  if (wanted.volumes.some((volume) => isDeviceOf(deviceSourceOf(volume), plugin, name))) return true
+  if (wanted.volumes.some((volume) => isDeviceOf(volume, plugin, name))) return true
   return context.classes.all.some(
-    (pod) => isLiving(pod) && hasUnknownVolume(context, wanted, pod.uid, { plugin, name, mounted }),
+    (pod) => isLiving(pod) && hasUnidentifiedVolume(context, wanted, pod.uid, { plugin, name, mounted }),
   )
 }
 
 interface Wanted {
-  /** Those that can't be used as their pods ask count as well (S4). */
+  /** With those that cannot be used as their pods ask (S4). */
   readonly volumes: readonly VolumeSpec[]
   /** "pod UID/spec name" of each. */
   readonly keys: ReadonlySet<string>
@@ -31,7 +31,7 @@ interface Wanted {
 
 const NOTHING: Wanted = { volumes: [], keys: new Set() }
 
-/** Worked out once, for there may be hundreds of global directories. */
+/** Computed once, since there may be hundreds of global directories. */
 const wantedByPlugin = onceFor(({ desired }: PlanContext): ReadonlyMap<string, Wanted> => {
   const known = desired.unresolved.flatMap(({ podUid, mayBe }) =>
     mayBe.of === 'itself' ? [{ ...mayBe.volume, podUid }] : [],
@@ -56,7 +56,7 @@ interface GlobalDirectory {
   readonly mounted: boolean
 }
 
-function hasUnknownVolume(
+function hasUnidentifiedVolume(
   { inputs }: PlanContext,
   { keys }: Wanted,
   podUid: string,
@@ -64,7 +64,7 @@ function hasUnknownVolume(
 ): boolean {
   return inputs.tree.children(`pods/${podUid}/volumes/${escapeQualifiedName(plugin)}`).some((directory) => {
     const specName = baseName(directory.path)
-    // A flexVolume's global directory bears the same name as the pod's.
+    // A flexVolume's global directory has the same name as the pod's.
     if (specName === name) return true
     if (keys.has(`${podUid}/${specName}`)) return false
     return !mounted || inputs.at(directory.path).length === 0

@@ -1,10 +1,10 @@
-/** Which kubelets volctl was tried with. */
+/** Which versions of the kubelet volctl was tested with. */
 import type { Node } from '../../model/objects.ts'
 
 /**
  * Minor versions of Kubernetes 1. The rules were read from 1.36.2; whole nodes were brought up and taken down beside kubelets of
  * 1.33.13 and 1.36.2 (O39), and nothing of what volctl relies on changed between these. Older ones keep directories and state
- * elsewhere (C11, R480), newer ones nobody has seen.
+ * elsewhere (C11, R480); newer ones were never tested.
  */
 export const TESTED_MINORS = { first: 33, last: 36 } as const
 
@@ -14,7 +14,7 @@ export interface KubeletVersion {
   readonly minor: number
 }
 
-/** What the Node says of its kubelet; undefined: nothing, or no version. */
+/** The kubelet's version in the Node's status; undefined if there is none, or it is no version. */
 export function kubeletVersion(node: Node | null | undefined): KubeletVersion | undefined {
   const text = node?.status?.nodeInfo?.kubeletVersion
   const found = /^v?(\d+)\.(\d+)/.exec(text ?? '')

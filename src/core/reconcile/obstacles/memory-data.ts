@@ -9,12 +9,12 @@ import { allowedFsTypes } from '../../plugins/teardown-family.ts'
 import type { PlanContext } from '../context/context.ts'
 import { DELETE_DATA } from '../context/hints.ts'
 
-/** What is in a mount cannot be counted without entering it. */
+/** Files in a mount cannot be counted without entering the mount. */
 export const UNCOUNTED = { files: 0, bytes: 0, counted: false } as const
 
 /**
- * Mounts of these sub-paths with which an emptyDir in memory may end: no mount outside the pod's own directories shows
- * it, as one does of a hostPath in /run. A volume that the kubelet wrapped (secret, projected) is no emptyDir (P22).
+ * Mounts of these sub-paths that may be the last ones of an emptyDir in memory: no mount outside the pod's own directories shows
+ * its file system, unlike that of a hostPath in /run. A volume that the kubelet wraps (secret, projected) is no emptyDir (P22).
  */
 export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: SubPaths | undefined): MountInfo[] {
   if (subPaths === undefined) return []
@@ -30,16 +30,16 @@ export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: 
   return layers.filter(({ dev }) => ending.has(dev))
 }
 
-/** What an atomic writer wrote is no emptyDir's, whatever has become of its volume's directory (P25). */
+/** What the kubelet's atomic writer wrote belongs to no emptyDir, even if the volume's directory is gone (P28). */
 function isOfGeneration(root: string): boolean {
   return isGeneration(root.split('/')[1] ?? '')
 }
 
-/** @param layers what goes, of one file system in memory */
+/** @param layers the mounts to be removed, of one file system in memory */
 export function memoryObstacle(volumeName: string, layers: readonly MountInfo[]): Obstacle {
   return {
     code: 'DeletesData',
-    message: `the ${layers.at(-1)?.fsType} of emptyDir ${volumeName} may hold data, which is gone once it is unmounted`,
+    message: `the ${layers.at(-1)?.fsType} of emptyDir ${volumeName} may hold data, which is lost when it is unmounted`,
     hint: DELETE_DATA,
   }
 }

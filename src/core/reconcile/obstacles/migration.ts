@@ -1,4 +1,4 @@
-/** In-tree disks that this kubelet mounts by itself, since it is too old to leave them to CSI drivers (R150). */
+/** In-tree volumes that this kubelet mounts by itself, since it is too old to migrate their plugin to CSI (R150). */
 
 import type { ApiObjects } from '../../desired/api-objects.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
@@ -6,7 +6,7 @@ import type { InTreeSources } from '../../model/objects.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { kubeletVersion, TESTED_MINORS } from './kubelet-version.ts'
 
-/** By source; CSINode lists the plugins that its kubelet migrates. */
+/** The plugin of each source, as CSINode lists the plugins that the kubelet migrates. */
 const PLUGINS: Readonly<Record<keyof InTreeSources, string>> = {
   awsElasticBlockStore: 'kubernetes.io/aws-ebs',
   gcePersistentDisk: 'kubernetes.io/gce-pd',
@@ -20,8 +20,8 @@ const PLUGINS: Readonly<Record<keyof InTreeSources, string>> = {
 const ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins'
 
 /**
- * The in-tree plugin of a wanted volume that volctl takes for a CSI volume and this node's kubelet does not; undefined: there is
- * none. Kubelets of the tested versions migrate all, whatever CSINode says; where an old one lists nothing, nothing is shown.
+ * The in-tree plugin of a wanted volume that volctl takes for a CSI volume and this node's kubelet does not; undefined if the
+ * kubelet does, too. Kubelets of the tested versions migrate all plugins, whatever CSINode lists.
  */
 export function notMigrated(
   {
@@ -42,7 +42,7 @@ export function migratesAll(snapshot: NodeSnapshot): boolean {
 function migrates({ api }: NodeSnapshot, plugin: string): boolean {
   const listed = api?.csiNode?.metadata.annotations?.[ANNOTATION]
   if (listed !== undefined) return listed.split(',').some((each) => each.trim() === plugin)
-  // Without a CSINode, or its annotation, only the version tells.
+  // Without a CSINode, or its annotation, only the version shows it.
   const version = kubeletVersion(api?.node)
   return version === undefined || version.major > 1 || version.minor >= TESTED_MINORS.first
 }

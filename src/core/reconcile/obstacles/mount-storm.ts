@@ -1,4 +1,4 @@
-/** Mounts that mount propagation has copied into each other until there are thousands. */
+/** Mounts that mount propagation copied into each other, thousands of times. */
 import { defined } from '../../lang/defined.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Findings } from '../../plan/draft.ts'
@@ -7,7 +7,7 @@ import type { PlanContext } from '../context/context.ts'
 /** No volume is mounted so often below one pod: each of its containers has a few sub-paths at most. */
 const MANY = 1000
 
-/** Names the directory in which one mount lies over and over. Nothing is unmounted there: the copies are foreign (S18). */
+/** Names the directory with the copies of one mount. Nothing is unmounted there: the copies are foreign (S18). */
 export function reportMountStorms({ inputs }: PlanContext, findings: Findings): void {
   for (const uid of inputs.podsWithMounts()) reportStorm(inputs.podMounts(uid), findings, uid)
   reportStorm(inputs.pluginMounts(), findings)
@@ -25,9 +25,9 @@ function reportStorm(mounts: readonly MountInfo[], findings: Findings, pod?: str
     findings.problem(
       'error',
       'MountStorm',
-      `${copies.length} mounts of one directory (${fsType} ${source}) lie at and below ${mountPoint}: mount propagation copies them into each other`,
+      `${copies.length} mounts of one directory (${fsType} ${source}) are at and below ${mountPoint}: mount propagation copies them into each other`,
       { ...defined({ pod }), path: mountPoint },
-      `End what mounts it into itself (a container with mountPropagation: Bidirectional, most often); then umount -R ${mountPoint}.`,
+      `Stop what mounts the directory into itself (most often a container with mountPropagation: Bidirectional); then umount -R ${mountPoint}.`,
     )
   }
 }

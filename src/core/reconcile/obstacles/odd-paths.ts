@@ -1,4 +1,4 @@
-/** Paths made of names that would lead elsewhere: what the API, or whoever writes below the root directory, calls things. */
+/** Paths with names, from the API or from below the root directory, that would lead elsewhere. */
 import { isPlainPath } from '../../files/path-name.ts'
 import type { Draft, Obstacle } from '../../plan/draft.ts'
 
@@ -8,7 +8,7 @@ export function oddPathObstacle({ paths, steps }: Draft): Obstacle | undefined {
   if (odd === undefined) return undefined
   return {
     code: 'InvalidPath',
-    message: `a path of this operation would lead elsewhere: ${JSON.stringify(odd)}`,
+    message: `a name in a path of this operation would lead elsewhere: ${JSON.stringify(odd)}`,
     hint: 'Look at the names in the pod, its volumes and its annotations.',
   }
 }

@@ -19,19 +19,19 @@ export interface SharedVolume {
 
 export interface ElsewhereNode {
   readonly name: string
-  /** RFC 3339: when its attachment was asked for. */
+  /** RFC 3339: when its VolumeAttachment was created. */
   readonly since?: string
-  /** That attachment, where there is one. */
+  /** That VolumeAttachment, where there is one. */
   readonly attachment?: VolumeAttachment
   /** Undefined: not known. */
   readonly pods: readonly PodElsewhere[] | undefined
-  /** Why they are not known. */
+  /** Why its pods are not known. */
   readonly problem?: string
 }
 
 type Source = Pick<PlanContext, 'objects' | 'inputs'>
 
-/** Sorted by name; empty where there is none, or where nobody can tell (`knowsOtherNodes`). */
+/** Sorted by name; empty where no other node has the volume, or where that is not known (`knowsOtherNodes`). */
 export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): readonly ElsewhereNode[] {
   const asked = inputs.snapshot.api?.elsewhere
   return nodeNames(objects, asked, volume).map((name) => {
@@ -59,7 +59,7 @@ function usesClaimOf({ namespace, claims }: PodElsewhere, volume: PersistentVolu
   return claim?.name !== undefined && (claim.namespace || 'default') === namespace && claims.includes(claim.name)
 }
 
-/** `node-2 since 2026-…, where pod default/old uses it`, each node. */
+/** `node-2 since 2026-…, where pod default/old uses it`, for each node. */
 export function describeNodes(nodes: readonly ElsewhereNode[]): string {
   return nodes.map(describeNode).join('; ')
 }
@@ -81,19 +81,19 @@ function stateOf({ phase, deletionTimestamp }: PodElsewhere): string {
   return phase === undefined || phase === 'Running' ? '' : ` (${phase})`
 }
 
-/** What to do about it, from here. */
+/** The next step to free the volume on the first of these nodes. */
 export function freeHint([first]: readonly ElsewhereNode[]): string {
   if (first === undefined) return ''
   const { name, pods } = first
   if (pods === undefined) {
     const command = isPlainWord(name) ? ` (kubectl get pods -A --field-selector spec.nodeName=${name})` : ''
-    return `See which pods of ${name} use it${command} and end them; the controller detaches it then.`
+    return `Find out which pods on ${name} use the volume${command}, and delete them; the attach/detach controller then detaches the volume.`
   }
   const [pod] = pods
   if (pod !== undefined) {
     const isPlain = isPlainWord(pod.namespace) && isPlainWord(pod.name)
     const command = isPlain ? ` (kubectl delete pod -n ${pod.namespace} ${pod.name})` : ''
-    return `End pod ${namespacedName(pod)} there${command}; the controller then detaches the volume from ${name}, and attaches it where it is wanted.`
+    return `Delete pod ${namespacedName(pod)} there${command}; the attach/detach controller then detaches the volume from ${name}, and attaches it where a pod wants it.`
   }
-  return `See whether ${name} still has it mounted (volctl plan there); the controller detaches it once that kubelet no longer reports it in use. A node that is surely off is tainted node.kubernetes.io/out-of-service.`
+  return `Check whether ${name} still has the volume mounted (volctl plan there); the attach/detach controller detaches it once that kubelet no longer reports it in use. If that node is certainly powered off, taint it node.kubernetes.io/out-of-service.`
 }

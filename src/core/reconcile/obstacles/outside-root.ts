@@ -1,6 +1,6 @@
 /**
- * Volumes that are set up elsewhere than below the root directory (S8): staged or published below the place that it had
- * before it was moved, by a second kubelet, below a link. Nothing here decides on them, so that they are in use.
+ * Volumes that are set up outside the root directory (S8): staged or published below its former path, by a second kubelet, or
+ * below a link. No phase decides on them, so they count as in use.
  */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { isWithin } from '../../files/path-within.ts'
@@ -17,13 +17,13 @@ interface Found {
   readonly shape: VolumeShape
 }
 
-/** By the hash of the handle, and by every name. Few mounts outside have such a path. */
+/** By the hash of the handle, and by every name. Few mounts outside the root directory have such a path. */
 interface Index {
   readonly byKey: ReadonlyMap<string, readonly Found[]>
   readonly byName: ReadonlyMap<string, readonly Found[]>
 }
 
-/** What is mounted outside the root directory under a name of this volume's, if anything is. */
+/** Blocks if anything is mounted outside the root directory under a path of this volume. */
 export function elsewhereObstacle(inputs: ActualInputs, sought: SoughtVolume): Obstacle | undefined {
   const { byKey, byName } = indexOf(inputs)
   if (byKey.size === 0 && byName.size === 0) return undefined
@@ -35,13 +35,13 @@ export function elsewhereObstacle(inputs: ActualInputs, sought: SoughtVolume): O
   return (
     found && {
       code: 'HeldBy',
-      message: `${found.path} is mounted outside of the root directory ${inputs.rootDir}, and its path is that of this volume`,
-      hint: `Find out who set it up, maybe a kubelet whose root directory was elsewhere (findmnt ${found.path}); undo it there, then plan again.`,
+      message: `${found.path}, outside the root directory ${inputs.rootDir}, is a mount that has this volume's name`,
+      hint: `Find out who mounted it, maybe a kubelet with another root directory (findmnt ${found.path}); unmount it there, then plan again.`,
     }
   )
 }
 
-/** A copy by propagation, as where the root directory is shared with a container's, is judged with its original (R032). */
+/** A copy by mount propagation, such as one in a container that shares the root directory, is judged with its original (R032). */
 function goesWithRoot(inputs: ActualInputs, mount: MountInfo): boolean {
   return inputs.devices.leadersOf(mount).some(({ mountPoint }) => isWithin(inputs.plain(mountPoint), inputs.rootDir))
 }
@@ -51,7 +51,7 @@ const indexOf = onceFor((inputs: ActualInputs): Index => {
   const byName = new Map<string, Found[]>()
   const below = `${inputs.rootDir}/`
   for (const mount of inputs.mounts.under('/')) {
-    // Of a hundred thousand nearly all are the kubelet's own.
+    // Nearly all of a hundred thousand mounts are below the root directory.
     if (mount.mountPoint.startsWith(below)) continue
     const path = inputs.plain(mount.mountPoint)
     const shape = shapeOf(path)

@@ -1,8 +1,7 @@
-/** Attachable volumes that are mounted or mapped on this node, whoever has them: what must be attached here (O7, S30). */
-
-import { globalMounts } from '../../actual/global-mounts.ts'
+/** Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30). */
 import type { Handle } from '../../desired/attached-elsewhere.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { globalMounts } from '../../devices/global-mounts.ts'
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import {
@@ -19,18 +18,18 @@ import type { PlanContext } from '../context/context.ts'
 
 export interface PresentVolume {
   readonly uniqueName: string
-  /** The spec name, or of a staging directory its key. */
+  /** The spec name; for a staging directory its key. */
   readonly name: string
-  /** Absolute: where it is mounted or mapped. */
+  /** Absolute: where the volume is mounted or mapped. */
   readonly path: string
-  /** UIDs of the pods that have it; empty: it is only staged. */
+  /** UIDs of the pods that have the volume; empty: it is only staged. */
   readonly pods: readonly string[]
-  /** CSI only: others have no VolumeAttachment. */
+  /** CSI only: volumes of other plugins have no VolumeAttachment. */
   readonly identity?: Handle
   readonly persistentVolume?: PersistentVolume
 }
 
-/** One entry for each unique name, pods' own places first. */
+/** One entry for each unique name, with a pod's own path if there is one. */
 export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
   const found = new Map<string, PresentVolume>()
   const note = (volume: PresentVolume): void => {
@@ -57,11 +56,11 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
   return [...found.values()]
 }
 
-/** The name under which a wanted volume stands in the node's status; undefined: it is not attached, or nobody can tell. */
+/** The name under which the node's status lists a wanted volume; undefined: the volume is never attached, or that is not known. */
 export function attachableName({ inputs }: PlanContext, volume: VolumeToMount): string | undefined {
   const { attachability, uniqueName, plugin, specName } = volume
   if (attachability === 'attachable') return uniqueName
-  // Only a driver that attaches is asked to mount a device of its own (P87).
+  // Only a flexVolume driver that attaches is called to mount a device (P87).
   const global = pluginNamed(plugin) === flexVolume ? flexVolume.globalPath(volume) : undefined
   return global !== undefined && inputs.at(global).length > 0 ? uniqueVolumeName(plugin, specName) : undefined
 }
@@ -70,7 +69,7 @@ function isThere({ inputs }: PlanContext, volume: VolumeToMount): boolean {
   return pluginNamed(volume.plugin).evidence(inputs, volume).state === 'mounted'
 }
 
-/** What a pod's state file names and is mounted, also of pods that are gone. */
+/** Mounted volumes that a state file in a pod's directory names, also of pods that are gone. */
 function recorded(context: PlanContext): PresentVolume[] {
   return context.onDisk.all.flatMap(({ path, volume }) => {
     const [top, uid, volumes, , name] = path.split('/')
@@ -100,7 +99,7 @@ function mapped(context: PlanContext): PresentVolume[] {
   })
 }
 
-/** Global mounts of other plugins, where a PersistentVolume tells under which name the Node has it. */
+/** Global mounts of other plugins, where a PersistentVolume gives the name under which the Node lists the volume. */
 function global({ inputs }: PlanContext): PresentVolume[] {
   const { api } = inputs.snapshot
   if (api === undefined || statusVolumes(api).length === 0) return []
@@ -133,7 +132,7 @@ function csiVolume(
   ]
 }
 
-/** Without its CSIDriver nobody can tell whether it is one that attaches (S3). */
+/** Without the CSIDriver object it is not known whether the driver attaches volumes (S3). */
 function isAttached({ inputs }: PlanContext, driver: string): boolean {
   const object = inputs.snapshot.api?.csiDrivers.find((each) => each.metadata.name === driver)
   return object !== undefined && object.spec.attachRequired !== false

@@ -1,14 +1,16 @@
-/** A name that --pod or --volume gives and nothing bears: a slip of the pen looks like a node that is in order. */
+/** Names given with --pod, --volume and the like that match nothing: after a typo a broken node would look healthy. */
 import { baseName } from '../../actual/tree.ts'
 import { namedUids } from '../../desired/pods.ts'
 import type { Findings } from '../../plan/draft.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
+import { namespacedName, podNameAndUid } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
 import { namesOf } from '../context/filter-operations.ts'
 import { knownPods } from '../pods/known-pods.ts'
+import { namedPods } from '../pods/named-pods.ts'
 
 export function reportUnmatchedNames(context: PlanContext, findings: Findings): void {
-  const { pods = [], volumes = [], devices = {}, foreignPods = [] } = context.options
+  const { pods = [], namespaces = [], volumes = [], devices = {}, foreignPods = [] } = context.options
+  const { ambiguous } = namedPods(context.options, context.classes)
   const warn = (
     flag: string,
     given: readonly string[],
@@ -19,25 +21,39 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
     if (given.length === 0) return
     const names = known()
     for (const each of given.filter((name) => !names.has(name))) {
-      const message = `--${flag} ${each}: no ${noun} on this node is called so`
+      const message = `--${flag} ${each} matches no ${noun} on this node`
       findings.problem('warning', 'NothingNamed', message, {}, hint)
     }
   }
-  warn('pod', pods, () => namesOfPods(context), POD_HINT)
+  for (const { given, pods: called } of ambiguous) {
+    const names = called.map(({ ref }) => podNameAndUid(ref)).join(', ')
+    findings.problem('warning', 'AmbiguousName', `--pod ${given} matches ${called.length} pods: ${names}`, {}, ONE_HINT)
+  }
+  const others = pods.filter((each) => !ambiguous.some(({ given }) => given === each))
+  warn('pod', others, () => namesOfPods(context), POD_HINT)
+  warn('namespace', namespaces, () => namespacesOfPods(context), NAMESPACE_HINT, 'pod')
   for (const uid of foreignPods.filter((each) => !namesProcess(context, each))) {
-    const message = `--foreign-pod ${uid}: no process of such a pod runs here`
-    findings.problem('warning', 'NothingNamed', message, {}, 'Give the UID as the plan shows it.')
+    const message = `--foreign-pod ${uid} matches no process on this node`
+    findings.problem(
+      'warning',
+      'NothingNamed',
+      message,
+      {},
+      'Give the UID as the plan shows it, or leave out the flag.',
+    )
   }
   warn('volume', volumes, () => namesOfVolumes(context, findings), VOLUME_HINT)
   warn('device', Object.keys(devices), () => namesOfVolumes(context, findings), DEVICE_HINT, 'volume')
 }
 
-const DEVICE_HINT = 'Give the volume as the VOLUME column of the plan has it, or its PersistentVolume.'
-const POD_HINT = 'Give NAMESPACE/NAME or the UID; volctl explain finds a pod by less.'
+const DEVICE_HINT = 'Give the name in the VOLUME column of the plan, or the PersistentVolume.'
+const ONE_HINT = 'Give NAMESPACE/NAME or the whole UID.'
+const POD_HINT = 'Give the name, NAMESPACE/NAME, or the UID from the POD column of the plan.'
+const NAMESPACE_HINT = 'Look at the POD column of the plan: the namespace of a deleted pod may not be known any more.'
 const VOLUME_HINT =
-  'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain finds it by less.'
+  'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.'
 
-/** Of a pod that this node knows it is said that it is not foreign. */
+/** A pod that this node knows counts as a match: the report says that the pod is not foreign (NotForeign). */
 function namesProcess({ inputs }: PlanContext, uid: string): boolean {
   return (inputs.snapshot.processes ?? []).includes(uid) || knownPods(inputs).has(uid)
 }
@@ -50,6 +66,10 @@ function namesOfPods({ classes }: PlanContext): ReadonlySet<string> {
       ...(ref.name === undefined ? [] : [namespacedName(ref)]),
     ]),
   )
+}
+
+function namespacesOfPods({ classes }: PlanContext): ReadonlySet<string> {
+  return new Set(classes.all.flatMap(({ ref }) => (ref.name === undefined ? [] : (ref.namespace ?? 'default'))))
 }
 
 function namesOfVolumes({ desired, inputs, classes }: PlanContext, findings: Findings): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 /**
- * What there is of an attached CSI volume on this node, beside what living pods have: by its state files, by the staging
- * directory that its handle makes, and by the name of its PersistentVolume, under which a volume whose records are lost
- * is still mounted (S21, O5, O7, O22). The name may belong to another volume by now (S17): then this errs on the safe side.
+ * What this node has of an attached CSI volume, besides what living pods have: by its state files, by the staging directory of
+ * its handle, and by the name of its PersistentVolume, under which a volume whose records are lost is still mounted (S21, O5, O7,
+ * O22). The name may belong to another volume by now (S17): then a trace too many is found, which is safe.
  */
 
 import type { BlockVolume } from '../../actual/block-volume.ts'
@@ -15,7 +15,7 @@ import { isLiving } from '../pods/volume-users.ts'
 /** One thing on disk or in the mount table, relative to the root directory. */
 export interface VolumeTrace {
   readonly path: string
-  /** Paths of which an operation that takes it away has one. */
+  /** An operation that removes the trace has one of these paths. */
   readonly within: readonly string[]
 }
 
@@ -53,8 +53,8 @@ export class VolumeTraces {
   #ofHandle({ driver, handle }: CsiIdentity): VolumeTrace[] {
     const { onDisk } = this.#context
     return [
-      ...onDisk.of(csiUniqueName(driver, handle)).map(({ path }) => only(`${path}/vol_data.json`)),
-      ...(this.#staged.get(csiGlobalDir(driver, handle)) ?? []).map(({ target }) => only(target)),
+      ...onDisk.of(csiUniqueName(driver, handle)).map(({ path }) => traceAt(`${path}/vol_data.json`)),
+      ...(this.#staged.get(csiGlobalDir(driver, handle)) ?? []).map(({ target }) => traceAt(target)),
     ]
   }
 
@@ -62,9 +62,9 @@ export class VolumeTraces {
     const mayBe = ({ stateFile }: { readonly stateFile: StateFile | undefined }): boolean =>
       !namesAnother(stateFile, identity)
     return [
-      ...(this.#byName.get(name) ?? []).filter(mayBe).map(({ path }) => only(path)),
+      ...(this.#byName.get(name) ?? []).filter(mayBe).map(({ path }) => traceAt(path)),
       ...(this.#blocks.get(name) ?? []).filter(mayBe).flatMap((block) => this.#ofBlock(block)),
-      ...(this.#stagedByName.get(name) ?? []).filter(mayBe).map(({ target }) => only(target)),
+      ...(this.#stagedByName.get(name) ?? []).filter(mayBe).map(({ target }) => traceAt(target)),
     ]
   }
 
@@ -85,11 +85,11 @@ export class VolumeTraces {
   }
 }
 
-function only(path: string): VolumeTrace {
+function traceAt(path: string): VolumeTrace {
   return { path, within: [path] }
 }
 
-/** An empty directory alone is what a driver without staging leaves (R025). */
+/** A driver without staging leaves an empty directory: that alone is no trace (R025). */
 function isStaged({ layers, foreign, stateFile }: PlanContext['staged'][number]): boolean {
   return layers.length > 0 || foreign.length > 0 || stateFile !== undefined
 }

@@ -1,4 +1,4 @@
-/** Guards that refuse a plan as a whole (S29), or its apply (S34); of S1 see refuse-identity.ts. */
+/** Guards that refuse a plan as a whole (S29), or its apply (S34). The guard of S1 is in refuse-identity.ts. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
@@ -6,7 +6,7 @@ import type { Witnesses } from './witnesses.ts'
 
 const CLOCK_MARGIN_SECONDS = 600
 
-/** S29: does the API look as if it had forgotten pods. Lifted by repeating the number of pods that are gone. */
+/** S29: does the API server seem to have lost or rolled back pods? Lifted by --accept-outage with the number of gone pods. */
 export function refuseOutage(
   inputs: ActualInputs,
   classes: PodClasses,
@@ -22,27 +22,27 @@ export function refuseOutage(
     rule: 'S29',
     code: 'OutageSuspected',
     message: suspicion,
-    hint: `If these ${gonePods.length} pods are really gone, give --accept-outage ${gonePods.length}.`,
+    hint: `If the ${gonePods.length} pods that the API does not list were really deleted, give --accept-outage ${gonePods.length}.`,
   }
 }
 
 /**
- * S34: whoever stands between could say that pods are gone. A plan says so in its header and goes on, since it changes
- * nothing; an apply is refused.
+ * S34: an attacker on the network path could answer that pods were deleted. A plan says so in its header and goes on, since it
+ * changes nothing; an apply is refused.
  */
 export function refuseInsecureApi(api: PlanInputs['api'], options: PlanOptions): Refusal | undefined {
   const { server, insecure, secondLookInsecure } = api
   const why = insecure ?? secondLookInsecure
   if (why === undefined || options.acceptInsecureApi === true) return undefined
-  const asked = insecure === undefined ? `${server}, asked with the kubelet's own credential,` : server
+  const connection = insecure === undefined ? `${server} (with the kubelet's own credential)` : server
   return {
     rule: 'S34',
     code: 'InsecureApi',
     message:
       why === 'PlainHttp'
-        ? `${asked} is asked over plain http: anybody between could read the credential, and answer in its place`
-        : `${asked} is not verified (insecure-skip-tls-verify): anybody between could answer in its place`,
-    hint: 'Let the kubeconfig name https and the certificate-authority; or, if nobody can be between, give --accept-insecure-api.',
+        ? `the connection to ${connection} is plain http: anyone on the network path could read the credential, and answer in the server's place`
+        : `the connection to ${connection} is not verified (insecure-skip-tls-verify): anyone on the network path could answer in the server's place`,
+    hint: 'Use a kubeconfig with an https server and its certificate-authority; or, if nobody else can be on the network path, give --accept-insecure-api.',
   }
 }
 
@@ -54,10 +54,10 @@ function listsNobody({ snapshot }: ActualInputs, classes: PodClasses, witnesses:
     ...classes.all.map((pod) => pod.uid),
   ])
   const alive = [...known].filter((uid) => witnesses.isAlive(uid))
-  return alive.length === 0 ? undefined : `the API lists no pod of this node, and ${alive.length} live here`
+  return alive.length === 0 ? undefined : `the API lists no pod of this node, but ${alive.length} still run here`
 }
 
-/** A cluster restored from a backup forgets the youngest pods. */
+/** A cluster restored from a backup lacks the newest pods. */
 function youngerThanTheApi(inputs: ActualInputs, gonePods: readonly PodClass[]): string | undefined {
   const newest = newestApiTime(inputs)
   if (newest === undefined) return undefined
@@ -67,7 +67,7 @@ function youngerThanTheApi(inputs: ActualInputs, gonePods: readonly PodClass[]):
       .flatMap((entry) => (entry?.mtime === undefined || entry.mtime <= 0 ? [] : [entry.mtime]))
     const oldest = Math.min(...made)
     if (made.length > 0 && oldest - newest / 1000 > CLOCK_MARGIN_SECONDS) {
-      return `directory pods/${pod.uid} is younger than anything that the API knows of this node (${new Date(newest).toISOString()}): the cluster may have been restored from a backup`
+      return `directory pods/${pod.uid} is newer than anything that the API knows of this node (${new Date(newest).toISOString()}): the cluster may have been restored from a backup`
     }
   }
   return undefined
@@ -87,6 +87,6 @@ function newestApiTime({ snapshot }: ActualInputs): number | undefined {
   ]
     .map((time) => Date.parse(time ?? ''))
     .filter((time) => !Number.isNaN(time))
-  // In this host's clock (S28): directories bear its times.
+  // Directories have times of this host's clock (S28).
   return times.length === 0 ? undefined : Math.max(...times) - (api?.clockSkewMs ?? 0)
 }

@@ -1,8 +1,8 @@
 /**
  * Which pods this node knows, and whose the processes are (S9).
  *
- * A pod is this node's if its API, its disk or its container runtime says so. A process of a pod in a pod, or in a container,
- * is of a kubelet in there, and of one that nobody here knows only a person can say whose it is (--foreign-pod).
+ * A pod belongs to this node if the API, the disk or the container runtime says so. A process in a pod inside a pod or container
+ * belongs to a kubelet that runs in there. If nothing on this node knows the pod, only a person can say whose it is (--foreign-pod).
  */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { baseName } from '../../actual/tree.ts'
@@ -18,7 +18,7 @@ export const knownPods = onceFor((inputs: ActualInputs): ReadonlySet<string> => 
     ...(snapshot.api?.pods ?? []).flatMap(namedUids),
     ...tree.children('pods').map(({ path }) => path.slice('pods/'.length)),
     ...inputs.podsWithMounts(),
-    // Block maps and published devices bear the UID of their pod.
+    // Block maps and published devices are named by the UID of their pod.
     ...tree.descendants('plugins').flatMap(({ path }) => (MAPS.test(path) ? [baseName(path)] : [])),
     ...inputs.pluginMounts().flatMap(({ mountPoint }) => (MAPS.test(mountPoint) ? [baseName(mountPoint)] : [])),
     ...(snapshot.runtime?.pods ?? []).map(({ uid }) => uid),
@@ -27,10 +27,9 @@ export const knownPods = onceFor((inputs: ActualInputs): ReadonlySet<string> => 
 })
 
 /**
- * Pods of this node that have a process: those that /proc shows, nested ones that this node knows all the same, and none
- * that a person has told to be another kubelet's, unless this node knows it.
+ * Pods of this node that have a process: those that /proc shows, without the foreign ones, and nested ones that this node knows.
  *
- * @param foreign of --foreign-pod
+ * @param foreign UIDs of --foreign-pod; without effect for a pod that this node knows
  */
 export function podsWithProcesses(inputs: ActualInputs, foreign: readonly string[]): ReadonlySet<string> {
   const { processes = [], nestedProcesses = [] } = inputs.snapshot
@@ -43,8 +42,8 @@ export function podsWithProcesses(inputs: ActualInputs, foreign: readonly string
   ])
 }
 
-/** How a person finds out whose the processes are, and what to do then. */
+/** How a person finds out whose processes they are, and what to do then. */
 export function foreignHint(uid: string): string {
   const names = [...new Set([uid, uid.replaceAll('-', '_')])].join('|')
-  return `Find them: grep -lE 'pod(${names})' /proc/[0-9]*/cgroup. If they are left over, end them; if another kubelet on this machine has started them, give --foreign-pod ${uid}. Then plan again.`
+  return `Find the processes: grep -lE 'pod(${names})' /proc/[0-9]*/cgroup. If they are left over, kill them; if another kubelet on this machine started them, give --foreign-pod ${uid}. Then plan again.`
 }

@@ -1,8 +1,9 @@
 /**
- * Who is alive, who is gone: the class of every pod UID that the API, the disk, the mount table, the runtime or the
- * process table knows. Everything destructive rests on this page (S3, S9, S10).
+ * Which pods are alive, and which are gone: the class of every pod UID that the API, the disk, the mount table, the runtime or the
+ * process table knows. Everything destructive rests on this file (S3, S9, S10).
  */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import type { ProblemCode } from '../../codes/codes.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { compareText } from '../../lang/compare-text.ts'
@@ -28,8 +29,8 @@ export interface PodClass {
   /** The API's object; for a static pod its mirror. */
   readonly pod: Pod | undefined
   readonly alive: boolean
-  /** Why a pod is Frozen, as a problem code, with words. */
-  readonly why?: { readonly code: string; readonly message: string }
+  /** Why a pod is Frozen: a problem code, and a message that continues the pod's name. */
+  readonly why?: { readonly code: ProblemCode; readonly message: string }
 }
 
 export interface PodClasses {
@@ -50,13 +51,13 @@ export function classifyPods(
   const { snapshot, tree } = inputs
   const listed = new Map<string, Pod>()
   const shielded = new Set<string>()
-  // The last one counts. S10: what an annotation says never takes the place of an ordinary pod's own UID; of a pod that is in
-  // the list twice the one that lives is believed.
+  // The last one counts. S10: the UID in a mirror pod's annotation never replaces an ordinary pod's own UID; if two objects have
+  // one UID, the one that is meant to run is believed.
   for (const pod of (snapshot.api?.pods ?? []).toSorted((a, b) => weightOf(a) - weightOf(b))) {
     listed.set(onDiskUid(pod), pod)
     for (const uid of protectedUids(pod)) shielded.add(uid)
   }
-  // S9: what runs counts without a directory as well: the kubelet takes it away before the containers end (O2).
+  // S9: a running pod counts even without a directory: the kubelet removes the directory before the containers end (O2).
   const running = [...(snapshot.runtime?.pods ?? []).map(({ uid }) => uid), ...(snapshot.processes ?? [])]
   const uids = new Set<string>([
     ...listed.keys(),
@@ -85,7 +86,7 @@ interface Known {
   readonly inputs: ActualInputs
   readonly witnesses: Witnesses
   readonly statics: StaticSources
-  /** UIDs that a mirror pod bears, or its static pod. */
+  /** UIDs of mirror pods and of their static pods. */
   readonly shielded: ReadonlySet<string>
   /** Which part of the node was not seen. */
   readonly unseen: string | undefined
@@ -108,36 +109,41 @@ function classOf(known: Known, uid: string, pod: Pod | undefined, sandbox: Sandb
   return typeof verdict === 'string' ? { ...base, class: verdict } : { ...base, class: 'Frozen', why: verdict }
 }
 
-function frozen(code: string, message: string): Verdict {
+function frozen(code: ProblemCode, message: string): Verdict {
   return { code, message }
 }
 
 function listedVerdict({ witnesses, statics, unseen, keepers }: Known, uid: string, pod: Pod, alive: boolean): Verdict {
   if (isMirrorPod(pod) && !statics.mayRun(pod)) {
-    if (alive) return frozen('PodStillRunning', 'its manifest is gone, and something of it still runs')
+    if (alive)
+      return frozen('PodStillRunning', 'its manifest was removed, but a sandbox, container or process of it still runs')
     // S10: protected as long as the mirror pod is there, which only the kubelet deletes (O27).
-    return frozen('MirrorPodUid', 'its manifest is gone, and its mirror pod is still in the API')
+    return frozen('MirrorPodUid', 'its manifest was removed, but its mirror pod is still in the API')
   }
-  // A mirror pod is made anew when it is deleted: only its phase tells of the static pod (R220).
+  // The kubelet creates a deleted mirror pod again: only its phase says whether the static pod has ended (R220).
   const ending = isTerminalPhase(pod) || (isTerminating(pod) && !isMirrorPod(pod))
   if (!ending) return 'Desired'
   if (unseen !== undefined) return frozen('SectionMissing', unseen)
-  if (alive) return frozen('PodStillRunning', 'it is ending, and something of it still runs')
+  if (alive) return frozen('PodStillRunning', 'it is terminating, but a sandbox, container or process of it still runs')
   const blind = witnesses.blindFor(uid)
   if (blind !== undefined) return frozen('AlivenessUnknown', blind)
-  if (keepers !== undefined) return frozen('TerminatedKept', `it has ended, and its volumes are kept, by ${keepers}`)
+  if (keepers !== undefined) return frozen('TerminatedKept', `it has terminated, and its volumes are kept (${keepers})`)
   return 'Finished'
 }
 
 function unlistedVerdict(known: Known, uid: string, alive: boolean): Verdict {
   const { inputs, witnesses, statics, shielded, unseen, listComplete } = known
   if (unseen !== undefined) return frozen('SectionMissing', unseen)
-  if (!listComplete) return frozen('PodListIncomplete', 'the list of pods is not known to be complete')
-  if (shielded.has(uid)) return frozen('MirrorPodUid', 'a mirror pod bears this UID')
+  if (!listComplete) return frozen('PodListIncomplete', 'the list of pods may be incomplete')
+  if (shielded.has(uid)) return frozen('MirrorPodUid', 'a mirror pod has this UID')
   if (alive && !knownPods(inputs).has(uid)) {
-    return frozen('UnknownPodProcess', 'a process is in its cgroup, and nothing else here knows the pod')
+    return frozen('UnknownPodProcess', 'a process is in its cgroup, but nothing else on this node knows the pod')
   }
-  if (alive) return frozen('PodGoneButRunning', 'it is not in the API, and something of it still runs')
+  if (alive)
+    return frozen(
+      'PodGoneButRunning',
+      'it was deleted from the API, but a sandbox, container or process of it still runs',
+    )
   const blind = witnesses.blindFor(uid)
   if (blind !== undefined) return frozen('AlivenessUnknown', blind)
   const owner = statics.mayOwn(uid)
@@ -145,19 +151,19 @@ function unlistedVerdict(known: Known, uid: string, alive: boolean): Verdict {
   return 'Gone'
 }
 
-/** Ordinary pods after mirror pods, those that are meant to run after those that end. */
+/** Sorts ordinary pods after mirror pods, and pods that are meant to run after those that are terminating. */
 function weightOf(pod: Pod): number {
   return (isMirrorPod(pod) ? 0 : 2) + (isTerminalPhase(pod) || isTerminating(pod) ? 0 : 1)
 }
 
-/** Without the mount table or the disk nothing can be told from live data; without the loop devices no map can be undone. */
+/** Without the mount table or the disk nothing is known to be unused; without the loop devices no map can be undone. */
 export function sectionUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
   if (mounts.size === 0) return 'the mount table was not read'
   if (snapshot.tree === undefined) return "the kubelet's directories were not read"
   return snapshot.blockDevices === undefined ? 'the loop devices were not read' : undefined
 }
 
-/** S3: a list that failed, or is not there, makes nobody absent. */
+/** S3: a list that failed or is missing makes no pod absent. */
 export function podListIsComplete({ snapshot }: ActualInputs): boolean {
   return isListedWhole(snapshot.api, 'pods')
 }

@@ -1,8 +1,8 @@
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 
 /**
- * Every kubelet makes the directory of its pods: where there is none, another directory is looked at, or the disk is not
- * mounted. Undefined: it is there, or the section is missing as a whole.
+ * Every kubelet creates the directory of its pods: without one, this is not the kubelet's root directory, or its disk is not
+ * mounted. Undefined: the directory is there, or the whole section is missing.
  */
 export function missingPodsDirectory(
   inputs: ActualInputs,
@@ -11,7 +11,7 @@ export function missingPodsDirectory(
   const path = inputs.absolute('pods')
   return {
     path,
-    message: `${path} does not exist, which every kubelet makes: what its pods have is not known`,
-    hint: "Check that this is the kubelet's root directory (--root-dir), and that its disk is mounted; if so, make it.",
+    message: `${path} does not exist, though every kubelet creates it: which volumes the pods have is not known`,
+    hint: "Check that this is the kubelet's root directory (--root-dir), and that its disk is mounted; if both are right, create the directory.",
   }
 }

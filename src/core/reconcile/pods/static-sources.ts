@@ -1,24 +1,24 @@
-/** Static pods: whose directory may belong to a pod that the API does not know (S10, R225-R230). */
+/** Static pods: which directories may belong to a pod that the API does not know (S10, R225-R230). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { isMirrorPod, onDiskUid } from '../../desired/pods.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { Problem } from '../../plan/plan.ts'
 
 export interface StaticSources {
-  /** Could this UID, which the API does not list, be a static pod's? Says why, or undefined. */
+  /** Why this UID, which the API does not list, may be a static pod's; undefined: it is not. */
   mayOwn(uid: string): string | undefined
-  /** Was the manifest of this mirror pod read here? Only then anything is mounted for it (S10). */
+  /** Was the manifest of this mirror pod read? Only then are volumes mounted for the pod (S10). */
   isRead(mirror: Pod): boolean
   /** Is the manifest of this mirror pod still there, or possibly there? */
   mayRun(mirror: Pod): boolean
   readonly problems: readonly Problem[]
 }
 
-/** What a kubelet calls a static pod whose manifest names no UID (R227). */
+/** The UID that a kubelet gives a static pod whose manifest names none (R227). */
 const MANIFEST_HASH = /^[0-9a-f]{32}$/
 const RFC4122 = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 
-/** Matches every static source to mirror pods and directories; what is not fully matched freezes (S10). */
+/** Matches every static pod manifest to a mirror pod and a directory; where that fails, pods are frozen (S10). */
 export function judgeStaticSources(inputs: ActualInputs): StaticSources {
   const { snapshot, tree } = inputs
   const source = snapshot.staticPods
@@ -33,7 +33,7 @@ export function judgeStaticSources(inputs: ActualInputs): StaticSources {
       const mirror = mirrors.find((pod) => isMirrorOf(pod, manifest, snapshot.nodeName))
       const uid = manifest.uid ?? (mirror && onDiskUid(mirror))
       if (mirror === undefined || uid === undefined || !tree.isDir(`pods/${uid}`)) {
-        return `the static pod of ${manifest.file} is not matched to a mirror pod and a directory`
+        return `static pod manifest ${manifest.file} has no matching mirror pod and directory`
       }
     }
     return undefined
@@ -43,9 +43,9 @@ export function judgeStaticSources(inputs: ActualInputs): StaticSources {
     mayOwn: (uid) => {
       if (named.has(uid)) return 'a static pod manifest names this UID'
       if (unmatched !== undefined && !RFC4122.test(uid)) return unmatched
-      // A mirror pod shows the hash that the manifest had: after an edit the static pod has another (R227, R230).
+      // A mirror pod shows the manifest's hash of its time: after an edit the static pod has another hash (R227, R230).
       if (hashed === undefined || !MANIFEST_HASH.test(uid)) return undefined
-      return `it may be the hash of ${hashed.file}, if that was edited since its mirror pod was made`
+      return `its UID may be the hash of ${hashed.file}, if that file was edited after the mirror pod was created`
     },
     isRead: (mirror) => source?.manifests.some((manifest) => isMirrorOf(mirror, manifest, snapshot.nodeName)) === true,
     mayRun: (mirror) =>
@@ -60,7 +60,7 @@ export function judgeStaticSources(inputs: ActualInputs): StaticSources {
             {
               severity: source === undefined ? 'warning' : 'info',
               code: 'StaticPodsUnmatched',
-              message: `${unmatched}: directories that are not named by an RFC 4122 UUID are left alone`,
+              message: `${unmatched}: pod directories whose name is not an RFC 4122 UUID are left alone`,
               about: source?.path ? { path: source.path } : {},
             },
           ],

@@ -1,4 +1,4 @@
-/** Which pods that must not be disturbed use a volume: because they want it, or because the disk says they have it. */
+/** Which pods that must not be disturbed use a volume: they want it, or have it on disk. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
 import { type CsiTrace, csiTraces } from '../../actual/csi-traces.ts'
@@ -8,7 +8,7 @@ import type { DesiredState } from '../../desired/desired-state.ts'
 import { append } from '../../lang/append.ts'
 import { CSI_PLUGIN, csiUniqueName, escapeQualifiedName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
-import { mayRunUnlisted, type UnknownVolume, untoldVolumes } from './untold-volumes.ts'
+import { mayRunUnlisted, type UnidentifiedVolume, unidentifiedVolumes } from './unidentified-volumes.ts'
 
 export interface VolumeUser {
   readonly pod: PodClass
@@ -19,14 +19,14 @@ export interface VolumeUsers {
   /** Pods that are Desired or Frozen and use this unique name. */
   of(uniqueName: string): readonly VolumeUser[]
   /**
-   * Pods that are Desired or Frozen and have a CSI volume on disk whose record is lost, under this PV's name, or whose claim
-   * leads to this PV, which they can't use.
+   * Pods that are Desired or Frozen and have on disk, under this PV's name, a CSI volume whose vol_data.json is lost; or whose claim
+   * is bound to this PV, which cannot be used.
    */
   ofPersistentVolume(name: string): readonly VolumeUser[]
   /** Pods that are Desired or Frozen and have any volume of this plugin, wanted or on disk. */
   ofPlugin(plugin: string): readonly VolumeUser[]
-  /** Volumes of Desired and Frozen pods that cannot be told. */
-  readonly unknown: readonly UnknownVolume[]
+  /** Volumes of Desired and Frozen pods that could not be identified. */
+  readonly unidentified: readonly UnidentifiedVolume[]
 }
 
 /** @see R815, R817: a volume is matched by what the pod wants and by what its directories and maps say. */
@@ -49,7 +49,7 @@ export function findVolumeUsers(
   for (const { podUid, mayBe, persistentVolumeName } of desired.unresolved) {
     const pod = classes.of(podUid)
     if (pod === undefined || !isLiving(pod) || mayBe.of !== 'itself') continue
-    // S4: it holds back itself alone, under every name that it has.
+    // S4: this volume holds back only itself, under every name that it has.
     const user: VolumeUser = { pod, how: 'wants it' }
     found.noteName(mayBe.volume.uniqueName, user)
     found.notePlugin(mayBe.volume.plugin, user)
@@ -59,7 +59,7 @@ export function findVolumeUsers(
     notePlugins(inputs, found, pod)
     const traces = csiTraces(inputs, pod.uid)
     for (const trace of traces) found.noteTrace(pod, trace, inputs.absolute(trace.path))
-    found.unknown.push(...untoldVolumes(inputs, pod, traces.length > 0 || mapping.has(pod.uid)))
+    found.unidentified.push(...unidentifiedVolumes(inputs, pod, traces.length > 0 || mapping.has(pod.uid)))
   }
   for (const block of blocks) {
     for (const mapping of block.mappings) {
@@ -70,18 +70,18 @@ export function findVolumeUsers(
   return found
 }
 
-/** Desired and Frozen pods keep what they have (S5). */
+/** Desired and Frozen pods keep the volumes that they have (S5). */
 export function isLiving(pod: PodClass): boolean {
   return pod.class === 'Desired' || pod.class === 'Frozen'
 }
 
 class Found implements VolumeUsers {
-  readonly unknown: UnknownVolume[] = []
+  readonly unidentified: UnidentifiedVolume[] = []
   readonly #byName = new Map<string, VolumeUser[]>()
   readonly #byPersistentVolume = new Map<string, VolumeUser[]>()
   readonly #byPlugin = new Map<string, VolumeUser[]>()
   readonly #objects: ApiObjects
-  /** "uid/name" of every directory that a listed pod's spec explains, and of those that are CSI volumes. */
+  /** "uid/name" of every volume directory that a listed pod's spec asks for, and of the CSI volumes among them. */
   readonly #wanted: ReadonlySet<string>
   readonly #wantedCsi: ReadonlySet<string>
 
@@ -124,11 +124,11 @@ class Found implements VolumeUsers {
       return
     }
     if ((kind === 'volume' ? this.#wantedCsi : this.#wanted).has(`${pod.uid}/${name}`)) return
-    // Containers keep a volume whose directory the kubelet has emptied already (O2).
+    // Containers keep a volume even after the kubelet has emptied its directory (O2).
     if (kind === 'volume' && !(setUp || mayRunUnlisted(pod))) return
     const driver = this.#noteByPersistentVolume(pod, name)
     if (kind !== 'volume') return
-    this.unknown.push({ pod, what: `${path} has no readable vol_data.json`, of: driver ?? 'csi' })
+    this.unidentified.push({ pod, what: `${path} has no readable vol_data.json`, of: driver ?? 'csi' })
   }
 
   noteMapping(pod: PodClass, block: BlockVolume, mapping: BlockMapping, inputs: ActualInputs): void {
@@ -142,14 +142,14 @@ class Found implements VolumeUsers {
     if (plugin !== CSI_PLUGIN || this.#wantedCsi.has(`${pod.uid}/${name}`)) return
     const path = mapping.mapFile ?? mapping.publishPath ?? mapping.symlink ?? dir
     const driver = this.#noteByPersistentVolume(pod, name)
-    this.unknown.push({
+    this.unidentified.push({
       pod,
       what: `block map ${inputs.absolute(path)} has no readable state file`,
       of: driver ?? 'csi',
     })
   }
 
-  /** A name is no proof (S17): enough to call the volume used, not enough to call any other one free. */
+  /** A name is no proof (S17): it is enough to take the volume for used, not to take any other volume for free. */
   #noteByPersistentVolume(pod: PodClass, dirName: string): { driver: string } | undefined {
     const user: VolumeUser = { pod, how: 'has it on disk' }
     const name = unescapeQualifiedName(dirName)

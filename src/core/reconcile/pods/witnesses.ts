@@ -1,25 +1,25 @@
 /** The two witnesses of life: the container runtime and the process table (S9). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import type { ProblemCode } from '../../codes/codes.ts'
 import { onDiskUid } from '../../desired/pods.ts'
-import type { ProblemCode } from '../../plan/catalogue.ts'
 import type { Problem } from '../../plan/plan.ts'
 import { podsWithProcesses } from './known-pods.ts'
 
 export interface Witnesses {
-  /** A sandbox that is not surely stopped, a container that is not surely exited, or any process. */
+  /** Has the pod a sandbox that may be ready, a container that may run, or a process? */
   isAlive(uid: string): boolean
-  /** Why nothing can be said about a pod that shows no sign of life; undefined where silence is proof. */
+  /** Why a pod without signs of life may run all the same; undefined where no sign is proof that it does not. */
   blindFor(uid: string): string | undefined
-  /** Containers and sandboxes of a pod that count as alive, in words. */
+  /** Sandboxes, containers and processes of the pod that count as running, in words. */
   signsOfLife(uid: string): string[]
   readonly problems: readonly Problem[]
 }
 
 /**
- * Judges the witnesses. A runtime counts only if it knows a pod that is known to live, or nothing lives here; one that
- * should be there and does not answer leaves us blind for every pod that is not older than this boot.
+ * Judges the witnesses. A runtime counts only if it lists a pod that is known to run, or if no pod is known to run. If a runtime
+ * that should be there does not answer, a pod may run unless all of its directory is older than this boot.
  *
- * @param foreignPods of --foreign-pod
+ * @param foreignPods UIDs of --foreign-pod
  */
 export function judgeWitnesses(inputs: ActualInputs, foreignPods: readonly string[] = []): Witnesses {
   const { snapshot } = inputs
@@ -27,9 +27,10 @@ export function judgeWitnesses(inputs: ActualInputs, foreignPods: readonly strin
   const byRuntime = new Map<string, string[]>()
   for (const sandbox of snapshot.runtime?.pods ?? []) {
     const signs = byRuntime.get(sandbox.uid) ?? []
-    if (sandbox.state !== 'SANDBOX_NOTREADY') signs.push(`sandbox ${words(sandbox.state)}`)
+    if (sandbox.state !== 'SANDBOX_NOTREADY') signs.push(`sandbox ${plainState(sandbox.state)}`)
     for (const container of sandbox.containers) {
-      if (container.state !== 'CONTAINER_EXITED') signs.push(`container ${container.name} ${words(container.state)}`)
+      if (container.state !== 'CONTAINER_EXITED')
+        signs.push(`container ${container.name} ${plainState(container.state)}`)
     }
     byRuntime.set(sandbox.uid, signs)
   }
@@ -41,7 +42,7 @@ export function judgeWitnesses(inputs: ActualInputs, foreignPods: readonly strin
     blindFor: (uid) =>
       blindness === undefined || olderThanBoot(inputs, uid)
         ? undefined
-        : `${blindness.short}, and it is not older than this boot`,
+        : `${blindness.short}, and the pod's directory was changed after this boot`,
     problems: blindness === undefined ? [] : [problemOf(blindness)],
   }
 }
@@ -50,7 +51,7 @@ export function judgeWitnesses(inputs: ActualInputs, foreignPods: readonly strin
 interface Blindness {
   readonly code: ProblemCode
   readonly message: string
-  /** Said of each pod; the rest is said once. */
+  /** For the message of each pod; `message` and `hint` are given once. */
   readonly short: string
   readonly hint: string
 }
@@ -59,7 +60,8 @@ function problemOf({ code, message, hint }: Blindness): Problem {
   return { severity: 'error', code, message, hint, about: {} }
 }
 
-function words(state: string): string {
+/** `CONTAINER_RUNNING` as "running". */
+function plainState(state: string): string {
   return state.replace(/^(SANDBOX|CONTAINER)_/, '').toLowerCase()
 }
 
@@ -82,9 +84,9 @@ function blindnessOf(
   if (snapshot.processes === undefined) {
     return {
       code: 'NoWitness',
-      message: 'the process table was not read, which is always the second witness',
+      message: 'the process table was not read, so nothing confirms that a pod does not run',
       short: 'the process table was not read',
-      hint: 'Read it as root.',
+      hint: 'Run volctl, or take the snapshot, as root.',
     }
   }
   if (runtime.source === 'none') return undefined
@@ -93,20 +95,20 @@ function blindnessOf(
   if (known.length === 0 || known.some(aliveByRuntime)) return undefined
   return {
     code: 'RuntimeUnproven',
-    message: `the container runtime at ${runtime.endpoint ?? 'its socket'} knows none of the ${known.length} pods that are known to live here`,
-    short: 'the container runtime that answered knows none of the pods that live here',
+    message: `the container runtime at ${runtime.endpoint ?? 'its socket'} lists none of the ${known.length} pods that are known to run on this node`,
+    short: 'the container runtime that answered lists none of the pods that run on this node',
     hint: 'This may be the wrong runtime: name the right socket with --runtime-endpoint; then plan again.',
   }
 }
 
-/** Pods whose status, written by a kubelet that runs, says that a container of theirs runs. */
+/** Pods that have a running container according to their status, which a running kubelet wrote. */
 function apiRunning(api: ActualInputs['snapshot']['api']): string[] {
   return (api?.pods ?? [])
     .filter((pod) => pod.status?.containerStatuses?.some((status) => status.state?.running !== undefined))
     .map(onDiskUid)
 }
 
-/** Is everything that the kubelet made for this pod older than this boot: nothing of it can run then. */
+/** Is everything that the kubelet made for this pod older than this boot? Then no process of the pod can be left. */
 function olderThanBoot(inputs: ActualInputs, uid: string): boolean {
   const boot = Date.parse(inputs.snapshot.bootTime ?? '') / 1000
   if (Number.isNaN(boot)) return false

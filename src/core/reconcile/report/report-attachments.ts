@@ -1,6 +1,6 @@
 /**
- * What is mounted here while the control plane believes otherwise: it may be attached elsewhere tomorrow, or is already, or the
- * disk may go from under the mount (O7, S30). The mount table alone shows nothing wrong.
+ * Volumes that are mounted here while the control plane takes them for detached, or is about to detach them: another node may
+ * attach them, or has done so, or the disk may disappear under the mount (O7, S30). The mount table alone shows nothing wrong.
  */
 
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
@@ -10,6 +10,7 @@ import { isPlainWord } from '../../lang/plain-word.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
+import { howToStart } from '../context/kubelet-unit.ts'
 import { describeNodes, freeHint, nodesWith } from '../obstacles/other-nodes.ts'
 import { type PresentVolume, presentVolumes } from '../obstacles/present-volumes.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
@@ -26,7 +27,7 @@ export function reportAttachments(context: PlanContext, findings: Findings): voi
   if (outOfService && present.length > 0) reportOutOfService(context, findings, present)
 }
 
-/** S30: more nodes, or more pods, than its access mode allows. */
+/** S30: more nodes, or more pods, have the volume than its access mode allows. */
 function reportOtherWriters(context: PlanContext, findings: Findings, volume: PresentVolume): void {
   const { name, path, pods, identity, persistentVolume } = volume
   const about = aboutOf(volume)
@@ -36,25 +37,25 @@ function reportOtherWriters(context: PlanContext, findings: Findings, volume: Pr
     findings.problem(
       'error',
       'TwoWriters',
-      `${name} is mounted on ${path} and also attached to another node, against its access mode (${accessModesText(persistentVolume)}): ${describeNodes(nodes)}`,
+      `${name} is mounted on ${path} and also attached to another node, which its access mode (${accessModesText(persistentVolume)}) does not allow: ${describeNodes(nodes)}`,
       about,
-      `Two nodes that write spoil the file system: decide which one may have it, and end the pods of the other. To keep it here: ${freeHint(nodes)}`,
+      `Two nodes that write corrupt the file system: decide which node keeps the volume, and delete the pods on the other. To keep the volume on this node: ${freeHint(nodes)}`,
     )
   }
   if (!isForOnePod(persistentVolume) || pods.length < 2) return
   findings.problem(
     'error',
     'TwoWriters',
-    `${name} is ReadWriteOncePod, and ${pods.length} pods have it here: ${pods.join(', ')}`,
+    `${name} is ReadWriteOncePod, but ${pods.length} pods on this node use it: ${pods.join(', ')}`,
     about,
-    'Decide which one may have it, and delete the others.',
+    'Decide which pod keeps the volume, and delete the others.',
   )
 }
 
 function reportOwnAttachment(context: PlanContext, findings: Findings, volume: PresentVolume): void {
-  const { objects, inputs } = context
+  const { objects, inputs, kubelet } = context
   const { uniqueName, path, identity } = volume
-  // What a kubelet attaches by itself the controller keeps no account of.
+  // The controller does not record volumes that the kubelet attaches by itself.
   if (inputs.snapshot.api?.node?.status === undefined || whyNotManaged(inputs.snapshot) !== undefined) return
   const about = aboutOf(volume)
   const attachment = identity === undefined ? undefined : objects.attachmentOf(identity)
@@ -63,52 +64,54 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
     findings.problem(
       'error',
       'MountedButNotAttached',
-      `${uniqueName} is mounted on ${path} and not attached to this node (${gone}): another node may write to it`,
+      `${uniqueName} is mounted on ${path} but not attached to this node (${gone}): another node may write to it`,
       about,
-      'Stop what uses it here before anything else; then let the controller attach it again.',
+      'First stop the pods that use the volume on this node; then let the attach/detach controller attach it again.',
     )
   } else if (!objects.isInUse(uniqueName)) {
     findings.problem(
       'error',
       'MountedButNotInUse',
-      `${uniqueName} is mounted on ${path} and not reported in use: the controller may detach it under the mount`,
+      `${uniqueName} is mounted on ${path}, but node.status.volumesInUse does not list it: the attach/detach controller may detach it while it is mounted`,
       about,
-      'Start the kubelet, which reports it, or unmount it.',
+      kubelet.state === 'running'
+        ? "Look in the kubelet's log for why it does not report the volume in use, or delete the pods that use the volume."
+        : `Unmount the volume, or ${howToStart(inputs.snapshot.kubelet)}, which reports the volume in use.`,
     )
   }
   if (attachment?.metadata.deletionTimestamp === undefined) return
   findings.problem(
     'error',
     'AttachmentDeleting',
-    `VolumeAttachment ${attachment.metadata.name} is being deleted (${attachment.metadata.deletionTimestamp}) while ${uniqueName} is mounted on ${path}: the disk may go from under the mount`,
+    `VolumeAttachment ${attachment.metadata.name} is being deleted (${attachment.metadata.deletionTimestamp}) while ${uniqueName} is mounted on ${path}: the disk may disappear under the mount`,
     about,
-    'Stop what uses it here, so that it is unmounted before the disk goes; nobody can take the deletion back. The controller attaches it anew for a pod that wants it.',
+    'Stop the pods that use the volume on this node, so that it is unmounted before the disk is detached; the deletion cannot be undone. The attach/detach controller attaches the volume again for a pod that wants it.',
   )
 }
 
-/** What shows that the control plane has it not attached here; undefined: nothing does. What was not read shows nothing (S3). */
+/** What shows that the control plane takes the volume for detached from this node. What was not read shows nothing (S3). */
 function whyNotAttached({ objects, inputs }: PlanContext, { uniqueName, identity }: PresentVolume): string | undefined {
   const { api, nodeName } = inputs.snapshot
-  if (!objects.isAttached(uniqueName)) return 'it is not in node.status.volumesAttached'
+  if (!objects.isAttached(uniqueName)) return 'node.status.volumesAttached does not list it'
   if (identity === undefined || api === undefined) return undefined
   const name = attachmentName(identity.handle, identity.driver, nodeName)
   const attachment = apiLookup(api).volumeAttachment(name)
-  if (attachment.state === 'Absent') return `there is no VolumeAttachment ${name}`
+  if (attachment.state === 'Absent') return `VolumeAttachment ${name} does not exist`
   if (attachment.state === 'Unknown' || attachment.object.status?.attached === true) return undefined
   const error = attachment.object.status?.attachError?.message
   return `VolumeAttachment ${name} is not attached${error ? `: ${error}` : ''}`
 }
 
-/** R731: the controller detaches from such a node at once, whatever is mounted. */
+/** R731: the controller detaches volumes from such a node at once, mounted or not. */
 function reportOutOfService({ inputs }: PlanContext, findings: Findings, present: readonly PresentVolume[]): void {
   const { nodeName } = inputs.snapshot
   const names = present.map(({ name }) => name)
   findings.problem(
     'error',
     'NodeOutOfService',
-    `the node is tainted out-of-service, and the controller detaches its volumes without asking, while ${names.length} are mounted here: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}`,
+    `the node is tainted out-of-service, so the attach/detach controller detaches its volumes even while they are mounted; still mounted here: ${names.slice(0, 5).join(', ')}${names.length > 5 ? `, … (${names.length})` : ''}`,
     {},
-    `This machine runs: stop what uses them, or take the taint away${isPlainWord(nodeName) ? ` (kubectl taint node ${nodeName} node.kubernetes.io/out-of-service-)` : ''}.`,
+    `This machine is running: stop the pods that use these volumes, or remove the taint${isPlainWord(nodeName) ? ` (kubectl taint node ${nodeName} node.kubernetes.io/out-of-service-)` : ''}.`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** CSI drivers' sockets of which something is wrong, each with a diagnosis of its own (C24-C29). */
+/** What is wrong with the sockets of CSI drivers, a diagnosis each (C24-C29). */
 import type { CsiSocket } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -10,15 +10,15 @@ export function reportDrivers({ inputs }: PlanContext, findings: Findings): void
 }
 
 function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings: Findings): void {
-  const { path, driver, endpoint, registered, error = 'it does not answer' } = socket
+  const { path, driver, endpoint, registered, error = 'no answer' } = socket
   if (driver === undefined) {
     if (!isSilent(socket)) return
     findings.problem(
       'warning',
       'DriverSocketSilent',
-      `nobody answers behind socket ${path}: ${error}`,
+      `no CSI driver answers on socket ${path}: ${error}`,
       { path },
-      'A driver that died leaves it behind: bring its node pod back, or remove the socket if the driver is gone.',
+      'A driver that crashed leaves its socket behind: bring its node pod back, or remove the socket if the driver was uninstalled.',
     )
     return
   }
@@ -27,9 +27,9 @@ function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings
     findings.problem(
       'warning',
       'DriverSocketTwice',
-      `two sockets are of driver ${driver}, and ${path} is not the one that is called: ${error}`,
+      `CSI driver ${driver} has two sockets, and ${path} is not the one in use: ${error}`,
       { path },
-      "Remove the socket of the driver's former installation.",
+      "Remove this socket, which the driver's former installation left behind.",
     )
     return
   }
@@ -39,7 +39,7 @@ function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings
       'DriverDead',
       `CSI driver ${driver} cannot be called on ${endpoint ?? path}: ${error}`,
       { path },
-      "Bring the driver's node pod back; look at the log of its driver container.",
+      "Bring the driver's node pod back; read the log of its driver container.",
     )
     return
   }
@@ -59,8 +59,8 @@ function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, f
   findings.problem(
     'warning',
     'DriverNotKnown',
-    `CSI driver ${driver} answers on ${endpoint ?? path}, and the kubelet does not know it: ${error}`,
+    `CSI driver ${driver} answers on ${endpoint ?? path} but is not registered with the kubelet: ${error}`,
     { path },
-    "Look at the registrar container of the driver's node pod.",
+    "Read the log of the node-driver-registrar container in the driver's node pod.",
   )
 }

@@ -1,4 +1,4 @@
-/** What this node's kubelet is, and was told, that makes it act otherwise than the one that the rules describe. */
+/** The version and configuration of this node's kubelet, where it acts otherwise than the rules describe. */
 import { volumesInStatus } from '../../desired/node-status.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -22,13 +22,13 @@ function reportVersion({ inputs }: PlanContext, findings: Findings): void {
   findings.problem(
     'warning',
     'VersionUntested',
-    `the kubelet of this node is ${node?.status?.nodeInfo?.kubeletVersion}, and volctl was tried with 1.${first} to 1.${last}: it may keep volumes elsewhere, and in another way`,
+    `this node runs kubelet ${node?.status?.nodeInfo?.kubeletVersion}, and volctl was tested with 1.${first} to 1.${last}: this kubelet may keep volumes in other directories, or in another way`,
     {},
-    'Compare this plan with what findmnt shows, and apply one pod or volume at a time (--pod, --volume).',
+    'Compare this plan with the output of findmnt, and apply one pod or volume at a time (--pod, --volume).',
   )
 }
 
-/** R150: volctl takes such a volume for its driver's, this kubelet mounts it by itself, in another directory. */
+/** R150: volctl takes such a volume for a CSI volume; this kubelet mounts it by itself, in another directory. */
 function reportNotMigrated(context: PlanContext, findings: Findings): void {
   const said = new Set<string>()
   for (const volume of context.desired.volumes) {
@@ -38,14 +38,14 @@ function reportNotMigrated(context: PlanContext, findings: Findings): void {
     findings.problem(
       'warning',
       'NotMigrated',
-      `volume ${volume.podVolumeNames.join(', ')} of pod ${namespacedName(volume.pod.metadata)} is of ${plugin}, which this kubelet does not leave to CSI driver ${volume.driver ?? ''} (CSINode's migrated-plugins): it is the kubelet's own, and nothing is done to it`,
+      `volume ${volume.podVolumeNames.join(', ')} of pod ${namespacedName(volume.pod.metadata)} uses in-tree plugin ${plugin}, which is not migrated to CSI driver ${volume.driver ?? ''} on this node (annotation migrated-plugins of its CSINode): the kubelet mounts the volume by itself, and volctl leaves it alone`,
       { pod: volume.podUid, volume: volume.specName },
-      `Let the kubelet mount it; look for it below pods/${volume.podUid}/volumes/${plugin.replaceAll('/', '~')}.`,
+      `Let the kubelet mount the volume; its directory is below pods/${volume.podUid}/volumes/${plugin.replaceAll('/', '~')}.`,
     )
   }
 }
 
-/** N8, R702. Only where there is anything to attach it matters. */
+/** N8, R702. A warning only where there is something to attach. */
 function reportNotManaged({ inputs, desired, staged }: PlanContext, findings: Findings): void {
   const { api, nodeName } = inputs.snapshot
   const why = whyNotManaged(inputs.snapshot)
@@ -58,9 +58,9 @@ function reportNotManaged({ inputs, desired, staged }: PlanContext, findings: Fi
   findings.problem(
     matters ? 'warning' : 'info',
     'NotManaged',
-    `the attach/detach controller does not attach and detach volumes for this node: ${why} (N9); volctl neither detaches here nor counts on an attachment`,
+    `the attach/detach controller does not attach or detach volumes for this node: ${why}; volctl does not detach here either, and does not wait for attachments`,
     {},
-    "CSI volumes need the controller: set enableControllerAttachDetach: true in the kubelet's configuration, and start it. What other plugins attach this kubelet attaches by itself.",
+    "CSI volumes need the controller: set enableControllerAttachDetach: true in the kubelet's configuration, and restart the kubelet. This kubelet attaches volumes of other plugins by itself.",
   )
 }
 
@@ -69,22 +69,22 @@ function reportTerminatedKept({ inputs, classes }: PlanContext, findings: Findin
   if (why === undefined) return
   const kept = classes.all.filter((pod) => pod.why?.code === 'TerminatedKept')
   const version = kubeletVersion(inputs.snapshot.api?.node)
-  const forgets =
+  const ignored =
     version === undefined || version.minor < TESTED_MINORS.last
       ? ''
-      : `; kubelet ${version.text} does not know that any more, and takes them down when it runs`
+      : `; kubelet ${version.text} ignores this setting, and unmounts them when it runs`
   findings.problem(
-    kept.length > 0 && forgets !== '' ? 'warning' : 'info',
+    kept.length > 0 && ignored !== '' ? 'warning' : 'info',
     'TerminatedKept',
-    `the volumes of pods that have ended are kept until the API forgets the pods, by ${why}: ${kept.length} here${forgets}`,
+    `volumes of terminated pods are kept until the pods are deleted from the API (${why}); such pods here: ${kept.length}${ignored}`,
     {},
-    'Delete a pod whose volumes are to come down (kubectl delete pod), or take the wish away.',
+    'Delete a pod to have its volumes unmounted (kubectl delete pod), or remove the setting.',
   )
   for (const { uid, ref } of kept) {
     findings.problem(
       'info',
       'TerminatedKept',
-      `pod ${ref.name === undefined ? uid : namespacedName(ref)} has ended, and its volumes are kept, by ${why}`,
+      `pod ${ref.name === undefined ? uid : namespacedName(ref)} has terminated, and its volumes are kept (${why})`,
       { pod: uid, path: inputs.absolute(`pods/${uid}`) },
     )
   }

@@ -1,4 +1,4 @@
-/** What is wrong and has no operation of its own: said, with what to do (contract, problems). */
+/** What is wrong on the node and is repaired by no operation: a problem each, with what to do (contract, problems). */
 import { readStateFile } from '../../actual/state-file.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import type { DeviceKind } from '../../desired/may-be.ts'
@@ -37,7 +37,7 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportForeignPods(context, findings)
 }
 
-/** S8: behind it is what nothing can be decided on. */
+/** S8: nothing can be decided about what lies behind such a link. */
 function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
   for (const { path, obstacle } of unknownLinks(inputs)) {
     findings.complete = false
@@ -45,7 +45,7 @@ function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
   }
 }
 
-/** S9, S31: each use of the flag stands in the plan, and lifts nothing for a pod that this node knows. */
+/** S9, S31: each use of the flag stands in the plan. The flag has no effect for a pod that this node knows. */
 function reportForeignPods({ inputs, options }: PlanContext, findings: Findings): void {
   const { foreignPods = [] } = options
   const { processes = [] } = inputs.snapshot
@@ -54,18 +54,18 @@ function reportForeignPods({ inputs, options }: PlanContext, findings: Findings)
       findings.problem(
         'warning',
         'NotForeign',
-        `--foreign-pod ${uid} changes nothing: the API, the kubelet's directories or the container runtime of this node knows the pod`,
+        `--foreign-pod ${uid} has no effect: the API, the kubelet's directories or the container runtime of this node knows the pod`,
         { pod: uid },
-        'Leave the flag out.',
+        'Leave out the flag.',
       )
     } else if (processes.includes(uid)) {
-      const message = `pod ${uid} is taken for another kubelet's: what its processes use counts for nothing here, but for what is seen at apply`
+      const message = `pod ${uid} is taken for a pod of another kubelet (--foreign-pod): its processes hold back nothing in this plan; apply still refuses to remove what it sees them use`
       findings.problem('info', 'ForeignPod', message, { pod: uid })
     }
   }
 }
 
-/** It changes nothing by itself (S32): that it was passed over is said, for it may be what a person expects to count. */
+/** What is not trusted is passed over (S32). The plan says so, since a person may expect that it counts. */
 function reportNotBelieved({ inputs }: PlanContext, findings: Findings): void {
   for (const { what, why, hint, unknown } of inputs.snapshot.notBelieved ?? []) {
     if (unknown) findings.complete = false
@@ -73,7 +73,7 @@ function reportNotBelieved({ inputs }: PlanContext, findings: Findings): void {
   }
 }
 
-/** S5: an existing pod keeps what it has; that it does not want it any more is said. Matched by R815. */
+/** S5: an existing pod keeps the volumes that it has; those that it no longer wants are reported. Matched by R815. */
 function reportSurplus(context: PlanContext, findings: Findings): void {
   const { inputs, classes, desired } = context
   const wanted = new Map<string, Set<string>>()
@@ -93,7 +93,7 @@ function reportSurplus(context: PlanContext, findings: Findings): void {
       findings.problem(
         'warning',
         'NotDesired',
-        `pod ${podName(pod.ref)} has volume ${name}, which it does not want any more; it keeps it`,
+        `pod ${podName(pod.ref)} still has volume ${name}, which it no longer wants; volctl leaves the volume as long as the pod exists`,
         { pod: pod.uid, volume: name, path: inputs.absolute(path) },
       )
     }
@@ -109,46 +109,46 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
     findings.problem(
       'error',
       'PodGoneButRunning',
-      `pod ${name} is not in the API and still runs: ${signs}; nothing of it is touched`,
+      `pod ${name} was deleted from the API but still runs: ${signs}; its volumes are left alone`,
       about,
-      `Stop it first: crictl pods --label io.kubernetes.pod.uid=${pod.uid} -q | xargs -r crictl stopp (a container that was only created goes with crictl rmp); then plan again.`,
+      `Stop the pod first: crictl pods --label io.kubernetes.pod.uid=${pod.uid} -q | xargs -r crictl stopp (crictl rmp if a container was created and never started); then plan again.`,
     )
   } else if (code === 'UnknownPodProcess') {
     findings.problem(
       'error',
       'UnknownPodProcess',
-      `a process of pod ${pod.uid} runs here, and neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
+      `a process of pod ${pod.uid} runs here, but neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
       { pod: pod.uid },
       foreignHint(pod.uid),
     )
   } else if (code === 'PodStillRunning') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
-    findings.problem('info', 'PodStillRunning', `pod ${name} is ending and still runs: ${signs}`, about)
+    findings.problem('info', 'PodStillRunning', `pod ${name} is terminating and still runs: ${signs}`, about)
   } else if (code === 'AlivenessUnknown') {
     findings.complete = false
-    findings.problem(
-      'error',
-      'AlivenessUnknown',
-      `whether pod ${name} still runs is not known: ${pod.why?.message}`,
-      about,
-    )
+    findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${pod.why?.message}`, about)
   } else if (code === 'MayBeStatic') {
     findings.problem(
       'warning',
       'MayBeStatic',
-      `directory of ${name} is left alone: ${pod.why?.message}`,
+      `the directory of pod ${name} is left alone: ${pod.why?.message}`,
       about,
-      'Let the kubelet run: it knows its static pods, and removes what is left of others.',
+      'Let the kubelet run: it knows its static pods, and removes the directories of orphaned pods.',
     )
   } else if (code === 'MirrorPodUid') {
-    findings.problem('warning', 'MirrorPodUid', `directory of ${name} is left alone: ${pod.why?.message}`, about)
+    findings.problem(
+      'warning',
+      'MirrorPodUid',
+      `the directory of pod ${name} is left alone: ${pod.why?.message}`,
+      about,
+    )
   }
 }
 
 function reportUnresolved(context: PlanContext, findings: Findings): void {
   for (const each of context.desired.unresolved) {
     const unknown = each.cause === 'Unknown'
-    // S4: the others are known well enough to hold nothing back that is not theirs.
+    // S4: enough is known of the others that they hold back only their own volume.
     if (unknown) findings.complete = false
     findings.problem(
       unknown ? 'error' : 'warning',
@@ -161,18 +161,19 @@ function reportUnresolved(context: PlanContext, findings: Findings): void {
 }
 
 function unresolvedHint({ cause, mayBe, claimName, pod }: UnresolvedVolume): string {
-  if (cause === 'Absent') return "The pod's own directories are left alone until its claim is there."
+  if (cause === 'Absent') return "The pod's directories are left alone until its claim exists."
   if (cause === 'Unbound') {
-    return `See why it is not bound: kubectl describe pvc ${claimName} -n ${podNamespace(pod)}. Only this pod waits for it.`
+    return `See why the claim is not bound: kubectl describe pvc ${claimName} -n ${podNamespace(pod)}. Only this pod waits for it.`
   }
-  if (mayBe.of === 'none') return 'The kubelet cannot mount it either: repair the pod. Nothing else is held back by it.'
+  if (mayBe.of === 'none')
+    return 'The kubelet cannot mount the volume either: repair the pod. No other volume is held back.'
   if (mayBe.of === 'itself') {
-    return 'The kubelet cannot mount it either: repair the pod or its claim. Until then this one volume is left as it is.'
+    return 'The kubelet cannot mount the volume either: repair the pod or its claim. Until then this volume alone is left as it is.'
   }
   const which = mayBe.of === 'kinds' ? ` of ${mayBe.kinds.map(kindName).join(' or ')}` : ''
   return cause === 'Unusable'
-    ? `The kubelet cannot mount it either: repair the pod. Until then no device${which} is unstaged, unmapped or detached.`
-    : `Use a credential that may read it, or repair it: until then no device${which} is unstaged, unmapped or detached.`
+    ? `The kubelet cannot mount the volume either: repair the pod. Until then no device${which} is unstaged, unmapped or detached.`
+    : `Use a credential that may read the object, or repair the object: until then no device${which} is unstaged, unmapped or detached.`
 }
 
 function kindName({ plugin, driver }: DeviceKind): string {
@@ -187,14 +188,14 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
       failure.forbidden ? 'info' : 'warning',
       'ReadFailed',
       failure.resource === undefined
-        ? `what could not be read is not clear, so that anything may be missing: ${failure.text}`
+        ? `a read of the API failed, and the error does not say of what, so anything may be missing: ${failure.text}`
         : `${subjectOf(failure)} could not be read: ${failure.text}`,
       {},
     )
   }
 }
 
-/** Dead mounts that no wanted volume and no operation has spoken of. */
+/** Dead mounts that no wanted volume and no operation names. */
 function reportUnknownDeadMounts({ inputs }: PlanContext, findings: Findings): void {
   for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
     const absolute = path.startsWith('/') ? path : inputs.absolute(path)
@@ -202,9 +203,9 @@ function reportUnknownDeadMounts({ inputs }: PlanContext, findings: Findings): v
     findings.problem(
       'warning',
       'DeadMount',
-      `${absolute} does not answer (${error})`,
+      `the file system mounted on ${absolute} does not answer (${error})`,
       { path: absolute },
-      'Restart what serves the file system.',
+      'Restart the server or daemon of this file system.',
     )
   }
 }

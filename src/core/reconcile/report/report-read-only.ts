@@ -1,6 +1,6 @@
 /**
  * File systems that the kernel made read-only after an error, under pods that write. Everything else of the volume is as it was:
- * mounted, attached, its directories in place; only the super block's options tell.
+ * mounted, attached, its directories in place; only the superblock's options show it.
  */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { allContainers } from '../../desired/pods.ts'
@@ -8,12 +8,11 @@ import { isPlainWord } from '../../lang/plain-word.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
-import { flexSourceOf } from '../../plugins/flex-options.ts'
 import { mountOptions } from '../../plugins/mount-options.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 
-/** They are never anything else. */
+/** File systems that are always read-only. */
 const READ_ONLY_TYPES: ReadonlySet<string> = new Set(['iso9660', 'squashfs', 'erofs', 'cramfs', 'romfs'])
 
 /** In a PersistentVolume's mount options; some FUSE drivers spell it out. */
@@ -35,14 +34,14 @@ export function reportReadOnly(context: PlanContext, findings: Findings): void {
   reportRoot(context, findings)
 }
 
-/** What shows that nothing can be written any more; undefined: nothing does. */
+/** The superblock's option that shows a read-only file system; undefined: there is no such option. */
 function whyReadOnly({ fsType, superOptions }: MountInfo): string | undefined {
   if (READ_ONLY_TYPES.has(fsType)) return undefined
-  // ext4 of newer kernels keeps "rw", and says so in words of its own.
+  // ext4 of newer kernels keeps "rw", and adds an option of its own.
   return ['ro', 'emergency_ro', 'shutdown'].find((option) => superOptions.includes(option))
 }
 
-/** Does some container mount it to write, and does nothing in its source say that it is only read? */
+/** Does a container mount the volume to write, and does nothing in the volume's source say read-only? */
 function asksToWrite(volume: VolumeToMount): boolean {
   const { readOnly, persistentVolume, source, pod, podVolumeNames } = volume
   if (readOnly || mountOptions(volume, []).some((option) => READ_ONLY_OPTIONS.has(option))) return false
@@ -57,28 +56,10 @@ function asksToWrite(volume: VolumeToMount): boolean {
 
 /** The flag of the source itself, which some drivers heed where the kubelet does not. */
 function isReadOnlySource(volume: VolumeToMount): boolean {
-  const spec = volume.persistentVolume?.spec
-  const sources = [
-    spec?.csi,
-    volume.source?.csi,
-    ...[spec, volume.source].flatMap((each) =>
-      each === undefined
-        ? []
-        : [
-            each.nfs,
-            each.iscsi,
-            each.fc,
-            each.awsElasticBlockStore,
-            each.gcePersistentDisk,
-            each.azureDisk,
-            each.azureFile,
-            each.cinder,
-            each.portworxVolume,
-          ],
-    ),
-    flexSourceOf(volume),
-  ]
-  return sources.some((each) => each?.readOnly === true)
+  const spec = volume.persistentVolume?.spec ?? {}
+  return [...Object.values(spec), ...Object.values(volume.source ?? {})].some(
+    (each: unknown) => (each as { readOnly?: unknown } | null)?.readOnly === true,
+  )
 }
 
 function report(
@@ -91,29 +72,29 @@ function report(
 ): void {
   const pod = podName(podRefOf(context, volume.podUid))
   const onDisk = source.startsWith('/dev/') && isPlainWord(source)
-  const seen = `the ${fsType} of ${volume.specName} on ${path} (${onDisk ? source : `${dev} ${source}`}) is read-only (${why} among its own options: ${superOptions.join(',')}), and pod ${pod} mounts it to write`
+  const seen = `the ${fsType} file system of ${volume.specName} on ${path} (${onDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${pod} mounts it to write`
   const about = { pod: volume.podUid, volume: volume.specName, path }
   if (onDisk) {
     findings.problem(
       'error',
       'ReadOnlyFileSystem',
-      `${seen}: the kernel turns a file system read-only after an error`,
+      `${seen}: the kernel makes a file system read-only after an error`,
       about,
-      `Look for the error (dmesg | grep ${source.slice('/dev/'.length)}). Then end every pod that uses it, so that it is unmounted everywhere; check it (fsck ${source}) before it is mounted again.`,
+      `Look for the error (dmesg | grep ${source.slice('/dev/'.length)}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (fsck ${source}) before it is mounted again.`,
     )
     return
   }
-  // Of what a server or a daemon gives it may be meant so.
+  // A server or daemon may mean its file system to be read-only.
   findings.problem(
     'warning',
     'ReadOnlyFileSystem',
     seen,
     about,
-    'Look in the log of what serves the file system; if it is meant so, say readOnly in the pod, or ro in mountOptions.',
+    'Read the log of the server or daemon of this file system; if read-only is intended, set readOnly in the pod, or ro in mountOptions.',
   )
 }
 
-/** The kubelet's own disk, on which every emptyDir lies. */
+/** The kubelet's own disk, where every emptyDir is. */
 function reportRoot({ inputs }: PlanContext, findings: Findings): void {
   const mount = mountOf(inputs, inputs.rootDir)
   const why = mount === undefined ? undefined : whyReadOnly(mount)
@@ -121,9 +102,9 @@ function reportRoot({ inputs }: PlanContext, findings: Findings): void {
   findings.problem(
     'error',
     'ReadOnlyFileSystem',
-    `the kubelet's root directory ${inputs.rootDir} lies on a file system that is read-only (${mount.source} on ${mount.mountPoint}, ${why} among its own options): nothing can be written for any pod, nor undone`,
+    `the kubelet's root directory ${inputs.rootDir} is on a read-only file system (${mount.source} on ${mount.mountPoint}, ${why} in its superblock options): no volume can be set up or cleaned up`,
     { path: inputs.rootDir },
-    `Look for the error (dmesg), repair the disk, and mount it to write again (mount -o remount,rw ${mount.mountPoint}).`,
+    `Look for the error (dmesg), repair the disk, and remount it to write (mount -o remount,rw ${mount.mountPoint}).`,
   )
 }
 

@@ -1,16 +1,18 @@
 /**
- * Names in node.status that nothing on this node bears: no pod, no directory, no mount, no attachment. The controller keeps the
- * volume here for them, or takes it for mounted, and no operation of a node can change that (R330, R725, R731).
+ * Volumes that node.status lists though this node has no pod, directory, mount or attachment of them. The controller keeps such a
+ * volume attached here, or takes it for mounted, and no operation on the node can change that (R330, R725, R731).
  */
-import { globalMounts } from '../../actual/global-mounts.ts'
+
 import { apiLookup } from '../../desired/api-lookup.ts'
 import { mayBeNamed } from '../../desired/may-be.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
+import { globalMounts } from '../../devices/global-mounts.ts'
 import { attachmentName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { controllerWantedVolumes } from '../../populator/controller-wanted.ts'
 import type { PlanContext } from '../context/context.ts'
+import { howToStart } from '../context/kubelet-unit.ts'
 import { migratesAll } from '../obstacles/migration.ts'
 import { attachableName } from '../obstacles/present-volumes.ts'
 import { VolumeTraces } from '../obstacles/volume-traces.ts'
@@ -19,27 +21,27 @@ import { podListIsComplete } from '../pods/pod-classes.ts'
 export function reportStatusNames(context: PlanContext, findings: Findings): void {
   const { api, nodeName, tree } = context.inputs.snapshot
   const names = new Set(volumesInStatus(api?.node))
-  // S3: what was not seen may bear them.
+  // S3: what was not seen may explain them.
   if (api === undefined || tree === undefined || names.size === 0 || !podListIsComplete(context.inputs)) return
   const wanted = controllerWantedVolumes(api.pods, api, nodeName)
   const unresolved = [...wanted.unresolved, ...context.desired.unresolved]
-  const borne = new Set([
+  const explained = new Set([
     ...wanted.names.keys(),
     ...unresolved.flatMap(({ mayBe }) => (mayBe.of === 'itself' ? [mayBe.volume.uniqueName] : [])),
     ...context.desired.volumes.flatMap((volume) => [volume.uniqueName, attachableName(context, volume) ?? '']),
   ])
   const traces = new VolumeTraces(context)
-  const untold = untoldPlugins(context)
+  const unidentified = unidentifiedPlugins(context)
   for (const name of names) {
-    if (borne.has(name) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, name))) continue
+    if (explained.has(name) || unresolved.some(({ mayBe }) => mayBeNamed(mayBe, name))) continue
     const csi = parseCsiUniqueName(name)
-    if (csi === undefined ? isUntold(name, untold) : isBorne(context, name, csi, traces)) continue
+    if (csi === undefined ? isOfPlugin(name, unidentified) : isExplained(context, name, csi, traces)) continue
     reportName(context, findings, name)
   }
 }
 
-/** Of CSI: by anything on disk, in the mount table or among the attachments. */
-function isBorne(
+/** Is there anything of this CSI volume on disk, in the mount table or among the attachments? */
+function isExplained(
   context: PlanContext,
   name: string,
   { driver, handle }: { readonly driver: string; readonly handle: string },
@@ -53,8 +55,8 @@ function isBorne(
   return names.some((volume) => traces.of({ driver, handle, from: "the node's status" }, volume).length > 0)
 }
 
-/** Plugins of which something is here that no wanted volume explains: it may be what the name means. */
-function untoldPlugins({ desired, inputs, blocks, classes }: PlanContext): readonly string[] {
+/** Plugins with something on this node that no wanted volume explains: that may be the volume listed. */
+function unidentifiedPlugins({ desired, inputs, blocks, classes }: PlanContext): readonly string[] {
   const known = new Set(desired.volumes.map((volume) => pluginNamed(volume.plugin).globalPath(volume)))
   const globals = globalMounts(inputs).filter(({ path }) => !known.has(path))
   const uids = new Set(desired.volumes.map(({ podUid, plugin, specName }) => `${podUid} ${plugin} ${specName}`))
@@ -72,13 +74,13 @@ function untoldPlugins({ desired, inputs, blocks, classes }: PlanContext): reado
   return [...new Set([...globals.map(({ plugin }) => plugin), ...maps.map(({ plugin }) => plugin), ...left])]
 }
 
-function isUntold(name: string, plugins: readonly string[]): boolean {
+function isOfPlugin(name: string, plugins: readonly string[]): boolean {
   return plugins.some((plugin) => name.startsWith(`${plugin}/`))
 }
 
 function reportName({ inputs, objects, kubelet }: PlanContext, findings: Findings, name: string): void {
   const { nodeName } = inputs.snapshot
-  // Of a plugin that this kubelet does not migrate names are the plugin's own.
+  // The names of a plugin that this kubelet does not migrate are the plugin's own.
   if (!migratesAll(inputs.snapshot) && parseCsiUniqueName(name) === undefined) return
   const lists = [
     ...(objects.isAttached(name) ? ['volumesAttached'] : []),
@@ -87,12 +89,12 @@ function reportName({ inputs, objects, kubelet }: PlanContext, findings: Finding
   findings.problem(
     'warning',
     'NameWithoutVolume',
-    `node.status.${lists.join(' and ')} of ${nodeName} names ${name}, which nothing here bears: no pod wants it, no attachment is of it, and nothing of it is on disk or mounted`,
+    `${name} is still listed in node.status.${lists.join(' and ')} of ${nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here`,
     { volume: name },
     objects.isInUse(name)
       ? kubelet.state === 'running'
-        ? 'This kubelet reports it in use at each status: look in its log for the name; a restart of the kubelet makes it look anew. Until then the controller attaches the volume to no other node.'
-        : 'Start the kubelet: it reports anew what is in use, and the controller then frees the volume for other nodes.'
-      : 'The attach/detach controller takes it out: look in the log of kube-controller-manager for the name.',
+        ? "The kubelet keeps reporting the volume in use: look for its name in the kubelet's log, or restart the kubelet, which then builds the list again. Until then the attach/detach controller attaches the volume to no other node."
+        : `To update the list, ${howToStart(inputs.snapshot.kubelet)}; the attach/detach controller then releases the volume for other nodes.`
+      : 'The attach/detach controller removes the volume from the list: look for its name in the log of kube-controller-manager.',
   )
 }

@@ -1,4 +1,4 @@
-/** Mounted volumes whose claim, PersistentVolume or driver is on its way out: they work until the next thing happens to them. */
+/** Mounted volumes whose claim, PersistentVolume or driver is being removed or gone: they work until their next call. */
 
 import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
@@ -26,7 +26,7 @@ export function reportVolumeObjects(context: PlanContext, findings: Findings): v
   reportMissingDrivers(context, findings, mounted)
 }
 
-/** Finalizers hold them while a pod uses them; what then becomes of the data the reclaim policy says. */
+/** Finalizers keep both objects while a pod uses the volume; the reclaim policy decides what then happens to the data. */
 function reportEnding(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const { claim, persistentVolume, podUid, specName } = volume
   const pod = podName(podRefOf(context, podUid))
@@ -35,9 +35,9 @@ function reportEnding(context: PlanContext, findings: Findings, volume: VolumeTo
     findings.problem(
       'warning',
       'BeingDeleted',
-      `${what} of pod ${pod} is being deleted (${deletionTimestamp}): it goes as soon as nobody uses it any more, and where the reclaim policy is Delete the data goes with it`,
+      `${what} of pod ${pod} is being deleted (${deletionTimestamp}): it disappears as soon as no pod uses it, and if the reclaim policy is Delete, so does the data`,
       about,
-      'A deletion cannot be taken back: before the pod ends, copy what is needed, or set persistentVolumeReclaimPolicy: Retain.',
+      'The deletion cannot be undone: before the pod ends, copy the data that you need, or set persistentVolumeReclaimPolicy: Retain on the PersistentVolume.',
     )
   if (claim?.metadata.deletionTimestamp !== undefined)
     say(`claim ${namespacedName(claim.metadata)} (volume ${specName})`, claim.metadata)
@@ -48,29 +48,29 @@ function reportEnding(context: PlanContext, findings: Findings, volume: VolumeTo
   findings.problem(
     'warning',
     'VolumeNotBound',
-    `PersistentVolume ${specName} is ${phase}, and pod ${pod} has it mounted`,
+    `PersistentVolume ${specName} is ${phase}, but pod ${pod} has it mounted`,
     about,
-    'Look at it (kubectl describe pv) before the pod is started anew: it may be deleted, or be given to another claim.',
+    'Look at the PersistentVolume (kubectl describe pv) before the pod is restarted: it may be deleted, or bound to another claim.',
   )
 }
 
-/** A driver that is not there can neither publish again nor unpublish, whatever is mounted now (C26, O10). */
+/** A driver that is missing can neither publish again nor unpublish, whatever is mounted now (C26, O10). */
 function reportMissingDrivers(context: PlanContext, findings: Findings, mounted: readonly VolumeToMount[]): void {
   const { csiSockets, api } = context.inputs.snapshot
   const csi = mounted.filter(({ plugin, driver }) => plugin === CSI_PLUGIN && driver !== undefined)
   const listed = api?.csiNode?.spec.drivers?.map(({ name }) => name)
   for (const [driver = '', volumes] of Map.groupBy(csi, (volume) => volume.driver)) {
     const about = { driver }
-    const which = `${volumes.length === 1 ? 'a volume is' : `${volumes.length} volumes are`} mounted here: ${volumes
+    const mountedHere = `${volumes.length === 1 ? 'a volume is' : `${volumes.length} volumes are`} mounted here: ${volumes
       .slice(0, 5)
       .map(({ specName }) => specName)
       .join(', ')}${volumes.length > 5 ? ', …' : ''}`
-    // Of one that is there and does not answer the socket is spoken of (report-drivers.ts).
+    // The socket of a driver that is there and does not answer is reported in report-drivers.ts.
     if (csiSockets?.every((socket) => socket.driver !== driver)) {
       findings.problem(
         'warning',
         'DriverMissing',
-        `${whyNoDriver(context, driver)}, and ${which}; nothing can unmount them as it must be`,
+        `${whyNoDriver(context, driver)}, and ${mountedHere}; only the driver can unmount properly`,
         about,
         "Bring the driver's node pod back: see whether its DaemonSet runs on this node.",
       )
@@ -82,9 +82,9 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
       findings.problem(
         'warning',
         'DriverNotInCsiNode',
-        `CSINode of this node does not list driver ${driver}, which answers here, and ${which}: the kubelet has no registration of it`,
+        `CSI driver ${driver} answers on this node, but the CSINode object does not list it, and ${mountedHere}: the kubelet has not registered the driver`,
         about,
-        "Look at the registrar container of the driver's node pod, and restart it.",
+        "Read the log of the node-driver-registrar container in the driver's node pod, and restart the pod.",
       )
     }
   }

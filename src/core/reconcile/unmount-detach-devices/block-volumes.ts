@@ -1,12 +1,12 @@
 /** Raw block volumes: how one is named and identified, for the pod's part as for the device's. */
 import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
+import { globalUniqueName } from '../../devices/global-mounts.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
 import { identifyBlock } from '../identity/csi-identity.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
-import { globalUniqueName } from './unmount-other-devices.ts'
 
 export interface KnownBlock {
   readonly block: BlockVolume
@@ -31,7 +31,7 @@ export function describeBlock(
   mapping?: BlockMapping,
 ): VolumeRef {
   const { name, plugin, dir } = block
-  if (!isCsi) return { name, uniqueName: globalUniqueName(plugin, dir, name), plugin, mode: 'Block' }
+  if (!isCsi) return { name, uniqueName: globalUniqueName(plugin, dir), plugin, mode: 'Block' }
   const device = mapping?.publishLayers.at(-1) ?? mapping?.mapLayers.at(-1)
   return describeCsiVolume(context, { name, mode: 'Block', identity, uniqueName, device })
 }

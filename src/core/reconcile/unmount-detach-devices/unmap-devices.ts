@@ -1,9 +1,9 @@
 /** Phase 3 for block volumes: maps that no pod of this node needs any more (R452, C84-C86; O8, O22). */
 
 import type { BlockVolume } from '../../actual/block-volume.ts'
-import { SHARED_DIRECTORIES } from '../../actual/block-volumes.ts'
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
-import { deviceSourceOf, isDeviceOf } from '../../desired/device-source.ts'
+import { SHARED_DIRECTORIES } from '../../devices/block-volumes.ts'
+import { isDeviceOf } from '../../devices/whose-device.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -14,8 +14,8 @@ import { callObstacle, type DriverCall, driverCall, isWithoutDriver } from '../d
 import { driverStaging } from '../drivers/driver-staging.ts'
 import { identityObstacle } from '../identity/csi-identity.ts'
 import { deviceObstacle } from '../obstacles/device-obstacles.ts'
+import { type References, referencesTo } from '../obstacles/mount-references.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
-import { type References, referencesTo } from '../obstacles/references.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 import { describeBlock, type KnownBlock, knownBlock } from './block-volumes.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
@@ -169,7 +169,7 @@ function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | u
   const wanted = context.desired.volumes.find(
     (volume) =>
       volume.plugin === block.plugin &&
-      (volume.specName === block.name || isDeviceOf(deviceSourceOf(volume), block.plugin, block.name)),
+      (volume.specName === block.name || isDeviceOf(volume, block.plugin, block.name)),
   )
   return wanted === undefined ? undefined : `pod ${wanted.podUid} wants it`
 }

@@ -1,6 +1,6 @@
 /** Phase 1 for block volumes: maps of pods that are gone (R451, C84-C86; O8, O22). */
 import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
-import type { Reason } from '../../plan/catalogue.ts'
+import type { Reason } from '../../codes/codes.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'

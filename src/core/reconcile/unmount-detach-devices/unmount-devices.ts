@@ -21,8 +21,8 @@ import { identifyStaged, identityObstacle } from '../identity/csi-identity.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import { deviceObstacle } from '../obstacles/device-obstacles.ts'
+import { referencesTo } from '../obstacles/mount-references.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
-import { referencesTo } from '../obstacles/references.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountDevices(context: PlanContext, findings: Findings): void {

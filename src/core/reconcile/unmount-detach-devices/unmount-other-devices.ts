@@ -1,10 +1,10 @@
 /** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, P88, S25). */
-import { type GlobalMount, globalMounts, LOCAL_PLUGIN } from '../../actual/global-mounts.ts'
-import { FC_PLUGIN, fcUniqueName, parseFcDirectory } from '../../names/fc-disk.ts'
-import { ISCSI_PLUGIN, iscsiUniqueName, parseIscsiDirectory } from '../../names/iscsi-disk.ts'
+import { type GlobalMount, globalMounts, globalUniqueName } from '../../devices/global-mounts.ts'
 import { uniqueVolumeName } from '../../names/volume-names.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
+import { localVolume } from '../../plugins/local-volume.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { CLEAR_AWAY } from '../context/hints.ts'
 import { umountSteps } from '../context/layers.ts'
@@ -13,7 +13,7 @@ import { type FlexCall, flexCall } from '../drivers/flex-driver.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { deviceObstacle } from '../obstacles/device-obstacles.ts'
 import { isDeviceWanted } from '../obstacles/device-users.ts'
-import { type References, referencesTo } from '../obstacles/references.ts'
+import { type References, referencesTo } from '../obstacles/mount-references.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
@@ -25,19 +25,19 @@ export function unmountOtherDevices(context: PlanContext, findings: Findings): v
 }
 
 function isWanted(context: PlanContext, { plugin, name, layers }: GlobalMount): boolean {
-  if (plugin === LOCAL_PLUGIN) return context.users.of(uniqueVolumeName(plugin, name)).length > 0
+  if (plugin === localVolume.name) return context.users.of(uniqueVolumeName(plugin, name)).length > 0
   return isDeviceWanted(context, plugin, name, layers.length > 0)
 }
 
 function leaveGlobal(
   { inputs }: PlanContext,
   findings: Findings,
-  { path, plugin, name }: GlobalMount,
+  { path, plugin }: GlobalMount,
   rule: string,
   why: string,
 ): void {
   const target = inputs.absolute(path)
-  findings.leave(() => ({ path: target, rule, why, volume: globalUniqueName(plugin, target, name) }))
+  findings.leave(() => ({ path: target, rule, why, volume: globalUniqueName(plugin, path) }))
 }
 
 function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalMount): void {
@@ -50,7 +50,7 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
   }
   const volume = {
     name,
-    uniqueName: globalUniqueName(plugin, target, name),
+    uniqueName: globalUniqueName(plugin, path),
     plugin,
     mode: 'Filesystem' as const,
     ...describeDevice(layers.at(-1)),
@@ -113,21 +113,8 @@ function stepsOf(context: PlanContext, global: GlobalMount, target: string, call
 }
 
 /** What has to be released on the node once nothing is mounted or mapped any more, and the record of it (P76, P81, P84). */
-export function releaseSteps(plugin: string, target: string): Step[] {
-  if (plugin === FC_PLUGIN) return [{ op: 'deleteScsiDevices', target }]
-  if (plugin !== ISCSI_PLUGIN) return []
-  return [
-    { op: 'deleteScsiDevices', target },
-    { op: 'iscsiLogout', target, detail: 'unless another LUN of the session is in use' },
-    { op: 'unlink', target: `${target}/iscsi.json` },
-  ]
-}
-
-export function globalUniqueName(plugin: string, path: string, name: string): string {
-  const iscsi = plugin === ISCSI_PLUGIN ? parseIscsiDirectory(path) : undefined
-  if (iscsi !== undefined) return iscsiUniqueName(iscsi)
-  const fc = plugin === FC_PLUGIN ? parseFcDirectory(name) : undefined
-  return fc === undefined ? uniqueVolumeName(plugin, name) : fcUniqueName(fc)
+export function releaseSteps(plugin: string, target: string): readonly Step[] {
+  return pluginNamed(plugin).device?.release?.(target) ?? []
 }
 
 /** Those that will be carried out. Whether the device is still in use is asked at apply, in any order. */
@@ -140,10 +127,9 @@ function unmountsOf(findings: Findings, plugin: string): Draft[] {
 
 /** S13: an unmounted global directory may contain only the kubelet's own record. */
 function contentObstacle(context: PlanContext, { plugin, path, content }: GlobalMount): Obstacle | undefined {
-  const record = `${path}/iscsi.json`
-  const stray = content.find(
-    (entry) => plugin !== ISCSI_PLUGIN || entry.path !== record || entry.type !== 'file' || entry.error !== undefined,
-  )
+  const name = pluginNamed(plugin).device?.record?.name
+  const record = name === undefined ? undefined : `${path}/${name}`
+  const stray = content.find((entry) => entry.path !== record || entry.type !== 'file' || entry.error !== undefined)
   if (stray === undefined) return undefined
   const why =
     stray.path === record

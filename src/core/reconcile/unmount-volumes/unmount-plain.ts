@@ -1,10 +1,10 @@
 /** NFS, local, iSCSI, FC and flexVolume at the pod's side: unmount, by its driver where it has one, and remove when empty (R035, R514, P88). */
 
-import { LOCAL_PLUGIN } from '../../actual/global-mounts.ts'
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
+import { localVolume } from '../../plugins/local-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
@@ -67,7 +67,8 @@ function driverToAsk({ inputs }: PlanContext, { layers, content, dir }: PodVolum
 function describe(pod: PodClass, { plugin, name, layers }: PodVolume): VolumeRef {
   return {
     name,
-    uniqueName: plugin === LOCAL_PLUGIN ? uniqueVolumeName(plugin, name) : uniquePodVolumeName(plugin, pod.uid, name),
+    uniqueName:
+      plugin === localVolume.name ? uniqueVolumeName(plugin, name) : uniquePodVolumeName(plugin, pod.uid, name),
     plugin,
     mode: 'Filesystem',
     ...describeDevice(layers.at(-1)),

@@ -1,0 +1,139 @@
+/**
+ * Refuses to take away what is in use under another name (S12, S13). Asked before an operation begins, and again before
+ * content is deleted.
+ */
+import { posix } from 'node:path'
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
+import { staying } from '../../holders/content-holders.ts'
+import { describeHolders } from '../../holders/describe-holders.ts'
+import type { Holders, NamespaceHolder } from '../../holders/find-holders.ts'
+import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../../holders/mount-uses.ts'
+import { type Location, locate } from '../../mountinfo/location.ts'
+import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import type { Operation } from '../../plan/plan.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import { allowedFsTypes } from '../../plugins/teardown-family.ts'
+import { podOfProcess } from '../../processes/pod-cgroups.ts'
+import { expectedIds } from '../operation/expected-mounts.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+/**
+ * Asked before the first step, so that nothing is left half done: does anybody use the content that the operation deletes,
+ * the tmpfs content that is lost with its mounts, or the directory that it removes.
+ *
+ * @throws OperationRefused HeldBy, UsersUnknown
+ */
+export async function requireNoUsers(run: StepContext): Promise<void> {
+  const { operation } = run
+  const targets = contentOf(run)
+  for (const target of targets) {
+    if (run.host.lstat(target) === undefined) continue
+    const refusal = await refusalOf(target, run)
+    if (refusal !== undefined) throw new OperationRefused(refusal.code, refusal.message, { hint: refusal.hint })
+  }
+  const where = operation.steps.at(-1)?.target ?? ''
+  const places = [...memoryOf(run), ...(targets.length === 0 ? removedBy(run) : [])]
+  for (const { place, deep } of places) {
+    const found = mountUsers(place, where, deep, run)
+    if (found === '') continue
+    throw new OperationRefused('HeldBy', `${where} is in use by ${found}; nothing was done`, { hint: RELEASE_HINT })
+  }
+}
+
+/** @throws StepFailed HeldBy, UsersUnknown */
+export async function requireContentUnused(path: string, run: StepContext): Promise<void> {
+  const refusal = await refusalOf(path, run)
+  if (refusal !== undefined) throw new StepFailed(refusal.code, refusal.message, { hint: refusal.hint })
+}
+
+const RELEASE_HINT =
+  'Stop that use first: end the process, or umount, losetup -d, swapoff or exportfs -u what is named. Then plan again.'
+
+interface Refusal {
+  readonly code: 'HeldBy' | 'UsersUnknown'
+  readonly message: string
+  readonly hint: string
+}
+
+async function refusalOf(path: string, run: StepContext): Promise<Refusal | undefined> {
+  const { host, plan, operation, context } = run
+  const going = new Set(expectedIds(operation).keys())
+  const found = await host.contentHolders(await run.users(), {
+    path,
+    going,
+    rootDir: plan.rootDir,
+    ...(operation.pod && { podUid: operation.pod.uid }),
+  })
+  const who = describeHolders(found, context.nameOf)
+  if (who !== '')
+    return { code: 'HeldBy', message: `${path} is in use by ${who}; nothing was deleted`, hint: RELEASE_HINT }
+  const [unknown] = found.unseen
+  if (unknown === undefined) return undefined
+  return {
+    code: 'UsersUnknown',
+    message: `the users of ${path} could not be determined: ${unknown}; nothing was deleted`,
+    hint: 'volctl deletes nothing that may be in use: run volctl as root with CAP_SYS_PTRACE, end the process that hangs, or reboot.',
+  }
+}
+
+interface Removed {
+  readonly place: Location
+  /** Do mounts on something in it count as well; if not, each name in it is checked when it is removed (R036). */
+  readonly deep: boolean
+}
+
+/** Directories whose content is deleted; an empty one too, since a process that has it open could still write to it. */
+function contentOf({ operation, around }: StepContext): readonly string[] {
+  const emptied = operation.steps.filter(({ op }) => op === 'deleteContent').map(({ target }) => target)
+  const last = operation.steps.at(-1)
+  if (emptied.length > 0 || last?.op !== 'rmdir' || !isEmptyDir(operation)) return emptied
+  return around.table.at(last.target).length > 0 ? [] : [last.target]
+}
+
+function isEmptyDir({ volume }: Operation): boolean {
+  return volume !== undefined && pluginNamed(volume.plugin).tearDown === 'emptyDir'
+}
+
+/** The tmpfs of an emptyDir: its content is lost with its last mount. */
+function memoryOf({ operation, around }: StepContext): Removed[] {
+  if (operation.deletes === undefined || operation.steps.every(({ op }) => op !== 'umount')) return []
+  const types = allowedFsTypes('emptyDir') ?? []
+  const layers = [...expectedIds(operation).keys()].flatMap((id) => around.table.byId(id) ?? [])
+  const places = layers
+    .filter(({ fsType }) => types.includes(fsType))
+    .map(({ dev, root }): Removed => ({ place: { dev, path: root }, deep: false }))
+  return [...new Map(places.map((each) => [`${each.place.dev} ${each.place.path}`, each])).values()]
+}
+
+/** Directories that the operation removes, which somebody may have bind-mounted elsewhere while they had content. */
+function removedBy({ operation, around }: StepContext): Removed[] {
+  const isPodDirectory = operation.kind === 'RemoveOrphanPodDir'
+  const last = operation.steps.at(-1)
+  if (last?.op !== 'rmdir' || !(isPodDirectory || isEmptyDir(operation))) return []
+  // By its parent directory: what is mounted on it is unmounted before.
+  const parent = locate(around.table, posix.dirname(last.target))
+  if (parent === undefined) return []
+  return [
+    { place: { dev: parent.dev, path: posix.join(parent.path, posix.basename(last.target)) }, deep: isPodDirectory },
+  ]
+}
+
+/** Users of the place by mounts and overlays, as text; empty where there are none. */
+function mountUsers(place: Location, path: string, deep: boolean, { around, operation, context }: StepContext): string {
+  const { table, others } = around
+  const stays = staying(table, new Set(expectedIds(operation).keys()))
+  const isPods = ({ mountPoint }: MountInfo): boolean => mountPoint.includes(`/pods/${operation.pod?.uid}/`)
+  const usesIn = (of: MountTable): MountUse[] => [
+    ...(deep ? mountsOf(place, of, of === table ? path : undefined) : mountsShowing(place, of)).filter(
+      ({ mount }) => stays(mount, of) && !(of === table && isPods(mount)),
+    ),
+    ...layersByText(of).within(place),
+  ]
+  const namespaces = others.flatMap((other): NamespaceHolder[] => {
+    const mountPoints = [...new Set(usesIn(other.table).map(({ mount }) => mount.mountPoint))]
+    const of = mountPoints.length === 0 ? undefined : podOfProcess(other.pid)
+    return mountPoints.length === 0 ? [] : [{ pid: other.pid, process: other.process, mountPoints, ...(of && { of }) }]
+  })
+  const found: Holders = { processes: [], loops: [], unseen: [], namespaces, kernel: usesIn(table).map(describeUse) }
+  return describeHolders(found, context.nameOf)
+}

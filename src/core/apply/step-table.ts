@@ -1,0 +1,131 @@
+/**
+ * From a step to the function that carries it out: one function for each op, and an op without one does not compile.
+ * What each op means stands beside its name in `plan/plan.ts`.
+ */
+import type { Undo } from '../errors/undo.ts'
+import type { Deleted } from '../files/delete-content.ts'
+import type { Step, StepOf, StepOp } from '../plan/plan.ts'
+import { deleteContentStep } from './content/content-step.ts'
+import { writeContent } from './content/write-content.ts'
+import { writeMarker } from './content/write-marker.ts'
+import { nodePublishVolume } from './csi/csi-publish.ts'
+import { nodeStageVolume } from './csi/csi-stage.ts'
+import { writeVolumeData } from './csi/csi-state-file.ts'
+import { callDriver } from './csi/csi-step.ts'
+import { detachVolume } from './detach/detach.ts'
+import { holdOpen } from './disks/hold-open.ts'
+import { linkDevice } from './disks/link-device.ts'
+import { releaseLoop } from './disks/loop-step.ts'
+import { mapDevice } from './disks/map-device.ts'
+import { mountDevice } from './disks/mount-device.ts'
+import { expandCsiVolume } from './expand/csi-expand.ts'
+import { growFileSystem } from './expand/local-expand.ts'
+import { findFcDisk } from './fc/fc-find.ts'
+import { removeFcDisks } from './fc/fc-step.ts'
+import { mountFlexDevice } from './flex/flex-device.ts'
+import { mountFlexVolume } from './flex/flex-mount.ts'
+import { callFlexDriver } from './flex/flex-step.ts'
+import { logInToIscsi } from './iscsi/iscsi-login.ts'
+import { writeIscsiRecord } from './iscsi/iscsi-record.ts'
+import { logOutOfIscsi, removeIscsiDisks } from './iscsi/iscsi-step.ts'
+import { checkPath } from './mounts/check-path.ts'
+import { mountStep } from './mounts/mount-step.ts'
+import { removeStep } from './mounts/remove.ts'
+import { setOwnership } from './mounts/set-ownership.ts'
+import { umountLayer } from './mounts/umount-step.ts'
+import { makeDirectory } from './operation/make-directory.ts'
+import type { StepContext } from './operation/step-context.ts'
+
+/** What there is to say of a step that was carried out. */
+export interface StepResult {
+  /** How to take it back, oldest first. */
+  readonly undos?: readonly Undo[]
+  /** What the steps before it made belongs to it now, and goes only with it. */
+  readonly takesOver?: true
+  readonly deleted?: Deleted
+  /** What someone else still has to do. */
+  readonly waiting?: string | undefined
+  /** What was left as it is on purpose, and why. */
+  readonly stays?: string | undefined
+}
+
+type CarryOut<Op extends StepOp> = (step: StepOf<Op>, run: StepContext) => Promise<StepResult>
+
+const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
+  umount: takesDown(umountLayer),
+  rmdir: takesDown(removeStep),
+  unlink: takesDown(removeStep),
+  deleteContent: async (step, run) => ({ deleted: await deleteContentStep(step, run) }),
+  NodeUnpublishVolume: takesDown(callDriver),
+  NodeUnstageVolume: takesDown(async (step, run) => {
+    await callDriver(step, run)
+    run.record.unstaged = true
+  }),
+  'losetup -d': takesDown(releaseLoop),
+  flexUnmount: takesDown(callFlexDriver),
+  flexUnmountDevice: takesDown(callFlexDriver),
+  removeFcDisks: takesDown(removeFcDisks),
+  removeIscsiDisks: maySpare(removeIscsiDisks),
+  iscsiLogout: maySpare(logOutOfIscsi),
+  deleteVolumeAttachment: async (_, run) => ({ waiting: await detachVolume(run, run.context.detachWaitMs ?? 30_000) }),
+  mkdir: makes(makeDirectory),
+  mount: makes(mountStep),
+  mountDevice: makes(mountDevice),
+  mapDevice: makes(mapDevice),
+  symlink: makes(linkDevice),
+  'losetup -f': makes(holdOpen),
+  writeContent: makes(writeContent),
+  writeMarker: makes(writeMarker),
+  writeVolumeData: makes(writeVolumeData),
+  writeIscsiRecord: makes(writeIscsiRecord),
+  setOwnership: makes((step, run) => (driverSeesToGroup(run) ? [] : setOwnership(step, run))),
+  checkPath: makes(checkPath),
+  iscsiLogin: makes(logInToIscsi),
+  fcFind: makes(findFcDisk),
+  NodeStageVolume: takesOver(nodeStageVolume),
+  NodePublishVolume: takesOver(nodePublishVolume),
+  NodeExpandVolume: maySpare(expandCsiVolume),
+  growFileSystem: maySpare(growFileSystem),
+  flexMountDevice: makes(mountFlexDevice),
+  flexMount: makes(mountFlexVolume),
+}
+
+export function carryOut(step: Step, run: StepContext): Promise<StepResult> {
+  // The table gives each op the function of its own steps; TypeScript cannot follow that through a union.
+  const work = STEPS[step.op] as (step: Step, run: StepContext) => Promise<StepResult>
+  return work(step, run)
+}
+
+type Work<Of extends Step, Result> = (step: Of, run: StepContext) => Result | Promise<Result>
+
+/** Nothing is taken back: what is gone is gone. */
+function takesDown<Of extends Step>(work: Work<Of, void>): (step: Of, run: StepContext) => Promise<StepResult> {
+  return async (step, run) => {
+    await work(step, run)
+    return {}
+  }
+}
+
+/** @param work returns what was left as it is on purpose, and why */
+function maySpare<Of extends Step>(
+  work: Work<Of, string | undefined>,
+): (step: Of, run: StepContext) => Promise<StepResult> {
+  return async (step, run) => ({ stays: await work(step, run) })
+}
+
+/** @param work returns how to take it back, oldest first */
+function makes<Of extends Step>(work: Work<Of, readonly Undo[]>): (step: Of, run: StepContext) => Promise<StepResult> {
+  return async (step, run) => ({ undos: await work(step, run) })
+}
+
+/** The driver has the volume now: what the steps before made belongs to it, and goes only with it (C54, C66). */
+function takesOver<Of extends Step>(
+  work: Work<Of, readonly Undo[]>,
+): (step: Of, run: StepContext) => Promise<StepResult> {
+  return async (step, run) => ({ undos: await work(step, run), takesOver: true })
+}
+
+/** Does the driver itself apply fsGroup; then the kubelet does not (C62, P88). */
+function driverSeesToGroup({ bringUp: { csi, flex } }: StepContext): boolean {
+  return flex?.fsGroup === false || csi?.capabilities.includes('VOLUME_MOUNT_GROUP') === true
+}

@@ -1,0 +1,24 @@
+/** What is known of one code. */
+
+/** Where a code may appear, with what it says there. A code that stands in several places means the same in each. */
+export const PLACES = {
+  reason: 'an operation is planned for it',
+  blocked: 'an operation is blocked by it, in a plan or when an apply looks again',
+  waiting: 'someone else has to act first',
+  problem: 'a plan reports it',
+  outcome: 'an operation or an apply ends with it',
+  refusal: 'a safety rule refuses a plan or an apply as a whole',
+  error: 'a command fails with it',
+} as const
+
+export type Place = keyof typeof PLACES
+
+export interface CodeEntry {
+  readonly in: readonly Place[]
+  /** In one plain sentence. */
+  readonly means: string
+  /** What an operator does next. */
+  readonly next: string
+  /** Rules that the code comes from, the most important one first; absent: none is known. */
+  readonly rules?: readonly string[]
+}

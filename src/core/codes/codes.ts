@@ -1,0 +1,80 @@
+/**
+ * The one catalogue of codes: every reason, and every code of a problem, of an operation that is blocked, waits or ends other than
+ * well, of a refusal and of an error. What carries a code has its type from here, so that a code without an entry does not compile.
+ * Each file has the codes of one subject; that no code is in two of them, the types see to.
+ */
+import { API_CODES } from './api-codes.ts'
+import { APPLY_CODES } from './apply-codes.ts'
+import type { Place } from './code-entry.ts'
+import { DEVICE_CODES } from './device-codes.ts'
+import { DRIVER_CODES } from './driver-codes.ts'
+import { INPUT_CODES } from './input-codes.ts'
+import { NODE_CODES } from './node-codes.ts'
+import type { OutsideCode } from './outside-code.ts'
+import { PATH_CODES } from './path-codes.ts'
+import { POD_CODES } from './pod-codes.ts'
+import { REASON_CODES } from './reasons.ts'
+import { VOLUME_CODES } from './volume-codes.ts'
+
+type Subjects = [
+  typeof REASON_CODES,
+  typeof POD_CODES,
+  typeof VOLUME_CODES,
+  typeof PATH_CODES,
+  typeof DEVICE_CODES,
+  typeof DRIVER_CODES,
+  typeof NODE_CODES,
+  typeof API_CODES,
+  typeof APPLY_CODES,
+  typeof INPUT_CODES,
+]
+
+/** Codes that stand in more than one file: none may. */
+type Repeated<Files, Seen = never> = Files extends [infer First, ...infer Others]
+  ? (keyof First & Seen) | Repeated<Others, Seen | keyof First>
+  : never
+
+const JOINED = {
+  ...REASON_CODES,
+  ...POD_CODES,
+  ...VOLUME_CODES,
+  ...PATH_CODES,
+  ...DEVICE_CODES,
+  ...DRIVER_CODES,
+  ...NODE_CODES,
+  ...API_CODES,
+  ...APPLY_CODES,
+  ...INPUT_CODES,
+} as const
+
+/** Each code once; a code that two files have is an error of types here. */
+export const CODES: [Repeated<Subjects>] extends [never] ? typeof JOINED : never = JOINED
+
+type CodesIn<Where extends Place> = {
+  [Each in Code]: Extract<(typeof CODES)[Each]['in'][number], Where> extends never ? never : Each
+}[Code]
+
+export type Code = keyof typeof CODES
+export type Reason = CodesIn<'reason'>
+export type BlockCode = CodesIn<'blocked'>
+export type WaitingCode = CodesIn<'waiting'>
+export type ProblemCode = CodesIn<'problem'>
+/** An operation that is blocked by the time of an apply ends with the code of what blocks it. */
+export type OutcomeCode = CodesIn<'outcome' | 'blocked'>
+export type RefusalCode = CodesIn<'refusal'>
+export type ErrorCode = CodesIn<'error'>
+
+/** What an error of volctl may have; a problem may be why something fails. */
+export type FailureCode = ErrorCode | OutcomeCode | ProblemCode | RefusalCode | OutsideCode
+
+/** Every code of the catalogue. */
+export const ALL_CODES = Object.keys(CODES) as Code[]
+
+/** Codes that may appear in one place. */
+export function codesIn<Where extends Place>(where: Where): CodesIn<Where>[] {
+  return ALL_CODES.filter((code) => isCodeOf(where, code))
+}
+
+export function isCodeOf<Where extends Place>(where: Where, code: Code): code is CodesIn<Where> {
+  return (CODES[code].in as readonly Place[]).includes(where)
+}

@@ -1,0 +1,160 @@
+/** Pods: which are gone, alive, static, or not known. */
+import type { CodeEntry } from './code-entry.ts'
+
+export const POD_CODES = {
+  PodGoneButRunning: {
+    in: ['problem'],
+    means: 'a pod was deleted from the API, and a sandbox, container or process of it still runs',
+    next: 'Stop its sandbox (crictl stopp), then plan again. Nothing of the pod is touched before.',
+    rules: ['S9'],
+  },
+  PodStillRunning: {
+    in: ['waiting', 'problem'],
+    means: 'the pod is ending, or was deleted from the API, and something of it still runs',
+    next: 'Wait until its containers have ended, or stop them; then plan again.',
+    rules: ['S9'],
+  },
+  UnknownPodProcess: {
+    in: ['blocked', 'problem'],
+    means: 'a process runs in the cgroup of a pod that neither the API, the disk nor the container runtime here knows',
+    next: 'Find the process. If its pod belongs to another kubelet on this machine, give --foreign-pod UID; else end it.',
+    rules: ['S9'],
+  },
+  ForeignPod: {
+    in: ['problem'],
+    means: 'a pod was declared to belong to another kubelet on this machine (--foreign-pod)',
+    next: 'Nothing, if that is right: what its processes use does not hold up this node any more.',
+    rules: ['S9', 'S31'],
+  },
+  NotForeign: {
+    in: ['problem'],
+    means: '--foreign-pod names a pod that this node knows, so that the flag changes nothing',
+    next: 'Leave the flag out.',
+    rules: ['S9'],
+  },
+  AlivenessUnknown: {
+    in: ['problem', 'outcome'],
+    means: 'nobody could say whether a pod still runs, so that the pod counts as running',
+    next: 'Make the container runtime answer and run volctl as root; then plan again.',
+    rules: ['S9'],
+  },
+  MayBeStatic: {
+    in: ['problem'],
+    means: 'a pod directory may belong to a static pod, and is left alone',
+    next: 'Let the kubelet run: it knows its static pods, and removes what others left.',
+    rules: ['S10'],
+  },
+  MirrorPodUid: {
+    in: ['problem'],
+    means: 'a pod directory has the UID of a mirror pod, or its mirror pod is still in the API; it is left alone',
+    next: 'Let the kubelet run: it deletes the mirror pod, and then the directory.',
+    rules: ['S10'],
+  },
+  StaticPodsUnmatched: {
+    in: ['problem'],
+    means: 'not every static pod could be matched to its mirror pod and directory, so that doubtful directories stay',
+    next: 'Check that the static pod path can be read, and let the kubelet create the mirror pods; then plan again.',
+    rules: ['S10'],
+  },
+  PodListIncomplete: {
+    in: ['problem'],
+    means: "the list of this node's pods is missing or incomplete, so that no pod counts as gone",
+    next: 'Use a credential that may list pods (--kubeconfig), and check that the API server answers; then plan again.',
+    rules: ['S2', 'S3'],
+  },
+  PodListsDisagree: {
+    in: ['refusal'],
+    means: "the kubelet's own credential sees other pods of this node than the credential that volctl uses",
+    next: 'Use a credential that sees all pods, and ask the API server directly, not through a proxy.',
+    rules: ['S2'],
+  },
+  RuntimeUnknown: {
+    in: ['problem'],
+    means: 'the container runtime was not asked, so that every pod may still run',
+    next: 'Start the container runtime, or name its socket with --runtime-endpoint; then plan again.',
+    rules: ['S9'],
+  },
+  RuntimeNotAnswering: {
+    in: ['problem'],
+    means: 'the container runtime does not answer, so that every pod may still run',
+    next: 'Start the container runtime, or name its socket with --runtime-endpoint; then plan again.',
+    rules: ['S9'],
+  },
+  RuntimeUnproven: {
+    in: ['problem'],
+    means: 'the container runtime that answered knows none of the pods that run here: it may be the wrong one',
+    next: 'Name the socket of the right runtime with --runtime-endpoint; then plan again.',
+    rules: ['S9'],
+  },
+  NoWitness: {
+    in: ['problem'],
+    means: 'the process table could not be read, so that nothing shows who is alive',
+    next: 'Run volctl as root of the host; then plan again.',
+    rules: ['S9'],
+  },
+  NoPodsDirectory: {
+    in: ['problem'],
+    means: 'the root directory has no directory of pods',
+    next: 'Check --root-dir, and that the file system with the root directory is mounted.',
+    rules: ['S8'],
+  },
+  NotDesired: {
+    in: ['problem'],
+    means: 'a pod that is in the API has a volume that it does not want any more, and keeps it',
+    next: 'Nothing for volctl: an existing pod keeps what it has. Delete the pod if the volume must go.',
+    rules: ['S5'],
+  },
+  TerminatedKept: {
+    in: ['waiting', 'problem'],
+    means: 'this node is told to keep the volumes of pods that have ended',
+    next: 'Delete a pod whose volumes are to come down, or remove the setting that keeps them.',
+  },
+  OrphanDirKept: {
+    in: ['problem'],
+    means: 'the directory of a pod that is gone is kept, because it holds something that volctl does not remove',
+    next: 'Look at the path; move away or delete what is yours, then plan again.',
+    rules: ['S13'],
+  },
+  OutageSuspected: {
+    in: ['blocked', 'problem', 'refusal'],
+    means: 'the API server seems to have lost or rolled back pods, or all mounts of one driver are dead at once',
+    next: 'Check the cluster. If the pods are really gone, give --accept-outage with the number that the plan shows.',
+    rules: ['S29'],
+  },
+  PodIsAlive: {
+    in: ['outcome'],
+    means: 'something of the pod runs again',
+    next: 'Stop its containers; then plan again.',
+    rules: ['S26', 'S9'],
+  },
+  PodIsListed: {
+    in: ['outcome'],
+    means: 'the pod is in the API, and has not ended',
+    next: 'Plan again.',
+    rules: ['S26'],
+  },
+  PodMissing: {
+    in: ['outcome'],
+    means: 'the pod was deleted from the API after the plan was made',
+    next: 'Plan again.',
+    rules: ['S26'],
+  },
+  PodEnding: {
+    in: ['outcome'],
+    means: 'the pod began to end after the plan was made',
+    next: 'Plan again.',
+    rules: ['S26'],
+  },
+  WantedAgain: {
+    in: ['outcome'],
+    means: 'a pod of this node wants the volume again',
+    next: 'Plan again.',
+    rules: ['S26'],
+  },
+  NoLongerWanted: {
+    in: ['outcome'],
+    means: 'the pod does not want the volume any more, or the volume resolves to another one by now',
+    next: 'Plan again.',
+    rules: ['S26'],
+  },
+} as const satisfies Readonly<Record<string, CodeEntry>>

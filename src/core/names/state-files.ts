@@ -1,2 +1,0 @@
-/** Names of the files that tell a driver which volume it is asked about (S14). */
-export const STATE_FILES: ReadonlySet<string> = new Set(['vol_data.json', 'iscsi.json'])

@@ -1,0 +1,27 @@
+/** How a person stops and starts the kubelet of this node: the unit that really runs it, which k3s, RKE2, k0s and MicroK8s name after themselves. */
+import type { KubeletSnapshot } from '../../model/snapshot.ts'
+
+/** Units that run an API server in the same process or under it: once stopped, it no longer answers volctl. */
+const WITH_API_SERVER: ReadonlySet<string> = new Set([
+  'k3s.service',
+  'rke2-server.service',
+  'k0scontroller.service',
+  'snap.microk8s.daemon-kubelite.service',
+])
+
+/** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with what has to be known before. */
+export function howToStop(kubelet: KubeletSnapshot | undefined): string {
+  const { unit, mayReturn = false, running = false } = { ...kubelet }
+  const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''
+  const command = unit === undefined ? '' : ` (systemctl stop ${unit})`
+  const api =
+    unit !== undefined && WITH_API_SERVER.has(unit)
+      ? ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
+      : ''
+  return `Stop the kubelet${command}${starters} and plan again.${api}`
+}
+
+/** "start the kubelet (systemctl start kubelet.service)", inside a sentence. */
+export function howToStart({ unit }: Partial<KubeletSnapshot> = {}): string {
+  return unit === undefined ? 'start the kubelet' : `start the kubelet (systemctl start ${unit})`
+}

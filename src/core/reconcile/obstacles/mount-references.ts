@@ -1,0 +1,60 @@
+/** Which other mounts show the file system of a staged mount: the references of R031, R032 and S24. */
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
+import type { PlanContext } from '../context/context.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
+import { isLiving } from '../pods/volume-users.ts'
+
+export type References =
+  /** A mount of a pod that must not be disturbed is one: the volume is in use. */
+  | { readonly kind: 'inUse'; readonly by: PodClass }
+  /** Free once these operations are done. */
+  | { readonly kind: 'free'; readonly after: readonly Draft[] }
+  | { readonly kind: 'held'; readonly obstacle: Obstacle }
+
+/**
+ * @param staged the mounts that are to be removed
+ * @param target absolute path of the staged mount
+ */
+export function referencesTo(
+  context: PlanContext,
+  findings: Findings,
+  staged: readonly MountInfo[],
+  target: string,
+): References {
+  const { inputs, classes } = context
+  const after = new Set<Draft>()
+  const own = new Set(staged.map((mount) => mount.id))
+  let held: Obstacle | undefined
+  for (const reference of showing(context, staged)) {
+    if (own.has(reference.id)) continue
+    const leaders = inputs.devices.leadersOf(reference)
+    const remover = [reference, ...leaders].map(({ id }) => findings.removerOf(id)).find((each) => each !== undefined)
+    if (remover !== undefined) {
+      after.add(remover)
+      continue
+    }
+    const path = inputs.plain(reference.mountPoint)
+    const uid = podUidOf(inputs.relative(path))
+    const pod = uid === undefined ? undefined : classes.of(uid)
+    if (pod !== undefined && isLiving(pod)) return { kind: 'inUse', by: pod }
+    // The staged mount itself, seen through another prefix, goes with it; a private copy stays (R032, P18, S24).
+    if (leaders.some(({ id }) => own.has(id))) continue
+    held ??= {
+      code: 'HeldBy',
+      message: `${path} shows the same file system as ${target} (${reference.dev} ${reference.root})`,
+      hint: `Find out who needs ${path} (findmnt ${path}); unmount it first.`,
+    }
+  }
+  return held === undefined ? { kind: 'free', after: [...after] } : { kind: 'held', obstacle: held }
+}
+
+/** Every mount that shows one of these trees or a part of them: bind mounts, sub-paths included (R031). */
+function showing({ inputs }: PlanContext, staged: readonly MountInfo[]): Set<MountInfo> {
+  return new Set(staged.flatMap((mount) => inputs.devices.showing(mount)))
+}
+
+function podUidOf(relative: string): string | undefined {
+  const parts = relative.split('/')
+  return parts[0] === 'pods' ? parts[1] : undefined
+}

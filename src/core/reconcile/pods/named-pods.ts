@@ -1,0 +1,41 @@
+/** What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract). */
+import { namedUids } from '../../desired/pods.ts'
+import type { PlanOptions } from '../../plan/plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import type { PodClass, PodClasses } from './pod-classes.ts'
+
+/** The beginning of a UID. Anything shorter is taken for a pod's name. */
+const BEGINNING = /^[0-9a-f][0-9a-f-]{3,}$/
+
+export interface NamedPods {
+  /** UIDs; a name that no pod has, or that is ambiguous, as it was given. */
+  readonly pods: readonly string[]
+  readonly ambiguous: readonly { readonly given: string; readonly pods: readonly PodClass[] }[]
+}
+
+/** A name means all pods of that namespace and name: an orphaned one, and the one that replaced it. */
+export function namedPods({ pods = [], namespaces = [] }: PlanOptions, classes: PodClasses): NamedPods {
+  const found = pods.map((given) => ({ given, pods: podsNamed(given, namespaces, classes.all) }))
+  const ambiguous = found.filter(({ given, pods: candidates }) => isAmbiguous(given, candidates))
+  return {
+    pods: found.flatMap((each) =>
+      each.pods.length === 0 || ambiguous.includes(each) ? [each.given] : each.pods.map(({ uid }) => uid),
+    ),
+    ambiguous,
+  }
+}
+
+function podsNamed(given: string, namespaces: readonly string[], all: readonly PodClass[]): readonly PodClass[] {
+  const byUid = all.filter(({ uid, pod }) => uid === given || (pod !== undefined && namedUids(pod).includes(given)))
+  if (byUid.length > 0) return byUid
+  const here = all.filter(({ ref }) => namespaces.length === 0 || namespaces.includes(ref.namespace ?? ''))
+  const byName = here.filter(({ ref }) => ref.name !== undefined && [ref.name, namespacedName(ref)].includes(given))
+  return byName.length > 0 || !BEGINNING.test(given) ? byName : here.filter(({ uid }) => uid.startsWith(given))
+}
+
+function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {
+  const [first, ...others] = candidates
+  if (first === undefined || candidates.some(({ uid }) => uid === given)) return false
+  const name = namespacedName(first.ref)
+  return others.some(({ ref }) => ref.name === undefined || namespacedName(ref) !== name)
+}

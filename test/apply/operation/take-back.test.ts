@@ -1,0 +1,185 @@
+/** What is taken back where a step fails, and what is left because it may be somebody else's (S11, S26, S30). */
+import { beforeEach, describe, expect, it } from 'vitest'
+import { VolctlError } from '../../../src/core/errors/errors.ts'
+import type { Step } from '../../../src/core/plan/plan.ts'
+import type { CommandResult } from '../../../src/core/trust/programs.ts'
+import { Fixture, operation, POD, planOf, ROOT } from '../apply-fixture.ts'
+
+const DIR = `${ROOT}/pods/${POD}/volumes/kubernetes.io~local-volume/pv`
+const GLOBAL = `${ROOT}/plugins/kubernetes.io/local-volume/mounts/pv`
+const DEVICE = '/dev/sdb'
+
+function volumeNamed(name: string) {
+  const plugin = 'kubernetes.io/local-volume'
+  return { name, plugin, uniqueName: `${plugin}/${name}`, mode: 'Filesystem' as const }
+}
+
+let fixture: Fixture
+beforeEach(() => {
+  fixture = new Fixture()
+  fixture.witness = {
+    listed: new Set([POD]),
+    alive: new Set(),
+    apiPods: [{ metadata: { name: 'p', namespace: 'n', uid: POD }, spec: {} }],
+  }
+  fixture.volumes = [{ ...volumeNamed('pv'), podUid: POD } as never]
+  fixture.host.dir(DIR).dir(`${ROOT}/plugins`)
+})
+
+async function run(...steps: Step[]) {
+  const plan = planOf([operation('a', { kind: 'MountVolume', volume: volumeNamed('pv'), steps })])
+  const [outcome] = (await fixture.apply(plan)).outcomes
+  return outcome
+}
+
+const bind: Step = { op: 'mount', target: DIR, source: '/src', options: ['bind', 'ro'] }
+const mkdir: Step = { op: 'mkdir', target: `${DIR}/below` }
+const mountsOn = (path: string) => fixture.host.mounts.filter((each) => each.path === path).length
+const isRemount = (args: readonly string[]) => args.some((each) => each.includes('remount'))
+
+/** mount(8) that mounts what it is told, and then what the script says of it. */
+function mounting(answer: (args: readonly string[]) => Partial<CommandResult>, given: { dev?: string } = {}): void {
+  fixture.host.programs = (program, args) => {
+    if (program === 'stat') return { stdout: `61b0 8 10 ${args.at(-1)}\n` }
+    if (program === 'readlink') return { stdout: `${DEVICE}\n` }
+    if (program === 'blkid') return { stdout: 'TYPE=ext4\n' }
+    if (program !== 'mount') return {}
+    if (!isRemount(args)) fixture.host.mount(args.at(-1) ?? '', { source: DEVICE, ...given })
+    return answer(args)
+  }
+}
+
+describe('the mount of this operation goes', () => {
+  it('where its options cannot even be asked for: it is writable, and was to be read-only', async () => {
+    mounting((args) => {
+      if (isRemount(args)) throw new VolctlError('CommandFailed', 'mount could not be started: spawn EAGAIN')
+      return {}
+    })
+    expect(await run(bind)).toMatchObject({ state: 'failed', code: 'CommandFailed' })
+    expect(mountsOn(DIR)).toBe(0)
+  })
+
+  it('where another device than the one that was looked at is mounted', async () => {
+    mounting(() => ({}), { dev: '8:32' })
+    expect(await run({ op: 'mountDevice', target: GLOBAL, source: DEVICE })).toMatchObject({
+      state: 'failed',
+      code: 'ForeignMount',
+    })
+    expect(mountsOn(GLOBAL)).toBe(0)
+    expect(fixture.host.files.has(GLOBAL)).toBe(false)
+  })
+
+  it('where the time of the operation is spent', async () => {
+    fixture.given = { timeoutMs: 60 }
+    mounting((args) => {
+      for (const end = performance.now() + 70; !isRemount(args) && performance.now() < end; );
+      return {}
+    })
+    expect(await run(bind)).toMatchObject({ state: 'failed', code: 'TimedOut' })
+    expect(mountsOn(DIR)).toBe(0)
+  })
+})
+
+describe('nothing of somebody else’s goes', () => {
+  it('a mount that was there first, by the word of the kernel', async () => {
+    mounting(() => ({ status: 32, stderr: `mount: ${DIR}: /src already mounted or mount point busy.` }))
+    const outcome = await run({ op: 'mount', target: DIR, source: '/src' })
+    expect(outcome).toMatchObject({ state: 'failed', message: expect.stringContaining('left as it is') })
+    expect(mountsOn(DIR)).toBe(1)
+  })
+
+  it('two mounts where one was made: whose is which nobody can tell', async () => {
+    mounting(() => {
+      fixture.host.mount(DIR)
+      return {}
+    })
+    const outcome = await run({ op: 'mount', target: DIR, source: '/src' })
+    expect(outcome).toMatchObject({ state: 'failed', code: 'ForeignMount' })
+    expect(mountsOn(DIR)).toBe(2)
+  })
+
+  it('what a kubelet that came meanwhile may count on', async () => {
+    mounting((args) => {
+      if (!isRemount(args)) return {}
+      fixture.kubelet = { running: true, mayReturn: true }
+      return { status: 32, stderr: 'mount: no' }
+    })
+    const outcome = await run(bind)
+    expect(outcome).toMatchObject({ state: 'failed', message: expect.stringContaining(`the mount on ${DIR}`) })
+    expect(mountsOn(DIR)).toBe(1)
+  })
+})
+
+it('an undo that hangs leaves the volume alone from then on', async () => {
+  fixture.host.hanging.add(DIR)
+  mounting((args) => (isRemount(args) ? { status: 32, stderr: 'mount: no' } : {}))
+  const volume = volumeNamed('pv')
+  const { outcomes } = await fixture.apply(
+    planOf([
+      operation('a', { kind: 'MountVolume', volume, steps: [bind] }),
+      operation('b', { kind: 'MountVolume', volume, steps: [mkdir] }),
+    ]),
+  )
+  expect(outcomes.map(({ code }) => code)).toEqual(['MountFailed', 'StillAtWork'])
+})
+
+it('what is left is named whatever kind of failure it was', async () => {
+  mounting(() => ({}))
+  fixture.host.busy.add(DIR)
+  fixture.host.changeOwnership = async () => {
+    throw new Error('no such luck')
+  }
+  const ownership = { gid: 1, policy: 'Always', readOnly: false, ignoreErrors: false } as const
+  const outcome = await run(
+    { op: 'mount', target: DIR, source: '/src' },
+    { op: 'setOwnership', target: DIR, ownership },
+  )
+  expect(outcome?.message).toContain(`left as it is: the mount on ${DIR}`)
+})
+
+it('a marker that cannot be made takes its directories along', async () => {
+  fixture.host.createFile = () => {
+    throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
+  }
+  const outcome = await run({ op: 'writeMarker', target: `${ROOT}/plugins/a/b/ready` })
+  expect(outcome).toMatchObject({ state: 'failed', code: 'WriteFailed' })
+  expect([...fixture.host.files.keys()].filter((path) => path.startsWith(`${ROOT}/plugins/`))).toEqual([])
+})
+
+it('a directory whose mode cannot be set fails with a code and takes itself along', async () => {
+  fixture.host.chmod = () => {
+    throw Object.assign(new Error('EROFS'), { code: 'EROFS' })
+  }
+  expect(await run(mkdir)).toMatchObject({ state: 'failed', code: 'WriteFailed' })
+  expect(fixture.host.files.has(mkdir.target)).toBe(false)
+})
+
+it('two volumes of one device are never at work at once: the second finds the first (S30)', async () => {
+  const [one, other] = [volumeNamed('pv'), volumeNamed('pv2')]
+  const OTHER = '22222222-2222-4222-8222-222222222222'
+  const pod = { name: 'q', namespace: 'n', uid: OTHER }
+  fixture.volumes = [
+    { ...one, podUid: POD },
+    { ...other, podUid: OTHER },
+  ] as never
+  const { witness } = fixture
+  fixture.witness = { ...witness, apiPods: [...witness.apiPods, { metadata: pod, spec: {} }] }
+  mounting(() => ({}), { dev: '8:16' })
+  const second = GLOBAL.replace(/pv$/, 'pv2')
+  const { outcomes } = await fixture.apply(
+    planOf([
+      operation('a', {
+        kind: 'MountVolume',
+        volume: one,
+        steps: [{ op: 'mountDevice', target: GLOBAL, source: '/dev/disk/by-id/one' }],
+      }),
+      operation('b', {
+        kind: 'MountVolume',
+        pod,
+        volume: other,
+        steps: [{ op: 'mountDevice', target: second, source: '/dev/disk/by-path/one' }],
+      }),
+    ]),
+  )
+  expect(outcomes.map(({ state, code }) => code ?? state)).toEqual(['done', 'HeldBy'])
+})

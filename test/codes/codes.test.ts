@@ -1,0 +1,73 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Place } from '../../src/core/codes/code-entry.ts'
+import { ALL_CODES, CODES, type Code, codesIn, isCodeOf } from '../../src/core/codes/codes.ts'
+import { isOutsideCode } from '../../src/core/codes/outside-code.ts'
+import { SafetyRefusal, VolctlError } from '../../src/core/errors/errors.ts'
+import { OperationRefused, StepFailed } from '../../src/core/errors/operation-error.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const sources = globSync('src/**/*.ts', { cwd: ROOT })
+  .filter((file) => !file.startsWith('src/core/codes/'))
+  .map((file) => readFileSync(join(ROOT, file), 'utf8'))
+
+describe('each code of the catalogue', () => {
+  it('is used somewhere', () => {
+    const words = new Set(sources.flatMap((text) => text.match(/(?<=')[A-Z][A-Za-z]+(?=')/g) ?? []))
+    expect(ALL_CODES.filter((code) => !words.has(code))).toEqual([])
+  })
+
+  it('is CamelCase, which no name of the system and no object of Kubernetes is', () => {
+    expect(ALL_CODES.filter((code) => isOutsideCode(code) || !/^[A-Z]+[a-z][A-Za-z]+$/.test(code))).toEqual([])
+  })
+
+  it('has a meaning that goes on in a sentence, and a next step that is one', () => {
+    const odd = ALL_CODES.filter(
+      (code) => /[.\n]$|^$/.test(CODES[code].means) || !/^[A-Z"].*\.$/.test(CODES[code].next),
+    )
+    expect(odd).toEqual([])
+  })
+
+  it('that blocks is an outcome as well, and does not say so twice', () => {
+    expect(codesIn('blocked').filter((code) => isCodeOf('outcome', code))).toEqual([])
+  })
+})
+
+describe('what is thrown stands where it is thrown', () => {
+  it.each<{ name: string; places: readonly Place[] }>([
+    { name: 'VolctlError', places: ['error'] },
+    { name: 'ApiError', places: ['error'] },
+    { name: 'SafetyRefusal', places: ['refusal'] },
+    { name: 'StepFailed', places: ['outcome', 'blocked'] },
+    { name: 'OperationRefused', places: ['outcome', 'blocked'] },
+  ])('$name', ({ name, places }) => {
+    const thrown = sources.flatMap((text) => [
+      ...text.matchAll(new RegExp(`new ${name}\\(\\s*(?:'S\\d+',\\s*)?'(\\w+)'`, 'g')),
+    ])
+    expect(thrown.length).toBeGreaterThan(3)
+    const elsewhere = thrown.flatMap(([, code]) =>
+      places.some((place) => isCodeOf(place, code as Code)) ? [] : [code],
+    )
+    expect(elsewhere).toEqual([])
+  })
+})
+
+describe('a code without an entry', () => {
+  it('does not compile', () => {
+    // @ts-expect-error Not in the catalogue.
+    new VolctlError('NoSuchCode', '')
+    // @ts-expect-error Not in the catalogue.
+    new StepFailed('NoSuchCode', '')
+    // @ts-expect-error Not in the catalogue.
+    new OperationRefused('NoSuchCode', '')
+    // @ts-expect-error An error, and no refusal.
+    new SafetyRefusal('S1', 'Usage', '')
+  })
+
+  it("is one of the system's, in capitals", () => {
+    expect(new StepFailed('EBUSY', '').code).toBe('EBUSY')
+    expect(['ENOENT', 'ERR_TLS_CERT_ALTNAME_INVALID', 'DEADLINE_EXCEEDED'].filter(isOutsideCode)).toHaveLength(3)
+    expect(['HeldBy', 'ok', ''].filter(isOutsideCode)).toEqual([])
+  })
+})

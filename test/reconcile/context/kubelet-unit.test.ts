@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import type { KubeletSnapshot } from '../../../src/core/model/snapshot.ts'
+import { howToStart, howToStop } from '../../../src/core/reconcile/context/kubelet-unit.ts'
+
+const running: KubeletSnapshot = { running: true, mayReturn: true }
+
+describe('a hint on the kubelet names the unit that runs it here', () => {
+  it.each<[name: string, kubelet: KubeletSnapshot | undefined, want: string]>([
+    [
+      'kubelet.service',
+      { ...running, unit: 'kubelet.service' },
+      'Stop the kubelet (systemctl stop kubelet.service) and plan again.',
+    ],
+    [
+      'k3s agent',
+      { ...running, unit: 'k3s-agent.service' },
+      'Stop the kubelet (systemctl stop k3s-agent.service) and plan again.',
+    ],
+    [
+      'k3s server, which is the API server as well',
+      { ...running, unit: 'k3s.service' },
+      "Stop the kubelet (systemctl stop k3s.service) and plan again. k3s.service also runs this node's API server: plan with the --kubeconfig of another one.",
+    ],
+    [
+      'down, but a timer may start it',
+      { running: false, mayReturn: true, unit: 'kubelet.service' },
+      'Stop the kubelet (systemctl stop kubelet.service), and stop whatever may start it, and plan again.',
+    ],
+    ['no unit', running, 'Stop the kubelet and plan again.'],
+    ['not known', undefined, 'Stop the kubelet and plan again.'],
+  ])('to stop: %s', (_, kubelet, want) => expect(howToStop(kubelet)).toBe(want))
+
+  it('to start', () => {
+    expect(howToStart({ unit: 'k0sworker.service' })).toBe('start the kubelet (systemctl start k0sworker.service)')
+    expect(howToStart()).toBe('start the kubelet')
+  })
+})

@@ -1,0 +1,308 @@
+/** Volumes of pods that must not be disturbed, where their records are lost (S9, S21, R817, R827): not known is in use. */
+import { describe, expect, it } from 'vitest'
+import { type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { blocked, kinds, only, plan, waits } from './planned.ts'
+
+const OLD = uid(9)
+const CSI = `pods/${OLD}/volumes/kubernetes.io~csi`
+const BLOCK = 'plugins/kubernetes.io/csi/volumeDevices'
+
+/** A pod that the API does not list, while its containers run; and an attached volume of that name. */
+const running = (): NodeBuilder => node().running(OLD).persistentVolume('pv-1', { handle: 'vol-1' })
+
+const emptied = (built: NodeBuilder): NodeBuilder => built.file(`${CSI}/pv-1/vol_data.json`, '')
+
+const mappedBlock = (built: NodeBuilder, podUid: string, name = 'pv-1'): NodeBuilder => {
+  const device = { dev: '0:6', root: '/loop7', fsType: 'devtmpfs', type: 'file' as const }
+  return built
+    .mount(`${BLOCK}/${name}/dev/${podUid}`, device)
+    .mount(`${BLOCK}/publish/${name}/${podUid}`, device)
+    .link(`pods/${podUid}/volumeDevices/kubernetes.io~csi/${name}`, `${ROOT}/${BLOCK}/publish/${name}/${podUid}`)
+}
+
+describe('a pod that still runs uses the PersistentVolume of the name that is left', () => {
+  it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
+    ['mounted, its state file lost', (built) => built.published(OLD, 'pv-1', '7:1', { stateFile: false })],
+    ['mounted, its state file empty', (built) => emptied(built.published(OLD, 'pv-1', '7:1', { stateFile: false }))],
+    ['not mounted any more, its state file empty (O2)', emptied],
+    ['an empty directory (O2)', (built) => built.dir(`${CSI}/pv-1`)],
+    [
+      'a sub-path alone (O2)',
+      (built) => built.mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' }),
+    ],
+    ['a block map, its state file lost', (built) => mappedBlock(built, OLD)],
+    [
+      'mounted from another device than what is staged',
+      (built) => emptied(built.mount(`${CSI}/pv-1/mount`, { dev: '0:77', fsType: 'fuse.x' })).staged('vol-1', '7:1'),
+    ],
+  ])('%s', (_name, change) => {
+    const made = plan(change(running()))
+    expect(made.operations).toEqual([])
+    expect(waits(made)).toEqual(['DetachVolume PodStillRunning'])
+  })
+  it('a sub-path, the PersistentVolume gone', () => {
+    const built = running().mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/s', fsType: 'ext4' })
+    built.volumes.length = 0
+    expect(waits(plan(built))).toEqual(['DetachVolume PodStillRunning'])
+  })
+})
+
+describe('a volume that could not be identified may be any', () => {
+  /** Another volume that nobody wants, and one of another driver. */
+  const others = (built: NodeBuilder): NodeBuilder => {
+    built.drivers.push('other.test')
+    built.attachments.push({
+      metadata: { name: 'elsewhere', uid: 'u' },
+      spec: { attacher: 'other.test', nodeName: 'node-1', source: {} },
+      status: { attached: true },
+    })
+    return built.persistentVolume('pv-2', { handle: 'vol-2' }).staged('vol-2', '7:2')
+  }
+  const lostFile = (built: NodeBuilder): NodeBuilder => built.published(OLD, 'pv-1', '7:1', { stateFile: false })
+  it('of the driver that a PersistentVolume of its name has', () => {
+    const made = plan(others(lostFile(running())))
+    expect(blocked(made)).toEqual([
+      'UnmountDevice MayBeInUse',
+      'DetachVolume MayBeInUse',
+      'DetachVolume IdentityUnconfirmed',
+    ])
+    expect(only(made, 'UnmountDevice').blocked?.message).toContain(`${ROOT}/${CSI}/pv-1`)
+  })
+  it('of any driver where there is none', () => {
+    const built = others(lostFile(node().running(OLD)))
+    expect(blocked(plan(built)).slice(0, 2)).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
+  })
+  it('not of another driver than the one of its name', () => {
+    const built = others(lostFile(running()))
+    const [first] = built.volumes
+    if (first !== undefined)
+      built.volumes[0] = { ...first, spec: { ...first.spec, csi: { driver: 'other.test', volumeHandle: 'vol-1' } } }
+    expect(kinds(plan(built))).toContain('UnmountDevice')
+  })
+  it('of a listed pod: something that is set up, and not what it wants', () => {
+    const built = node().livingPod(uid(2), 'app').staged('vol-2', '7:2')
+    expect(kinds(plan(built.dir(`pods/${uid(2)}/volumes/kubernetes.io~csi/old`)))).toEqual(['UnmountDevice'])
+    built.published(uid(2), 'old', '7:1', { stateFile: false })
+    expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse'])
+  })
+  it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
+    ['mounted', (built) => built.published(uid(2), 'pv-1', '7:1', { stateFile: false }).staged('vol-1', '7:1')],
+    ['a sub-path of it', (built) => built.mount(`pods/${uid(2)}/volume-subpaths/pv-1/c/0`, { dev: '7:1' })],
+  ])('what a listed pod wants is known by its name: %s', (_name, change) => {
+    const built = node()
+      .persistentVolume('pv-1', { handle: 'vol-1' })
+      .livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    const made = plan(change(built).persistentVolume('pv-2', { attached: false }).staged('pv-2', '7:2'))
+    expect(kinds(made)).toContain('UnmountDevice')
+  })
+  it('a block map of a listed pod is known by its name, too', () => {
+    const built = node()
+      .persistentVolume('pv-1', { handle: 'vol-1', mode: 'Block' })
+      .livingPod(uid(2), 'app', [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    const pod = built.pods.pop()
+    if (pod !== undefined)
+      built.pods.push({ ...pod, spec: { ...pod.spec, containers: [{ name: 'c', volumeDevices: [{ name: 'v' }] }] } })
+    expect(kinds(plan(mappedBlock(built, uid(2)).staged('vol-2', '7:2')))).toContain('UnmountDevice')
+    expect(blocked(plan(mappedBlock(built, uid(2), 'pv-x')))).toContainEqual('UnmountDevice MayBeInUse')
+  })
+  it('the sub-paths of other volumes of a listed pod are nobody’s PersistentVolume', () => {
+    const built = node()
+      .livingPod(uid(2), 'app', [{ name: 'data', emptyDir: {} }])
+      .dir(`pods/${uid(2)}/volumes/kubernetes.io~empty-dir/data`)
+      .file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/data/ready`)
+      .mount(`pods/${uid(2)}/volume-subpaths/data/c/0`, { dev: '254:0', root: '/x', fsType: 'ext4' })
+      .persistentVolume('data')
+    expect(kinds(plan(built))).toEqual(['DetachVolume'])
+  })
+})
+
+describe('S9: what runs counts, with or without a directory', () => {
+  const idle = (): NodeBuilder => node().staged('vol-2', '7:2').persistentVolume('pv-2', { handle: 'vol-2' })
+  it.each<[string, (built: NodeBuilder) => unknown]>([
+    ['a sandbox and processes', (built) => built.running(OLD)],
+    ['a sandbox alone', (built) => built.sandboxes.push({ uid: OLD, state: 'SANDBOX_READY', containers: [] })],
+    ['with a directory that lacks its volumes', (built) => built.running(OLD).dir(`pods/${OLD}`)],
+    [
+      'with volumes that could not be read',
+      (built) => built.running(OLD).entry({ path: `pods/${OLD}/volumes`, type: 'dir', error: 'EIO', mtime: 1 }),
+    ],
+    ['a CSI volume of which the kubelet removed the directory (O2)', (built) => built.running(OLD).dir(CSI)],
+    [
+      'the same of a block volume',
+      (built) => built.running(OLD).dir(`pods/${OLD}/volumes`).dir(`pods/${OLD}/volumeDevices/kubernetes.io~csi`),
+    ],
+  ])('%s: reported, and no device is undone', (_name, change) => {
+    const built = idle()
+    change(built)
+    const made = plan(built)
+    expect(made.problems.filter((each) => each.severity === 'error').map((each) => each.code)).toEqual([
+      'PodGoneButRunning',
+    ])
+    expect(blocked(made)).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
+  })
+  describe('a process alone, of a pod that nothing here knows', () => {
+    const unknown = (): NodeBuilder => {
+      const built = idle()
+      built.processes.push(OLD)
+      return built
+    }
+    const both = ['UnmountDevice', 'DetachVolume']
+    const severe = ({ problems }: ReturnType<typeof plan>): string[] =>
+      problems.filter((each) => each.severity !== 'info').map((each) => each.code)
+
+    it('is reported under a code of its own, with how to find it, and no device is undone', () => {
+      const made = plan(unknown())
+      expect(made.problems).toEqual([
+        expect.objectContaining({ severity: 'error', code: 'UnknownPodProcess', about: { pod: OLD } }),
+      ])
+      const [{ hint = '' } = {}] = made.problems
+      expect(hint).toContain(`grep -lE 'pod(${OLD}|${OLD.replaceAll('-', '_')})' /proc/[0-9]*/cgroup`)
+      expect(hint).toContain(`--foreign-pod ${OLD}`)
+      expect(blocked(made)).toEqual(both.map((kind) => `${kind} UnknownPodProcess`))
+      expect(made.operations[0]?.blocked?.hint).toBe(hint)
+    })
+    it('is no obstacle once a person says that it is of another kubelet, and that stands in the plan', () => {
+      const made = plan(unknown(), { foreignPods: [OLD] })
+      expect(kinds(made)).toEqual(both)
+      expect(made.problems).toEqual([
+        expect.objectContaining({ severity: 'info', code: 'ForeignPod', about: { pod: OLD } }),
+      ])
+    })
+    it('the flag lifts that UID alone', () => {
+      const built = unknown()
+      built.processes.push(uid(7))
+      expect(blocked(plan(built, { foreignPods: [OLD] }))).toEqual(both.map((kind) => `${kind} UnknownPodProcess`))
+      const slip = plan(unknown(), { foreignPods: [uid(7)] })
+      expect(severe(slip)).toEqual(['UnknownPodProcess', 'NothingNamed'])
+      expect(blocked(slip)).toHaveLength(2)
+    })
+    it.each<[string, (built: NodeBuilder) => unknown]>([
+      ['the API', (built) => built.pod(OLD, 'old')],
+      [
+        'the API, as a mirror pod',
+        (built) => {
+          built.pod(uid(8), 'static')
+          const annotations = { 'kubernetes.io/config.mirror': OLD, 'kubernetes.io/config.hash': OLD }
+          Object.assign(built.pods.at(-1)?.metadata ?? {}, { annotations })
+        },
+      ],
+      ['the disk', (built) => built.dir(`pods/${OLD}`)],
+      [
+        'the mount table',
+        (built) =>
+          built.mountLine(`${ROOT}/pods/${OLD}/volumes/kubernetes.io~csi/x/mount`, '/', '7:7', 'ext4', '/dev/loop7'),
+      ],
+      ['a block map', (built) => built.file(`plugins/kubernetes.io/csi/volumeDevices/pv-7/dev/${OLD}`)],
+      ['the runtime', (built) => built.sandboxes.push({ uid: OLD, state: 'SANDBOX_NOTREADY', containers: [] })],
+      [
+        'a static manifest',
+        (built) => {
+          const manifests = [{ file: 'a.yaml', namespace: 'n', name: 'a', uid: OLD }]
+          built.override = { staticPods: { path: '/m', readable: true, manifests } }
+        },
+      ],
+    ])('a pod that %s knows is never foreign', (_name, know) => {
+      const without = unknown()
+      know(without)
+      const built = unknown()
+      know(built)
+      const made = plan(built, { foreignPods: [OLD] })
+      expect(severe(made)).toContain('NotForeign')
+      expect(made.operations).toEqual(plan(without).operations)
+      expect(kinds(made)).not.toContain('RemoveOrphanPodDir')
+      expect(made.problems.map(({ code }) => code)).not.toContain('ForeignPod')
+    })
+    it('nor does it make the runtime doubtful, where it is the only process', () => {
+      const built = unknown().mount(`pods/${uid(6)}/volumes/kubernetes.io~secret/s`)
+      built.pods.splice(0)
+      built.sandboxes.splice(0)
+      built.processes.splice(0, 1)
+      built.overrideApi = { ...built.overrideApi, resourceVersion: '1' }
+      expect(severe(plan(built))).toContain('RuntimeUnproven')
+      expect(severe(plan(built, { foreignPods: [OLD] }))).not.toContain('RuntimeUnproven')
+    })
+  })
+
+  describe('a pod of a kubelet nested in a pod or a container', () => {
+    const nested = (): NodeBuilder => {
+      const built = idle()
+      built.override = { nestedProcesses: [OLD] }
+      return built
+    }
+    it('is no user of any volume of this node', () => {
+      const made = plan(nested())
+      expect(made.problems).toEqual([])
+      expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
+    })
+    it('is alive all the same where this node knows it: its own kubelet may run in there', () => {
+      const built = nested().mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
+      expect(kinds(plan(built))).not.toContain('UnmountVolume')
+      expect(plan(built).problems.map(({ code }) => code)).toContain('PodGoneButRunning')
+      // Control: without its processes it is gone.
+      built.override = {}
+      expect(kinds(plan(built))).toContain('UnmountVolume')
+    })
+  })
+
+  it('without the process table nobody can say that no such pod is there', () => {
+    const built = idle()
+    built.override = { processes: undefined } as never
+    expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
+  })
+  it('nor the global mount of another plugin', () => {
+    const built = node()
+      .running(OLD)
+      .mount('plugins/kubernetes.io/local-volume/mounts/pv-l', { dev: '8:16', fsType: 'ext4' })
+    expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse'])
+  })
+  it('attached alone', () => {
+    const built = node().running(OLD).persistentVolume('pv-2', { handle: 'vol-2' })
+    expect(blocked(plan(built))).toEqual(['DetachVolume MayBeInUse'])
+  })
+  it('volumes of other plugins alone hold up nothing', () => {
+    const built = idle().running(OLD).mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
+    expect(kinds(plan(built))).toEqual(['UnmountDevice', 'DetachVolume'])
+  })
+  it.each<[string, (built: NodeBuilder) => NodeBuilder]>([
+    [
+      'a sub-path',
+      (built) => built.mount(`pods/${OLD}/volume-subpaths/pv-1/c/0`, { dev: '7:1', root: '/s', fsType: 'ext4' }),
+    ],
+    [
+      'a block map with a state file',
+      (built) => mappedBlock(built, OLD).file(`${BLOCK}/pv-1/data/vol_data.json`, volumeData('pv-1', 'vol-1')),
+    ],
+  ])('nor a removed directory where %s tells the volume', (_name, change) => {
+    const built = change(idle().running(OLD).dir(CSI).dir(`pods/${OLD}/volumeDevices/kubernetes.io~csi`))
+    expect(kinds(plan(built))).toEqual(['UnmountDevice', 'DetachVolume'])
+  })
+  it('nor does a sandbox that is over', () => {
+    const built = idle()
+    built.sandboxes.push({
+      uid: OLD,
+      state: 'SANDBOX_NOTREADY',
+      containers: [{ name: 'c', state: 'CONTAINER_EXITED' }],
+    })
+    const made = plan(built)
+    expect(made.problems).toEqual([])
+    expect(kinds(made)).toEqual(['UnmountDevice', 'DetachVolume'])
+  })
+  it('nor the pod of a static manifest, which runs under the UID of its mirror pod', () => {
+    const HASH = '0123456789abcdef0123456789abcdef'
+    const built = idle().running(HASH)
+    built.pods.push({
+      metadata: {
+        name: 'a-node-1',
+        namespace: 'default',
+        uid: uid(7),
+        annotations: { 'kubernetes.io/config.mirror': HASH },
+      },
+      spec: {},
+      status: { phase: 'Running' },
+    })
+    built.override = {
+      staticPods: { path: '/m', readable: true, manifests: [{ file: '/m/a.yaml', namespace: 'default', name: 'a' }] },
+    }
+    expect(kinds(plan(built))).toEqual(['UnmountDevice', 'DetachVolume'])
+  })
+})

@@ -1,0 +1,157 @@
+/** The rule books in docs/rules: what is cited is there, what is there is cited, and what people see can be looked up. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import schema from '../schema/rule.schema.json' with { type: 'json' }
+import { ruleBooks, ruleEntries } from '../scripts/rule-books.ts'
+import { explainRule } from '../src/core/explain/explain-rule.ts'
+import { looksLikeRule, parseRules } from '../src/core/explain/rule-book.ts'
+import { PLAIN } from '../src/core/views/palette.ts'
+import { renderRule } from '../src/core/views/rule-view.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+
+const BOOKS = ruleEntries()
+const rules = parseRules(BOOKS)
+const known = new Set(rules.map(({ id }) => id))
+
+/** All that is written by hand, and the code. */
+const CITING = [
+  'src/**/*.ts',
+  'test/**/*.ts',
+  'scripts/**/*.{ts,cjs}',
+  '{man/src,docs,docs/rules}/*.md',
+  '*.{md,ts}',
+  'schema/*.json',
+  'deploy/*.yaml',
+  'bin/volctl',
+]
+const files = globSync(CITING, { cwd: ROOT }).filter(
+  (file) => !/^test\/fixtures\/|\/grpc\/gen\/|^test\/rules\.test/.test(file),
+)
+
+/** A set of control characters, and no rule: C0, beside C1. */
+const noRule = (file: string, id: string): boolean => id === 'C0' && file.includes('terminal-safe')
+
+/** Each number of a rule in a text, by itself or as an end of a range such as P72-P75. */
+const ID = /\b[CNOPRS]\d{1,3}[a-z]?\b/g
+
+interface Citation {
+  readonly file: string
+  readonly id: string
+}
+
+const citations = files.flatMap((file): Citation[] =>
+  (read(file).match(ID) ?? []).filter((id) => !noRule(file, id)).map((id) => ({ file, id })),
+)
+
+/** What lies within a range is cited by it. */
+function inRanges(text: string): string[] {
+  return [...text.matchAll(/\b([CNOPRS])(\d{1,3})(?:-| to )\1(\d{1,3})\b/g)].flatMap(
+    ([, book = '', from = '', to = '']) =>
+      Array.from(
+        { length: Number(to) - Number(from) + 1 },
+        (_, n) => `${book}${`${Number(from) + n}`.padStart(from.length, '0')}`,
+      ),
+  )
+}
+
+/** A source without its comments. */
+function code(file: string): string {
+  return read(file)
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .replaceAll(/(^|\s)\/\/.*/gm, '$1')
+}
+
+const sources = files.filter((file) => file.startsWith('src/'))
+
+describe('the rule books', () => {
+  it('have each rule once, and text for it', () => {
+    expect(rules.length).toBeGreaterThan(400)
+    expect(known.size).toBe(rules.length)
+    expect(rules.filter(({ text }) => !/^["`\w].{20,}[.)]$/.test(text))).toEqual([])
+  })
+
+  it('have each entry in the one form that is read', () => {
+    const written = [...ruleBooks().values()].flatMap((text) => text.match(/^[-*] \*\*[CNOPRS]\d+.*/gm) ?? [])
+    expect(written.filter((line) => !/^- \*\*[CNOPRS]\d{1,3}\*\* \S/.test(line))).toEqual([])
+    expect(written).toHaveLength(rules.length)
+  })
+
+  it('have every rule that is cited anywhere', () => {
+    expect(citations.filter(({ id }) => !known.has(id))).toEqual([])
+  })
+
+  it('have no rule that nothing cites', () => {
+    const elsewhere = citations.filter(({ file }) => !file.startsWith('docs/rules/')).map(({ id }) => id)
+    const cited = new Set([...elsewhere, ...files.flatMap((file) => inRanges(read(file)))])
+    expect([...known].filter((id) => !cited.has(id))).toEqual([])
+  })
+})
+
+describe('what people see', () => {
+  it('names rules that the manual has', () => {
+    const shown = sources.flatMap((file) => [...code(file).matchAll(/'([CNOPRS]\d{1,3})'/g)].map(([, id = '']) => id))
+    expect(shown.length).toBeGreaterThan(30)
+    const page = read('man/volctl-rules.7')
+    expect([...new Set(shown)].filter((id) => !page.includes(`.TP\n\\fB${id}\\fR\n`))).toEqual([])
+  })
+
+  it('has no number of a rule within a sentence, but for how to look one up', () => {
+    const said = sources.flatMap((file) =>
+      (
+        code(file)
+          .replaceAll(/'[CNOPRS]\d{1,3}'|(?:explain|such as) S11/g, '')
+          .match(ID) ?? []
+      )
+        .filter((id) => !noRule(file, id))
+        .map((id): Citation => ({ file, id })),
+    )
+    expect(said).toEqual([])
+  })
+})
+
+describe('volctl explain S11', () => {
+  it.each(['S11', 's11'])('finds the rule: %s', (id) => {
+    expect(explainRule(id, BOOKS)).toMatchObject({ kind: 'Rule', id: 'S11', about: 'what is safe' })
+  })
+
+  it('has the file and the function that a rule was read from', () => {
+    expect(new Ajv2020().validate(schema, explainRule('R001', BOOKS))).toBe(true)
+    expect(explainRule('R001', BOOKS)).toEqual({
+      apiVersion: 'volctl.io/v1',
+      kind: 'Rule',
+      id: 'R001',
+      text: 'The unique name of a pod is its UID (`metadata.uid`) and nothing else.',
+      upstream: 'pkg/volume/util/util.go, GetUniquePodName',
+      about: 'what the kubelet and the attach/detach controller do',
+    })
+  })
+
+  it('prints it without marks, as wide as the terminal', () => {
+    const rule = explainRule('R001', BOOKS)
+    expect(rule && renderRule(rule, PLAIN, 60)).toMatchInlineSnapshot(`
+      "Rule R001: what the kubelet and the attach/detach controller
+      do
+
+        The unique name of a pod is its UID (metadata.uid) and
+        nothing else.
+
+        Kubernetes: pkg/volume/util/util.go, GetUniquePodName
+
+      All rules: the manual page volctl-rules(7)
+      "
+    `)
+  })
+
+  it.each(['C999', 'R1', 'S0'])('has no rule %s', (id) => {
+    expect(looksLikeRule(id)).toBe(true)
+    expect(explainRule(id, BOOKS)).toBeUndefined()
+  })
+
+  it.each(['shop/web-0', 's11-data', 'S1234', 'T10', '/S11', ''])('takes %j for no rule', (what) => {
+    expect(looksLikeRule(what)).toBe(false)
+  })
+})
