@@ -4,10 +4,12 @@
  * It is obeyed, and so it must be root's word (S33): what somebody else could have written, or taken away, tells nothing
  * of what was detached, and neither does a file that cannot be read. That is said, for every volume may be one then.
  */
+
 import { closeSync } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { LAZY_FILE, type LazyRecord } from '../journal/lazy-memory.ts'
+import { defined } from '../lang/defined.ts'
 import type { LazilyDetached, LazyMemoryDefect } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { openKept, openTrustedDirectory, requireOneName } from '../trust/files.ts'
@@ -72,7 +74,7 @@ function stillThere(line: string, { bootID, mounts, isSuperblockGone }: LazyQues
   if (bootID !== undefined && record.bootID !== bootID) return []
   if (mounts.at(path).some((mount) => mount.dev === dev)) return []
   if (isSuperblockGone(dev, fsType)) return []
-  return [{ path, dev, ...(volume !== undefined && { volume }) }]
+  return [{ path, dev, ...defined({ volume }) }]
 }
 
 /**
