@@ -1,3 +1,4 @@
+import { defined } from '../lang/defined.ts'
 /**
  * A snapshot's `api.errors`, in the form that volctl writes and in the looser forms of other tools: a plain string, `kind`
  * instead of `resource`, `code` instead of `status`, short names, a Kubernetes Status object.
@@ -137,7 +138,7 @@ function subjectOfRecord(entry: Record<string, unknown>): Subject | undefined {
 function subject(resource: string, name: string | undefined, namespace: string | undefined): Subject {
   // Some tools add a namespace to cluster-wide resources.
   const isWithin = Object.hasOwn(NAMESPACED, resource) && isName(namespace)
-  return { resource, ...(isWithin && { namespace }), ...(name !== undefined && { name }) }
+  return { resource, ...(isWithin && { namespace }), ...defined({ name }) }
 }
 
 /** `volumeattachments.storage.k8s.io`, `PersistentVolumeClaim`, `pv`; undefined: not known. */
