@@ -57,7 +57,7 @@ async function outside(): Promise<number> {
 function layoutAsked(): Layout {
   const { layout: asked = 'private' } = parseArgs({ options: { layout: { type: 'string' } } }).values
   const found = layouts.find((each) => each === asked)
-  if (found === undefined) throw new Error(`demo: --layout ${asked} is none of ${layouts.join(', ')}`)
+  if (found === undefined) throw new Error(`demo: --layout ${asked} is not one of ${layouts.join(', ')}`)
   return found
 }
 
@@ -71,14 +71,14 @@ async function inside(own: string): Promise<number> {
   const stop = new AbortController()
   for (const signal of SIGNALS) process.on(signal, () => stop.abort())
   try {
-    title('A node is made, in a mount namespace of its own')
+    title('Set up a node in its own mount namespace')
     say('An API server over HTTPS, a container runtime, a CSI driver on a unix socket, and three pods with')
     say('CSI volumes (one shared by two pods), a local volume, a secret, a config map, emptyDirs and subPaths.')
     scene = await makeScene({ directory: own, layout })
     stop.signal.throwIfAborted()
     const { driver, rootDir } = scene
     if (layout !== 'private') say(`The root directory: ${LAYOUTS[layout]}.`)
-    const data = driver.backend === 'loop' ? 'loop devices' : 'tmpfs, since loop devices need the real root'
+    const data = driver.backend === 'loop' ? 'loop devices' : 'tmpfs, because loop devices need real root'
     say(`Root directory: ${rootDir}, ${scene.mountPoints().length} mounts; CSI volumes are on ${data}.`)
     return await story(scene, stop.signal)
   } catch (error) {
@@ -86,11 +86,11 @@ async function inside(own: string): Promise<number> {
       say('\nInterrupted: cleaning up.')
       return 130
     }
-    console.error(`\ndemo: this machine did not let the node be made or broken: ${errorMessage(error).trimEnd()}`)
+    console.error(`\ndemo: the node could not be set up or broken on this machine: ${errorMessage(error).trimEnd()}`)
     return 1
   } finally {
     await scene?.dispose()
-    say(existsSync(own) ? `\n${own} could not be removed.` : '\nEverything that was made is removed again.')
+    say(existsSync(own) ? `\n${own} could not be removed.` : '\nThe demo has removed everything that it created.')
   }
 }
 
@@ -99,7 +99,7 @@ async function story(scene: Scene, signal: AbortSignal): Promise<number> {
     say(`\n$ volctl ${shown.join(' ')}`)
     return runVolctl(scene, signal, [...shown, ...more])
   }
-  title('The node breaks')
+  title('Break the node')
   await scene.breakIt((step) => {
     signal.throwIfAborted()
     say(step)
@@ -108,14 +108,14 @@ async function story(scene: Scene, signal: AbortSignal): Promise<number> {
 
   title('What is wrong?')
   await run(['plan'])
-  title('Repair it, with what is left of deleted pods')
+  title('Repair it, with the leftovers of deleted pods')
   const applied = await run(['apply', '--orphans'])
-  title('And now?')
+  title('Is anything left?')
   // The exit status is for this script alone.
   const left = await run(['plan'], '--detailed-exitcode')
 
   const kept = JSON.stringify(scene.contentHashes()) === before
-  title('The machine reboots, and the kubelet stays down: nothing is mounted')
+  title('Reboot with the kubelet stopped: nothing is mounted')
   const { 'pod that lives': _, ...volumes } = scene.contentHashes()
   await scene.reboot()
   await run(['plan'])
@@ -124,7 +124,7 @@ async function story(scene: Scene, signal: AbortSignal): Promise<number> {
 
   const { 'pod that lives': __, ...after } = scene.contentHashes()
   const unchanged = kept && JSON.stringify(after) === JSON.stringify(volumes)
-  say(unchanged ? '\nThe content of every volume is what it was.' : '\nTHE CONTENT OF A VOLUME HAS CHANGED.')
+  say(unchanged ? '\nThe content of every volume is unchanged.' : '\nTHE CONTENT OF A VOLUME HAS CHANGED.')
   return [applied, left, mounted, missing].every((status) => status === 0) && unchanged ? 0 : 1
 }
 
@@ -141,8 +141,8 @@ async function runVolctl(scene: Scene, signal: AbortSignal, args: readonly strin
 }
 
 function onSnapshot(): number {
-  say(`No real mounts can be made here: ${noMounts}, at least not to this user.`)
-  say('So here is the plan of a recorded node, on which three pods were deleted while the kubelet was down.')
+  say(`This user cannot create real mounts here: ${noMounts}.`)
+  say('Instead, this is the plan of a recorded node, on which three pods were deleted while the kubelet was down.')
   const snapshot = join('test', 'fixtures', 'captures', 'forcedel-killed', 'before.json')
   let worst = 0
   for (const args of [['plan'], ['plan', '--orphans']]) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { whoAmI } from '../../src/core/api/identity.ts'
+import { whoAmI } from '../../src/core/api/access-reviews.ts'
 import { createKubeClient, type KubeClient } from '../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
 import type { TestApiServer } from '../helpers/api-server/start.ts'
@@ -182,13 +182,13 @@ describe('a login that fails is one clear line without a secret', () => {
       name: 'a plugin that prints nonsense',
       user: { exec: { command: process.execPath, args: ['-e', 'console.log("wrong-secret")'] } },
       code: 'CredentialPlugin',
-      says: /no ExecCredential/,
+      says: /not an ExecCredential/,
     },
     {
       name: 'a plugin that prints something else',
       user: { exec: { command: process.execPath, args: ['-e', 'console.log("{}")'] } },
       code: 'CredentialPlugin',
-      says: /no ExecCredential/,
+      says: /not an ExecCredential/,
     },
     {
       name: 'a plugin that fails',
@@ -218,6 +218,6 @@ describe('a login that fails is one clear line without a secret', () => {
 
   it('a plugin that insists on a terminal', () => {
     const exec = { command: 'x', interactiveMode: 'Always' }
-    expect(() => connectWith({ user: { exec } })).toThrow(/insists on a terminal/)
+    expect(() => connectWith({ user: { exec } })).toThrow(/requires a terminal/)
   })
 })

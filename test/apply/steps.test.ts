@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { readLazilyDetached } from '../../src/core/node/lazily-detached.ts'
+import { readLazilyDetached } from '../../src/core/node/read-lazily-detached.ts'
 import type { ExpectedMount, Step } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'

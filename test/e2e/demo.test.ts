@@ -91,14 +91,14 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
         '$ volctl plan',
       ])
       for (const reason of ['PodGone', 'LeakedSubPath', 'StagedWithoutPod', 'NotWanted']) expect(text).toContain(reason)
-      expect(text).toMatch(/Nothing is left to do\..*Nothing to do: .*The content of every volume is what it was\./s)
+      expect(text).toMatch(/Nothing is left to do\..*Nothing to do: .*The content of every volume is unchanged\./s)
       expectNothingLeft()
     },
   )
 
   it.each([
-    { when: 'while the node is made', mark: 'A node is made', signal: 'SIGINT' },
-    { when: 'while the node breaks', mark: 'The node breaks', signal: 'SIGTERM' },
+    { when: 'while the node is made', mark: 'Set up a node', signal: 'SIGINT' },
+    { when: 'while the node breaks', mark: 'Break the node', signal: 'SIGTERM' },
     { when: 'while volctl repairs it', mark: '$ volctl apply', signal: 'SIGINT' },
   ] as const)('interrupted $when, it leaves nothing behind', async ({ mark, signal }) => {
     let sent = false
@@ -123,7 +123,7 @@ describe('the demo where mounts are forbidden', () => {
     chmodSync(join(bin, 'unshare'), 0o755)
     const { status, text } = await demo({ path: `${bin}:${process.env.PATH}` })
     expect(status, text).toBe(0)
-    expect(text).toContain('No real mounts can be made here')
+    expect(text).toContain('This user cannot create real mounts here')
     expect(commands(text)).toEqual([
       '$ volctl plan --snapshot test/fixtures/captures/forcedel-killed/before.json',
       '$ volctl plan --orphans --snapshot test/fixtures/captures/forcedel-killed/before.json',

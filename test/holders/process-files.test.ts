@@ -1,8 +1,8 @@
 /** Who has files open below a place, in a fabricated /proc. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
-import { Places } from '../../src/core/holders/places.ts'
 import { processFiles } from '../../src/core/holders/process-files.ts'
+import { Places } from '../../src/core/holders/searched-places.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { OtherNamespace } from '../../src/core/processes/mount-namespaces.ts'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'

@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { writeAtomically } from '../../src/core/host/write-atomically.ts'
+import { containingMount } from '../../src/core/mountinfo/mount-references.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { containingMount } from '../../src/core/mountinfo/references.ts'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'
 
 const base = realpathSync(temporaryDirectory())

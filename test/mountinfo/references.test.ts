@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isWithin } from '../../src/core/files/path-within.ts'
+import { hasForeignReferences, mountReferences } from '../../src/core/mountinfo/mount-references.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { hasForeignReferences, mountReferences } from '../../src/core/mountinfo/references.ts'
 
 const ROOT = '25 0 254:0 / / rw shared:1 - ext4 /dev/vda1 rw'
 const POD1 = '/k/pods/p1/volumes/kubernetes.io~local-volume/pv'

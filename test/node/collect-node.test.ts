@@ -129,9 +129,9 @@ describe('collectNode', () => {
     {
       name: 'the real root directory',
       extra: { rootDir: '/var/lib/kubelet/../kubelet' },
-      says: /VOLCTL_TEST_HOST|no such directory/,
+      says: /VOLCTL_TEST_HOST|does not exist/,
     },
-    { name: 'a root directory that is missing', extra: { rootDir: '/nowhere' }, says: /no such directory/ },
+    { name: 'a root directory that is missing', extra: { rootDir: '/nowhere' }, says: /does not exist/ },
     { name: 'a node that does not exist', extra: { nodeName: 'other' }, says: /other/ },
   ])('refuses $name', async ({ extra, says }) => {
     const { dir } = await host(extra)

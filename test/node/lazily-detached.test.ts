@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LAZY_FILE, type LazyRecord, rememberLazy } from '../../src/core/journal/lazy-memory.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { readLazilyDetached } from '../../src/core/node/lazily-detached.ts'
+import { readLazilyDetached } from '../../src/core/node/read-lazily-detached.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 
 const record: LazyRecord = { bootID: 'b1', path: '/r/pods/u/v', dev: '0:50', fsType: 'nfs', volume: 'nfs/x' }
@@ -89,7 +89,7 @@ describe('what is there and cannot be believed is not "nothing" (S20, S33)', () 
   ])('$name', ({ line }) => {
     rememberLazy(directory, record)
     appendFileSync(path(), `${line}\n`)
-    expect(read()).toEqual(defect(`it has a line that is no record: ${line}`))
+    expect(read()).toEqual(defect(`it has a line that is not a record: ${line}`))
   })
 
   it('more of it than volctl writes', () => {

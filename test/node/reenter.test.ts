@@ -34,7 +34,7 @@ describe.skipIf(noRoot !== undefined)(`S6: reenter${noRoot === undefined ? '' : 
       })
       const again = run('again')
       expect(again.status).not.toBe(0)
-      expect(again.stderr).toContain('could not get into the mount namespace')
+      expect(again.stderr).toContain('could not enter the kubelet')
     } finally {
       holder.kill('SIGKILL')
     }

@@ -82,12 +82,12 @@ describe('S8: a link in the structure is gone through', () => {
 
 describe('S8: of any other nothing behind it is known', () => {
   it.each<[string, string, RegExp]>([
-    ['nothing is there', '/nonexistent/pods', /^it leads to nothing$/],
+    ['nothing is there', '/nonexistent/pods', /^the link leads to nothing$/],
     ['a file is there', '/proc/self/comm', /./],
     ['it leads in a circle', 'pods', /circle/],
-    ['the root directory lies in it', '..', /in which the root directory lies$/],
-    ['it is the root directory', '.', /in which the root directory lies$/],
-    ['it is another directory of the structure', 'plugins', /which has a path of its own$/],
+    ['the root directory lies in it', '..', /which contains the root directory$/],
+    ['it is the root directory', '.', /which contains the root directory$/],
+    ['it is another directory of the structure', 'plugins', /another directory of the kubelet$/],
   ])('%s', (_what, to, why) => {
     make('kubelet/plugins')
     link('pods', to)

@@ -17,7 +17,7 @@ import {
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
-import { type Operation, type Plan, STEP_FIELDS } from '../../src/core/plan/plan.ts'
+import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
@@ -85,7 +85,6 @@ describe('reading a saved plan', () => {
     expect(Object.keys(read?.volume ?? {}).toSorted()).toEqual(Object.keys(volume.properties).toSorted())
     const fields = new Set(read?.steps.flatMap(Object.keys))
     expect([...fields].toSorted()).toEqual(Object.keys(step.properties).toSorted())
-    expect(step.properties.op.enum).toEqual(Object.keys(STEP_FIELDS))
   })
 
   it.each(readdirSync(CAPTURES).filter((folder) => existsSync(join(CAPTURES, folder, 'before.json'))))(
@@ -388,7 +387,7 @@ describe('the file', () => {
         chmodSync(dirname(path), 0o1777)
         linkSync(path, `${path}.second`)
       },
-      says: ': PATH has a second name (hard link), in a directory where anybody may make one, and whoever',
+      says: ': PATH has a second name (hard link), in a directory where any user may create one, and whoever',
     },
   ])('one $name is not obeyed', ({ spoil, says }) => {
     const path = join(directory, 'below/node.plan')

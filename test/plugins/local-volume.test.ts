@@ -60,6 +60,10 @@ describe('a raw device is there with its link, its map and its loop device', () 
       { op: 'losetup -f', target },
     ])
   })
+
+  it('expects nothing on its map file until then (S26)', () => {
+    expect(only(plan(block()), 'MapVolume').expects).toContainEqual({ path: `${ROOT}/${MAPS}/${POD}`, layers: [] })
+  })
 })
 
 describe('a file system', () => {

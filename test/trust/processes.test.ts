@@ -36,11 +36,11 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? 
   })
 
   it('does not believe another user', async () => {
-    expect(await standing(HOLD, judged, 65534)).toBe('it is of uid 65534')
+    expect(await standing(HOLD, judged, 65534)).toBe('runs as uid 65534')
   })
 
   it('does not believe a process that gave up a part of its rights: its real user may trace it', async () => {
-    expect(await standing(['setpriv', '--ruid=65534', '--clear-groups', ...HOLD], judged)).toBe('it is of uid 65534')
+    expect(await standing(['setpriv', '--ruid=65534', '--clear-groups', ...HOLD], judged)).toBe('runs as uid 65534')
   })
 
   it('does not believe a setuid program: sudo asks for a password as root, under any name that anybody gives it', async () => {
@@ -54,8 +54,8 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? 
 
   it('does not believe who is root of a user namespace only', async () => {
     const command = ['unshare', '-U', '-r', ...HOLD]
-    expect(await standing(command, judged)).toBe('it is in a user namespace of its own')
-    expect(await standing(command, judged, 65534)).toBe('it is of uid 65534')
+    expect(await standing(command, judged)).toBe('runs in its own user namespace')
+    expect(await standing(command, judged, 65534)).toBe('runs as uid 65534')
   })
 
   it('does not believe root of a container with processes of its own', async () => {
@@ -64,7 +64,7 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? 
       return whyNotRoots(inside)
     }
     const command = ['unshare', '-m', '-p', '-f', '--mount-proc', '--kill-child', ...HOLD]
-    expect(await standing(command, judgeChild)).toBe('it is in a PID namespace of its own')
+    expect(await standing(command, judgeChild)).toBe('runs in its own PID namespace')
   })
 })
 
@@ -85,7 +85,7 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotHostsMounts${noRoot === undefi
 
   it('does not believe one of a user, not even with a process of root in it', async () => {
     const users = ['unshare', '-U', '-r', '-m', ...HOLD]
-    const foreign = 'its mount namespace was not made by the root of this host'
+    const foreign = "its mount namespace was not created by this host's root"
     const result = await standing(users, async (owner) => {
       const inside = ['nsenter', `--mount=/proc/${owner.pid}/ns/mnt`, ...HOLD]
       return await standing(inside, async (child) => [judged(child), await judgedMounts(child)])

@@ -51,7 +51,8 @@ interface StatusObject {
 }
 
 const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  Unauthorized: 'The credential is not accepted: log in again, or give another one with --kubeconfig or --context.',
+  Unauthorized:
+    'The credential is not accepted: log in again, or give another credential with --kubeconfig or --context.',
   Forbidden: 'Give this identity the right, or another credential with --kubeconfig or --context.',
   TooManyRequests: 'The API server is overloaded; try again later.',
 }
@@ -75,7 +76,7 @@ export function errorFromAnswer(answer: FailedAnswer): ApiError {
 
 function hintOf({ status, request }: FailedAnswer): string {
   const what = `HTTP status ${status} for ${request}`
-  return status >= 500 ? `${what}: look into the API server's log, then try again.` : `${what}.`
+  return status >= 500 ? `${what}: read the API server's log, then try again.` : `${what}.`
 }
 
 function reasonOf(httpStatus: number, status: StatusObject | undefined, code: string): string {
@@ -157,7 +158,7 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
   const reason = typeof code === 'string' ? code : String(name ?? 'Error')
   if (reason.startsWith('Z_')) {
-    return new ApiError('BadAnswer', `${server}: an answer is not packed as it says (${reason}).`, {
+    return new ApiError('BadAnswer', `${server}: an answer is not compressed as its header says (${reason}).`, {
       status: 0,
       reason: 'BadAnswer',
       hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',

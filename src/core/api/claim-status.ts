@@ -4,7 +4,7 @@ import type { PersistentVolumeClaim } from '../model/objects.ts'
 import { CLAIMS, type ObjectKey, objectPath } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { getObject, received } from './objects.ts'
+import { getObject, received } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
 
 /** Undefined where the API shows that there is none (S3). */

@@ -2,7 +2,7 @@ import type { Lease } from '../model/objects.ts'
 import { LEASES } from '../model/resources.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { getObject } from './objects.ts'
+import { getObject } from './received-objects.ts'
 
 const NAMESPACE = 'kube-node-lease'
 

@@ -6,7 +6,7 @@ import type { ApiSnapshot } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient, ObjectList } from './kube-client.ts'
-import { getObject, listObjects } from './objects.ts'
+import { getObject, listObjects } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
 
 /**
@@ -44,7 +44,7 @@ export async function getNode(client: KubeClient, nodeName: string, signal?: Abo
     return reduced(await getObject(client, NODES, { name: nodeName }, { signal }))
   } catch (error) {
     if (error instanceof ApiError && error.isAbsent) {
-      throw new SafetyRefusal('S1', 'NoSuchNode', `The API server ${client.server} knows no node "${nodeName}".`, {
+      throw new SafetyRefusal('S1', 'NoSuchNode', `The API server ${client.server} has no node "${nodeName}".`, {
         cause: error,
         hint: "Is this the right cluster? Name the node with --node, or the cluster's kubeconfig with --kubeconfig.",
       })

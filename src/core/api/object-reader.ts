@@ -6,7 +6,7 @@ import type { ApiReadError } from '../model/snapshot.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { ApiError, lateError } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
-import { getObject, listObjects } from './objects.ts'
+import { getObject, listObjects } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
 
 /** Requests for single objects in flight at once (N68). */

@@ -22,7 +22,7 @@ import type { Budget } from '../trust/bytes.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { listNodePods } from './node-objects.ts'
-import { listObjects } from './objects.ts'
+import { listObjects } from './received-objects.ts'
 
 /** Nodes whose pods are asked for: a volume has one, seldom two; hundreds at once is an outage, and no answer to it. */
 const MOST_NODES = 5

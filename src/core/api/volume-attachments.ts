@@ -3,7 +3,7 @@ import type { VolumeAttachment } from '../model/objects.ts'
 import { ATTACHMENTS, objectPath } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { getObject } from './objects.ts'
+import { getObject } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
 
 /** Which VolumeAttachment was decided upon: exactly that version of exactly that object. */

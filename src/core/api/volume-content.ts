@@ -7,7 +7,7 @@ import type { ClusterTrustBundle, ConfigMap, Pod, Secret } from '../model/object
 import { CONFIG_MAPS, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { getObject, listObjects, received } from './objects.ts'
+import { getObject, listObjects, received } from './received-objects.ts'
 
 /** For whom a token is, and how long (P53). */
 export interface TokenRequest {

@@ -5,7 +5,7 @@ import { getClaim, patchClaimStatus } from '../api/claim-status.ts'
 import { withFreshVolumes } from '../api/fresh-volumes.ts'
 import { nodeLease } from '../api/node-lease.ts'
 import { getNode, listNodePods } from '../api/node-objects.ts'
-import { listObjects } from '../api/objects.ts'
+import { listObjects } from '../api/received-objects.ts'
 import { deleteVolumeAttachment, getVolumeAttachment } from '../api/volume-attachments.ts'
 import {
   getClusterTrustBundle,

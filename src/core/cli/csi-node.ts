@@ -1,7 +1,7 @@
 /** A driver's node service as apply calls it. */
 import type { CsiNode } from '../apply/operation/ports.ts'
 import type { CsiNodeClient } from '../csi/csi-node-client.ts'
-import { type Deadline, deadlineIn } from '../grpc/deadline.ts'
+import { type Deadline, deadlineIn } from '../grpc/call-deadline.ts'
 
 /** The port, by a client; the deadline of each call in milliseconds. */
 export function csiNodeOf(client: CsiNodeClient): CsiNode {

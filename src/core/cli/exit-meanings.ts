@@ -19,7 +19,7 @@ export const EXIT_MEANINGS: Readonly<
       'Everything requested was done, or there was nothing to do. What waits for others does not count, nor what is blocked only because a flag was not given (NotAsked, DeletesData).',
     explain: 'Success, whatever the verdict.',
     snapshot: 'The snapshot was written.',
-    journal: 'The journal was printed, or there is none.',
+    journal: 'The journal was printed, if there is one.',
   },
   1: {
     plan: 'Failed: wrong flags, no API server, an unreadable node. With --detailed-exitcode also: there are no operations, but the plan is not complete or a problem is an error.',

@@ -10,7 +10,7 @@ export const API_CODES = {
   },
   InsecureApi: {
     in: ['problem', 'refusal'],
-    means: 'the API server is not verified: anybody between could have answered in its place',
+    means: 'the API server is not verified: anyone on the network path could have answered in its place',
     next: 'Let the kubeconfig name https and the certificate-authority; or give --accept-insecure-api.',
     rules: ['S34'],
   },

@@ -109,7 +109,7 @@ export const DEVICE_CODES = {
   },
   SessionUnknown: {
     in: ['outcome'],
-    means: "the volume's iSCSI session cannot be told from another one",
+    means: 'which iSCSI session belongs to the volume is unknown',
     next: 'Compare iscsiadm -m session -P 3; log out by hand, then remove the directory.',
     rules: ['S25'],
   },

@@ -121,7 +121,7 @@ export const INPUT_CODES = {
   },
   PlanFileUnsafe: {
     in: ['error'],
-    means: 'somebody else owns the plan file, or may write to it, and could have lifted guards in it',
+    means: 'somebody else owns the plan file, or may write to it, and could have overridden safety checks in it',
     next: 'Make the plan again, in a directory where only root may write.',
     rules: ['S33'],
   },

@@ -106,7 +106,7 @@ export const POD_CODES = {
   },
   TerminatedKept: {
     in: ['waiting', 'problem'],
-    means: 'this node is told to keep the volumes of pods that have ended',
+    means: 'this node is configured to keep the volumes of pods that have ended',
     next: 'Delete a pod whose volumes are to come down, or remove the setting that keeps them.',
   },
   OrphanDirKept: {

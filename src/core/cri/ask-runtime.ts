@@ -1,5 +1,5 @@
 import { errorMessage } from '../errors/errors.ts'
-import { deadlineIn } from '../grpc/deadline.ts'
+import { deadlineIn } from '../grpc/call-deadline.ts'
 import { type Container, type PodSandbox, RuntimeService } from '../grpc/gen/runtime/v1/runtime_pb.js'
 import { GrpcError } from '../grpc/grpc-error.ts'
 import { isNoSocket } from '../grpc/transport-status.ts'

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path'
 import { errorMessage } from '../errors/errors.ts'
-import { deadlineIn } from '../grpc/deadline.ts'
+import { deadlineIn } from '../grpc/call-deadline.ts'
 import { type PluginInfo, Registration } from '../grpc/gen/pluginregistration/registration_pb.js'
 import { GrpcError } from '../grpc/grpc-error.ts'
 import { unaryCall } from '../grpc/unary-call.ts'
@@ -59,7 +59,8 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
     return { registered: false, error: `announces no CSI version 1.x (versions: ${announced})` }
   }
   // The kubelet takes it as a plain path (C5).
-  if (!isAbsolute(endpoint)) return { registered: false, error: `announces an endpoint that is no path: ${endpoint}` }
+  if (!isAbsolute(endpoint))
+    return { registered: false, error: `announces an endpoint that is not a path: ${endpoint}` }
   try {
     const client = new CsiNodeClient(info.name, endpoint)
     const capabilities = await client.nodeGetCapabilities({
@@ -85,7 +86,8 @@ export async function askPlugin(rootDir: string, path: string, deadlineMs: numbe
   const known = { path, driver, endpoint: path }
   try {
     const capabilities = await client.nodeGetCapabilities(options)
-    const error = 'found by its own socket; no registration socket names it, so the kubelet does not know it'
+    const error =
+      'found by its own socket; no registration socket announces this driver, so the kubelet does not know it'
     return { ...known, capabilities, registered: true, error }
   } catch (error) {
     return { ...known, registered: false, error: failure(error) }

@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf'
 import { VolctlError } from '../errors/errors.ts'
-import { type Deadline, deadlineIn } from '../grpc/deadline.ts'
+import { type Deadline, deadlineIn } from '../grpc/call-deadline.ts'
 import {
   Identity,
   Node,

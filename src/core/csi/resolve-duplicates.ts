@@ -21,7 +21,7 @@ export function resolveDuplicates(answers: readonly RegistrationAnswer[]): reado
     return {
       ...answer.socket,
       registered: false,
-      error: `${winner.socket.path} announces ${winner.socket.driver} too, and wins the name`,
+      error: `${winner.socket.path} announces ${winner.socket.driver} as well, and counts`,
     }
   })
 }

@@ -1,10 +1,11 @@
-import { defined } from '../lang/defined.ts'
 /**
  * A snapshot's `api.errors`, in the form that volctl writes and in the looser forms of other tools: a plain string, `kind`
  * instead of `resource`, `code` instead of `status`, short names, a Kubernetes Status object.
  *
  * An error that clearly names its objects covers those; any other, or one that contradicts itself, covers everything (S3).
  */
+
+import { defined } from '../lang/defined.ts'
 
 /** `resource` undefined: the failure may be about any object. Without a name: about all objects of the resource. */
 export interface ReadFailure {

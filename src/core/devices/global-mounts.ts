@@ -71,14 +71,14 @@ function ownerOf(path: string): Owner | undefined {
   return undefined
 }
 
-/** Without those of local volumes: such a directory has no session and no state, and the kubelet creates it again. */
+/** Directories that may be leftovers of a tear-down. */
 function directories({ tree }: ActualInputs): string[] {
   return PLUGINS.flatMap(({ device }) =>
     (device?.depths ?? []).flatMap((depth) => directoriesBelow(tree, device?.base ?? '', depth)),
   )
 }
 
-/** Is this the directory of a plugin's global directories, or below it as deep as any of them lies. */
+/** Is this the directory of a plugin's global directories, or below it, as deep as a global directory can be? */
 export function mayBeGlobal(path: string): boolean {
   return PLUGINS.some(
     ({ device }) =>
@@ -86,7 +86,7 @@ export function mayBeGlobal(path: string): boolean {
   )
 }
 
-/** Of the volume behind a global directory, as far as its name tells. */
+/** The unique name of the volume of a global directory, as far as the directory's name shows it. */
 export function globalUniqueName(plugin: string, path: string): string {
   return pluginNamed(plugin).device?.uniqueName?.(path) ?? uniqueVolumeName(plugin, baseName(path))
 }

@@ -1,8 +1,8 @@
 /**
- * Whose device is it: sources of volumes compared with the names of global directories (R815, P93-P96).
+ * Which volume a device belongs to: sources of volumes compared with the names of global directories (R815, P93-P96).
  *
- * By exact names of target and LUN, of WWN and LUN, of WWID, of the volume; where two ways of writing one volume exist,
- * either counts, so that a volume that somebody wants is never taken for another.
+ * By exact names of target and LUN, of WWN and LUN, of WWID, of the volume. If one volume can be written in two ways, either
+ * counts, so that a wanted volume is never taken for another one.
  */
 import type { DeviceSource } from '../plugins/plugin.ts'
 import { pluginNamed } from '../plugins/registry.ts'

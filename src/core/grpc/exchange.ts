@@ -1,6 +1,6 @@
 import { connect as connectHttp2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
 import type { Socket } from 'node:net'
-import type { Deadline } from './deadline.ts'
+import type { Deadline } from './call-deadline.ts'
 import { encodeTimeout } from './grpc-frame.ts'
 import { type GrpcCode, grpcCodeName } from './grpc-status.ts'
 import { statusOfConnection, statusOfHttp, statusOfReset } from './transport-status.ts'

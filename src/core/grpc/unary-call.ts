@@ -10,7 +10,7 @@ import {
 import { errorMessage } from '../errors/errors.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { TooLarge } from '../trust/plain-files.ts'
-import type { Deadline } from './deadline.ts'
+import type { Deadline } from './call-deadline.ts'
 import { exchange } from './exchange.ts'
 import { GrpcError } from './grpc-error.ts'
 import { decodeFrame, decodeGrpcMessage, encodeFrame } from './grpc-frame.ts'

@@ -9,8 +9,8 @@ import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { swapFiles } from './kernel-files.ts'
 import { type MappedFiles, type MapReader, mappedFiles } from './mapped-files.ts'
-import { Places } from './places.ts'
 import { type Holder, processFiles } from './process-files.ts'
+import { Places } from './searched-places.ts'
 import { hiddenProcesses } from './sight.ts'
 
 /** Another mount namespace in which something of the places is mounted, and stays mounted when ours is unmounted. */

@@ -3,8 +3,8 @@
 import { errorMessage } from '../errors/errors.ts'
 import { runCommand } from '../trust/programs.ts'
 import { type MapAnswer, type MapRequest, mapAnswer } from './map-messages.ts'
-import type { Places } from './places.ts'
 import { type Holder, holder, type Suspect } from './process-files.ts'
+import type { Places } from './searched-places.ts'
 
 export interface MappedFiles {
   readonly holders: readonly Holder[]

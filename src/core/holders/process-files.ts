@@ -7,7 +7,7 @@ import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { hasEnded, processIds, processName, taskIds } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import { kernelBytes, kernelText, namespaceOf } from '../trust/kernel.ts'
-import type { Places } from './places.ts'
+import type { Places } from './searched-places.ts'
 
 export interface Holder {
   readonly pid: number

@@ -7,7 +7,27 @@
  */
 
 /** Takes a value and where it stands; throws ShapeError. */
-export type Shape<T> = (value: unknown, at: string) => T
+export interface Shape<T> {
+  (value: unknown, at: string): T
+  /** The same for others, as JSON Schema; not of every shape. */
+  readonly schema?: SchemaOf
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** @param defs takes the parts that have a name */
+export type SchemaOf = (defs: Map<string, JsonSchema>) => JsonSchema
+
+/** @param check a function of its own, which becomes the shape */
+export function withSchema<T>(check: (value: unknown, at: string) => T, schema: SchemaOf): Shape<T> {
+  return Object.assign(check, { schema })
+}
+
+/** @throws Error where a part of the shape says nothing to others */
+export function schemaOf(shape: Shape<unknown>, defs: Map<string, JsonSchema>): JsonSchema {
+  if (shape.schema === undefined) throw new Error('a shape without a JSON Schema')
+  return shape.schema(defs)
+}
 
 /** What is wrong, in one line, with the place of it. */
 export class ShapeError extends Error {
@@ -27,25 +47,45 @@ export function optional<T>(shape: Shape<T>): Optional<T> {
   return { optional: shape }
 }
 
-export const text: Shape<string> = (value, at) => (typeof value === 'string' ? value : fail(at, 'text', value))
+export const text: Shape<string> = withSchema(
+  (value, at) => (typeof value === 'string' ? value : fail(at, 'text', value)),
+  () => ({ type: 'string' }),
+)
 
-export const flag: Shape<boolean> = (value, at) =>
-  typeof value === 'boolean' ? value : fail(at, 'true or false', value)
+export const flag: Shape<boolean> = withSchema(
+  (value, at) => (typeof value === 'boolean' ? value : fail(at, 'true or false', value)),
+  () => ({ type: 'boolean' }),
+)
 
 /** A whole number, zero or more. */
-export const count: Shape<number> = (value, at) =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : fail(at, 'a count', value)
+export const count: Shape<number> = withSchema(
+  (value, at) =>
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : fail(at, 'a count', value),
+  () => ({ type: 'integer', minimum: 0 }),
+)
 
-export const integer: Shape<number> = (value, at) =>
-  typeof value === 'number' && Number.isSafeInteger(value) ? value : fail(at, 'a whole number', value)
+export const integer: Shape<number> = withSchema(
+  (value, at) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : fail(at, 'a whole number', value)),
+  () => ({ type: 'integer' }),
+)
 
-/** One of the codes that may stand there. */
-export function code<Code extends string>(known: readonly Code[]): Shape<Code> {
-  return (value, at) => known.find((each) => each === value) ?? fail(at, 'a code', value)
+/** @param words what it is, for the message */
+export function matching(pattern: RegExp, words: string): Shape<string> {
+  return withSchema(
+    (value, at) => (typeof value === 'string' && pattern.test(value) ? value : fail(at, words, value)),
+    () => ({ type: 'string', pattern: pattern.source.replaceAll('\\/', '/') }),
+  )
 }
 
-export const path: Shape<string> = (value, at) =>
-  typeof value === 'string' && value.startsWith('/') ? value : fail(at, 'an absolute path', value)
+/** One of the codes that may stand there; to others any, since new ones come. */
+export function code<Code extends string>(known: readonly Code[]): Shape<Code> {
+  return withSchema(
+    (value, at) => known.find((each) => each === value) ?? fail(at, 'a code', value),
+    () => ({ type: 'string', pattern: '^[A-Z][A-Za-z0-9]*$' }),
+  )
+}
+
+export const path: Shape<string> = matching(/^\//, 'an absolute path')
 
 /** Any that JSON can say; 1e999 is none. */
 export const number: Shape<number> = (value, at) =>
@@ -60,31 +100,68 @@ export function nullable<T>(of: Shape<T>): Shape<T | null> {
 }
 
 export function oneOf<T>(...known: readonly T[]): Shape<T> {
-  return (value, at) => known.find((each) => each === value) ?? fail(at, `one of ${known.join(', ')}`, value)
+  return withSchema(
+    (value, at) => known.find((each) => each === value) ?? fail(at, `one of ${known.join(', ')}`, value),
+    () => (known.length === 1 ? { const: known[0] } : { enum: known }),
+  )
 }
 
 export function list<T>(of: Shape<T>): Shape<readonly T[]> {
-  return (value, at) =>
-    Array.isArray(value) ? value.map((entry, index) => of(entry, `${at}[${index}]`)) : fail(at, 'a list', value)
+  return withSchema(
+    (value, at) =>
+      Array.isArray(value) ? value.map((entry, index) => of(entry, `${at}[${index}]`)) : fail(at, 'a list', value),
+    (defs) => ({ type: 'array', items: schemaOf(of, defs) }),
+  )
 }
 
 export function record<T>(of: Shape<T>): Shape<Readonly<Record<string, T>>> {
-  return (value, at) =>
-    Object.fromEntries(Object.entries(objectAt(value, at)).map(([key, entry]) => [key, of(entry, `${at}.${key}`)]))
+  return withSchema(
+    (value, at) =>
+      Object.fromEntries(Object.entries(objectAt(value, at)).map(([key, entry]) => [key, of(entry, `${at}.${key}`)])),
+    (defs) => ({ type: 'object', additionalProperties: schemaOf(of, defs) }),
+  )
+}
+
+/** A record of which the keys are known as well; not every one has to be there. */
+export function recordOf<Key extends string, T>(
+  key: Shape<Key>,
+  of: Shape<T>,
+): Shape<Readonly<Partial<Record<Key, T>>>> {
+  return withSchema(
+    (value, at) =>
+      Object.fromEntries(
+        Object.entries(objectAt(value, at)).map(([name, entry]) => [key(name, at), of(entry, placeOf(at, name))]),
+      ) as Partial<Record<Key, T>>,
+    (defs) => ({ type: 'object', propertyNames: schemaOf(key, defs), additionalProperties: schemaOf(of, defs) }),
+  )
 }
 
 export function object<T>(fields: Fields<T>): Shape<T> {
   const shapes = Object.entries(fields) as [string, Shape<unknown> | Optional<unknown>][]
-  return (value, at) => {
-    const given = objectAt(value, at)
-    const made: Record<string, unknown> = {}
-    for (const [key, shape] of shapes) {
-      const field = Object.hasOwn(given, key) ? given[key] : undefined
-      if (typeof shape === 'function') made[key] = shape(field, placeOf(at, key))
-      else if (field !== undefined) made[key] = shape.optional(field, placeOf(at, key))
-    }
-    return made as T
-  }
+  return withSchema(
+    (value, at) => {
+      const given = objectAt(value, at)
+      const made: Record<string, unknown> = {}
+      for (const [key, shape] of shapes) {
+        const field = Object.hasOwn(given, key) ? given[key] : undefined
+        if (typeof shape === 'function') made[key] = shape(field, placeOf(at, key))
+        else if (field !== undefined) made[key] = shape.optional(field, placeOf(at, key))
+      }
+      return made as T
+    },
+    (defs) => {
+      const required = shapes.flatMap(([key, shape]) => (typeof shape === 'function' ? key : []))
+      const properties = shapes.map(([key, shape]) => [
+        key,
+        schemaOf(typeof shape === 'function' ? shape : shape.optional, defs),
+      ])
+      return {
+        type: 'object',
+        ...(required.length === 0 ? {} : { required }),
+        properties: Object.fromEntries(properties),
+      }
+    },
+  )
 }
 
 /**

@@ -1,10 +1,10 @@
 /**
- * One whole look at a live node.
+ * Reads a live node: one complete look.
  *
- * The order of the reads is a matter of safety (R804, N48): whatever is on disk without being in the API's pod list must
- * have been there before the list was made. The API is asked first all the same, since it is the slowest: its list
- * counts if it names every pod that has a directory, and is asked for again, after disk and runtime, if it does not.
- * Attributes of the directories of pods that the list shows to live are not read at all (see read-tree.ts).
+ * The order of the reads matters for safety (R804, N48): a pod that is on disk but not in the API's pod list must have been
+ * there before the list was made. Still, the API is asked first, since it is the slowest. Its list counts if it names every
+ * pod that has a directory; if not, the list is read again, after disk and runtime. Attributes of the directories of living
+ * pods are not read at all (see read-tree.ts).
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -32,12 +32,12 @@ import { flexDrivers } from './flex-drivers.ts'
 import { hostIdentity } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
 import { withSignsOfLife } from './kubelet/signs-of-life.ts'
-import { readLazilyDetached } from './lazily-detached.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { mountsAnew } from './mounts-anew.ts'
+import { readLazilyDetached } from './read-lazily-detached.ts'
 import { readMountTable } from './read-mountinfo.ts'
-import { readSelinux } from './selinux.ts'
+import { readSelinux } from './read-selinux.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
 import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
@@ -51,23 +51,23 @@ export interface CollectOptions {
   /** `all` for a snapshot, `plan` for a plan. */
   readonly attributes: 'all' | 'plan'
   readonly signal?: AbortSignal | undefined
-  /** What was read, and how long it took (--verbose). */
+  /** Called with what was read and how long it took (--verbose). */
   readonly log?: (line: string) => void
-  /** From an earlier look at this node: its connections are used again. */
+  /** From an earlier look at this node, so that its connections are reused. */
   readonly client?: KubeClient | undefined
   readonly kubeletClient?: KubeClient | undefined
   readonly kubeletUnused?: CollectedNode['kubeletUnused']
 }
 
-/** The node's state, and what a later look or an apply needs to ask again. */
+/** The node's state, and what a later look or an apply needs to read it again. */
 export interface CollectedNode extends NodeState {
   readonly node: LocatedNode
   /** To be closed by the caller. */
   readonly client: KubeClient
   readonly kubeletClient: KubeClient | undefined
-  /** The kubelet's credential, where it is there and is not used, and why (S2). */
+  /** The kubelet's credential, if it exists and is not used, and why not (S2). */
   readonly kubeletUnused: { readonly source: string; readonly problem: string } | undefined
-  /** The mount table anew. */
+  /** Reads the mount table again. */
   readMounts(): MountTable
 }
 
@@ -90,7 +90,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const directory = node.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
   const lazy = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
 
-  // After the API's connection has begun, and while the others are asked: the scan lets their answers in.
+  // Started after the request to the API, and while the others are asked: the scan yields, so that their answers are read.
   const begun = nextTurn()
   const scan = begun.then(() => scanTree({ rootDir: node.rootDir, mounts, links, attributes: options.attributes }))
   const local = [
@@ -104,7 +104,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     podUids: async () => [...(await scan).podUids, ...(processes?.podUids ?? []), ...living(await local[1])],
     read: () => Promise.all(local),
   }
-  // Without the directories there is no plan, and no use in waiting for the API.
+  // Without the directories there is no plan, so the API is not waited for.
   const noUse = new AbortController()
   scan.then(
     ({ podUids }) => log(`directories: ${podUids.length} pods`),
@@ -112,7 +112,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   )
   const signal = AbortSignal.any([noUse.signal, ...(options.signal === undefined ? [] : [options.signal])])
   const remote = askApi({ ...options, signal }, node, disk)
-  // All of them end before anything is thrown: no child and no request is left behind.
+  // All of them end before anything is thrown, so that no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
   const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const { api, client, kubeletClient, kubeletUnused } = await remote
@@ -128,7 +128,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])
   const checked = await hostPaths(api, (uid) => alive.has(uid))
 
-  // A test's host has none of this machine's processes and ports, only files.
+  // For a test's host only doubts about files count: processes and ports are this machine's.
   const doubts = allDoubts().filter(({ what }) => node.testHost === undefined || what.startsWith('/'))
   const snapshot: NodeSnapshot = {
     apiVersion: 'volctl.io/v1',
@@ -172,7 +172,7 @@ function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapsho
   return stoppedAt === undefined ? 'stopped' : `stopped at ${stoppedAt}, by ${stopShownBy ?? 'unit'}`
 }
 
-/** Pods that the runtime shows to live. */
+/** UIDs of pods that still run, by the container runtime. */
 function living({ pods }: RuntimeSnapshot): string[] {
   const lives = ({ state, containers }: SandboxState): boolean =>
     state !== 'SANDBOX_NOTREADY' || containers.some((container) => container.state !== 'CONTAINER_EXITED')
@@ -234,7 +234,7 @@ function testIdentity({ testHost }: LocatedNode): Partial<NodeSnapshot> {
   }
 }
 
-/** Lines with the time since the one before. */
+/** Adds to each line the time since the one before. */
 function stopwatch(log: ((line: string) => void) | undefined): (line: string) => void {
   let last = performance.now()
   return (line) => {

@@ -1,9 +1,8 @@
 /**
- * Mounts that do not answer: FUSE and network file systems whose daemon or server is gone.
+ * Finds dead mounts: FUSE and network file systems whose daemon or server is gone.
  *
- * No call of our own may touch such a mount, not even an asynchronous one: it would fill libuv's pool and keep the
- * process from ending. Each is asked by a child of its own, with a deadline, and a child that hangs beyond SIGKILL is
- * left behind.
+ * volctl itself must not touch such a mount, not even by an asynchronous call: that would fill libuv's pool and keep the
+ * process from ending. A child with a deadline probes each mount; a child that even SIGKILL does not end is abandoned.
  */
 import { compareText } from '../lang/compare-text.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
@@ -13,16 +12,15 @@ import { runCommand } from '../trust/programs.ts'
 type DeadMount = NonNullable<NodeSnapshot['deadMounts']>[number]
 
 const DEADLINE_MS = 2000
-/** Children at once; what no child could ask before the deadline is not shown to be dead. */
+/** Children at once. A mount that is not probed before the deadline does not count as dead. */
 const PARALLEL = 64
 
-/** File systems behind which a process or another machine stands. */
+/** File systems that are served by a process or another machine. */
 const REMOTE = /^(fuse|fuse\..*|fuseblk|nfs|nfs4|cifs|smb3|ceph|9p|glusterfs|lustre|afs|beegfs|orangefs|virtiofs)$/
 
 /**
- * What statfs(2) says of a file system that is gone, as coreutils, busybox and older C libraries print it at the end of
- * their line (P116, without EACCES). Compared whole: "No such device or address" is no sign of death, nor is a path that
- * holds such words.
+ * Errors of statfs(2) on a dead file system, as coreutils, busybox and older C libraries print them at the end of their line
+ * (P116, without EACCES). Compared whole: "No such device or address" is no sign of death, nor is a path with such words.
  */
 const ERRORS: ReadonlyMap<string, string> = new Map([
   ['transport endpoint is not connected', 'ENOTCONN'],
@@ -45,8 +43,8 @@ export interface ProbeOptions {
 }
 
 /**
- * Probes the topmost mount on every path under the root directory that a remote file system is mounted on. FUSE mounts
- * without `allow_other` deny root (EACCES) though they live, so that is no sign of death.
+ * Probes the topmost mount on every path under the root directory where a remote file system is mounted. A FUSE mount without
+ * `allow_other` denies root (EACCES) although it is alive, so that error is no sign of death.
  */
 export async function deadMounts(
   table: MountTable,
@@ -78,7 +76,7 @@ function statfs(path: string): readonly [string, ...string[]] {
   return ['stat', '-f', '-c', '%T', '--', path]
 }
 
-/** The error that shows the mount dead; "Timeout" where it did not answer; undefined where it lives or nothing is known. */
+/** The error that shows that the mount is dead; "Timeout" if it did not answer; undefined if it is alive, or unknown. */
 async function probe(
   path: string,
   deadlineMs: number,

@@ -1,5 +1,4 @@
-/** The drivers of flexVolumes that are installed on this node, where its kubelet looks for them (P85). */
-
+/** flexVolume drivers that are installed on this node, in the directory where its kubelet looks for them (P85). */
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
@@ -19,7 +18,7 @@ export function flexDrivers({ testHost, config, kubelet }: LocatedNode): readonl
   return driversIn(posix.resolve(kubelet?.workingDirectory ?? '/', directory))
 }
 
-/** @returns undefined where the directory is there and cannot be read: then nobody knows */
+/** @returns undefined where the directory exists but cannot be read, so that the drivers are unknown */
 export function driversIn(directory: string): readonly FlexDriver[] | undefined {
   let names: string[]
   try {
@@ -41,10 +40,10 @@ export function driversIn(directory: string): readonly FlexDriver[] | undefined 
 function whyNotExecutable(path: string): string | undefined {
   try {
     // It will be run as root: nobody else may have put it there (S33).
-    if (!checkTrusted(path).isFile()) return 'it is no file'
+    if (!checkTrusted(path).isFile()) return 'it is not a file'
     accessSync(path, constants.X_OK)
     return undefined
   } catch (error) {
-    return error instanceof NotTrusted ? error.why : (errnoOf(error) ?? 'it cannot be read')
+    return error instanceof NotTrusted ? error.why : (errnoOf(error) ?? 'cannot be read')
   }
 }

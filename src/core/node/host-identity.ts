@@ -5,7 +5,7 @@ import { kernelTextIfAny } from '../trust/kernel.ts'
 import { obeyedTextIfAny } from '../trust/obeyed-text.ts'
 import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
 
-/** Who this host is: what the kubelet writes into its Node object, read anew (S1). */
+/** Identity of this host: what the kubelet writes into its Node object, read from the same files (S1). */
 export interface HostIdentity {
   readonly machineID?: string
   readonly systemUUID?: string
@@ -51,8 +51,8 @@ export function bootTimeOf(procStat: string): string | undefined {
 }
 
 /**
- * What the clock showed when the kernel made its device nodes. The boot time of /proc/stat is reckoned from the clock as
- * it is now: where that was set forward since, files of this boot would look older than it (S28).
+ * The clock's time when the kernel created its device nodes. /proc/stat computes the boot time from the present clock: if that
+ * was set forward since, files of this boot would seem older than the boot (S28).
  */
 function clockAtBoot(device: string): string | undefined {
   try {
@@ -78,12 +78,12 @@ function filesOf(flags: KubeletFlags, name: string): readonly string[] | undefin
 }
 
 /**
- * Device-tree files end in a NUL. What is there and may not be read, as the firmware's UUID by anybody but root, is unknown:
- * the next file would say something else than the kubelet did.
+ * The text of the first file that has one. Device-tree files end in a NUL. If a file exists but may not be read (only root may
+ * read the firmware's UUID), the value is unknown: the next file has another value than the kubelet reported.
  */
 function firstText(root: string, files: readonly string[]): string | undefined {
   for (const file of files) {
-    // What is on a disk decides about S1: nobody else may have written it.
+    // Files on disk decide about S1, so only root may have been able to write them.
     const read = /^\/(proc|sys)\//.test(file) ? kernelTextIfAny : obeyedTextIfAny
     const text = read(root + file)
       ?.replaceAll('\0', '')

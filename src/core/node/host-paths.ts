@@ -1,8 +1,8 @@
 /**
- * What the paths of hostPath volumes are that have a type to be checked (P58).
+ * The types of the paths of hostPath volumes whose type must be checked (P58).
  *
- * Only of pods of which nothing runs: those that run a kubelet has checked, and a healthy node has no other. Links are
- * followed; whatever the paths lie on may not answer, so that a child looks, one for all, with a deadline.
+ * Only for pods of which nothing runs: for running pods the kubelet has checked, and a healthy node has no others. Links are
+ * followed. The file system of a path may hang, so one child with a deadline looks at all of them.
  */
 
 import { isTerminalPhase, isTerminating, protectedUids } from '../desired/pods.ts'
@@ -16,7 +16,7 @@ import { runCommand } from '../trust/programs.ts'
 const DEADLINE_MS = 2000
 
 /**
- * @param isAlive of a UID on disk: something of the pod runs
+ * @param isAlive by UID on disk: does anything of the pod run
  * @returns sorted by path, each once
  */
 export async function hostPaths(
@@ -35,7 +35,7 @@ export async function hostPaths(
   return typed.length === 0 ? [] : lookAt([...new Set(typed)].toSorted(), deadlineMs)
 }
 
-/** Where one of them hangs, the others are asked for one by one. */
+/** If one of them hangs, each is looked at by a child of its own. */
 async function lookAt(paths: readonly string[], deadlineMs: number): Promise<HostPath[]> {
   try {
     const { stdout, stderr, timedOut } = await runCommand('stat', [...STAT_ARGUMENTS, '--', ...paths], deadlineMs)
@@ -47,7 +47,7 @@ async function lookAt(paths: readonly string[], deadlineMs: number): Promise<Hos
   }
 }
 
-/** stat(1) answers in the order of the paths: on its output where it could look, else in one line on its error output. */
+/** stat(1) prints in the order of the paths: a line on its output for each path that it could read, else one on its error output. */
 function readAnswers(paths: readonly string[], found: string[], failed: string[]): HostPath[] {
   return paths.map((path) => {
     const line = parseStatLine(found[0] ?? '')
@@ -55,8 +55,8 @@ function readAnswers(paths: readonly string[], found: string[], failed: string[]
       found.shift()
       return { path, type: line.type }
     }
-    const words = failed.shift() ?? 'no answer'
-    return /No such file or directory|Not a directory/.test(words) ? { path, type: 'absent' } : { path, error: words }
+    const error = failed.shift() ?? 'no answer'
+    return /No such file or directory|Not a directory/.test(error) ? { path, type: 'absent' } : { path, error }
   })
 }
 

@@ -1,4 +1,4 @@
-/** What the API says of living pods that tells which of their files a plan has to look at. */
+/** Facts about living pods, from the API, that decide which of their files a plan must read. */
 import { expectedFiles } from '../desired/atomic-content.ts'
 import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'
@@ -6,8 +6,8 @@ import type { ApiSnapshot } from '../model/snapshot.ts'
 import type { LivingPod } from './tree/pod-directory.ts'
 
 /**
- * On-disk UIDs of the pods that the API lists and that have not ended: a Finished pod's volumes are treated like a Gone
- * pod's, so that everything is read of it.
+ * The pods that the API lists and that have not ended, by on-disk UID. The volumes of a Finished pod are treated like those of
+ * a Gone pod, so for these everything is read.
  */
 export function livingPods(pods: readonly Pod[]): ReadonlyMap<string, Pod> {
   const living = pods.filter((pod) => !isTerminating(pod) && !isTerminalPhase(pod))

@@ -1,5 +1,4 @@
-/** Which node this is: its root directory, name, kubelet and runtime, from one look at the processes (S8). */
-
+/** Finds out which node this is: root directory, name, kubelet and runtime, from one scan of the processes (S8). */
 import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../errors/errors.ts'
@@ -24,19 +23,19 @@ import { allowTestHost, readTestHost, type TestHost } from './test-host.ts'
 
 /** This host as a node. */
 export interface LocatedNode {
-  /** Links resolved: mountinfo shows only such paths. */
+  /** With links resolved, as mountinfo shows paths. */
   readonly rootDir: string
   readonly nodeName: string
-  /** Absent: none was found, or a test's host is in its place. */
+  /** Absent: none was found, or this is a test's host. */
   readonly kubelet?: KubeletCandidate
-  /** What that kubelet calls itself, where it is known. */
+  /** The node name that this kubelet uses, if known. */
   readonly ownName?: OwnNodeName
   readonly config: KubeletConfig
-  /** Why nothing may be changed from here. */
+  /** Why volctl may only read here, and change nothing. */
   readonly standing: readonly StandingObstacle[]
   readonly testHost?: TestHost
   readonly staticPods: { readonly path?: string; readonly url?: string }
-  /** Pods that have a process, now; undefined: /proc could not be listed. */
+  /** Pods that have a process at this moment; undefined: /proc could not be listed. */
   processes(): PodsWithProcesses | undefined
   /** Asks the process table, systemd and the kubelet's ports again (S11). */
   kubeletState(): Promise<LocalKubelet>
@@ -44,15 +43,15 @@ export interface LocatedNode {
   runtime(): Promise<RuntimeSnapshot>
 }
 
-/** UIDs, sorted: of this node's pods, and of those of kubelets that run in a pod or a container here (S9). */
+/** Sorted UIDs of this node's pods, and of pods of kubelets that run in a pod or container here (S9). */
 export type PodsWithProcesses = Pick<ProcessScan, 'podUids' | 'nestedUids'>
 
 const RUNTIME_DEADLINE_MS = 5000
 const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
 
 /**
- * @throws WrongNamespace where volctl has to enter the kubelet's mount namespace first (S6), SafetyRefusal for several
- * kubelets (S8), another kubelet's name (S1) or a test's host on a real node (S34), VolctlError for a root directory that is not there
+ * @throws WrongNamespace where volctl must enter the kubelet's mount namespace first (S6), SafetyRefusal for several
+ * kubelets (S8), another kubelet's name (S1) or a test's host on a real node (S34), VolctlError for a missing root directory
  */
 export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   using scan = scanProcesses()
@@ -94,14 +93,14 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   }
 }
 
-/** S1, where no look at the Node can tell otherwise. @throws SafetyRefusal OtherNode */
+/** S1, decided by this host alone. @throws SafetyRefusal OtherNode */
 function requireOwnName(chosen: string, own: OwnNodeName | undefined): void {
   if (own === undefined || own.from === 'hostname' || own.name === canonicalNodeName(chosen)) return
   const { rule, code, message, hint } = otherName(chosen, own.name)
   throw new SafetyRefusal(rule, code, message, { hint })
 }
 
-/** The process was pinned for the look alone. */
+/** Without its process, which is only pinned while the node is located. */
 function letGoOf({ process: _, ...kubelet }: KubeletCandidate): KubeletCandidate {
   return kubelet
 }
@@ -130,7 +129,7 @@ function resolvedRoot(rootDir: string): string {
     const missing = isMissing(error)
     throw new VolctlError(
       missing ? 'RootDirMissing' : 'RootDirUnreadable',
-      `root directory ${rootDir}${missing ? ': there is no such directory' : ` cannot be read: ${errnoOf(error)}`}`,
+      `root directory ${rootDir}${missing ? ' does not exist' : ` cannot be read: ${errnoOf(error)}`}`,
       {
         cause: error,
         hint: missing ? `${passedOver()}Name the kubelet's root directory with --root-dir.` : 'Run volctl as root.',
@@ -139,7 +138,7 @@ function resolvedRoot(rootDir: string): string {
   }
 }
 
-/** Without a plan nobody else says that a kubelet was there, and was not believed (S32). */
+/** There is no plan to report doubts, so the hint has to: a kubelet may have been found and ignored (S32). */
 function passedOver(): string {
   return allDoubts()
     .map(({ what, why }) => `${what}: ${why}. `)
@@ -154,15 +153,15 @@ function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): read
         {
           rule: 'S8',
           code: 'StandaloneKubelet',
-          message: `the kubelet of this host (${kubelet.source}) has no API server: nothing tells which pods it should run`,
-          hint: 'volctl can only report here. Start the kubelet with --kubeconfig.',
+          message: `the kubelet of this host (${kubelet.source}) has no API server, so it is unknown which pods it should run`,
+          hint: 'volctl can only report here; it changes nothing unless the kubelet has a --kubeconfig.',
         },
       ]
     : []
   return [...standingObstacles(facts), ...standalone]
 }
 
-/** Where no configuration could be read, kubeadm's place is looked at: more static pods can only protect more. */
+/** If no configuration could be read, kubeadm's directory is read: more static pods can only protect more directories. */
 function staticPodSource(
   testHost: TestHost | undefined,
   kubelet: KubeletCandidate | undefined,
@@ -177,7 +176,7 @@ function staticPodSource(
   return { ...defined({ path, url: config.staticPodURL }) }
 }
 
-/** All that answer are united (S9): those that are named, and those that are in their usual places. */
+/** Unites the answers of all runtimes (S9): those that are named, and those with a socket in the usual places. */
 async function askRuntimes(
   testHost: TestHost | undefined,
   given: string | undefined,

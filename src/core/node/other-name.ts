@@ -1,12 +1,12 @@
-/** The host is another node than the one that was asked for (S1). */
+/** The refusal if --node names another node than this host (S1). */
 import type { Refusal } from '../plan/plan.ts'
 
-/** @param own what the kubelet of this host calls itself */
+/** @param own the node name that this host's kubelet uses */
 export function otherName(nodeName: string, own: string): Refusal & { readonly hint: string } {
   return {
     rule: 'S1',
     code: 'OtherNode',
     message: `the kubelet of this host is node ${own}, not ${nodeName}`,
-    hint: `Leave --node out, or give --node ${own}.`,
+    hint: `Omit --node, or give --node ${own}.`,
   }
 }

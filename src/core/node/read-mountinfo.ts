@@ -10,14 +10,14 @@ import { namespaceOf, readToEnd } from '../trust/kernel.ts'
 import { type PinnedProcess, pin } from '../trust/processes.ts'
 import { structureLinks } from './tree/structure-links.ts'
 
-/** volctl stands in another mount namespace than the node's kubelet: `reenter` in reenter.ts takes it there. */
+/** volctl runs in another mount namespace than the node's kubelet; `reenter` in reenter.ts runs it again in the right one. */
 export class WrongNamespace extends SafetyRefusal {
-  /** A descriptor of the right one, taken while its process was pinned (S32). */
+  /** A descriptor of the right namespace, opened while its process was pinned (S32). */
   readonly namespace: number
 
   constructor(pid: number, why: string, namespace: number) {
     super('S6', 'WrongMountNamespace', `volctl runs in another mount namespace than ${why}`, {
-      hint: `Run it there: nsenter -t ${pid} -m volctl …`,
+      hint: `Run volctl in that namespace: nsenter -t ${pid} -m volctl …`,
     })
     this.namespace = namespace
   }
@@ -31,9 +31,9 @@ export interface NamespaceProcesses {
 }
 
 /**
- * Makes sure that we stand where the kubelet stands. While none runs, PID 1 stands for it, and every container runtime
- * of root's must see the same mounts under the root directory: a namespace in which some are missing would make an rmdir
- * detach live data.
+ * Makes sure that volctl is in the kubelet's mount namespace. If no kubelet runs, PID 1's namespace counts, and every
+ * container runtime of root's must have the same mounts under the root directory: in a namespace where some are missing, an
+ * rmdir would detach live data elsewhere.
  *
  * @throws WrongNamespace, or SafetyRefusal NamespacesDisagree
  */
@@ -43,7 +43,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
   const reference = kubelet ?? first
   const wanted = reference?.link('ns/mnt')
   const own = namespaceOf('self', 'mnt', proc)
-  // Not readable: without root. The obstacle is reported by standingObstacles; reading goes on from here.
+  // Not readable without root. standingObstacles reports that, and reading goes on.
   if (reference === undefined || wanted === undefined || own === undefined) return
   if (wanted !== own) {
     const why = kubelet === undefined ? 'PID 1' : `the kubelet (pid ${kubelet.pid})`
@@ -52,7 +52,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
   if (kubelet !== undefined) return
   const ours = onlyOnce(() => {
     const table = readMountTable(`${proc}/self/mountinfo`)
-    // Mount points have no links, of the root directory's name or in it (S8).
+    // Paths of mount points have no links, so those in the root directory's path, or below it, are resolved first (S8).
     const root = resolved(rootDir)
     return { table, root, links: structureLinks(root, table).links }
   })
@@ -66,9 +66,9 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
     throw new SafetyRefusal(
       'S6',
       'NamespacesDisagree',
-      `PID 1 and the container runtime (pid ${runtime.pid}) do not see the same mounts under ${rootDir}: ${difference}`,
+      `PID 1 and the container runtime (pid ${runtime.pid}) have different mounts under ${rootDir}: ${difference}`,
       {
-        hint: "Start the kubelet, whose own namespace decides, or run volctl in the runtime's: nsenter -t PID -m volctl …",
+        hint: `Start the kubelet, so that its namespace counts; or run volctl in the runtime's: nsenter -t ${runtime.pid} -m volctl …`,
       },
     )
   }
@@ -82,7 +82,7 @@ function onlyOnce<T>(read: () => T): () => T {
   }
 }
 
-/** One that is not there is reported by whoever reads it. */
+/** Links resolved; a missing directory is reported later, by its reader. */
 function resolved(rootDir: string): string {
   try {
     return realpathSync.native(rootDir)
@@ -91,13 +91,13 @@ function resolved(rootDir: string): string {
   }
 }
 
-/** Kernels before 5.8 may hand out a table with lines missing while mounts change. */
+/** Older kernels may leave lines out of the table while mounts change. */
 const FIRST_RELIABLE_KERNEL = [5, 8] as const
 const TRIES = 10
 
 /**
- * A namespace's table, ours unless another is named; one read is the floor of every plan. On kernels before 5.8 it is
- * read until two reads in a row agree (S27, P111).
+ * The mount table of a namespace, by default ours. On kernels before 5.8 it is read until two reads in a row agree (S27,
+ * P111).
  */
 export function readMountTable(path = '/proc/self/mountinfo', kernel = release()): MountTable {
   return parseMountinfo(stableRead(() => readBytes(path), kernel))
@@ -113,7 +113,7 @@ export function stableRead(read: () => Buffer, kernel: string): Buffer {
     bytes = again
   }
   throw new VolctlError('MountinfoUnstable', `the mount table changed on each of ${TRIES} reads`, {
-    hint: 'Something mounts without a pause: wait for it to end, then try again.',
+    hint: 'Something mounts or unmounts all the time: wait until it ends, then try again.',
   })
 }
 
@@ -125,11 +125,11 @@ function isReliable(kernel: string): boolean {
   return Number(major) > wantedMajor || (Number(major) === wantedMajor && Number(minor) >= wantedMinor)
 }
 
-/** The first mount under the root directory that only one of two tables has, in words. */
+/** The first mount under the root directory that only one of two tables has, for messages. */
 export function firstDifference(one: MountTable, other: MountTable, rootDir: string): string | undefined {
   const [left, right] = [one, other].map((table) => table.under(rootDir).map(identity).sort())
   const lack = firstLacking(left, right) ?? firstLacking(right, left)
-  return lack ?? (left?.length === right?.length ? undefined : 'a mount is stacked in one of them')
+  return lack ?? (left?.length === right?.length ? undefined : 'one of them has another mount on top')
 }
 
 function firstLacking(these: readonly string[] = [], those: readonly string[] = []): string | undefined {

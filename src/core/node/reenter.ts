@@ -1,6 +1,6 @@
 /**
- * Runs volctl again inside another mount namespace (S6). The program itself need not exist there: it is reached through
- * this process's links in /proc, which lead into the namespace that it was started in and last as long as it waits.
+ * Runs volctl again inside another mount namespace (S6). The program need not exist there: it is reached through this
+ * process's links in /proc, which lead to the namespace in which it was started, and exist as long as this process waits.
  */
 import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
@@ -12,15 +12,15 @@ import { PinnedProcess } from '../trust/processes.ts'
 export interface Reentry {
   /** A descriptor of the mount namespace (openNamespace). */
   readonly mountNamespace: number
-  /** Our own pid, as the /proc of the new namespace knows us. */
+  /** The pid of this process in the /proc of the new namespace. */
   readonly pid: number
 }
 
 /**
- * Into the host's mount namespace from a container that has the host's root file system mounted (--host-root), and its
- * processes in sight.
+ * From a container that has the host's root file system mounted (--host-root) and sees its processes, into the host's mount
+ * namespace.
  *
- * @returns undefined where we stand there already
+ * @returns undefined where volctl is in that namespace already
  * @throws VolctlError HostRootIncomplete
  */
 export function hostReentry(hostRoot: string): Reentry | undefined {
@@ -29,11 +29,11 @@ export function hostReentry(hostRoot: string): Reentry | undefined {
     using first = new PinnedProcess(1, proc)
     const theirs = { mounts: linkOf(first, 'ns/mnt'), pids: linkOf(first, 'ns/pid') }
     if (theirs.mounts === readlinkSync('/proc/self/ns/mnt')) return undefined
-    // setns(2) leads into PID namespaces below one's own, never back into the host's.
+    // setns(2) can only enter PID namespaces below the own one, never the host's above.
     if (theirs.pids !== readlinkSync('/proc/self/ns/pid')) {
       throw new VolctlError(
         'HostRootIncomplete',
-        `--host-root ${hostRoot}: this container has processes of its own, and cannot act among the host's`,
+        `--host-root ${hostRoot}: this container has a PID namespace of its own, so volctl cannot act on the host's processes`,
         { hint: 'Run the container with hostPID.' },
       )
     }
@@ -58,18 +58,18 @@ function linkOf(process: PinnedProcess, name: string): string {
   return link
 }
 
-/** Into the namespace of another process of this host; see WrongNamespace. */
+/** Into the mount namespace of another process of this host; see WrongNamespace. */
 export function namespaceReentry(mountNamespace: number): Reentry {
   return { mountNamespace, pid: process.pid }
 }
 
 export interface Program {
   readonly execArgv: readonly string[]
-  /** Script, and what the user typed. */
+  /** The script, and the user's arguments. */
   readonly argv: readonly string[]
 }
 
-/** Pure: what is run there. The script's links are not resolved: their targets are paths of our namespace. */
+/** Pure: the command to run there. Links in the script's path are not resolved: their targets are paths of our namespace. */
 export function reentryCommand(pid: number, program: Program, word: string): readonly string[] {
   const [script, ...args] = program.argv
   const own = `/proc/${pid}`
@@ -85,20 +85,15 @@ export function reentryCommand(pid: number, program: Program, word: string): rea
 }
 
 /**
- * Starts volctl there, waits, and gives its exit status. Standard streams and signals are the child's.
+ * Starts volctl there, waits, and returns its exit status. The child gets the standard streams and signals.
  *
- * @throws SafetyRefusal where it has been tried already, and VolctlError where nsenter is missing
+ * @throws SafetyRefusal where that was tried before, VolctlError where nsenter is missing
  */
 export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
   if (!mayReenter()) {
-    throw new SafetyRefusal(
-      'S6',
-      'WrongMountNamespace',
-      'volctl could not get into the mount namespace of the kubelet',
-      {
-        hint: 'Run it on the node itself, as root, outside of any container.',
-      },
-    )
+    throw new SafetyRefusal('S6', 'WrongMountNamespace', "volctl could not enter the kubelet's mount namespace", {
+      hint: 'Run volctl on the node itself, as root, outside of any container.',
+    })
   }
   const [, script = '', ...args] = process.argv
   const typed = acceptedArguments(args)
@@ -106,7 +101,7 @@ export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
   return enterNamespace(mountNamespace, reentryCommand(pid, program, callerWord()))
 }
 
-/** Without the word of a run before this one. */
+/** The arguments without the one that an earlier run has added. */
 function acceptedArguments(args: readonly string[]): readonly string[] {
   return caller() === undefined ? args : args.slice(1)
 }

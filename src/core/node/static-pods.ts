@@ -15,10 +15,9 @@ const MAX_BYTES = 10 * 1024 * 1024
 /**
  * The static pods that this node's kubelet has (R225-R229, S10).
  *
- * A directory: every entry whose name does not begin with a dot, any extension, not recursive, sorted, one pod a file.
- * A file: that one. A missing path is an empty source. The kubelet skips a broken file, but its pod may have been
- * started when the file was whole: `readable` is false then, and so it is for pods that come from a URL, which volctl
- * does not fetch.
+ * In a directory: every entry whose name does not begin with a dot, any extension, not recursive, sorted, one pod in each
+ * file. A file: that one. A missing path is an empty source. The kubelet skips a broken file, but its pod may have been
+ * started before the file broke: then `readable` is false, as it is for pods from a URL, which volctl does not fetch.
  */
 export function readStaticPods(source: { path?: string | undefined; url?: string | undefined }): StaticPodsSnapshot {
   const { path, url } = source
@@ -54,7 +53,7 @@ function readManifest(file: string): Manifest | 'directory' | undefined {
     return manifestOf(file, load(readTrustedText(file, MAX_BYTES)))
   } catch (error) {
     if (error instanceof NotTrusted)
-      addDoubt({ what: file, why: `it is not believed: ${error.why}`, hint: TRUST_HINT, unknown: true })
+      addDoubt({ what: file, why: `this file is ignored: ${error.why}`, hint: TRUST_HINT, unknown: true })
     return undefined
   }
 }

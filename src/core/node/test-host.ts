@@ -11,7 +11,7 @@ import type { KubeletCandidate } from './kubelet/kubelet-candidate.ts'
 /** The environment variable that names a file describing a fake host: for tests only (S34). */
 export const TEST_HOST_VARIABLE = 'VOLCTL_TEST_HOST'
 
-/** A fake host. What a field does not say is read from the real one. */
+/** A fake host. A field that is absent is read from the real host. */
 export interface TestHost {
   readonly machineID?: string
   readonly systemUUID?: string
@@ -34,7 +34,7 @@ export interface TestHost {
   readonly selinux?: Selinux
 }
 
-/** The fake host of this run, if the variable is set. Whether it may be used is `allowTestHost`'s to say. */
+/** The fake host of this run, if the variable is set; `allowTestHost` decides whether it may be used. */
 export function readTestHost({ VOLCTL_TEST_HOST: path = '' }: Environment = environment()): TestHost | undefined {
   if (path === '') return undefined
   try {
@@ -49,19 +49,19 @@ export function readTestHost({ VOLCTL_TEST_HOST: path = '' }: Environment = envi
   }
 }
 
-/** What /proc says of where this process stands. */
+/** What /proc shows about this process. */
 export interface TestStanding {
   /** Root of the machine itself, not of a user namespace. */
   readonly isRoot: boolean
-  /** In the mount namespace of the machine's first process, where every real node's root directory is. */
+  /** In the mount namespace of the machine's process 1, which has the root directory of every real node. */
   readonly besideProcessOne: boolean
 }
 
 /**
- * Refuses the switch wherever a real node can be (S34), since it stands for the guards S1, S6, S7, S9 and S11. As root it
- * works in a mount namespace of one's own only, on a directory for temporary files that is no kubelet's: not of one that
- * runs, of one that a unit of this host would start, or of a distribution. Directories are compared by device and inode,
- * through links and self-binds.
+ * Refuses the variable wherever there may be a real node (S34), since it replaces the guards S1, S6, S7, S9 and S11. For root
+ * it only works in another mount namespace than the host's, and on a temporary directory that is not the root directory of a
+ * kubelet: of one that runs, of one that a unit of this host would start, or of a known distribution. Directories are
+ * compared by device and inode, through links and self-binds.
  */
 export function allowTestHost(
   rootDir: string,
@@ -75,10 +75,10 @@ export function allowTestHost(
     : isRoot && besideProcessOne
       ? "volctl runs as root in the host's mount namespace"
       : isRoot && !TEMPORARY.test(rootDir)
-        ? `${rootDir} is not in a directory for temporary files`
+        ? `${rootDir} is not in a temporary directory`
         : undefined
   if (why === undefined) return
-  throw new SafetyRefusal('S34', 'TestHostOnRealNode', `${TEST_HOST_VARIABLE} is set, and ${why}`, {
+  throw new SafetyRefusal('S34', 'TestHostOnRealNode', `${TEST_HOST_VARIABLE} is set, but ${why}`, {
     hint: `${TEST_HOST_VARIABLE} is for tests: unset it.`,
   })
 }

@@ -75,9 +75,8 @@ function unasked({ inputs, options }: SetUpContext, volume: VolumeToMount): Obst
 }
 
 /**
- * Does the kubelet's atomic writer make this entry of a projected volume (P26, P28)?
- * It makes generations with their content, `..data`, links through it,
- * and directories for nested mounts (P26).
+ * Does the kubelet's atomic writer make this entry of a projected volume (P26, P28)? It makes generations with their content,
+ * `..data`, links through it, and directories for nested mounts (P26).
  * @param name path relative to the volume's directory
  */
 export function madeByAtomicWriter(entry: TreeEntry, name: string): boolean {

@@ -63,7 +63,7 @@ function fcFacts({ targetWWNs, lun, wwids }: FcSource): SpecFacts | SpecFailure 
   return { error: 'its fc source names neither WWNs with a LUN nor WWIDs' }
 }
 
-/** One WWN or WWID in common is enough: a PV may list them in another order, or others beside (P96). */
+/** One WWN or WWID in common is enough: a PersistentVolume may list them in another order, or with others (P96). */
 function isFcOf({ targetWWNs = [], lun, wwids = [] }: FcSource, name: string): boolean {
   const disk = parseFcDirectory(name)
   const escaped = wwids.map((wwid) => wwid.replaceAll(' ', '_'))

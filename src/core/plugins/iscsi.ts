@@ -30,7 +30,7 @@ export const iscsi = lunPlugin({
     ownerOf: ([iface, ...rest]) => (rest.length === 1 && iface?.startsWith('iface-') ? ISCSI_PLUGIN : undefined),
     depths: [2],
     maps: { base: `${BASE}/volumeDevices`, depth: 2, namedAfter: 'device' },
-    // Whatever the portal: one LUN behind two portals is one disk.
+    // With any portal: one LUN behind two portals is one disk.
     isOf: (volume, name) => {
       const source = sharedSourcesOf(volume).iscsi
       return source == null || name.endsWith(`-${source.iqn}-lun-${source.lun ?? 0}`)
@@ -40,7 +40,7 @@ export const iscsi = lunPlugin({
       return disk === undefined ? undefined : iscsiUniqueName(disk)
     },
     record: { name: ISCSI_RECORD, volumeNameIn },
-    // In the kubelet's order: devices, log-out, and only then what tells how to log out (R837).
+    // In the kubelet's order: devices, log-out, and only then the record that the log-out needs (R837).
     release: (target) => [
       { op: 'removeIscsiDisks', target },
       { op: 'iscsiLogout', target, detail: 'unless another LUN of the session is in use' },

@@ -30,7 +30,7 @@ export const localVolume: VolumePlugin = {
   device: {
     base: 'plugins/kubernetes.io/local-volume',
     ownerOf: ([mounts, ...rest]) => (mounts === 'mounts' && rest.length === 1 ? NAME : undefined),
-    // It has no session and no state, and the kubelet makes it anew.
+    // A directory without a mount has no session and no state, and the kubelet creates it again.
     depths: [],
     maps: { base: 'plugins/kubernetes.io~local-volume/volumeDevices', depth: 1, namedAfter: 'volume' },
   },

@@ -59,45 +59,45 @@ export interface SetUp {
   readonly blocked?: Obstacle
 }
 
-/** A volume that somebody wants, as far as its device goes. */
+/** What identifies the device of a wanted volume. */
 export type DeviceSource = Pick<VolumeSpec, 'plugin' | 'specName' | 'source' | 'persistentVolume'>
 
 /**
- * A plugin's global directories: mounts of its own on the node, that pods share, or maps of a device. Of CSI the driver is
- * asked instead, and its directories have state files.
+ * A plugin's global directories: mounts on the node that pods share, or maps of a device. CSI has none of these: its driver is
+ * called instead, and its directories have state files.
  */
 export interface PluginDevice {
-  /** Of all its global mounts, relative to the root directory: plugins/kubernetes.io/fc */
+  /** The directory of all its global mounts, relative to the root directory: plugins/kubernetes.io/fc */
   readonly base: string
-  /** The plugin (of a flexVolume the driver) whose global mount lies at this path below `base`; undefined: no place for one. */
+  /** The plugin (for a flexVolume the driver) of a global mount at this path below `base`; undefined: none can be there. */
   ownerOf(parts: readonly string[]): string | undefined
-  /** How many levels below `base` a directory without a mount is what a tear-down has left; none: it means nothing. */
+  /** How many levels below `base` a directory without a mount is the leftover of a tear-down; empty: none is. */
   readonly depths: readonly number[]
-  /** Where raw block volumes have their maps, relative to the root directory, and whose name the maps have. */
+  /** The directory of the maps of raw block volumes, relative to the root directory, and what the maps are named after. */
   readonly maps?: { readonly base: string; readonly depth: number; readonly namedAfter: 'volume' | 'device' }
-  /** May the device of a global directory of this name be the volume's; absent: where they have one name. */
+  /** May a global directory of this name be of the volume's device? Absent: it is if the names are equal. */
   isOf?(volume: DeviceSource, name: string): boolean
-  /** What a global directory's path says of the unique name; absent: it ends with the volume's own name. */
+  /** The unique name from a global directory's path; absent: it ends with the volume's own name. */
   uniqueName?(path: string): string | undefined
-  /** The kubelet's own file in a global directory; it is below the mount. */
+  /** The kubelet's own file in a global directory, which the mount hides. */
   readonly record?: {
     readonly name: string
-    /** The spec name in it. */
+    /** The spec name in the file. */
     volumeNameIn(text: string): string | undefined
   }
   /**
-   * What takes the device from the node once nothing of it is mounted or mapped, given the global directory; absent: nothing
-   * does. These steps ask by themselves who else uses the device (S25).
+   * Steps that remove the device from the node once it is neither mounted nor mapped, for a global directory; absent: none. Each
+   * step checks who else uses the device (S25).
    */
   release?(target: string): readonly Step[]
-  /** What devices share that no two operations may begin or end at a time, by a global directory; absent: nothing (P74). */
+  /** What devices share, so that only one operation at a time may begin or end it, for a global directory; absent: nothing (P74). */
   session?(target: string): string | undefined
 }
 
 export interface VolumePlugin {
   /** e.g. kubernetes.io/nfs; "flexVolume" stands for all flexVolume drivers, whose names their volumes have instead. */
   readonly name: string
-  /** The field of a pod's volume, or of a PersistentVolume's spec, that says that it is this plugin's; absent: none does. */
+  /** The field of this plugin in a pod's volume or a PersistentVolume's spec; absent: there is none. */
   readonly source?: VolumeSourceField
   /** What volctl does with such volumes, a line each, for the manual. */
   readonly about: { readonly tearDown: string; readonly setUp: string }
@@ -106,7 +106,7 @@ export interface VolumePlugin {
    * the source decides (P4, P6, P7); undefined: the volume belongs to another plugin.
    */
   facts(spec: SpecSource, context: SpecContext): SpecFacts | SpecFailure | undefined
-  /** What a PersistentVolume of it is, in words without a secret; undefined: the volume belongs to another plugin. */
+  /** The source of a PersistentVolume, in words and without a secret; undefined: the volume belongs to another plugin. */
   sourceText?(spec: PersistentVolume['spec']): string | undefined
   /** Can a container have the volume as a device (volumeMode Block)? */
   readonly block: boolean
@@ -115,7 +115,7 @@ export interface VolumePlugin {
   /** Can the kubelet reconstruct the volume from its directory (R507)? The others are handled as in R514. */
   readonly reconstructs: boolean
   readonly tearDown: TeardownFamily
-  /** Absent: it has no global directories, or is CSI. */
+  /** Absent: the plugin has no global directories, or is CSI. */
   readonly device?: PluginDevice
   /** A PersistentVolume with mount options is not mounted (P14). Inline volumes never have any. */
   readonly refusesMountOptions?: true

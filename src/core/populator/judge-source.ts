@@ -1,6 +1,6 @@
 /**
- * What a volume that could not be resolved may be, by its source (S4): one that is readable says of which plugins and
- * drivers the volume can be, and of which it never is. What nobody can read may be any.
+ * Which volumes one that could not be resolved may be, by its source (S4). A readable source shows which plugins and drivers the
+ * volume can belong to. A volume without a readable source may be any.
  */
 import { ANY, type DeviceKind, type MayBe, NONE } from '../desired/may-be.ts'
 import type { PersistentVolume, PodVolumeSource } from '../model/objects.ts'
@@ -9,7 +9,7 @@ import { csi } from '../plugins/csi.ts'
 import { flexVolume } from '../plugins/flex-volume.ts'
 import { PLUGINS } from '../plugins/registry.ts'
 
-/** Sources of plugins that Kubernetes has no more, with what they had become. */
+/** Sources of plugins that Kubernetes has removed, with the CSI drivers that they could be migrated to. */
 const REMOVED: Readonly<Record<string, readonly DeviceKind[]>> = {
   gitRepo: [],
   glusterfs: [],
@@ -19,7 +19,7 @@ const REMOVED: Readonly<Record<string, readonly DeviceKind[]>> = {
   storageos: [],
   scaleIO: [],
   photonPersistentDisk: [],
-  // Before it was removed it could be translated to CSI (CSIMigrationRBD).
+  // Could be migrated to CSI before its removal (CSIMigrationRBD).
   rbd: [{ plugin: CSI_PLUGIN, driver: 'rbd.csi.ceph.com' }],
 }
 
@@ -33,7 +33,7 @@ const TRANSLATED: Readonly<Record<string, string>> = {
   portworxVolume: 'pxd.portworx.com',
 }
 
-/** What a PersistentVolume's spec, or a pod's volume, has beside its source. */
+/** Fields of a PersistentVolume's spec, or of a pod's volume, that are no source. */
 const NO_SOURCE: ReadonlySet<string> = new Set([
   'name',
   'accessModes',
@@ -48,10 +48,9 @@ const NO_SOURCE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What a source that could not be made sense of can be. Several sources: any of them; one that nobody knows, or none: any
- * volume.
+ * Which volumes a source that could not be resolved may mean. Several sources: any of them; an unknown source, or none: any volume.
  *
- * @returns `removed`: all of it is of kinds that Kubernetes has no more
+ * @returns `removed`: Kubernetes has removed the plugins of all its sources
  */
 export function judgeSource(source: PodVolumeSource | PersistentVolume['spec']): {
   readonly mayBe: MayBe
@@ -65,7 +64,7 @@ export function judgeSource(source: PodVolumeSource | PersistentVolume['spec']):
   return { mayBe: all.length === 0 ? NONE : { of: 'kinds', kinds: all }, removed }
 }
 
-/** Undefined: nobody knows. */
+/** Undefined: the source is not known. */
 function kindsOf(key: string, value: unknown): readonly DeviceKind[] | undefined {
   if (Object.hasOwn(REMOVED, key)) return REMOVED[key]
   if (Object.hasOwn(TRANSLATED, key)) return [{ plugin: CSI_PLUGIN, driver: TRANSLATED[key] }]

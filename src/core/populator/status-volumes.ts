@@ -18,7 +18,7 @@ export interface StatusVolume {
 /** All that were read. */
 export const statusVolumes = onceFor((api: ApiSnapshot): readonly StatusVolume[] =>
   api.persistentVolumes.flatMap((persistentVolume): StatusVolume[] => {
-    // VolumeAttachments tell of these.
+    // CSI volumes have VolumeAttachments.
     if (persistentVolume.spec.csi != null) return []
     const facts = pluginOfPersistentVolume(persistentVolume, { podUid: '', lookup: apiLookup(api), node: api.node })
     if ('error' in facts || facts.attachability === 'notAttachable') return []

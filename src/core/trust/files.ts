@@ -28,7 +28,7 @@ export class NotTrusted extends Error {
 
 /** What a person does about it: the same words wherever a file is not believed. */
 export const TRUST_HINT =
-  "Look at what is in it; then make it root's: chown root, and chmod go-w, it and every directory above it."
+  'Check the content; then let only root write: chown root and chmod go-w on the path and every directory above it.'
 
 /** What is not a plain file. */
 export class NotAFile extends Error {}

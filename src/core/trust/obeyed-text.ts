@@ -8,6 +8,6 @@ import { TRUST_HINT, trustedTextIfAny } from './files.ts'
 export function obeyedTextIfAny(path: string): string | undefined {
   const found = trustedTextIfAny(path)
   if (found.state === 'unusable')
-    addDoubt({ what: path, why: `it is not obeyed: ${found.why}`, hint: TRUST_HINT, unknown: true })
+    addDoubt({ what: path, why: `ignored: ${found.why}`, hint: TRUST_HINT, unknown: true })
   return found.state === 'read' ? found.text : undefined
 }

@@ -81,19 +81,18 @@ export function pin(pid: number, proc = '/proc'): PinnedProcess | undefined {
 export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | undefined {
   const status = statusOf(process)
   const uids = /^Uid:\s+(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? []
-  if (uids.length !== 4) return 'whose it is cannot be read'
+  if (uids.length !== 4) return 'its user cannot be read'
   const other = uids.find((uid) => uid !== '0')
-  if (other !== undefined) return `it is of uid ${other}`
-  if (isSetuid(process)) return 'its program is setuid: anybody may start it, under any name and with any arguments'
+  if (other !== undefined) return `runs as uid ${other}`
+  if (isSetuid(process)) return 'its program is setuid: any user may start it, under any name and with any arguments'
   for (const kind of ['user', 'pid'] as const) {
     const theirs = process.link(`ns/${kind}`)
     const ours = namespaceOf(1, kind, proc) ?? namespaceOf('self', kind, proc)
-    if (theirs !== undefined && ours !== undefined && theirs !== ours)
-      return `it is in a ${WORDS[kind]} namespace of its own`
+    if (theirs !== undefined && ours !== undefined && theirs !== ours) return `runs in its own ${WORDS[kind]} namespace`
   }
   // One number in every PID namespace down to its own.
   const numbers = /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? []
-  return numbers.length > 1 ? 'it is in a PID namespace of its own' : undefined
+  return numbers.length > 1 ? 'runs in its own PID namespace' : undefined
 }
 
 /** While sudo(8) asks for a password all of its user ids are 0, and its name is that of the link it was started by. */
@@ -119,7 +118,7 @@ export async function whyNotHostsMounts(process: PinnedProcess, proc = '/proc'):
   if (theirs === namespaceOf(1, 'mnt', proc) || theirs === namespaceOf('self', 'mnt', proc)) return undefined
   const user = namespaceOf(1, 'user', proc) ?? namespaceOf('self', 'user', proc)
   const owner = (await ownerOf(theirs)) ?? ownerByProcesses(theirs, user, proc)
-  return owner === user ? undefined : 'its mount namespace was not made by the root of this host'
+  return owner === user ? undefined : "its mount namespace was not created by this host's root"
 }
 
 /** By lsns(8), which asks the kernel (NS_GET_USERNS); undefined where that program cannot tell. */

@@ -155,7 +155,7 @@ class Walk {
     if (who !== undefined) return `${path} ${who}`
     // A second name could have been made there for any file of root's.
     const second = above !== undefined && isShared(above.stats) && stats.isFile() && stats.nlink > 1
-    return second ? `${path} has a second name (hard link), in a directory where anybody may make one` : undefined
+    return second ? `${path} has a second name (hard link), in a directory where any user may create one` : undefined
   }
 }
 

@@ -74,17 +74,21 @@ describe('what it gives', () => {
   })
 
   it.each([
-    { name: 'nothing', output: '', says: /no ExecCredential/ },
-    { name: 'a text', output: '"wrong-secret"', says: /no ExecCredential/ },
-    { name: 'null', output: 'null', says: /no ExecCredential/ },
-    { name: 'another kind', output: credential({ token: 'wrong-secret' }, { kind: 'Pod' }), says: /no ExecCredential/ },
-    { name: 'no status', output: '{"kind":"ExecCredential","token":"wrong-secret"}', says: /no ExecCredential/ },
+    { name: 'nothing', output: '', says: /not an ExecCredential/ },
+    { name: 'a text', output: '"wrong-secret"', says: /not an ExecCredential/ },
+    { name: 'null', output: 'null', says: /not an ExecCredential/ },
+    {
+      name: 'another kind',
+      output: credential({ token: 'wrong-secret' }, { kind: 'Pod' }),
+      says: /not an ExecCredential/,
+    },
+    { name: 'no status', output: '{"kind":"ExecCredential","token":"wrong-secret"}', says: /not an ExecCredential/ },
     {
       name: 'another version',
       output: credential({ token: 'wrong-secret' }, { apiVersion: 'client.authentication.k8s.io/v1beta1' }),
-      says: /not of the version that it was asked for/,
+      says: /does not have the requested version/,
     },
-    { name: 'an empty status', output: credential({}), says: /neither a token nor a certificate with its key/ },
+    { name: 'an empty status', output: credential({}), says: /neither a token nor a certificate with a key/ },
     {
       name: 'a certificate without its key',
       output: credential({ clientCertificateData: PEM }),
@@ -101,7 +105,7 @@ describe('what it gives', () => {
 
   it('a token that would break the header is no token', async () => {
     const error = await failureOf(load(prints(credential({ token: 'a\r\nX-Other: b' }))))
-    expect(error).toMatchObject({ code: 'KubeconfigDamaged', hint: 'Its token is no token.' })
+    expect(error).toMatchObject({ code: 'KubeconfigDamaged', hint: 'Its token is not valid.' })
   })
 
   it.each([
@@ -111,7 +115,7 @@ describe('what it gives', () => {
   ])('$name: no credential, though there is one in it', async ({ padding }) => {
     const answer = directory.write('answer', credential({ token: 't' }).replace('}}', `},"more":${padding}}`))
     script(`exec cat ${answer}`)
-    expect((await failureOf(load({ command: './plugin' }))).message).toMatch(/no ExecCredential/)
+    expect((await failureOf(load({ command: './plugin' }))).message).toMatch(/not an ExecCredential/)
   })
 })
 
@@ -134,7 +138,7 @@ describe('how it is ended', () => {
   it('when it prints without end', async () => {
     script(`echo $$ > ${file('pid')}; exec yes wrong-secret`)
     const error = await failureOf(load({ command: './plugin' }))
-    expect(error.message).toMatch(/printed without end/)
+    expect(error.message).toMatch(/too much output/)
     expect(error.message).not.toContain('wrong-secret')
     await gone(file('pid'))
   })
@@ -261,7 +265,7 @@ describe('which program it is', () => {
 
   it('one that says nothing of its failure has at least a status', async () => {
     script('exit 7')
-    expect((await failureOf(load({ command: './plugin' }))).message).toMatch(/it ended with status 7\.$/)
+    expect((await failureOf(load({ command: './plugin' }))).message).toMatch(/exit status 7\.$/)
   })
 
   it('a plugin of a version that kubectl dropped, or without a command, is an error at once', () => {

@@ -123,8 +123,8 @@ describe('where the kubeconfig is looked for', () => {
 describe('a kubeconfig that cannot be used is one clear line', () => {
   it.each([
     { name: 'no YAML', content: 'a: [secret-token\nb: }', code: 'KubeconfigDamaged', says: /damaged: no valid YAML/ },
-    { name: 'no mapping', content: '- secret-token', code: 'KubeconfigDamaged', says: /no mapping/ },
-    { name: 'empty', content: '', code: 'KubeconfigDamaged', says: /no mapping/ },
+    { name: 'no mapping', content: '- secret-token', code: 'KubeconfigDamaged', says: /not a mapping/ },
+    { name: 'empty', content: '', code: 'KubeconfigDamaged', says: /not a mapping/ },
     { name: 'another kind', content: 'kind: Pod', code: 'NotAKubeconfig', says: /is a Pod/ },
     {
       name: 'clusters of a wrong shape',
@@ -136,13 +136,13 @@ describe('a kubeconfig that cannot be used is one clear line', () => {
       name: 'no current context',
       content: { ...config('a'), 'current-context': '' },
       code: 'NoContext',
-      says: /It has: a\./,
+      says: /Its contexts: a\./,
     },
     {
       name: 'an unknown current context',
       content: { ...config('a', 'b'), 'current-context': 'x' },
       code: 'UnknownContext',
-      says: /no context "x".*It has: a, b\./,
+      says: /no context "x".*Its contexts: a, b\./,
     },
     {
       name: 'an unknown cluster',
@@ -200,6 +200,6 @@ describe('a kubeconfig that cannot be used is one clear line', () => {
     const kubeconfig = directory.write('config', config('prod', 'staging'))
     const error = thrownBy(() => discoverKubeConfig({ kubeconfig, context: 'test' }))
     expect(error).toMatchObject({ code: 'UnknownContext', hint: expect.stringContaining('--context') })
-    expect(error.message).toContain('no context "test". It has: prod, staging.')
+    expect(error.message).toContain('no context "test". Its contexts: prod, staging.')
   })
 })

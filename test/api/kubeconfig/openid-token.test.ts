@@ -76,8 +76,8 @@ describe('one that has expired', () => {
   })
 
   it.each<{ name: string; says: RegExp; fields?: object; discovery?: Answer; renewal?: Answer }>([
-    { name: 'nothing to renew it with', fields: { 'refresh-token': '' }, says: /it has no refresh-token/ },
-    { name: 'an issuer of plain http', fields: { 'idp-issuer-url': 'http://127.0.0.1:1' }, says: /but https/ },
+    { name: 'nothing to renew it with', fields: { 'refresh-token': '' }, says: /the token has no refresh-token/ },
+    { name: 'an issuer of plain http', fields: { 'idp-issuer-url': 'http://127.0.0.1:1' }, says: /over https only/ },
     { name: 'an issuer that is not there', fields: { 'idp-issuer-url': 'https://127.0.0.1:1' }, says: /ECONNREFUSED/ },
     { name: 'an issuer of another authority', fields: { 'idp-certificate-authority-data': '' }, says: /certificate/ },
     { name: 'an issuer that sends it elsewhere', discovery: () => ({ status: 302, body: '' }), says: /status 302/ },
@@ -85,11 +85,11 @@ describe('one that has expired', () => {
     {
       name: 'an endpoint of plain http',
       discovery: () => ({ body: '{"token_endpoint":"http://127.0.0.1:1/"}' }),
-      says: /but https/,
+      says: /over https only/,
     },
     { name: 'a refusal', renewal: () => ({ status: 400, body: '{"error":"wrong-secret"}' }), says: /HTTP status 400/ },
     { name: 'no token in the answer', renewal: () => ({ body: '{}' }), says: /gave no id_token/ },
-    { name: 'no JSON', renewal: () => ({ body: 'wrong-secret' }), says: /no JSON/ },
+    { name: 'no JSON', renewal: () => ({ body: 'wrong-secret' }), says: /is not JSON/ },
     {
       name: 'an answer without end',
       renewal: () => ({ body: ' '.repeat(2_000_000) }),

@@ -213,7 +213,7 @@ describe.skipIf(noMounts !== undefined)(
         'worker-1 (matches the Node object; boot ',
         `${server} as kubernetes-admin`,
         'stopped (kubelet.service inactive; masked)',
-        '2 of 3 gone',
+        '3 pod directories, 2 orphaned',
         'Not judged: holders, ',
         '1 file, 17 B',
         '.example.com',

@@ -43,7 +43,7 @@ const VERSIONS = ['v1', 'v1beta1'].map((version) => `client.authentication.k8s.i
 /** Certificates and tokens are a few KiB. */
 const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 1000 }
 const BY_HAND =
-  'Run it by hand, or use another credential. It gets no variable of yours: what it needs belongs into env, beside its command.'
+  'Run it by hand, or use another credential. The plugin gets no environment variable of yours: put what it needs into env, beside its command.'
 
 /** @throws VolctlError CredentialPlugin for one that volctl cannot serve */
 export function execPluginOf(exec: unknown): ExecPlugin | undefined {
@@ -55,13 +55,13 @@ export function execPluginOf(exec: unknown): ExecPlugin | undefined {
     })
   }
   if (interactiveMode === 'Always') {
-    throw new VolctlError('CredentialPlugin', `The credential plugin ${command} insists on a terminal.`, {
+    throw new VolctlError('CredentialPlugin', `The credential plugin ${command} requires a terminal.`, {
       hint: 'Set interactiveMode to IfAvailable or Never, or use another credential.',
     })
   }
   const version = apiVersion === undefined || apiVersion === '' ? VERSIONS[0] : apiVersion
   if (!VERSIONS.includes(version as string)) {
-    throw new VolctlError('CredentialPlugin', `The credential plugin ${command} is of version ${String(version)}.`, {
+    throw new VolctlError('CredentialPlugin', `The credential plugin ${command} has version ${String(version)}.`, {
       hint: `kubectl and volctl know ${VERSIONS.join(' and ')}: renew the kubeconfig.`,
     })
   }
@@ -92,9 +92,9 @@ export async function runExecPlugin(plugin: ExecPlugin, run: PluginRun): Promise
     throw notStarted(plugin, error)
   }
   signal?.throwIfAborted()
-  if (result.flooded) throw failed(plugin, 'it printed without end')
+  if (result.flooded) throw failed(plugin, 'too much output')
   if (result.timedOut) throw failed(plugin, `no answer within ${deadlineMs / 1000} s`)
-  if (result.status !== 0) throw failed(plugin, firstLine(result.stderr) || `it ended with status ${result.status}`)
+  if (result.status !== 0) throw failed(plugin, firstLine(result.stderr) || `exit status ${result.status}`)
   return credentialIn(plugin, result.stdout)
 }
 
@@ -125,16 +125,16 @@ function credentialIn(plugin: ExecPlugin, output: string): PluginCredential {
   const status = answer?.status
   if (kind !== 'ExecCredential' || typeof status !== 'object' || status === null) throw failed(plugin, NO_CREDENTIAL)
   if (apiVersion !== plugin.apiVersion) {
-    throw failed(plugin, `its answer is not of the version that it was asked for (${plugin.apiVersion})`)
+    throw failed(plugin, `the answer does not have the requested version (${plugin.apiVersion})`)
   }
   const { token, clientCertificateData: cert, clientKeyData: key } = status as Fields
   const hasToken = typeof token === 'string' && token !== ''
   const hasPair = isPem(cert) && isPem(key)
-  if (!hasToken && !hasPair) throw failed(plugin, 'its answer has neither a token nor a certificate with its key')
+  if (!hasToken && !hasPair) throw failed(plugin, 'the answer has neither a token nor a certificate with a key')
   return { ...(hasToken && { token }), ...(hasPair && { cert, key }) }
 }
 
-const NO_CREDENTIAL = 'its output is no ExecCredential'
+const NO_CREDENTIAL = 'the output is not an ExecCredential'
 
 function isPem(value: unknown): value is string {
   return typeof value === 'string' && value.includes('-----BEGIN ')
@@ -149,14 +149,14 @@ const NOT_RUN = new Map([
 
 function notStarted(plugin: ExecPlugin, error: unknown): VolctlError {
   if (error instanceof VolctlError && error.code === 'CommandMissing') {
-    const where = 'not found where programs are looked for'
-    return failed(plugin, where, plugin.installHint ?? 'Install it, or write its absolute path into the kubeconfig.')
+    const where = 'not found in the directories that volctl searches'
+    return failed(plugin, where, plugin.installHint ?? 'Install it, or give its absolute path in the kubeconfig.')
   }
   if (error instanceof VolctlError && error.code === 'ProgramNotTrusted')
     return failed(plugin, error.message, TRUST_HINT)
   const cause = error instanceof VolctlError ? error.cause : error
   const errno = errnoOf(cause)
-  return failed(plugin, NOT_RUN.get(errno ?? '') ?? errno ?? 'it could not be started')
+  return failed(plugin, NOT_RUN.get(errno ?? '') ?? errno ?? 'could not be started')
 }
 
 /** One line, and nothing of its standard output: that may be a token. */

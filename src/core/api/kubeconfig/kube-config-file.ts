@@ -33,7 +33,7 @@ function unusable(code: ErrorCode, message: string, hint: string, cause?: unknow
 export function readKubeConfigFile(path: string): RawKubeConfig {
   const document = parse(path, readText(path))
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw unusable('KubeconfigDamaged', `${path} is not a kubeconfig: it holds no mapping.`, 'Check the file.')
+    throw unusable('KubeconfigDamaged', `${path} is not a kubeconfig: not a mapping.`, 'Check the file.')
   }
   const fields = document as Fields
   // kubectl accepts a file without kind; another kind is another thing.

@@ -196,7 +196,8 @@ function fromHome(env: Environment, options: DiscoverOptions, search: Search): K
 
 /** His directory stays his: what is in it may be right, and is to be looked at first. */
 function ofAnother({ code, message, cause }: VolctlError): VolctlError {
-  const hint = 'If it is right, copy it to where only root may write, and name the copy with --kubeconfig.'
+  const hint =
+    'If the file is right, copy it to a directory where only root may write, and give the copy with --kubeconfig.'
   return new VolctlError(code, message, { cause, hint })
 }
 
@@ -267,7 +268,7 @@ function nothing({ attempts, passedOver }: Search, env: Environment): VolctlErro
   const details = found.map(({ source, problem = '' }) =>
     problem.startsWith('it ') ? ` ${source}: ${problem}.` : ` ${problem}`,
   )
-  const sudo = env.SUDO_USER ? ` (${env.SUDO_USER}'s own kubeconfig is not taken by itself under sudo)` : ''
+  const sudo = env.SUDO_USER ? ` (${env.SUDO_USER}'s own kubeconfig is not used under sudo unless given)` : ''
   const [first] = passedOver
   return new VolctlError(
     'NoKubeconfig',
@@ -275,7 +276,7 @@ function nothing({ attempts, passedOver }: Search, env: Environment): VolctlErro
     {
       hint:
         first?.error.hint ??
-        'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that were looked at.',
+        'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that volctl looked at.',
     },
   )
 }

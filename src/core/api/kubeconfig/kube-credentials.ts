@@ -53,15 +53,15 @@ function refuseProgram({ plugin }: SelectedConfig, source: string): void {
   throw new VolctlError(
     'CredentialStartsProgram',
     `${source} starts a program (${plugin.command}), and was only found`,
-    { hint: `If that program may be run as root, give the file: volctl plan --kubeconfig ${source}` },
+    { hint: `If that program may run as root, give the file: volctl plan --kubeconfig ${source}` },
   )
 }
 
 function changed(source: string): VolctlError {
   return new VolctlError(
     'KubeconfigChanged',
-    `${source} names another server than when volctl began, or another way to be sure of it.`,
-    { hint: 'Begin again: volctl plan shows which server it is.' },
+    `${source} has another server, or verifies the server in another way, than when volctl started.`,
+    { hint: 'Run volctl plan again: its header shows the server.' },
   )
 }
 
@@ -113,7 +113,7 @@ async function connectionOptions(
   if (provider?.name === 'oidc') login = { ...login, token: await openIdToken(provider.config, source, signal) }
   const { ca, cert, key } = login
   const token = written.token ?? login.token
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, source, 'Its token is no token.')
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, source, 'Its token is not valid.')
   const { 'tls-server-name': servername, 'proxy-url': proxy } = cluster
   const { username, password } = user
   const connection: ConnectionOptions = {

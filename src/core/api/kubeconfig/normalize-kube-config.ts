@@ -20,7 +20,7 @@ export interface SelectedConfig {
 /** Picks a context: which cluster, as which user. What they name (files, programs) is not looked at yet. */
 export function selectContext(config: RawKubeConfig, source: string, wanted: string | undefined): SelectedConfig {
   const names = config.contexts.map((context) => context.name)
-  const known = names.length === 0 ? 'It has no contexts.' : `It has: ${names.join(', ')}.`
+  const known = names.length === 0 ? 'The file has no contexts.' : `Its contexts: ${names.join(', ')}.`
   const contextName = wanted ?? config['current-context']
   if (contextName === undefined) {
     throw new VolctlError('NoContext', `The kubeconfig ${source} has no current context. ${known}`, {
@@ -95,7 +95,7 @@ function refuseForeignProviders(user: Fields, contextName: string, source: strin
   const since = runs ? ', which kubectl dropped in 1.26' : ''
   throw new VolctlError(
     'AuthProviderUnsupported',
-    `Context "${contextName}" of ${source} logs in by the auth-provider "${provider.name}"${since}: volctl does not know it.`,
+    `Context "${contextName}" of ${source} logs in by the auth-provider "${provider.name}"${since}: volctl does not support it.`,
     { hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.' },
   )
 }

@@ -63,7 +63,7 @@ async function renewed(config: Fields, source: string, signal: AbortSignal): Pro
 function setting(config: Fields, name: string): string {
   const value = config[name]
   if (typeof value === 'string' && value !== '') return value
-  throw new Error(`it has no ${name}`)
+  throw new Error(`the token has no ${name}`)
 }
 
 /** A parser's own words quote what it was given. */
@@ -71,14 +71,14 @@ function objectIn(body: Buffer, from: string): Fields {
   try {
     return (parseJson(body, LIMITS) ?? {}) as Fields
   } catch {
-    throw new Error(`what ${from} answered is no JSON`)
+    throw new Error(`the answer of ${from} is not JSON`)
   }
 }
 
 /** What it says of a failure may quote what was sent: the status alone is told. */
 async function ask(address: string, ca: Buffer | undefined, request: Omit<HttpRequest, 'url'>): Promise<Fields> {
   const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url?.protocol !== 'https:') throw new Error('its issuer is not asked over anything but https')
+  if (url?.protocol !== 'https:') throw new Error("volctl asks the token's issuer over https only")
   const transport = createTransport(url, { headers: {}, compression: false, ...(ca && { ca }) }, LIMITS)
   try {
     const { status, body } = await transport.send({ ...request, url })

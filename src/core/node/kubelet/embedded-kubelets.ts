@@ -9,12 +9,12 @@ import { splitWords } from './systemd-unit.ts'
 
 type Origin = Pick<CandidateSource, 'source' | 'pid' | 'process' | 'unit'>
 
-/** k3s runs the kubelet in its own process, rke2 as a child with the flags that it makes; both are told alike. */
+/** k3s runs the kubelet in its own process, rke2 as a child with generated flags; both are configured in the same way. */
 export type RancherProgram = 'k3s' | 'rke2'
 const MICROK8S_ARGS = '/var/snap/microk8s/current/args/kubelet'
 
 /**
- * k3s and rke2: `--kubelet-arg=name=value` on the command line, and the same in the configuration file.
+ * k3s and rke2: `--kubelet-arg=name=value` on the command line, or in the configuration file.
  *
  * @param args of the program, without its own name
  * @param root prefix of the configuration's path, for tests
@@ -42,7 +42,7 @@ export function rancherKubelet(
   }
 }
 
-/** microk8s: the kubelet's flags are a file, one a line. */
+/** microk8s: the kubelet's flags are in a file, one in each line. */
 export function microk8sKubelet(origin: Origin, root = ''): CandidateSource {
   const lines = (obeyedTextIfAny(root + MICROK8S_ARGS) ?? '').split('\n').filter((line) => !line.trim().startsWith('#'))
   const snapVariables = (word: string): string =>
@@ -60,10 +60,10 @@ export function microk8sKubelet(origin: Origin, root = ''): CandidateSource {
 }
 
 /**
- * k0s: its kubelet is a child, with a directory below its own.
+ * k0s: its kubelet is a child process, with a root directory below that of k0s.
  *
  * @param args of k0s, without its own name
- * @returns undefined for a controller that is no worker: it has no kubelet
+ * @returns undefined for a controller that is not a worker: it has no kubelet
  */
 export function k0sKubelet(origin: Origin, args: readonly string[]): CandidateSource | undefined {
   const own = parseKubeletFlags(args)

@@ -1,4 +1,4 @@
-/** Which kubelet this node has: its process, else how it would be started (S8, N16). */
+/** Finds this node's kubelet: its process, else the unit that would start it (S8, N16, N22). */
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../../errors/errors.ts'
@@ -35,7 +35,7 @@ const KNOWN_ROOTS: readonly Omit<CandidateSource, 'source' | 'args' | 'workingDi
   { rootDir: '/mnt/paas/kubernetes/kubelet' },
 ]
 
-/** Where a kubelet may be, though nothing says so. */
+/** Root directories that a kubelet may have, even if nothing names them. */
 export const KNOWN_ROOT_DIRS: readonly string[] = KNOWN_ROOTS.flatMap(({ rootDir }) => rootDir ?? [])
 
 export interface KubeletChoice {
@@ -48,7 +48,7 @@ export interface KubeletChoice {
 }
 
 /**
- * @param running kubelets that run: they alone count where there are any
+ * @param running kubelets that run; if there are any, only they count
  * @param root prefix of the files that are read, for tests
  * @throws SafetyRefusal SeveralKubelets, until --root-dir or --node names one
  */
@@ -63,7 +63,7 @@ export function findKubelet(
   return undefined
 }
 
-/** What the units of a stopped kubelet say. */
+/** The kubelets that the units of this host would start. */
 export function startableKubelets(root = ''): readonly KubeletCandidate[] {
   const known = KUBELET_UNITS.filter((name) => !isOtherHalf(name, root)).flatMap((name) => {
     const unit = readServiceUnit(name, root)
@@ -73,7 +73,7 @@ export function startableKubelets(root = ''): readonly KubeletCandidate[] {
   return known.length > 0 ? known : kubeletsOfOtherUnits(root)
 }
 
-/** A distribution's own unit, whatever it and its program are called: its command line is a kubelet's. */
+/** Units with other names (a distribution's own), whose command line is a kubelet's. */
 function kubeletsOfOtherUnits(root: string): readonly KubeletCandidate[] {
   return serviceUnitsNaming(/kubeconfig|kubelet/, root).flatMap((name) => {
     const unit = readServiceUnit(name, root)
@@ -86,7 +86,7 @@ function kubeletsOfOtherUnits(root: string): readonly KubeletCandidate[] {
 
 const RKE2_UNITS = ['rke2-server.service', 'rke2-agent.service']
 
-/** rke2 comes with both of its units, and a node is one of the two: not the one that is not enabled while the other is. */
+/** rke2 installs both of its units, but a node uses one: is this the one that is not enabled, while the other is. */
 function isOtherHalf(name: string, root: string): boolean {
   return (
     RKE2_UNITS.includes(name) &&
@@ -102,12 +102,12 @@ function unitSource(unit: ServiceUnit, root: string): CandidateSource | undefine
   if (unit.name.startsWith('rke2')) return rancherKubelet('rke2', origin, own, root)
   if (unit.name.startsWith('k0s')) return k0sKubelet(origin, own)
   if (unit.name.startsWith('snap.microk8s')) return microk8sKubelet(origin, root)
-  // `kubenswrapper /usr/bin/kubelet`, `hyperkube kubelet`: what comes before is another program's.
+  // `kubenswrapper /usr/bin/kubelet`, `hyperkube kubelet`: the arguments before belong to another program.
   const program = unit.args.findIndex((word) => !word.startsWith('-') && basename(word) === 'kubelet')
   return { ...origin, args: unit.args.slice(Math.max(program, 0) + 1), workingDirectory: unit.workingDirectory }
 }
 
-/** Directories that hold pods although no unit says so; kubeadm's files tell the flags. */
+/** Root directories with pods although no unit names them; the flags are taken from kubeadm's files. */
 function knownRoots(root: string): readonly KubeletCandidate[] {
   const kubeadm = kubeadmArgs(root)
   return KNOWN_ROOTS.filter(({ rootDir }) => isDirectory(`${root}${rootDir}/pods`)).map((known) =>

@@ -7,24 +7,24 @@ import { type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-
 
 export const DEFAULT_ROOT_DIR = '/var/lib/kubelet'
 
-/** One kubelet that runs, or would be started, on this host; its configuration file is not read yet. */
+/** A kubelet that runs, or would be started, on this host. Its configuration file is not read yet. */
 export interface KubeletCandidate {
   /** For messages: "process 812", "unit kubelet.service". */
   readonly source: string
   readonly pid?: number
-  /** Pinned, while the node is looked for. */
+  /** Pinned while the node is located. */
   readonly process?: PinnedProcess
   readonly unit?: string
   readonly flags: KubeletFlags
   readonly args: readonly string[]
   readonly rootDir: string
   readonly nodeName: string
-  /** By a flag or its distribution's file; else it is this host's name, or what its cloud says. */
+  /** Is the name set by a flag or its distribution's file; else it is the host name, or comes from the cloud provider. */
   readonly isNamed: boolean
-  /** Absent: a kubelet without an API server (N12), or one whose kubeconfig is where its distribution keeps it. */
+  /** Absent: a kubelet without an API server (N12), or one whose kubeconfig is in its distribution's usual place. */
   readonly kubeconfig?: string
   readonly workingDirectory: string
-  /** Where an embedded kubelet's distribution has these, unless flags say otherwise. */
+  /** Defaults of an embedded kubelet's distribution; flags win. */
   readonly runtimeEndpoint?: string
   readonly staticPodPath?: string
   /** The kubelet's flags name no kubeconfig at all: it does not talk to an API server. */
@@ -46,7 +46,7 @@ export interface CandidateSource {
   readonly staticPodPath?: string
 }
 
-/** Flags win over what the distribution is known to do (N12, N13, N16). */
+/** Flags win over the defaults of the distribution (N12, N13, N16). */
 export function candidateFrom(source: CandidateSource): KubeletCandidate {
   const flags = parseKubeletFlags(source.args)
   const kubeconfig = flags.get('kubeconfig') ?? source.kubeconfig
@@ -60,7 +60,7 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
     rootDir: posix.resolve(source.workingDirectory, flags.get('root-dir') || source.rootDir || DEFAULT_ROOT_DIR),
     nodeName: canonicalNodeName(named || hostname()),
     isNamed: Boolean(named),
-    // As the kubelet takes it: relative to its own working directory (S33).
+    // Relative to the kubelet's working directory, as the kubelet takes it (S33).
     ...(kubeconfig && { kubeconfig: posix.resolve(source.workingDirectory, kubeconfig) }),
     workingDirectory: source.workingDirectory,
     ...defined({ runtimeEndpoint: source.runtimeEndpoint, staticPodPath: source.staticPodPath }),

@@ -6,16 +6,16 @@ import { defined } from '../../lang/defined.ts'
 import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
 
-/** The fields of KubeletConfiguration that some decision uses; nothing else is kept, for some hold credentials. */
+/** The fields of KubeletConfiguration that volctl uses. Nothing else is kept, since some fields hold credentials. */
 export interface KubeletConfig {
   readonly staticPodPath?: string
   readonly staticPodURL?: string
   readonly enableControllerAttachDetach?: boolean
-  /** Kubernetes has it no more; a kubelet that is old enough obeys it (R710). */
+  /** Removed from Kubernetes; old kubelets still use it (R710). */
   readonly keepTerminatedPodVolumes?: boolean
   readonly containerRuntimeEndpoint?: string
   readonly cgroupDriver?: string
-  /** Of its API. */
+  /** Port of the kubelet's API. */
   readonly port?: number
   readonly healthzPort?: number
   readonly healthzBindAddress?: string
@@ -42,7 +42,7 @@ export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): Ku
   const documents = files.map(readConfigFile)
   const merged = {
     ...(Object.assign({}, ...documents) as Document),
-    // Of a map, unlike of a list, a later file replaces single keys.
+    // In a map, unlike a list, a later file replaces single keys.
     featureGates: Object.assign({}, ...documents.map(({ featureGates }) => featureGates)) as object,
   }
   return pick({
@@ -92,7 +92,7 @@ function readConfigFile(path: string): Document {
   }
 }
 
-/** An empty path is none, wherever it is given. */
+/** An empty path counts as none. */
 function from(directory: string, path = ''): string {
   return path === '' ? '' : resolve(directory, path)
 }

@@ -2,8 +2,8 @@
  * The kubelet's command line, in pflag's syntax (N15): `--name=value` or `--name value`, a bare `--name` is true, the
  * last occurrence wins, `_` in names equals `-`, `--` ends the flags.
  *
- * A non-flag word is an error to the kubelet, so in the command line of one that runs a word after `--name` is always
- * that flag's value: no list of its boolean flags is needed.
+ * The kubelet rejects arguments that are not flags. So in the command line of a running kubelet, a word after `--name` is
+ * always that flag's value, and no list of boolean flags is needed.
  */
 export type KubeletFlags = ReadonlyMap<string, string>
 

@@ -5,7 +5,7 @@ import { type CandidateSource, candidateFrom, type KubeletCandidate } from './ku
 import { isKubeletByFlags } from './kubelet-shape.ts'
 import type { HostProcess } from './scan-processes.ts'
 
-/** The kubelets among processes of root's that look like one (N14), by their names or by their flags. */
+/** The kubelets among root's processes that look like one (N14), by name or by flags. */
 export function runningKubelets(processes: readonly HostProcess[]): readonly KubeletCandidate[] {
   const found = processes.flatMap((process) => {
     const source = sourceOf(process)
@@ -20,8 +20,9 @@ interface Found {
 }
 
 /**
- * Whatever starts a kubelet and stays has its flags on a command line of its own: a supervisor, a shell, `docker run`. It is no
- * second one where a kubelet of this root directory and name is there, by its own name or as its child.
+ * A program that starts a kubelet and waits (a supervisor, a shell, `docker run`) has the kubelet's flags on its own command
+ * line. It is not a second kubelet if there is a process of the same root directory and node name that is called kubelet, or
+ * that is its child.
  */
 function isWrapper({ process, candidate }: Found, all: readonly Found[]): boolean {
   if (process.byFlags !== true) return false

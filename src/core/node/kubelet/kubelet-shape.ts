@@ -1,38 +1,38 @@
 /**
- * A kubelet whose program has another name (a distribution's own, a copy) is known by its flags (S11, N14). Nothing else has
- * them: what other programs of a node share with it is not enough by itself.
+ * Recognises a kubelet whose program has another name (a distribution's own, a copy) by its flags (S11, N14). Flags that
+ * other programs of a node have as well are not enough.
  */
 import { basename, resolve } from 'node:path'
 import { trustedTextIfAny } from '../../trust/files.ts'
 import { type KubeletFlags, parseKubeletFlags } from './kubelet-flags.ts'
 
-const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+const wordsIn = (text: string): readonly string[] => text.trim().split(/\s+/)
 
 /** Flags that only a kubelet has, in this release or an earlier one. */
-const ITS_OWN = words(`
+const ITS_OWN = wordsIn(`
   root-dir config-dir container-runtime-endpoint container-runtime pod-manifest-path register-node bootstrap-kubeconfig
   node-labels register-with-taints pod-infra-container-image node-ip max-pods volume-plugin-dir network-plugin cni-bin-dir
   cgroup-driver fail-swap-on cluster-dns seccomp-default kubelet-cgroups runtime-cgroups image-credential-provider-config
   rotate-certificates exit-on-lock-contention enable-controller-attach-detach keep-terminated-pod-volumes
   runtime-request-timeout image-gc-high-threshold`)
 
-/** Programs of a node with flags like these, and volctl. */
+/** Other programs of a node with such flags, and volctl. */
 const OTHERS = new Set(
-  words(`
+  wordsIn(`
   volctl volctl.cjs launch.cjs kubectl kubeadm crictl helm kube-proxy kube-router kube-apiserver kube-controller-manager
   kube-scheduler cloud-controller-manager containerd dockerd crio cri-dockerd node-problem-detector flanneld calico-node
   cilium-agent`),
 )
 
-/** They start what follows on their command line, and stay: that is looked at by itself, in its own namespaces (S32). */
+/** Programs that start the command that follows on their command line, and wait. The started process is judged itself (S32). */
 const STARTERS = new Set(
-  words(`
+  wordsIn(`
   sudo su runuser doas setpriv setsid env nice ionice chrt taskset numactl stdbuf unshare nsenter chroot bwrap systemd-run
   systemd-nspawn start-stop-daemon daemonize flock timeout watch xargs time strace ltrace gdb tini dumb-init catatonit
   docker-init docker podman nerdctl ctr runc crun rkt conmon runsv s6-supervise supervise`),
 )
 
-/** Of a command line as the kernel has it: most processes are none, and are not looked at further. */
+/** A quick test of a raw command line (NUL-separated): most processes are no kubelet, and are not examined further. */
 export function mayBeKubelet(cmdline: string): boolean {
   return MAY_BE.test(cmdline)
 }
@@ -41,8 +41,8 @@ const MAY_BE =
   /(?:^|\0)--(?:(?:bootstrap[-_])?kubeconfig|container[-_]runtime[-_]endpoint|pod[-_]manifest[-_]path)[=\0]/
 
 /**
- * Whether these are a kubelet's: a kubeconfig and something of its own or the name of a node, or a kubelet's configuration
- * file; of one without an API server two of its own.
+ * Are these a kubelet's arguments: a kubeconfig, and either a flag that only a kubelet has, a node name, or a kubelet's
+ * configuration file; without a kubeconfig, two flags that only a kubelet has.
  *
  * @param args with the program's name
  * @param root prefix of the configuration file's path, for tests
@@ -50,7 +50,7 @@ const MAY_BE =
 export function isKubeletByFlags(args: readonly string[], workingDirectory: string, root = ''): boolean {
   const [program = '', ...rest] = args
   const flagsBegin = rest.findIndex((word) => word.startsWith('--'))
-  // Before the flags: afterwards it is a root directory as often as not.
+  // Only before the flags: later on, such a path is often a root directory.
   const startsAnother = rest.slice(0, Math.max(flagsBegin, 0)).some((word) => word.endsWith('/kubelet'))
   if (STARTERS.has(basename(program)) || startsAnother) return false
   if (args.some((word) => OTHERS.has(basename(word)))) return false
@@ -61,7 +61,7 @@ export function isKubeletByFlags(args: readonly string[], workingDirectory: stri
   return namesItsConfig(flags, workingDirectory, root)
 }
 
-/** By content, where it can be read: what is called so need not be one, and one need not be called so. */
+/** Does --config name a KubeletConfiguration: by its content if it can be read, else by its name. */
 function namesItsConfig(flags: KubeletFlags, workingDirectory: string, root: string): boolean {
   const path = flags.get('config')
   if (!path) return false

@@ -1,5 +1,4 @@
-/** Whether a kubelet runs here or may come back (S11, N19). Its --lock-file is never opened: that ends some kubelets (N20). */
-
+/** Does a kubelet run here, or may it start again (S11, N19). Its --lock-file is never opened: that makes some kubelets exit (N20). */
 import { get } from 'node:http'
 import { defined } from '../../lang/defined.ts'
 import { addDoubt } from '../../trust/doubts.ts'
@@ -16,14 +15,14 @@ const API_PORT = 10250
 const HEALTHZ_DEADLINE_MS = 500
 
 export interface KubeletSigns {
-  /** Every kubelet process of this host, whatever its root directory: a second one counts as well. */
+  /** Every kubelet process of this host, whatever its root directory. */
   readonly running: readonly KubeletCandidate[]
   /** The kubelet of this root directory. */
   readonly chosen: KubeletCandidate | undefined
   readonly config: KubeletConfig
 }
 
-/** Asks what the process table does not show: systemd and the health port. */
+/** Asks systemd and the kubelet's ports, if the process table shows no kubelet. */
 export async function kubeletState(signs: KubeletSigns): Promise<LocalKubelet> {
   const unit = signs.chosen?.unit ?? 'kubelet.service'
   const process = signs.running[0]
@@ -36,13 +35,13 @@ export interface KubeletAnswers {
   readonly unit: string
   readonly state: UnitState | 'no systemd' | 'no answer' | undefined
   readonly healthy: boolean
-  /** The port of its API, where root listens on it. */
+  /** The port of the kubelet's API, if root listens on it. */
   readonly port?: number | undefined
 }
 
 /**
- * Pure: the kubelet's state from its signs. What systemd does not say counts as "may return"; since when it is stopped is
- * for others to tell where no unit does.
+ * Pure: judges the kubelet's state. If systemd does not answer, it counts as "may return". If no unit shows since when it is
+ * stopped, signs-of-life.ts decides by the API.
  */
 export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): LocalKubelet {
   const { chosen, config } = signs
@@ -70,7 +69,7 @@ function knownUnit({ unit, state }: KubeletAnswers): string | undefined {
 
 type Held = Pick<LocalKubelet, 'mayReturn' | 'stoppedAt' | 'stopUnknown' | 'note'>
 
-/** systemd forgets a unit that is stopped and that nothing wants, and with it when that was (O38). */
+/** systemd forgets a stopped unit that nothing wants, and then does not know when it stopped (O38). */
 function held({ unit, state }: KubeletAnswers): Held {
   if (state === 'no systemd') {
     return { mayReturn: false, stopUnknown: true, note: 'no kubelet process; no systemd here that could start one' }
@@ -95,7 +94,7 @@ function held({ unit, state }: KubeletAnswers): Held {
   return { mayReturn: false, ...since, note: `${unit} ${activeState}; ${unitFileState || 'not installed'}${atBoot}` }
 }
 
-/** 200 "ok" on localhost. It only shows that the process serves, which is what is asked (N19). */
+/** 200 "ok" on localhost. It only shows that the process serves, which is all that is needed (N19). */
 function answersHealthz(config: KubeletConfig): Promise<boolean> {
   const port = config.healthzPort ?? HEALTHZ_PORT
   if (port === 0 || isOthers(port)) return Promise.resolve(false)
@@ -112,19 +111,19 @@ function answersHealthz(config: KubeletConfig): Promise<boolean> {
   })
 }
 
-/** Where it serves no health, it serves its API: a listener of root's is enough, for whoever asks needs a certificate. */
+/** If the health port is off, the API's port is looked at. A listener of root's is enough, since a request would need a certificate. */
 function listensOnItsPort(config: KubeletConfig): number | undefined {
   const port = config.port ?? API_PORT
   return port !== 0 && !isOthers(port) && listeners(port).length > 0 ? port : undefined
 }
 
 /**
- * While the kubelet is down anybody may listen there, and would keep root from repairing the node (S32): another user, or a
- * pod in the host's network, whose uid may be 0.
+ * Does the listener belong to somebody else. While the kubelet is down, another user, or a pod in the host's network (whose
+ * uid may be 0), may listen there, which must not keep root from repairing the node (S32).
  */
 function isOthers(port: number): boolean {
   const found = listeners(port)
-  const why = found.some(({ uid }) => uid !== 0) ? "it is not root's" : whyHoldersAreOthers(found)
+  const why = found.some(({ uid }) => uid !== 0) ? 'it does not run as root' : whyHoldersAreOthers(found)
   if (why === undefined) return false
   addDoubt({
     what: `port ${port}`,
@@ -134,14 +133,14 @@ function isOthers(port: number): boolean {
   return true
 }
 
-/** Undefined: one of them is the host's, or none is seen. */
+/** Why the listening processes are not the host's; undefined: one of them is, or none is found. */
 function whyHoldersAreOthers(found: readonly Listener[]): string | undefined {
   const whys = (found.length === 0 ? [] : holdersOf(found)).map((pid) => {
     using process = pin(pid)
     try {
       return process && whyNotHosts(process)
     } catch {
-      // It has ended: whose it was nobody knows.
+      // It has ended, so it is unknown whose it was.
       return undefined
     }
   })

@@ -7,11 +7,11 @@ import { kernelText } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-shape.ts'
 
-/** What one pass over /proc says: which pods have a process, and which of root's may be a kubelet or a runtime (S32). */
+/** Result of one scan of /proc: which pods have a process, and which of root's processes may be a kubelet or a runtime (S32). */
 export interface ProcessScan extends Disposable {
   /** UIDs of this node's pods that have a process, sorted (S9). */
   readonly podUids: readonly string[]
-  /** The same of kubelets that run in a pod or a container of this node. */
+  /** UIDs of pods of kubelets that run in a pod or container of this node, sorted. */
   readonly nestedUids: readonly string[]
   readonly kubelets: readonly HostProcess[]
   readonly runtimes: readonly HostProcess[]
@@ -25,12 +25,12 @@ export interface HostProcess {
   /** The command line, split at NUL. */
   readonly args: readonly string[]
   readonly workingDirectory: string
-  /** Its flags alone say that it may be one. */
+  /** It was recognised by its flags only. */
   readonly byFlags?: boolean
   readonly parent?: number
   /** The systemd service whose cgroup it is in. */
   readonly unit?: string
-  /** Absent: of a test. */
+  /** Absent in tests. */
   readonly process?: PinnedProcess
 }
 
@@ -39,9 +39,8 @@ const KUBELET_COMM = /^(kubelet.*|hyperkube|kubelite|k3s.*)$/
 const RUNTIME_COMM = /^(containerd|crio|cri-o|dockerd|cri-dockerd)$/
 
 /**
- * Reads `comm` and `cgroup` of every process: synchronous, for on procfs that is the fastest.
- * A process that ends meanwhile is skipped. Those that are not root's are no kubelet and no runtime, whatever they are
- * called; they may be of a pod.
+ * Reads `comm` and `cgroup` of every process, synchronously, which is fastest on procfs. A process that ends meanwhile is
+ * skipped. A process that is not root's is neither a kubelet nor a runtime, whatever its name; it may belong to a pod.
  *
  * @param proc "/proc", or a fixture
  */
@@ -64,13 +63,13 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
     if (RUNTIME_COMM.test(comm)) runtimes.push(...hostProcess(pid, proc, 'runtime'))
     else kubelets.push(...kubeletProcess(pid, comm, proc))
   }
-  // Its process 1, its kubelet and its runtime: where they run in a container, so does the node.
+  // Process 1, the kubelet and the runtime: if they run in a container, the node itself is one.
   const node = [1, ...[...kubelets, ...runtimes].map(({ pid }) => pid)]
   const bases = new Set(node.flatMap((pid) => containersAround(readIfAlive(`${proc}/${pid}/cgroup`))))
   return { ...unitedPods(cgroups, [...bases]), ...found }
 }
 
-/** Of one who is its own in one process and nested in another the first counts. */
+/** A pod that is this node's by one process and nested by another counts as this node's. */
 function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<ProcessScan, 'podUids' | 'nestedUids'> {
   const podUids = new Set<string>()
   const nestedUids = new Set<string>()
@@ -83,9 +82,9 @@ function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<P
 }
 
 /**
- * The processes that may be a kubelet, and nothing else: what is asked again before every change (S11). To be let go.
+ * Only the processes that may be a kubelet: asked again before every change (S11). The caller must release them with letGo.
  *
- * @throws VolctlError ProcUnreadable: "no kubelet" must never mean "could not look"
+ * @throws VolctlError ProcUnreadable, so that "no kubelet" never means "could not look"
  */
 export function scanKubelets(proc = '/proc'): readonly HostProcess[] {
   let names: readonly string[]
@@ -114,7 +113,7 @@ function kubeletProcess(pid: number, comm: string, proc: string): readonly HostP
   return found.filter(isOne).map((each) => ({ ...each, byFlags: true }))
 }
 
-/** This process, and all that have started it: whoever runs volctl with the kubelet's flags is no kubelet. */
+/** This process and its ancestors: a program that runs volctl with a kubelet's flags is not a kubelet. */
 function ownAncestors(proc: string): ReadonlySet<number> {
   const found = new Set<number>()
   for (let pid = process.pid; pid > 0 && !found.has(pid); pid = parentOf(readIfAlive(`${proc}/${pid}/status`)) ?? 0)
@@ -127,7 +126,7 @@ function parentOf(status: string): number | undefined {
   return parent === undefined ? undefined : Number(parent)
 }
 
-/** Those whose word about themselves counts: their mount namespace, too, was made by the root of this host (S32). */
+/** Kubelets that may be trusted about themselves: their mount namespace, too, was made by this host's root (S32). */
 export async function hostsKubelets(processes: readonly HostProcess[]): Promise<readonly HostProcess[]> {
   const whys = await Promise.all(processes.map(({ process }) => process && whyNotHostsMounts(process)))
   return processes.filter((each, index) => {
@@ -146,10 +145,10 @@ function commOf(pid: number, proc: string): string {
 }
 
 /**
- * The process, pinned, if it is one of root's. None also for a zombie, which has no arguments and holds nothing any more.
+ * The process, pinned, if it is root's. Empty for a zombie, which has no arguments and holds nothing.
  *
- * @param as of a kubelet by its name it is said where one of somebody else's is not believed: for a runtime that is the rule,
- * wherever a pod runs containers, and flags anybody may have
+ * @param as only for a process called kubelet is it reported that one of another user is ignored; other users' runtimes are
+ * normal where a pod runs containers, and any process may have such flags
  */
 function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by flags'): readonly HostProcess[] {
   const process = pin(pid, proc)
@@ -162,7 +161,7 @@ function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by 
 
 function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostProcess | undefined {
   try {
-    // All of it through the pin: the number may be another process's by now.
+    // Everything is read through the pin: the pid may have been reused.
     const comm = process.text('comm').trimEnd()
     const args = process.text('cmdline').split('\0').slice(0, -1)
     if (args.length === 0) return undefined
@@ -193,20 +192,20 @@ export function serviceOf(cgroup: string): string | undefined {
   return service !== undefined && /^(?!user@)[\w:.@-]+$/.test(service) ? service : undefined
 }
 
-/** Why a process is not one of the host's own root, in words; undefined: it is. */
+/** Why a process does not belong to this host's root, for messages; undefined: it does. */
 export function whyNotHosts(process: PinnedProcess, proc = '/proc'): string | undefined {
   return whyNotRoots(process, proc) ?? whyOfPod(process, proc)
 }
 
 /**
- * A pod that sees the host's processes (hostPID) may be of uid 0, and of the host's user namespace: it is no kubelet and no
- * runtime of this node all the same, and its mount namespace is never entered. A node that is a pod itself (kind in a pod)
- * has its process 1 there too.
+ * A process of a pod with hostPID may have uid 0 in the host's user namespace. Still, it is neither a kubelet nor a runtime of
+ * this node, and its mount namespace is never entered. If the node itself is a pod (kind in a pod), process 1 is in the same
+ * pod.
  */
 function whyOfPod(process: PinnedProcess, proc: string): string | undefined {
   const [uid] = podUidsOfCgroup(process.text('cgroup'))
   const isOfNode = uid === undefined || podUidsOfCgroup(readIfAlive(`${proc}/1/cgroup`)).includes(uid)
-  return isOfNode ? undefined : `it is of pod ${uid}`
+  return isOfNode ? undefined : `it belongs to pod ${uid}`
 }
 
 function notBelieved({ pid, comm }: HostProcess, why: string): void {

@@ -1,13 +1,13 @@
 /**
- * When a kubelet of this node's name was last seen to live by what it says to the API: its lease, which it renews every
- * few seconds, and the heartbeat of its Ready condition (S11). Both bear the clock of whoever wrote them.
+ * When a kubelet of this node's name last wrote to the API: its lease, which it renews every few seconds, and the heartbeat of
+ * its Ready condition (S11). Both times are by the clock of their writer.
  */
 import type { Lease } from '../../model/objects.ts'
 import type { ApiSnapshot, KubeletSnapshot, StopShownBy } from '../../model/snapshot.ts'
 
-/** What this host alone tells of its kubelet. */
+/** The kubelet's state as this host alone shows it. */
 export interface LocalKubelet extends KubeletSnapshot {
-  /** No process runs, and nothing here tells since when. */
+  /** No process runs, and this host does not show since when. */
   readonly stopUnknown?: true
 }
 
@@ -17,21 +17,21 @@ export interface Clocks {
   readonly skewMs?: number | undefined
 }
 
-/** Of a lease that does not say. */
+/** Default, for a lease without a duration. */
 const LEASE_DURATION_MS = 40_000
-/** A kubelet renews its lease four times in its duration: it may have lived so much longer. */
+/** A kubelet renews its lease four times in its duration: it may have run that much longer. */
 const RENEWALS = 4
-/** It reports an unchanged status so seldom (nodeStatusReportFrequency). */
+/** A kubelet reports an unchanged status only this often (nodeStatusReportFrequency). */
 const STATUS_INTERVAL_MS = 300_000
-/** Clocks are compared by a header in whole seconds, and a look takes its time. */
+/** Clocks are compared by a header in whole seconds, and reading takes time. */
 const AHEAD_MS = 60_000
-/** systemd's time and the lease's are of the same clock; this is for the rounding of either. */
+/** systemd's time and the lease's are by the same clock; this allows for rounding. */
 const ROUNDING_MS = 2000
 
 /**
- * The kubelet's state by all evidence, the latest of which counts. Where nothing here tells since when it is stopped, the
- * API does; where that does not either, it has just stopped. A lease younger than its duration that no known stop
- * explains says that a kubelet of this name lives, here or on another machine.
+ * The kubelet's state by all evidence; the latest counts. If this host does not show since when it is stopped, the API does;
+ * if that does not either, it counts as just stopped. If the lease is younger than its duration, and was renewed after the
+ * last known stop, a kubelet of this name runs, here or on another machine.
  *
  * @param api undefined where it was not read
  */
@@ -48,7 +48,7 @@ export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefine
         note: `${said(kubelet.note)}the node's lease was renewed ${ago(now - lease.at)} ago: a kubelet of this name is running`,
       }
     : {}
-  // Told by nothing to be uncertain: long enough ago.
+  // Never started here, and no sign of uncertainty: stopped long enough ago.
   const stop =
     unit === undefined && !stopUnknown ? {} : latestStop({ unit, lease, heartbeat: heartbeat(api, clocks), now })
   return { ...kubelet, ...stop, ...(lives && { mayReturn: true }), ...note }
@@ -64,11 +64,11 @@ export function leaseIsAlive(
 }
 
 /**
- * Whether a kubelet of this name has lived since the look, whatever clock it has: its lease is another one now.
+ * Has a kubelet of this name run since the look, whatever its clock shows: its lease has been renewed.
  *
- * @param before of the look; undefined: there was none, or it was not readable
- * @param now undefined: it cannot be read any more, which tells nothing
- * @returns why it must have lived, in words
+ * @param before the lease at the look; undefined: there was none, or it was not readable
+ * @param now undefined: it can no longer be read, which proves nothing
+ * @returns why a kubelet must have run, for messages
  */
 export function renewedSince(before: Lease | undefined, now: Lease | undefined): string | undefined {
   const renewTime = now?.spec?.renewTime
@@ -105,7 +105,7 @@ function latestStop({ unit, lease, heartbeat, now }: Evidence): Pick<KubeletSnap
   const moments: [StopShownBy, number][] = []
   if (unit !== undefined) moments.push(['unit', unit])
   if (lease !== undefined) {
-    // Where the unit shows the stop that ended it, no renewal can have been missed.
+    // If the unit shows a stop after the renewal, no later renewal can have been missed.
     const explained = unit !== undefined && lease.at <= unit + ROUNDING_MS
     moments.push(['lease', explained ? lease.at : lease.at + lease.durationMs / RENEWALS])
   }
@@ -118,9 +118,9 @@ function latestStop({ unit, lease, heartbeat, now }: Evidence): Pick<KubeletSnap
 }
 
 /**
- * A time that somebody else wrote, in this host's clock. Nobody tells whether it is of this host's clock or of the
- * server's: the later of the two counts, but for one that would lie ahead. One that is ahead by both, zero, or no time at
- * all is just now (S28).
+ * A time from the API, converted to this host's clock. It is unknown whether it was written by this host's clock or by the
+ * server's: the later reading counts, unless it lies in the future. A time that is in the future by both, zero or not a time
+ * counts as now (S28).
  */
 function momentOf(time: string, { now, skewMs = 0 }: Clocks): number {
   const at = Date.parse(time)

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs'
 import { defined } from '../../lang/defined.ts'
 import { askProgram } from '../../trust/programs.ts'
 
-/** What systemd says of one unit. */
+/** The state of a unit, as systemd shows it. */
 export interface UnitState {
   readonly activeState: string
   readonly subState: string
   readonly unitFileState: string
-  /** RFC 3339: when it last became inactive; absent: it never was active, or systemd has forgotten (O38). */
+  /** RFC 3339: when it last became inactive; absent: it never was active, or systemd has forgotten it (O38). */
   readonly inactiveSince?: string
-  /** What may start it at any moment though it is inactive: a queued job, or active units that trigger or uphold it. */
+  /** What may start the inactive unit at any moment: a queued job, or active units that trigger or uphold it. */
   readonly startedBy?: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export async function unitState(unit: string): Promise<UnitState | 'no systemd' 
 
 const QUEUED = 'a queued job'
 
-/** Of these units those that systemd shows active, and those that it says nothing of. */
+/** Those of the units that systemd shows to be active, or does not show at all. */
 export function activeOf(output: string, units: readonly string[]): readonly string[] {
   const states = new Map(
     output.split(/\n\n+/).map((block) => {
@@ -58,7 +58,7 @@ function fieldsOf(output: string): ReadonlyMap<string, string> {
   )
 }
 
-/** The same moment by two clocks, in milliseconds: since the epoch, and by the one that nobody sets. */
+/** The same moment by two clocks, in milliseconds: since the epoch, and by the monotonic clock. */
 interface Moment {
   readonly wall: number
   readonly monotonic: number
@@ -89,7 +89,7 @@ export function parseUnitState(output: string, now: Moment = thisMoment()): Unit
   }
 }
 
-/** Microseconds of the clock that is never set: how long ago it was holds, whatever became of the other (S28). */
+/** A time by the monotonic clock, in microseconds: how long ago that was is right even if the wall clock was set since (S28). */
 function sinceMonotonic(text: string, { wall, monotonic }: Moment): string | undefined {
   const since = Number(text) / 1000
   if (!(since > 0) || since > monotonic) return undefined
@@ -102,7 +102,7 @@ function parseTime(text: string): string | undefined {
   return date === undefined || time === undefined ? undefined : `${date}T${time}Z`
 }
 
-/** systemctl(1) of this host, whatever the caller's PATH has of this name: its word decides about S11. */
+/** Runs this host's systemctl(1), never one from the caller's PATH: its answer decides about S11. */
 async function show(properties: readonly string[], units: readonly string[]): Promise<string | undefined> {
   try {
     const args = ['show', `--property=${properties.join(',')}`, '--', ...units]

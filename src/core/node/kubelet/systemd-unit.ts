@@ -1,6 +1,6 @@
 /**
- * Reads a service's unit file, its drop-ins and environment files without systemd: a node whose kubelet is stopped
- * still says there how it is started (S8).
+ * Reads a service's unit file, its drop-ins and environment files without systemd: they show how a stopped kubelet would be
+ * started (S8).
  *
  * @see systemd.unit(5), systemd.exec(5), systemd.syntax(7)
  */
@@ -14,12 +14,12 @@ import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 
 export interface ServiceUnit {
   readonly name: string
-  /** The command line of the last ExecStart, environment put in. */
+  /** The command line of the last ExecStart, with variables expanded. */
   readonly args: readonly string[]
   readonly workingDirectory: string
 }
 
-/** The first that has a file of this name wins; drop-ins of all are united. */
+/** The unit file in the first of these directories wins; drop-ins of all are united. */
 const UNIT_DIRECTORIES = [
   '/etc/systemd/system',
   '/run/systemd/system',
@@ -56,12 +56,12 @@ export function readServiceUnit(name: string, root = ''): ServiceUnit | undefine
   }
 }
 
-/** Where an administrator or a distribution's installer puts units; what packages bring is in the directories below. */
+/** Where an administrator or a distribution's installer puts units; packages use the directories further down the list. */
 const OWN_UNIT_DIRECTORIES = ['/etc/systemd/system', '/run/systemd/system', '/usr/local/lib/systemd/system']
 
 /**
- * Services in whose unit file something is named, sorted. One that somebody else could have written is passed over, and
- * nothing is said of it: hardly any is a kubelet's.
+ * Services whose unit file matches, sorted. A file that somebody else could have written is skipped silently, since hardly
+ * any of these is a kubelet's.
  */
 export function serviceUnitsNaming(what: RegExp, root = ''): readonly string[] {
   const names = OWN_UNIT_DIRECTORIES.flatMap((directory) =>
@@ -74,7 +74,7 @@ export function serviceUnitsNaming(what: RegExp, root = ''): readonly string[] {
   return [...new Set(names)].sort()
 }
 
-/** Does some target want it, by the links that `systemctl enable` makes. */
+/** Is the unit enabled, by the links that `systemctl enable` makes. */
 export function isEnabled(name: string, root = ''): boolean {
   const directory = join(root, '/etc/systemd/system')
   return listIfAny(directory).some((entry) => entry.endsWith('.wants') && exists(join(directory, entry, name)))
@@ -90,7 +90,7 @@ function dropIns(name: string, root: string): readonly string[] {
   return [...files].sort(([a], [b]) => compareText(a, b)).map(([, path]) => obeyedTextIfAny(path) ?? '')
 }
 
-/** An empty value takes back what was said before. */
+/** An empty value resets the setting. */
 function readServiceSection(text: string, settings: Map<string, string[]>): void {
   let section = ''
   for (const line of text.replaceAll(/\\\n\s*/g, ' ').split('\n')) {
@@ -107,7 +107,7 @@ function readServiceSection(text: string, settings: Map<string, string[]>): void
   }
 }
 
-/** One NAME=value a line; `#` and `;` begin comments, a backslash at the end joins lines. */
+/** NAME=value lines; `#` and `;` begin comments, a backslash at the end joins lines. */
 function environmentFile(path: string): readonly string[] {
   return (obeyedTextIfAny(path) ?? '')
     .replaceAll(/\\\n/g, '')
@@ -124,7 +124,7 @@ function addAssignments(words: readonly string[], environment: Map<string, strin
   }
 }
 
-/** `$NAME` as a word of its own is split at blanks, `${NAME}` is put in place as it is. */
+/** `$NAME` as a whole word is split at blanks, `${NAME}` is inserted as it is. */
 function expand(command: string, environment: ReadonlyMap<string, string>): readonly string[] {
   return splitWords(command).flatMap((word) => {
     const own = /^\$([A-Za-z_]\w*)$/.exec(word)?.[1]

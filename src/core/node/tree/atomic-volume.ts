@@ -1,4 +1,4 @@
-/** What the kubelet's atomic writer left in a volume: links, `..data`, and a directory for each generation (P28). */
+/** Reads a volume that the kubelet's atomic writer has filled: links, `..data`, and a directory for each generation (P25). */
 import { baseName } from '../../actual/tree.ts'
 import type { ExpectedFile } from '../../desired/payload-entries.ts'
 import { isGeneration } from '../../names/volume-names.ts'
@@ -7,10 +7,10 @@ import { type Draft, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
-/** What the files of a volume should be, by path below `..data`. */
+/** The expected files of a volume, by path below `..data`. */
 type Expected = ReadonlyMap<string, ExpectedFile> | undefined
 
-/** Which files' digests are taken: those that say something beside what is expected, all, or none. */
+/** Which files are digested: those with an expected digest, all, or none. */
 export type Digests = { readonly expected: Expected } | 'all' | 'none'
 
 /** @returns every entry of the volume, without attributes */
@@ -28,8 +28,8 @@ export function readAtomicVolume(walk: TreeWalk, volume: Draft, digests: Digests
 }
 
 /**
- * Of a volume that is mounted for a living pod: what its containers are shown, and the names beside it, which tell of a
- * write that was interrupted (P29).
+ * For a volume that is mounted for a living pod: the generation that its containers see, and the other names, which show an
+ * interrupted write (P29).
  *
  * @returns whether it was ever filled
  */
@@ -44,7 +44,7 @@ export function readShownGeneration(walk: TreeWalk, volume: Draft, expected: Exp
   return named.has('..data')
 }
 
-/** Of a link that should be there nobody asks where it leads. */
+/** Reads the targets of links, except of those that are expected anyway. */
 function readTargets(walk: TreeWalk, entries: readonly Draft[], expected: Expected): void {
   const wanted = new Set([...(expected?.keys() ?? [])].map((path) => path.split('/')[0]))
   for (const entry of entries) {

@@ -5,14 +5,14 @@ import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { STRUCTURE } from '../../names/structure.ts'
 import { typeOfDirent } from './tree-entry.ts'
 
-/** Where the kubelet keeps volumes in a tmpfs of its own: they cannot hang (contract, "Snapshot"). */
+/** Directories with volumes on the kubelet's own tmpfs, which cannot hang (contract, "Snapshot"). */
 const OWN_TMPFS = /^pods\/[^/]+\/volumes\/kubernetes\.io~(?:secret|projected|downward-api)$/
 
-/** Parents of the kubelet's directories, which an administrator may have put on a disk of their own. */
+/** Directories of the kubelet that an administrator may have mounted a disk on. */
 const STRUCTURE_PARENTS = new Set(['', 'plugins', 'plugins/kubernetes.io'])
 const LOCAL_DISK = /^(ext[234]|xfs|btrfs|zfs|f2fs|tmpfs|overlay)$/
 
-/** The mounts under the root directory that a path leads to, by path relative to it; the newest on each path. */
+/** The mounts under the root directory, by relative path; only the newest on each path. */
 export class MountPoints {
   readonly #table: MountTable
   readonly #root: string
@@ -39,8 +39,8 @@ export class MountPoints {
   }
 
   /**
-   * Which mounts directly in this directory may be entered: the kubelet's own tmpfs, or a local disk in the kubelet's
-   * structure. Undefined: none.
+   * Which mounts directly in this directory may be entered: the kubelet's own tmpfs, or a local disk on one of the kubelet's
+   * directories. Undefined: none.
    */
   enterable(directory: string): ((path: string, mount: MountInfo) => boolean) | undefined {
     if (OWN_TMPFS.test(directory)) return (_, mount) => mount.fsType === 'tmpfs'
@@ -49,8 +49,8 @@ export class MountPoints {
   }
 
   /**
-   * What is mounted there, without a stat: readdir shows the file beneath it, so that a device file bound onto a plain
-   * file looks like one; the mount's root within devtmpfs says which device it is.
+   * The type of what is mounted there, without a stat. readdir shows the file below the mount, so a device file that is bound
+   * onto a plain file looks like a plain file; the mount's root in devtmpfs shows which device it is.
    */
   typeOf(mount: MountInfo, dirent: Dirent): FileType {
     const type = typeOfDirent(dirent)
@@ -61,5 +61,5 @@ export class MountPoints {
   }
 }
 
-/** For a device that is gone from sysfs, and for snapshots of sysfs-less places. */
+/** Names of block devices, for devices that are gone from sysfs. */
 const BLOCK_NAME = /^(loop\d|sd[a-z]|vd[a-z]|xvd[a-z]|nvme\d+n\d|dm-\d|md\d|nbd\d|rbd\d|mmcblk\d|zd\d|sr\d|drbd\d)/

@@ -1,4 +1,4 @@
-/** One pod's directory (N4): what is read at once, and what only if the pod does not live. */
+/** One pod's directory (N4): what is read first, and what is read only if the pod is not alive. */
 import { baseName } from '../../actual/tree.ts'
 import type { ExpectedFile } from '../../desired/payload-entries.ts'
 import { ownValue } from '../../lang/own-value.ts'
@@ -13,7 +13,7 @@ export interface PodScan {
   readonly entries: Draft[]
   /** Volume directories whose content a pod writes itself (emptyDir, gitRepo): unmounted, not listed yet. */
   readonly contents: Draft[]
-  /** Volumes of which a `ready` marker tells that they are set up (P21). */
+  /** Volumes that may have a `ready` marker, which shows that they are set up (P21). */
   readonly marked: Marked[]
   /** Volume directories that an atomic writer filled, not listed yet. */
   readonly atomic: Draft[]
@@ -24,17 +24,17 @@ export interface PodScan {
 export interface Marked {
   readonly plugin: string
   readonly meta: string
-  /** Something is mounted over it: the mount is trace enough of a volume that the pod does not want. */
+  /** Something is mounted on it: if the pod does not want the volume, the mount alone shows that it is there. */
   readonly mounted: boolean
 }
 
 /** What the API says of a living pod's volumes, by their names. */
 export interface LivingPod {
-  /** What the files of the volume should be, by path below `..data`. What says no digest is not read. */
+  /** The volume's expected files, by path below `..data`. A file without an expected digest is not read. */
   expectedFiles(volume: string): ReadonlyMap<string, ExpectedFile> | undefined
   /** Does the pod want a volume of this name. */
   wants(volume: string): boolean
-  /** Is something mounted over the directory of an emptyDir: what lies in it without a mount stops that (S22). */
+  /** Is an emptyDir of this name mounted on its directory: then files in the unmounted directory prevent that (S22). */
   isMountedOver(volume: string): boolean
 }
 
@@ -50,12 +50,12 @@ export function scanPodDirectory(walk: TreeWalk, directory: Draft): PodScan {
   }
 }
 
-/** How many levels below each the kubelet itself makes; deeper is somebody else's. */
+/** How many levels below each directory the kubelet itself makes; what is deeper is not the kubelet's. */
 const LEVELS: Readonly<Record<string, number>> = { plugins: 3, containers: 2 }
 /** Read by readPodVolumes. */
 const VOLUMES = new Set(['volumes', 'volumeDevices', 'volume-subpaths'])
 
-/** The second part of reading a living pod: the markers of its volumes, and what may be compared. */
+/** The second part of reading a living pod: its volumes' markers, and the files that can be compared with the API. */
 export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod): void {
   for (const { plugin, meta, mounted } of pod.marked) {
     if (!mounted || api.wants(meta)) readMarker(walk, `pods/${pod.uid}/plugins/${plugin}/${meta}`)
@@ -64,7 +64,7 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
     const name = baseName(volume.path)
     const files = api.expectedFiles(name)
     if (!walk.isMountPoint(volume)) readAtomicVolume(walk, volume, { expected: files })
-    // Of one that was filled nobody asks for the marker.
+    // Of a volume that was filled, the marker is not needed.
     else if (!readShownGeneration(walk, volume, files))
       readMarker(walk, `pods/${pod.uid}/plugins/kubernetes.io~empty-dir/wrapped_${name}`)
   }
@@ -73,7 +73,7 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
   }
 }
 
-/** The second part of reading any other pod. @param digests take those of what atomic writers wrote */
+/** The second part of reading any other pod. @param digests digest the files that atomic writers wrote */
 export function completePod(walk: TreeWalk, pod: PodScan, digests: boolean): void {
   for (const volume of pod.atomic) pod.entries.push(...readAtomicVolume(walk, volume, digests ? 'all' : 'none'))
   for (const entry of pod.entries) walk.attributes(entry)
@@ -96,7 +96,7 @@ function readLevels(walk: TreeWalk, directory: Draft, levels: number): void {
   }
 }
 
-/** The marker alone, with the directories that lead to it. */
+/** Reads only the marker, with its directory. */
 function readMarker(walk: TreeWalk, path: string): void {
   const directory: Draft = { path, type: 'dir' }
   if (walk.children(directory).length === 0) return

@@ -1,4 +1,4 @@
-/** A pod's volumes, raw block volumes and sub-paths, as far as every pod's are read. */
+/** Reads a pod's volumes, raw block volumes and sub-paths, to the depth that is needed for every pod. */
 import { baseName } from '../../actual/tree.ts'
 import { ownValue } from '../../lang/own-value.ts'
 import { wrappedName } from '../../plugins/paths.ts'
@@ -66,7 +66,7 @@ function readLevels(walk: TreeWalk, pod: PodScan, directory: Draft, levels: numb
   }
 }
 
-/** Children whose attributes are read later, unless the pod lives. */
+/** Children; their attributes are read later, unless the pod is alive. */
 function listed(walk: TreeWalk, pod: PodScan, directory: Draft): readonly Draft[] {
   const entries = walk.children(directory)
   for (const entry of entries) pod.entries.push(entry)

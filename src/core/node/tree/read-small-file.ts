@@ -3,7 +3,7 @@ import { digest } from '../../lang/digest.ts'
 import { NotPlain, openPlain } from '../../trust/plain-files.ts'
 import { addAttributes, type Draft, errorText } from './tree-entry.ts'
 
-/** State files have some hundred bytes; what is larger is not the kubelet's. */
+/** Limit of a state file, in bytes; a real one has a few hundred. */
 const MAX_STATE_FILE = 64 * 1024
 
 /** The API server allows 1 MiB in a config map or secret. */
@@ -23,7 +23,7 @@ export function readStateFile(entry: Draft, path: string): void {
   })
 }
 
-/** Digest and size of a file that an atomic writer wrote; its content is never kept. */
+/** Digest and size of a file that an atomic writer wrote; its content is not kept. */
 export function digestFile(entry: Draft, path: string): void {
   withFile(entry, path, (fd, stat) => {
     const length = readWhole(fd, buffer, stat.size)
@@ -50,13 +50,13 @@ function withFile(entry: Draft, path: string, work: (fd: number, stat: Stats) =>
     fd = file.fd
     work(fd, file.stats)
   } catch (error) {
-    entry.error = error instanceof NotPlain ? 'it is no regular file any more' : errorText(error)
+    entry.error = error instanceof NotPlain ? 'no longer a regular file' : errorText(error)
   } finally {
     if (fd !== undefined) closeSync(fd)
   }
 }
 
-/** @param enough the file's size, if nobody changes it: then the read that finds its end can be saved */
+/** @param enough the file's size: if so much was read, no further read is needed to find the end */
 function readWhole(fd: number, into: Buffer, enough = Number.POSITIVE_INFINITY): number {
   let length = 0
   while (length < into.length && length !== enough) {

@@ -1,15 +1,15 @@
 /**
- * The kubelet's directories as entries of a snapshot (contract, "Snapshot").
+ * Reads the kubelet's directories as entries of a snapshot (contract, "Snapshot").
  *
- * Nothing on or below a mount point is touched, but for the kubelet's own tmpfs of secret, projected and downward API
- * volumes: a dead NFS or FUSE mount must not hang volctl. Types come from readdir, whose d_type needs no stat. (File
- * systems without d_type, xfs made without ftype, are not supported: container runtimes refuse them as well.)
+ * Nothing on or below a mount point is touched, except the kubelet's own tmpfs of secret, projected and downward API volumes:
+ * a dead NFS or FUSE mount must not make volctl hang. Types come from readdir, whose d_type needs no stat. (File systems
+ * without d_type, such as xfs made without ftype, are not supported: container runtimes refuse them as well.)
  *
- * Reading has two parts, because a pod list that counts must know every directory of the first (R804: one that appears
- * after the list must not look like one of a pod that is gone), and because with the list most of the work can be left
- * out: no decision looks at the attributes of a living pod's directories, nor at the content of its emptyDirs.
- * `scanTree` reads names, types and state files; `complete` the attributes and contents of all but living pods, and of
- * those what can be compared with the API.
+ * Reading has two parts. First, the pod list must name every directory that the first part found (R804: a directory that
+ * appears after the list must not look orphaned). Second, with the list most of the work can be skipped: no decision needs
+ * the attributes of a living pod's directories, or the content of its emptyDirs. `scanTree` reads names, types and state
+ * files. `complete` reads attributes and contents of all pods that are not alive, and of living pods what can be compared
+ * with the API.
  */
 import { type Dirent, readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -32,9 +32,9 @@ export interface ReadTreeOptions {
   /** Absolute, its links resolved. */
   readonly rootDir: string
   readonly mounts: MountTable
-  /** `all` for a snapshot; `plan` leaves out what no decision looks at. */
+  /** `all` for a snapshot; `plan` skips what no decision needs. */
   readonly attributes: 'all' | 'plan'
-  /** The links of the table; else they are looked for. */
+  /** Links in the kubelet's directories; default: they are looked for. */
   readonly links?: StructureLinks
   /** For tests: names of block devices; else from /sys/class/block. */
   readonly blockDevices?: ReadonlySet<string>
@@ -43,7 +43,7 @@ export interface ReadTreeOptions {
 export interface TreeScan {
   /** UIDs with a directory, at the moment of the scan. */
   readonly podUids: readonly string[]
-  /** By the mount table of the scan; relative to the root directory. */
+  /** By the mount table of the scan. @param path relative to the root directory */
   isMountPoint(path: string): boolean
   /** @param livingPods by on-disk UID, pods that the API lists and that have not ended; ignored with `all` */
   complete(livingPods: ReadonlyMap<string, LivingPod>): readonly TreeEntry[]
@@ -55,7 +55,7 @@ const PODS_AT_ONCE = 16
 const PLUGIN_LEVELS = 5
 
 /**
- * Reads what must be read of every pod. Other work gets its turn now and then: the API's answer comes meanwhile.
+ * Reads what must be read of every pod. Yields now and then, so that the API's answer can be received meanwhile.
  *
  * @throws VolctlError RootDirMissing, RootDirUnreadable
  */
@@ -111,7 +111,7 @@ function readRoot(rootDir: string): readonly Dirent[] {
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       throw new VolctlError(
         'RootDirMissing',
-        `root directory ${rootDir}: ${code === 'ENOENT' ? 'there is no such directory' : 'it is no directory'}`,
+        `root directory ${rootDir} ${code === 'ENOENT' ? 'does not exist' : 'is not a directory'}`,
         {
           cause: error,
           hint: "Name the kubelet's root directory with --root-dir.",
@@ -129,7 +129,7 @@ function unreadable(what: string, error: string, cause?: unknown): VolctlError {
   })
 }
 
-/** @throws VolctlError RootDirUnreadable: without their names any pod may be here, and have anything */
+/** @throws VolctlError RootDirUnreadable: without their names it is unknown which pods have volumes here */
 async function scanPods(walk: TreeWalk, pods: Draft): Promise<readonly PodScan[]> {
   const found: PodScan[] = []
   const entries = walk.children(pods)
@@ -147,7 +147,7 @@ async function scanPods(walk: TreeWalk, pods: Draft): Promise<readonly PodScan[]
   return found
 }
 
-/** plugins/kubernetes.io* whole, of other plugins the two levels in which their sockets are. */
+/** plugins/kubernetes.io* completely; for other plugins, the two levels that have their sockets. */
 function readPlugins(walk: TreeWalk, plugins: Draft): void {
   for (const entry of walk.children(plugins)) {
     walk.attributes(entry)
@@ -157,7 +157,7 @@ function readPlugins(walk: TreeWalk, plugins: Draft): void {
   }
 }
 
-/** @param whole list what lies deeper, too, up to a cap */
+/** @param whole list deeper levels too, up to a limit */
 function readLevels(walk: TreeWalk, directory: Draft, levels: number, whole = false): void {
   for (const entry of walk.children(directory)) {
     if (walk.isStateFile(entry)) walk.stateFile(entry)
@@ -168,7 +168,7 @@ function readLevels(walk: TreeWalk, directory: Draft, levels: number, whole = fa
   }
 }
 
-/** A directory before what is in it, names in byte order, as the captures have it. */
+/** Each directory before its content, names in byte order. */
 function inDirectoryOrder(entries: readonly TreeEntry[]): readonly TreeEntry[] {
   return entries
     .map((entry) => ({ entry, key: entry.path === '.' ? '' : entry.path.replaceAll('/', '\0') }))

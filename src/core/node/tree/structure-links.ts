@@ -1,9 +1,9 @@
 /**
- * Links in the kubelet's structure (S8): an administrator has put `pods`, or the staging directories of a driver, on another
- * disk, and a link in their place. The kubelet goes through it and does not notice; so does volctl, once and knowingly.
+ * Links in place of the kubelet's directories (S8): an administrator may have moved `pods`, or a driver's staging directories,
+ * to another disk. The kubelet follows such a link without noticing; volctl resolves it once, and knows about it.
  *
- * A link is gone through only where nobody but root could have made it or any part of the way (S33), and where nothing on
- * the way may hang. Of all others what is behind stays unknown, and counts as in use.
+ * A link is only followed if nobody but root could have made it or any part of the way (S33), and nothing on the way may
+ * hang. What is behind any other link is unknown, and counts as in use.
  */
 import { closeSync, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
@@ -19,13 +19,13 @@ import { walkTo } from '../../trust/walk.ts'
 const MAX_LINKS = 40
 
 export interface StructureLinks {
-  /** Those that are gone through; paths are absolute. */
+  /** Links that are followed; paths are absolute. */
   readonly links: readonly PlaceLink[]
-  /** Why another is not, by its path relative to the root directory. */
+  /** Why other links are not followed, by path relative to the root directory. */
   readonly unknown: ReadonlyMap<string, string>
 }
 
-/** What to look at anew in each reading of a mount table: a link may be changed at any time. @param rootDir without links */
+/** Looked for again with each reading of a mount table, since a link may change at any time. @param rootDir without links */
 export function structureLinks(rootDir: string, table: MountTable): StructureLinks {
   const search = new Search(rootDir, table)
   for (const path of STRUCTURE) search.look(path)
@@ -38,7 +38,7 @@ class Search implements StructureLinks {
   readonly unknown = new Map<string, string>()
   readonly #rootDir: string
   readonly #table: MountTable
-  /** Where each directory lies, by its relative path; none where there is none, or nobody can tell. */
+  /** The resolved place of each directory, by relative path; absent: no such directory, or unknown. */
   readonly #places = new Map<string, string>()
   readonly #identities = new Map<string, string>()
 
@@ -52,7 +52,7 @@ class Search implements StructureLinks {
     const above = this.#places.get(posix.dirname(path))
     if (above === undefined) return
     const place = `${above}/${posix.basename(path)}`
-    // What is mounted there is no link; whether it may be entered is asked where it is.
+    // A mount point is not a link; whether it may be entered is decided by its file system.
     if (this.#table.top(place) !== undefined) {
       if (this.#isLocal(place)) this.#places.set(path, place)
       return
@@ -71,7 +71,7 @@ class Search implements StructureLinks {
         entry.isSymbolicLink() ? [entry.name] : [],
       )
     } catch {
-      // Whoever lists it says so.
+      // The tree walk reports that.
       return []
     }
   }
@@ -84,21 +84,21 @@ class Search implements StructureLinks {
       this.#identities.set(identity, `${this.#rootDir}/${path}`)
       this.#places.set(path, place)
     } catch (error) {
-      this.unknown.set(path, errnoOf(error) === undefined ? errorMessage(error) : inWords(error))
+      this.unknown.set(path, errnoOf(error) === undefined ? errorMessage(error) : textOf(error))
     }
   }
 
-  /** A place that has two of the kubelet's paths is no directory of either's own: neither link is gone through. */
+  /** If two of the kubelet's paths lead to the same place, neither link is followed. */
   #requireOwn(place: string, identity: string): void {
-    if (isWithin(this.#rootDir, place)) throw new Error(`it leads to ${place}, in which the root directory lies`)
+    if (isWithin(this.#rootDir, place)) throw new Error(`the link leads to ${place}, which contains the root directory`)
     const [top = ''] = place.slice(this.#rootDir.length + 1).split('/')
     if (isWithin(place, this.#rootDir) && STRUCTURE.includes(top))
-      throw new Error(`it leads to ${place}, which has a path of its own`)
+      throw new Error(`the link leads to ${place}, another directory of the kubelet`)
     const other = this.links.find((link) => isWithin(place, link.place) || isWithin(link.place, place))
     const same = other?.path ?? this.#identities.get(identity)
     if (same === undefined) return
-    this.#takeBack(same, `it leads to where another directory of the kubelet's is said to be: ${place}`)
-    throw new Error(`it leads to ${place}, as ${same} does`)
+    this.#takeBack(same, `the link leads to ${place}, as that of another directory of the kubelet does`)
+    throw new Error(`the link leads to ${place}, as ${same} does`)
   }
 
   /** @param path absolute */
@@ -110,17 +110,17 @@ class Search implements StructureLinks {
   }
 
   /**
-   * First by the names alone, and only where nothing can hang; then once more with a descriptor of each part, as the kernel
-   * goes, and whoever could have changed the way is found.
+   * First by names alone, and only through file systems that cannot hang; then again with a descriptor of each part, which
+   * shows who could have changed the way.
    */
   #resolve(link: string): { place: string; identity: string } {
     const place = this.#byNames(link)
     const { fd, stats, doubt } = walkTo(link)
     try {
       if (doubt !== undefined) throw new Error(doubt)
-      if (!stats.isDirectory()) throw new Error(`it leads to ${place}, which is no directory`)
+      if (!stats.isDirectory()) throw new Error(`the link leads to ${place}, which is not a directory`)
       const found = readlinkSync(`/proc/self/fd/${fd}`)
-      if (found !== place) throw new Error(`it leads to ${place} and to ${found}: it is being changed`)
+      if (found !== place) throw new Error(`the link leads to ${place} and to ${found}: it is being changed`)
       return { place, identity: `${stats.dev}:${stats.ino}` }
     } finally {
       closeSync(fd)
@@ -143,7 +143,7 @@ class Search implements StructureLinks {
         at = next
         continue
       }
-      if (++links > MAX_LINKS) throw new Error('it leads in a circle')
+      if (++links > MAX_LINKS) throw new Error('the link leads in a circle')
       if (target.startsWith('/')) at = '/'
       queue.unshift(...namesOf(target))
     }
@@ -154,7 +154,7 @@ class Search implements StructureLinks {
   #requireLocal(place: string): void {
     if (!this.#isLocal(place))
       throw new Error(
-        `it leads through ${mountAround(this.#table, place)?.fsType ?? 'what'} at ${place}, which may not answer`,
+        `the link leads through ${mountAround(this.#table, place)?.fsType ?? 'an unknown mount'} at ${place}, which may hang`,
       )
   }
 
@@ -163,7 +163,7 @@ class Search implements StructureLinks {
   }
 }
 
-/** Undefined: there is nothing, or whoever lists the directory says what is wrong with it. */
+/** Undefined: nothing is there, or it cannot be read, which the tree walk reports. */
 function lookedAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
@@ -172,7 +172,7 @@ function lookedAt(path: string): Stats | undefined {
   }
 }
 
-/** Undefined: it is no link. @throws ENOENT where it leads to nothing */
+/** Undefined: it is not a link. @throws ENOENT where nothing is there */
 function targetOf(path: string): string | undefined {
   return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined
 }
@@ -181,9 +181,9 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.')
 }
 
-function inWords(error: unknown): string {
+function textOf(error: unknown): string {
   const code = errnoOf(error)
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'it leads to nothing'
-  if (code === 'ELOOP') return 'it leads in a circle'
-  return code === 'DOUBTFUL' ? errorMessage(error) : `where it leads cannot be looked at: ${code}`
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'the link leads to nothing'
+  if (code === 'ELOOP') return 'the link leads in a circle'
+  return code === 'DOUBTFUL' ? errorMessage(error) : `the link's target cannot be read: ${code}`
 }

@@ -5,7 +5,7 @@ import type { FileType, TreeEntry } from '../../model/snapshot.ts'
 /** A TreeEntry while it is being filled in. */
 export type Draft = { -readonly [Key in keyof TreeEntry]: TreeEntry[Key] }
 
-/** d_type of a directory entry: no stat. "file" where the file system does not say. */
+/** The type by d_type, without a stat; "file" if the file system has no d_type. */
 export function typeOfDirent(dirent: Dirent): FileType {
   if (dirent.isFile()) return 'file'
   if (dirent.isDirectory()) return 'dir'
@@ -25,7 +25,7 @@ function typeOfStat(stat: Stats): FileType {
   return stat.isBlockDevice() ? 'block' : 'char'
 }
 
-/** Everything that lstat says of an entry, in the snapshot's form. */
+/** Adds what lstat shows of an entry, in the snapshot's form. */
 export function addAttributes(entry: Draft, stat: Stats): void {
   entry.type = typeOfStat(stat)
   entry.mode = (stat.mode & 0o7777).toString(8)
@@ -55,7 +55,7 @@ export function lstatEntry(entry: Draft, path: string): boolean {
   return true
 }
 
-/** Where a link points to, and nothing else of it. A link that is gone keeps its name. */
+/** Reads only where a link points to. A link that is gone stays in the list without a target. */
 export function readTarget(entry: Draft, path: string): void {
   try {
     entry.target = readlinkSync(path)
@@ -64,7 +64,7 @@ export function readTarget(entry: Draft, path: string): void {
   }
 }
 
-/** Short enough for a table, without the path, which the entry has. */
+/** Short enough for a table; without the path, which the entry has. */
 export function errorText(error: unknown): string {
   return errnoOf(error) ?? errorMessage(error)
 }

@@ -7,7 +7,7 @@ import { readStateFile } from './read-small-file.ts'
 import type { StructureLinks } from './structure-links.ts'
 import { type Draft, errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
 
-/** The entries read so far, and the only ways in which a walk over the kubelet's own directories touches the disk. */
+/** The entries read so far, and the only calls by which a walk over the kubelet's directories touches the disk. */
 export class TreeWalk {
   readonly rootDir: string
   readonly mountPoints: MountPoints
@@ -39,7 +39,7 @@ export class TreeWalk {
     return `${this.rootDir}/${path}`
   }
 
-  /** Every entry of a directory, by name and type; an error is noted on the directory. */
+  /** All entries of a directory, by name and type; an error is noted in the directory's entry. */
   children(directory: Draft): readonly Draft[] {
     try {
       return this.entriesOf(directory.path, readdirSync(this.absolute(directory.path), { withFileTypes: true }))
@@ -70,7 +70,7 @@ export class TreeWalk {
     })
   }
 
-  /** A directory, or a link to one that the kubelet goes through. */
+  /** Is it a directory, or a followed link to one. */
   isDirectory({ type, realPath }: Draft): boolean {
     return type === 'dir' || realPath !== undefined
   }
@@ -90,7 +90,7 @@ export class TreeWalk {
     return !this.#closed.has(entry)
   }
 
-  /** lstat, but for what has its attributes already and for mount points that may not be entered. */
+  /** Reads attributes by lstat, unless the entry has them, or is a mount point that may not be entered. */
   attributes(entry: Draft): void {
     if (entry.mode !== undefined || !this.mayEnter(entry)) return
     if (!lstatEntry(entry, this.absolute(entry.path))) this.#gone.add(entry)
@@ -100,7 +100,7 @@ export class TreeWalk {
     return entry.type === 'file' && STATE_FILES.has(baseName(entry.path)) && !this.isMountPoint(entry)
   }
 
-  /** Attributes and content. */
+  /** Reads a state file's attributes and content. */
   stateFile(entry: Draft): void {
     readStateFile(entry, this.absolute(entry.path))
     if (entry.error === 'ENOENT') this.#gone.add(entry)

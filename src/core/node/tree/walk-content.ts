@@ -1,7 +1,7 @@
 /**
- * Lists what lies in an unmounted directory that containers may write to: names and attributes, no content.
+ * Lists an unmounted directory that containers may write to: names and attributes, no content.
  *
- * Walks by descriptors, never by paths: a container that swaps a directory for a link while we look must not send us to
+ * Walks by descriptors, never by paths: a container that swaps a directory for a link meanwhile must not lead volctl to
  * another file system, where a call might hang.
  */
 import { closeSync, type Dirent, readdirSync } from 'node:fs'
@@ -18,7 +18,7 @@ export interface ContentWalk {
   emit(entry: Draft): void
 }
 
-/** @param top the volume's own entry: it gets the error when there is more than the cap */
+/** @param top the volume's own entry, which gets the error if there are more entries than the limit */
 export function walkContent(walk: ContentWalk, path: string, top: Draft): void {
   const budget = { left: MAX_ENTRIES }
   enter(walk, path, top, budget, 0)

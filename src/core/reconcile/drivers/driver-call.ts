@@ -44,12 +44,12 @@ export function driverCall(
   }
 }
 
-/** Is the volume undone without asking its driver. */
+/** Is the volume torn down without a call of its driver? */
 export function isWithoutDriver(call: DriverCall | undefined): boolean {
   return call?.kind === 'gone' || call?.kind === 'absentSinceBoot'
 }
 
-/** Of a driver, CSI or flexVolume, that has to be called and cannot be. */
+/** The obstacle of a driver, CSI or flexVolume, that has to be called and cannot be. */
 export function callObstacle(call: DriverCall | FlexCall | undefined): Obstacle | undefined {
   return call?.kind === 'blocked' ? call.blocked : undefined
 }

@@ -15,7 +15,7 @@ import type { DriverCall } from './driver-call.ts'
 
 export interface DriverStaging {
   readonly mounts: readonly MountInfo[]
-  /** The same, each path with its mounts. */
+  /** The same mounts, by path. */
   readonly stacks: readonly Stack[]
   readonly foreign: readonly MountInfo[]
   /** Files that the driver did not make. */

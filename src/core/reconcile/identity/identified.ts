@@ -7,7 +7,7 @@ export interface CsiIdentity {
   readonly from: string
 }
 
-/** Undefined: it could not be identified, or is of no CSI driver. */
+/** Undefined: the volume could not be identified, or is no CSI volume. */
 export function identityOf(identified: Identified | undefined): CsiIdentity | undefined {
   return identified !== undefined && 'identity' in identified ? identified.identity : undefined
 }

@@ -4,7 +4,7 @@ import { isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { defined } from '../../lang/defined.ts'
 import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
-import type { ExpectedMount, PodRef, Step } from '../../plan/plan.ts'
+import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
 import type { MountEvidence, SetUp } from '../../plugins/plugin.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
@@ -155,6 +155,8 @@ function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {
  * Where nothing may come to be mounted meanwhile (S26). A device's global mount is another pod's as well: the step itself
  * compares it with the device.
  */
+const MOUNTING: ReadonlySet<StepOp> = new Set(['mount', 'mapDevice', 'NodePublishVolume'])
+
 function mountPointsOf(steps: readonly Step[]): string[] {
-  return steps.flatMap(({ op, target }) => (op === 'mount' || op === 'NodePublishVolume' ? [target] : []))
+  return steps.flatMap(({ op, target }) => (MOUNTING.has(op) ? [target] : []))
 }

@@ -16,7 +16,7 @@ export function coveredObstacle({ inputs: { mounts } }: PlanContext, { expects =
     if (cover === undefined) continue
     return {
       code: 'ForeignMount',
-      message: `another mount (${cover.fsType} ${cover.source} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
+      message: `another mount (${cover.fsType} of ${cover.source} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
       hint: whoMounted(cover.mountPoint),
     }
   }
@@ -24,8 +24,8 @@ export function coveredObstacle({ inputs: { mounts } }: PlanContext, { expects =
 }
 
 /**
- * Below a shared directory that is bound over itself every mount has a hidden copy, which is removed with the mount that can be
- * reached. Such a copy is no obstacle.
+ * Below a shared directory that is bound over itself, every mount has a hidden copy that goes with it: such a copy is no
+ * obstacle, any other hidden mount is.
  */
 function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['layers']): MountInfo | undefined {
   const covers = coversOf(mounts)

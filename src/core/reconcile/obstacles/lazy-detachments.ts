@@ -38,8 +38,8 @@ export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings
 }
 
 /**
- * If it is not known what was detached lazily, any volume may have been. Devices stay as they are, and no driver is called to
- * release a volume that is no longer mounted. A mount that is still there may be removed.
+ * What was detached lazily is unknown, and unknown is not "nothing": it may be any volume. Devices stay where they are,
+ * and no driver is asked to undo a volume that is no longer mounted. A mount that is still there may go.
  */
 export function lazyMemoryObstacle({ inputs: { snapshot } }: PlanContext, draft: Draft): Obstacle | undefined {
   const { lazyMemory } = snapshot

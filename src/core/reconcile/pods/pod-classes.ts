@@ -81,17 +81,17 @@ export function classifyPods(
   return { all, of: (uid) => byUid.get(uid) }
 }
 
-/** What every pod is judged by. */
+/** What the class of every pod depends on. */
 interface Known {
   readonly inputs: ActualInputs
   readonly witnesses: Witnesses
   readonly statics: StaticSources
   /** UIDs of mirror pods and of their static pods. */
   readonly shielded: ReadonlySet<string>
-  /** Which part of the node was not seen. */
+  /** Which section of the snapshot is missing. */
   readonly unseen: string | undefined
   readonly listComplete: boolean
-  /** Who told this node to keep the volumes of pods that have ended. */
+  /** The setting that keeps the volumes of terminated pods. */
   readonly keepers: string | undefined
 }
 

@@ -1,8 +1,8 @@
 /**
- * Which file systems an earlier apply detached lazily and are still alive somewhere (S20).
+ * Which file systems an earlier apply has detached lazily, and are not shown to be gone (S20).
  *
- * It is obeyed, and so it must be root's word (S33): what somebody else could have written, or taken away, tells nothing
- * of what was detached, and neither does a file that cannot be read. That is said, for every volume may be one then.
+ * The file decides what a plan does, so only root may have been able to write it (S33). If somebody else could have written or
+ * removed it, or if it cannot be read, it is unknown what was detached. That is reported, since any volume may be one then.
  */
 
 import { closeSync } from 'node:fs'
@@ -15,7 +15,7 @@ import type { MountTable } from '../mountinfo/mount-table.ts'
 import { openKept, openTrustedDirectory, requireOneName } from '../trust/files.ts'
 import { readToLimit } from '../trust/plain-files.ts'
 
-/** Some ten thousand records; every one is a decision of a person. */
+/** Some ten thousand records; each was written for an apply with --lazy. */
 const MAX_BYTES = 4 * 1024 * 1024
 
 export interface LazyQuestion {
@@ -28,13 +28,13 @@ export interface LazyQuestion {
 
 export interface LazyMemory {
   readonly detached: readonly LazilyDetached[]
-  /** The memory is there and is not believed, or cannot be read: there may be more, or others. */
+  /** The file exists, but is not trusted or cannot be read: more may have been detached. */
   readonly defect?: LazyMemoryDefect
 }
 
 /**
- * Those of this boot whose superblock is not shown to be gone. What is still mounted where it was is none: the umount
- * failed. Where there is no file, or no directory of it, there is no memory.
+ * Records of this boot whose superblock is not shown to be gone. One that is still mounted at its path does not count, since
+ * the umount failed. Without the file or its directory there are no records.
  */
 export function readLazilyDetached(question: LazyQuestion): LazyMemory {
   const path = `${question.directory}/${LAZY_FILE}`
@@ -48,7 +48,7 @@ export function readLazilyDetached(question: LazyQuestion): LazyMemory {
   }
 }
 
-/** @throws NotTrusted, NotAFile, TooLarge, or what the file system says, other than that there is none */
+/** @throws NotTrusted, NotAFile, TooLarge, or a file system error other than ENOENT */
 function readLines(directory: string): string[] {
   let place: number | undefined
   let fd: number | undefined
@@ -78,9 +78,9 @@ function stillThere(line: string, { bootID, mounts, isSuperblockGone }: LazyQues
 }
 
 /**
- * Undefined where a crash cut the line off: what it was about was not unmounted then.
+ * Undefined where a crash cut the line off: then the umount had not begun.
  *
- * @throws Error where it is whole, and no record
+ * @throws Error where the line is complete JSON, but not a record
  */
 function parse(line: string): LazyRecord | undefined {
   let value: unknown
@@ -92,5 +92,5 @@ function parse(line: string): LazyRecord | undefined {
   const record = (value ?? {}) as Partial<LazyRecord>
   const { path, dev, fsType, volume = '', bootID = '' } = record
   if ([path, dev, fsType, volume, bootID].every((text) => typeof text === 'string')) return record as LazyRecord
-  throw new Error(`it has a line that is no record: ${line.slice(0, 60)}`)
+  throw new Error(`it has a line that is not a record: ${line.slice(0, 60)}`)
 }

@@ -1,17 +1,17 @@
-/** What SELinux of this host gives the files of a container (C68): read as the kubelet's own library reads it. */
+/** The SELinux label of containers' files on this host (C68), read as the kubelet's own library reads it. */
 import { errnoOf, errorMessage } from '../errors/errors.ts'
 import type { Selinux } from '../model/snapshot.ts'
 import { readTrustedText } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
-/** The first that is there counts. */
+/** Read first; else lxc_contexts of the policy. */
 const CONTAINER_CONTEXTS = '/usr/share/containers/selinux/contexts'
 const DEFAULT_POLICY = 'targeted'
 
 /** @param root prefix of the paths, for tests */
 export function readSelinux(root = ''): Selinux {
   const enforce = kernelTextIfAny(`${root}/sys/fs/selinux/enforce`)
-  // Before a policy is loaded everything is called `kernel`.
+  // Before a policy is loaded, every process has the label `kernel`.
   const own = kernelTextIfAny(`${root}/proc/self/attr/current`)?.replaceAll('\0', '')
   if (enforce === undefined || own === 'kernel') return { enabled: false }
   try {
@@ -29,7 +29,7 @@ function policyType(root: string): string {
   return lastValue(readIfThere(`${root}/etc/selinux/config`) ?? '', 'SELINUXTYPE') || DEFAULT_POLICY
 }
 
-/** Of `key = "value"`, where the quotes may be left out; the last line of a key counts. */
+/** The value of `key = "value"`; the quotes are optional, and the last line with the key counts. */
 function lastValue(text: string, key: string): string | undefined {
   return text
     .split('\n')
@@ -38,7 +38,7 @@ function lastValue(text: string, key: string): string | undefined {
     ?.replace(/^"(.*)"$/, '$1')
 }
 
-/** @throws the system's error where it is there and cannot be read */
+/** @throws the system's error where the file exists and cannot be read */
 function readIfThere(path: string): string | undefined {
   try {
     return readTrustedText(path)

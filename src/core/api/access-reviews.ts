@@ -2,7 +2,7 @@ import { flag, kept, type Shape, text } from '../json/shape.ts'
 import { NODE_USER } from '../names/volume-names.ts'
 import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
-import { received } from './objects.ts'
+import { received } from './received-objects.ts'
 
 /** The user the API server takes us for (N36); undefined where it does not say. */
 export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {

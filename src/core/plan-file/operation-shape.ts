@@ -1,0 +1,191 @@
+/** An operation of a plan, as it is read and as others are told. The types see to it that no field is forgotten. */
+import { codesIn } from '../codes/codes.ts'
+import type { Ownership } from '../files/ownership-bits.ts'
+import { about, named } from '../json/json-schema.ts'
+import { shownField } from '../json/parse-document.ts'
+import {
+  count as anyCount,
+  path as anyPath,
+  code,
+  fail,
+  flag,
+  integer,
+  list,
+  matching,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  ShapeError,
+  text,
+  withSchema,
+} from '../json/shape.ts'
+import {
+  type Basis,
+  type Blocked,
+  type ExpectedMount,
+  type FileIdentity,
+  OPERATION_KINDS,
+  type Operation,
+  type PodRef,
+  STEP_FIELDS,
+  type Step,
+  type StepFields,
+  type StepOp,
+  type VolumeRef,
+} from '../plan/plan.ts'
+
+export const path = named('path', anyPath)
+export const count = named('count', anyCount)
+export const kind = named('kind', oneOf(...OPERATION_KINDS))
+
+/** CamelCase: one of those known here, to others any. */
+export function codeOf<Code extends string>(known: readonly Code[]): Shape<Code> {
+  return named('code', about('CamelCase, from the catalogue in volctl(8).', code(known)))
+}
+
+export const pod = named('pod', object<PodRef>({ namespace: optional(text), name: optional(text), uid: text }))
+
+export const volume = named(
+  'volume',
+  object<VolumeRef>({
+    name: about('The spec name, as on disk.', text),
+    podVolumeName: optional(text),
+    uniqueName: optional(text),
+    plugin: about('e.g. kubernetes.io/csi', text),
+    driver: optional(text),
+    handle: optional(text),
+    mode: oneOf('Filesystem', 'Block'),
+    handleFrom: optional(about('Where driver and handle came from.', text)),
+    claim: optional(about('namespace/name', text)),
+    persistentVolume: optional(text),
+    accessModes: optional(list(text)),
+    attachedElsewhere: optional(about('Other nodes with an attachment of this volume.', list(text))),
+    attached: optional(flag),
+    inUse: optional(flag),
+    device: optional(about('"major:minor source" of the mount.', text)),
+    givenDevice: optional(about('What --device says of a volume to be detached: a device file, or none.', text)),
+  }),
+)
+
+/** Earlier builds had other ops, and what nobody knows is not compared with a fresh step. */
+const op: Shape<StepOp> = withSchema(
+  (value, at) => {
+    if (typeof value === 'string' && Object.hasOwn(STEP_FIELDS, value)) return value as StepOp
+    if (typeof value !== 'string') return fail(at, 'text', value)
+    throw new ShapeError(
+      `${at} is ${shownField(value)}, which this volctl does not know: another build of volctl made the plan`,
+    )
+  },
+  () => ({ enum: Object.keys(STEP_FIELDS) }),
+)
+
+const ownership = object<Ownership>({
+  gid: count,
+  policy: oneOf('Always', 'OnRootMismatch'),
+  readOnly: flag,
+  ignoreErrors: flag,
+})
+
+const fieldsOfStep = object<{ readonly op: StepOp; readonly target: string } & Partial<StepFields>>({
+  op,
+  target: about('The one absolute path or object acted on.', text),
+  detail: optional(text),
+  source: optional(about('What is mounted, or linked to; absent: the device that a step before has found.', text)),
+  fsType: optional(about('Of a mount; absent: a bind mount, or ext4 on a device.', text)),
+  options: optional(about('Mount options, in their order.', list(text))),
+  mode: optional(about('Of a directory that is made.', matching(/^[0-7]{4}$/, 'an octal mode'))),
+  ownership: optional(about('fsGroup of a volume.', ownership)),
+  label: optional(about('SELinux label of the files of a CSI volume.', text)),
+})
+
+/** Of the fields of steps those alone that its op has. */
+const step: Shape<Step> = named(
+  'step',
+  withSchema(
+    (value, at) => {
+      const { op, target, ...fields } = fieldsOfStep(value, at)
+      const has: readonly string[] = STEP_FIELDS[op]
+      const odd = Object.keys(fields).find((field) => !has.includes(field))
+      if (odd !== undefined) throw new ShapeError(`${at}.${odd} is given, and a step ${op} has none`)
+      return { op, target, ...fields } as Step
+    },
+    (defs) => fieldsOfStep.schema?.(defs) ?? {},
+  ),
+)
+
+const blocked = object<Blocked>({ code: codeOf(codesIn('blocked')), message: text, hint: optional(text) })
+
+const expects = object<ExpectedMount>({
+  path,
+  layers: list(
+    object<ExpectedMount['layers'][number]>({
+      id: integer,
+      dev: text,
+      root: text,
+      fsType: text,
+      source: optional(text),
+    }),
+  ),
+})
+
+const basis = object<Basis>({
+  pod: optional(
+    about(
+      "The pod's object in the API, if there was one.",
+      object<NonNullable<Basis['pod']>>({ listed: flag, uid: optional(text), resourceVersion: optional(text) }),
+    ),
+  ),
+  files: optional(
+    about(
+      'State files, and what is removed or deleted.',
+      list(
+        object<FileIdentity>({
+          path,
+          dev: integer,
+          ino: integer,
+          size: optional(count),
+          mtime: optional(about('Seconds since the epoch.', integer)),
+        }),
+      ),
+    ),
+  ),
+})
+
+export const operation = named(
+  'operation',
+  object<Operation>({
+    id: about('Stable for the same state.', text),
+    kind,
+    reason: codeOf(codesIn('reason')),
+    message: text,
+    pod: optional(pod),
+    volume: optional(volume),
+    paths: about("Every path that is mounted, unmounted, created or removed, the driver's doing included.", list(path)),
+    steps: list(step),
+    after: about('Ids of the operations that must have succeeded before.', list(text)),
+    blocked: optional(about('It should be done, and an obstacle that a person can remove stands in the way.', blocked)),
+    deletes: optional(
+      about(
+        'Data that is gone for good afterwards.',
+        object<NonNullable<Operation['deletes']>>({
+          files: count,
+          bytes: count,
+          counted: optional(
+            about('It cannot be counted without entering a mount; files and bytes are 0 then.', oneOf(false as const)),
+          ),
+        }),
+      ),
+    ),
+    rule: text,
+    kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
+    expects: optional(about('The mounts that the operation was decided on.', list(expects))),
+    basis: optional(about('What else it was decided on.', basis)),
+    attachment: optional(
+      about(
+        'DetachVolume: what the deletion is bound to.',
+        object<NonNullable<Operation['attachment']>>({ name: text, uid: text, resourceVersion: optional(text) }),
+      ),
+    ),
+  }),
+)

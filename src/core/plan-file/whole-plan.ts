@@ -1,0 +1,89 @@
+/** All of a plan, as others are told: schema/plan.schema.json is made of it. Nothing reads all of one. */
+
+import { codesIn } from '../codes/codes.ts'
+import { about, named } from '../json/json-schema.ts'
+import { flag, list, object, oneOf, optional, recordOf, text } from '../json/shape.ts'
+import type { Plan, PlanInputs, PlanSummary, Problem, Waiting } from '../plan/plan.ts'
+import { codeOf, count, kind, pod, volume } from './operation-shape.ts'
+import { machine, REVIEWED } from './plan-shape.ts'
+
+const insecure = oneOf<'TlsNotVerified' | 'PlainHttp'>('TlsNotVerified', 'PlainHttp')
+
+const inputs = object<PlanInputs>({
+  api: object<PlanInputs['api']>({
+    server: text,
+    user: optional(text),
+    resourceVersion: optional(text),
+    insecure: optional(about("Why anybody between could answer in the server's place (S34).", insecure)),
+    secondLookInsecure: optional(
+      about("The same of the second look, with the kubelet's own credential (S2).", insecure),
+    ),
+  }),
+  kubelet: object<PlanInputs['kubelet']>({
+    state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
+    note: optional(text),
+    unit: optional(about('The systemd unit that runs the kubelet, or would start it.', text)),
+  }),
+  actual: object<PlanInputs['actual']>({ mounts: count, podDirs: count }),
+  runtime: object<PlanInputs['runtime']>({ source: text, pods: count }),
+  machine,
+  pods: about(
+    "How many of this node's pods are gone (S29).",
+    object<PlanInputs['pods']>({ listed: count, onDisk: count, gone: count }),
+  ),
+  unjudged: about(
+    'Guards that this plan could not judge, by rule (S31).',
+    list(object<PlanInputs['unjudged'][number]>({ rule: text, message: text })),
+  ),
+})
+
+const waiting = about(
+  'Desired, and someone else has to act first.',
+  object<Waiting>({
+    kind,
+    code: codeOf(codesIn('waiting')),
+    message: text,
+    hint: optional(text),
+    pod: optional(pod),
+    volume: optional(volume),
+    rule: text,
+  }),
+)
+
+const problem = about(
+  'Something is wrong, and no operation follows.',
+  object<Problem>({
+    severity: oneOf('error', 'warning', 'info'),
+    code: codeOf(codesIn('problem')),
+    message: text,
+    hint: optional(text),
+    about: object<Problem['about']>({
+      pod: optional(text),
+      volume: optional(text),
+      path: optional(text),
+      driver: optional(about('A CSI driver: it concerns all of its volumes.', text)),
+    }),
+  }),
+)
+
+const summary = object<PlanSummary>({
+  operations: recordOf(kind, count),
+  blocked: count,
+  waiting: count,
+  problems: count,
+  filtered: about('Left out by --only, --skip, --pod, --volume or --max, dependants included.', count),
+})
+
+export const wholePlan = about(
+  'What one reconcile pass would do: `volctl plan -o json`. Fields may be added in any version; none is removed or changes its meaning without a word in the change log.',
+  object<Plan>({
+    apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
+    kind: oneOf<'Plan'>('Plan'),
+    ...REVIEWED,
+    inputs: named('inputs', inputs),
+    waiting: list(named('waiting', waiting)),
+    problems: list(named('problem', problem)),
+    summary: named('summary', summary),
+    complete: about('false: something that may matter could not be known; `problems` says what.', flag),
+  }),
+)

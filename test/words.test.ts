@@ -1,0 +1,141 @@
+/** Words of docs/words.md: what a person reads of volctl has none of the phrases that have to be read twice. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { commandManifest } from '../scripts/manifest.ts'
+import { EXIT_MEANINGS } from '../src/core/cli/exit-meanings.ts'
+import { CODES } from '../src/core/codes/codes.ts'
+import { stringLiterals } from './helpers/string-literals.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** What not to say. What to say instead is in docs/words.md. */
+const BANNED: readonly RegExp[] = [
+  /\bof (which|whom)\b/i,
+  /\b(bears?|bearing|borne)\b/i,
+  /\b(tells?|told|untold)\b/i,
+  /\b(?<!there )(is|are) none\b/i,
+  /\bhad\b/i,
+  /\banew\b/i,
+  /\bl(ies|ie|ay) over\b/i,
+  /\bstays? so\b/i,
+  /\banybody between\b/i,
+  /\bturned back\b/i,
+  /\bnone of (its|our|their) business\b/i,
+  /\bto be (seen|had)\b/i,
+  /\b(lift|lifts|lifted|lifting) (a |the )?guards?\b/i,
+]
+
+interface Text {
+  readonly where: string
+  readonly text: string
+}
+
+/** Rooms whose texts still have some of these: the list only gets shorter. */
+const NOT_YET: readonly string[] = ['apply', 'block', 'names', 'plugins', 'reconcile']
+
+/** Texts that are no sentences of volctl, by their file: what is matched is somebody else's word. */
+const EXCEPTIONS: readonly Text[] = []
+
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+
+/** Literals of at least two words: a single one is a name, a key or a flag. */
+function sourceTexts(): Text[] {
+  return globSync('src/**/*.ts', { cwd: ROOT })
+    .filter((file) => !file.includes('/gen/') && !NOT_YET.some((room) => file.startsWith(`src/core/${room}/`)))
+    .flatMap((file) =>
+      stringLiterals(read(file))
+        .filter(({ text }) => /[a-z]{2,}[,;:]? .*[a-z]{2}/i.test(text))
+        .map(({ text, line }) => ({ where: `${file}:${line}`, text })),
+    )
+}
+
+function catalogueTexts(): Text[] {
+  return Object.entries(CODES).flatMap(([code, { means, next }]) =>
+    [means, next].map((text) => ({ where: `code ${code}`, text })),
+  )
+}
+
+async function helpTexts(): Promise<Text[]> {
+  const { commands } = await commandManifest()
+  const meanings = Object.entries(EXIT_MEANINGS).flatMap(([status, each]) =>
+    Object.values(each).map((text) => ({ where: `exit status ${status}`, text })),
+  )
+  const help = Object.entries(commands).flatMap(([id, { summary, description, flags, args, examples = [] }]) =>
+    [
+      ...[summary, description],
+      ...Object.values(flags).flatMap((flag) => [flag.summary, flag.helpGroup]),
+      ...Object.values(args).map((arg) => arg.description),
+      ...examples.map((each) => (typeof each === 'string' ? each : each.description)),
+    ].flatMap((text) => (text === undefined ? [] : [{ where: `help of ${id}`, text }])),
+  )
+  return [...meanings, ...help]
+}
+
+/** The manual by its sources and as it is printed, the README, what the schemas say of fields. */
+function pageTexts(): Text[] {
+  const files = [...globSync(['man/src/*.md', 'man/*.[78]', 'schema/*.json'], { cwd: ROOT }), 'README.md']
+  return files.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .map((text, index) => ({ where: `${file}:${index + 1}`, text })),
+  )
+}
+
+/** Screens that tests compare with: what is composed of several texts stands there whole. */
+function goldenTexts(): Text[] {
+  return globSync('test/**/*.test.ts', { cwd: ROOT }).flatMap((file) =>
+    [...read(file).matchAll(/toMatchInlineSnapshot\(`((?:\\.|[^`\\])*)`/g)].map(([, text = '']) => ({
+      where: file,
+      text,
+    })),
+  )
+}
+
+function found(texts: readonly Text[]): string[] {
+  const isExcepted = ({ where, text }: Text): boolean =>
+    EXCEPTIONS.some((each) => where.startsWith(each.where) && text.includes(each.text))
+  return texts
+    .filter((each) => !isExcepted(each))
+    .flatMap(({ where, text }) =>
+      BANNED.flatMap((banned) => (banned.test(text) ? [`${where}: ${banned.exec(text)?.[0]}: ${text.trim()}`] : [])),
+    )
+}
+
+it.each<{ of: string; texts: () => Text[] | Promise<Text[]>; least: number }>([
+  { of: 'messages in the source', texts: sourceTexts, least: 1000 },
+  { of: 'the catalogue of codes', texts: catalogueTexts, least: 200 },
+  { of: 'the help of every command', texts: helpTexts, least: 100 },
+  { of: 'the manual, the README and the schemas', texts: pageTexts, least: 1000 },
+  { of: 'golden screens', texts: goldenTexts, least: 5 },
+])('$of', async ({ texts, least }) => {
+  const all = await texts()
+  expect(all.length).toBeGreaterThan(least)
+  expect(found(all)).toEqual([])
+})
+
+it('every room that is left out still needs it', () => {
+  const clean = NOT_YET.filter((room) => {
+    const files = globSync(`src/core/${room}/**/*.ts`, { cwd: ROOT })
+    return (
+      found(files.flatMap((where) => stringLiterals(read(where)).map(({ text }) => ({ where, text })))).length === 0
+    )
+  })
+  expect(clean).toEqual([])
+})
+
+it('the scanner reads texts, and no comments, regular expressions or code', () => {
+  const source = [
+    "const a = 'one two' // 'no'",
+    '/* `no` */ const b = /["\'`]/.test(c) ? `x ${d ? `y ${e}` : "it\'s"} z` : f / g / h',
+    "const i = 'don\\'t' + j['k']",
+  ].join('\n')
+  expect(stringLiterals(source)).toEqual([
+    { text: 'one two', line: 1 },
+    { text: `y \${…}`, line: 2 },
+    { text: "it's", line: 2 },
+    { text: `x \${…} z`, line: 2 },
+    { text: "don\\'t", line: 3 },
+    { text: 'k', line: 3 },
+  ])
+})
