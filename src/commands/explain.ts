@@ -28,7 +28,7 @@ import type { Width } from '../core/views/wrap.ts'
 const MAPS_DEADLINE_MS = 5000
 const MOST_OF_RULES = 1 << 20
 
-/** Where /proc is another one than the node's; the obstacle may also say that it could not be told. */
+/** Where /proc is not the node's; the obstacle may also say that this is unknown. */
 function elsewhere(standing: LoadedNode['standing']): string[] {
   if (isInInitialPidNamespace()) return []
   return standing.filter(({ code }) => code === 'PidNamespace').map(({ message, hint }) => `${message}. ${hint}`)

@@ -1,3 +1,4 @@
+import { messageOnPod } from '../../src/core/plan/draft.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 
 /** A plan made by hand, for views: nothing in it but what a test gives. */
@@ -46,8 +47,10 @@ export function anOperation(given: Partial<Operation> = {}): Operation {
     id: 'op-1',
     kind: 'UnmountVolume',
     reason: 'PodGone',
-    message:
-      'pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted',
+    ...messageOnPod(
+      'pod shop/web-0 was deleted from the API; no sandbox, container or process is left',
+      'volume pv-a is mounted',
+    ),
     pod: { namespace: 'shop', name: 'web-0', uid: 'uid-1' },
     volume: {
       name: 'pv-a',

@@ -149,7 +149,7 @@ async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[
   }
 }
 
-/** By the credentials of the look: what neither was told then is no news. */
+/** By the credentials of the look: what neither could read then is not new now. */
 async function renewedLease({ client, kubeletClient, node, snapshot }: CollectedNode): Promise<string | undefined> {
   return renewedSince(snapshot.api?.lease, await nodeLease(client, kubeletClient, node.nodeName))
 }

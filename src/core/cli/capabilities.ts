@@ -22,7 +22,7 @@ export const NEEDED_CAPABILITIES: readonly Capability[] = [
 
 /**
  * Those that this process lacks, in the order of their bits. Of a status that cannot be read, or that has no such line,
- * all: what is not known is not had.
+ * all: an unknown capability counts as missing.
  */
 export function missingCapabilities(status = kernelTextIfAny('/proc/self/status') ?? ''): readonly Capability[] {
   const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)

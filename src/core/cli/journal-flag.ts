@@ -3,7 +3,7 @@ import { VolctlError } from '../errors/errors.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { callerPath } from '../trust/caller.ts'
 
-/** `--journal DIR`. @param exclusive flags that cannot stand beside it */
+/** `--journal DIR`. @param exclusive flags that cannot be combined with it */
 export function journalFlag(what: string, exclusive: string[] = []): Interfaces.OptionFlag<string | undefined> {
   return Flags.string({ helpValue: 'DIR', summary: `${what} Default: ${DEFAULT_JOURNAL_DIR}.`, exclusive })
 }

@@ -22,7 +22,7 @@ export interface LookOptions {
 }
 
 /**
- * One look at this node. Where volctl stands in another mount namespace than the kubelet, or `--host-root` says that it
+ * One look at this node. Where volctl is in another mount namespace than the kubelet, or `--host-root` says that it
  * runs in a container, it runs again where it has to be.
  *
  * @throws Reentered when that run has ended

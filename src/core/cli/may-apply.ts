@@ -30,7 +30,7 @@ function requireCapabilities(): void {
   })
 }
 
-/** @throws SafetyRefusal where volctl stands in a chroot, a user namespace or the like: only reading is possible (S6, S7) */
+/** @throws SafetyRefusal where volctl runs in a chroot, a user namespace or the like: only reading is possible (S6, S7) */
 export function requireStanding({ standing }: LocatedNode): void {
   const [obstacle] = standing
   if (obstacle === undefined) {

@@ -1,4 +1,4 @@
-/** A name on the command line that nothing bears: a slip of the pen must not look like a node that is in order. */
+/** A name on the command line that nothing has: a typing error must not look like a node without problems. */
 import { VolctlError } from '../errors/errors.ts'
 import type { Problem } from '../plan/plan.ts'
 

@@ -1,4 +1,4 @@
-/** Flags without a value, written as with kubectl: `--yes=true` is a yes, and `--yes=false` is none. */
+/** Flags without a value, written as with kubectl: `--yes=true` is `--yes`, and `--yes=false` is no flag. */
 import { VolctlError } from '../errors/errors.ts'
 
 /**

@@ -28,7 +28,7 @@ export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfa
   })
 }
 
-/** `--verbose`, which tells more in some commands than in others. */
+/** `--verbose`, which prints more in some commands than in others. */
 export function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
   return Flags.boolean({ char: 'v', summary })
 }

@@ -57,7 +57,7 @@ export async function writeToDescriptor(fd: number, text: string, output: Output
     try {
       done += writeSync(fd, bytes, done)
     } catch (error) {
-      // Whoever shares the descriptor may have told it not to wait.
+      // Another process that shares the descriptor may have made it non-blocking.
       if (errnoOf(error) !== 'EAGAIN') throw error
       await setTimeout(FULL_PIPE_MS)
     }

@@ -1,4 +1,4 @@
-/** Volumes as the API tells of them: what pods want, or wanted when they ran, PersistentVolumes, attachments. */
+/** Volumes by the API: what pods want, or wanted when they ran, PersistentVolumes, attachments. */
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
@@ -10,7 +10,7 @@ import { identifyAttachment } from '../reconcile/identity/attachment-identity.ts
 import { type NodeVolume, podDirOf } from './node-volume.ts'
 import type { VolumeRegister } from './volume-register.ts'
 
-/** What pods want comes first: their directories tell whose the rest is. */
+/** What pods want comes first: by their directories the rest is assigned to volumes. */
 export function notePodsVolumes({ inputs, classes, desired }: PlanContext, register: VolumeRegister): void {
   const { api } = inputs.snapshot
   const others = classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : []))
@@ -67,7 +67,7 @@ export function noteObjects(context: PlanContext, register: VolumeRegister): voi
     found.attachment ??= attachment
     register.byAttachment.set(attachment.metadata.name, found)
   }
-  // Also those that nothing else bears.
+  // Also those that nothing else has.
   for (const name of volumesInStatus(api?.node)) {
     const csi = parseCsiUniqueName(name)
     const found = register.named(name)

@@ -23,7 +23,7 @@ export interface Candidate {
   /** What to ask for, to mean this and nothing else. */
   readonly ask: string
   readonly names: readonly string[]
-  /** A few words that tell it from others of its name. */
+  /** A few words that distinguish it from others of its name. */
   readonly about: string
   readonly target: Target
 }

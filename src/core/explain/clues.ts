@@ -20,7 +20,7 @@ export function cluesOn(
   })
 }
 
-/** A pod that the API lists and that is being deleted goes when its kubelet says so, and nobody's finalizer is left. */
+/** A terminating pod is deleted from the API once its kubelet reports that it has ended, and no finalizer is left. */
 function deletionClues(
   { snapshot }: ActualInputs,
   { pod, class: name }: PodClass,

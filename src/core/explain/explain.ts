@@ -98,7 +98,7 @@ function explanationOf(
 /** That a mount is dead is the first thing to know, whatever becomes of it. */
 function withDeath(verdict: Verdict, places: readonly Place[]): Verdict {
   const { dead } = places.find((place) => place.dead !== undefined) ?? {}
-  const [errno = dead] = /\bE[A-Z]+\b/.exec(dead ?? '') ?? []
-  if (dead === undefined || errno === undefined || verdict.message.includes(errno)) return verdict
+  // This code's own message says it.
+  if (dead === undefined || verdict.code === 'DeadMount') return verdict
   return { ...verdict, message: `${verdict.message}; the mount is dead: ${dead}` }
 }

@@ -113,10 +113,10 @@ export const VERDICT_STATES = ['operation', 'blocked', 'waiting', 'problem', 'no
 
 /** In one line what becomes of it, by which rule. */
 export interface Verdict {
-  /** operation: volctl would act; nothing: it is as it should be, or nobody's business here. */
+  /** operation: volctl would act; nothing: it is as it should be, or not volctl's to change. */
   readonly state: (typeof VERDICT_STATES)[number]
   readonly message: string
-  /** Reason of the operation, or code of what stands in the way. */
+  /** Reason of the operation, or code of the obstacle. */
   readonly code?: Code
   readonly rule?: string
 }

@@ -37,7 +37,7 @@ function named(candidates: readonly Candidate[], name: string): Candidate[] {
 
 const RANKS: readonly SubjectKind[] = ['PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment', 'Volume']
 
-/** A claim, its PersistentVolume and the volume on disk are one thing, and often bear one name. */
+/** A claim, its PersistentVolume and the volume on disk are one thing, and often have one name. */
 function oneForEachVolume(found: readonly Candidate[]): Candidate[] {
   return found.filter(({ target }) => {
     if (target.kind === 'Pod' || target.volume === undefined) return true

@@ -1,4 +1,4 @@
-/** Volumes of which something is on disk or mounted, put to those that pods want by directory, identity or device. */
+/** Volumes on disk or mounted, matched with those that pods want by directory, identity or device. */
 
 import type { BlockVolume } from '../actual/block-volume.ts'
 import type { PodVolume } from '../actual/pod-volume.ts'

@@ -139,7 +139,7 @@ const mountsOf = onceFor(({ onDisk, leaked, staged, globals, maps }: NodeVolume)
   ]
 })
 
-/** A volume that bears the name of a directory that all share lies in it beside the others'. */
+/** A volume with the name of a directory that all share is in that directory, beside the others. */
 function isShared({ name, plugin }: BlockVolume): boolean {
   return plugin === CSI_PLUGIN && (name === 'staging' || name === 'publish')
 }

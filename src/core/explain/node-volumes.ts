@@ -33,7 +33,7 @@ export class NodeVolumes {
     return this.all.filter(({ podUids }) => podUids.has(uid))
   }
 
-  /** The volume behind a PersistentVolume, on this node or not; undefined: the API does not know it, and nothing here bears it. */
+  /** The volume behind a PersistentVolume, on this node or not; undefined: neither the API nor this node has it. */
   ofPersistentVolume(name: string): NodeVolume | undefined {
     return this.#register.byPersistentVolume.get(name)
   }

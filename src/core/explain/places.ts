@@ -57,7 +57,7 @@ function stateAt({ tree }: ActualInputs, relative: string, layers: readonly Moun
 
 const NAMES = { block: 'block device', char: 'character device', fifo: 'named pipe', socket: 'socket' } as const
 
-/** Targets of pods that want it, of which nothing is on disk. */
+/** Targets, missing on disk, of pods that want it. */
 function missingTargets(context: PlanContext, volume: NodeVolume): Place[] {
   const { inputs } = context
   const there = new Set([

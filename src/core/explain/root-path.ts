@@ -21,7 +21,7 @@ export function rootPathOf(inputs: ActualInputs, path: string): string {
   return `${rootDir}${at.path.slice(root.path === '/' ? 0 : root.path.length)}`.replace(/\/$/, '')
 }
 
-/** As the kubelet was told: the snapshot's own has its links resolved. */
+/** As the kubelet's flags have it: in the snapshot its links are resolved. */
 function kubeletRoot({ snapshot }: ActualInputs): string | undefined {
   const args = snapshot.kubelet?.args
   if (args === undefined) return undefined

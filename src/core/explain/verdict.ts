@@ -73,7 +73,7 @@ function ofOperations(first: Operation, runnable: readonly Operation[], rest: st
   return { state: 'operation', message, code: first.reason, rule: first.rule }
 }
 
-/** What stands beside those that the verdict is about. */
+/** Operations and waits beside those that the verdict is about. */
 function also(blocked: readonly Operation[], waiting: readonly Waiting[]): string {
   const codes = (list: readonly { readonly code: string }[]): string =>
     [...new Set(list.map(({ code }) => code))].join(', ')

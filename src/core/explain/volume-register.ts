@@ -12,7 +12,7 @@ export class VolumeRegister {
   readonly byPersistentVolume = new Map<string, NodeVolume>()
   readonly #byName = new Map<string, NodeVolume>()
 
-  /** The volume of this unique name, made where there is none yet. */
+  /** The volume of this unique name, created if there is none yet. */
   named(uniqueName: string): NodeVolume {
     const known = this.#byName.get(uniqueName)
     if (known !== undefined) return known

@@ -9,7 +9,7 @@ import { type DescribedVolume, NOTHING_HERE } from './describe-volume.ts'
 import type { Verdict } from './explanation.ts'
 import type { Because } from './verdict.ts'
 
-/** Of one pod that is ending, or of which it is not known whether it lives (S9, S10). */
+/** For one pod that is terminating, or that may still run (S9, S10). */
 export function untouchable(
   { classes, witnesses }: PlanContext,
   { pods: [uid, ...others] }: Scope,

@@ -29,7 +29,7 @@ export interface BeginLine extends Line {
   readonly by?: JournalUser
   readonly planFile?: string
   readonly guards?: unknown
-  /** Why anybody between could have answered in the API server's place. */
+  /** Why anyone on the network path could have answered in the API server's place. */
   readonly insecureApi?: string
   /** Of the apply that died, whose lock it took over. */
   readonly tookOverFrom?: { readonly pid: number; readonly user: string; readonly since: string }

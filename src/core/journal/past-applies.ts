@@ -1,4 +1,4 @@
-/** From the lines of a journal to the applies that they tell of, oldest first. Pure. */
+/** From the lines of a journal to the applies that they record, oldest first. Pure. */
 
 import { ShapeError } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'

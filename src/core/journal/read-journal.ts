@@ -11,13 +11,13 @@ import { EVERYTHING, type JournalPart, type PastApplies, pastApplies, TooMuch, t
 import { readLines } from './read-lines.ts'
 import { JOURNAL_FILE, KEPT_FILES } from './write-journal.ts'
 
-/** The operations of a batch stand in one line: 5000 with 1500 characters each. */
+/** The operations of a batch are one line: 5000 with 1500 characters each. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024
 /** Of one file: an apply of 100,000 operations makes one of 200 MB. */
 const MAX_BYTES = 1024 * 1024 * 1024
 
 /**
- * Every apply that the journal in a directory tells of, oldest first, with those that were put aside; none where there
+ * Every apply that the journal in a directory records, oldest first, with those that were put aside; none where there
  * is no journal.
  *
  * @throws VolctlError JournalUnreadable

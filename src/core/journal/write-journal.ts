@@ -59,7 +59,7 @@ export interface JournalOptions {
   readonly rotateBytes?: number
 }
 
-/** @throws VolctlError JournalFailed: an apply that cannot be told about does not begin */
+/** @throws VolctlError JournalFailed: an apply that cannot be recorded does not begin */
 export function openJournal(directory: string, options: JournalOptions = {}): Journal {
   const { lazyDirectory = directory, rotateBytes = ROTATE_BYTES } = options
   const path = `${directory}/${JOURNAL_FILE}`
@@ -103,7 +103,7 @@ export function openJournal(directory: string, options: JournalOptions = {}): Jo
 }
 
 /**
- * The journal of an apply that was told to do without: what would be lost for good is said instead, and what later
+ * The journal of an apply with --no-journal: what would be lost is printed instead, and what later
  * plans must know is remembered all the same (S14, S20).
  *
  * @param say one line to the person

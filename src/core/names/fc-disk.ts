@@ -23,10 +23,10 @@ export function fcDiskOf({
   wwids = [],
 }: NonNullable<SharedSources['fc']>): FcDisk | { readonly error: string } {
   const bad = [...targetWWNs, ...wwids].find((each) => !ID.test(each))
-  if (bad !== undefined) return { error: `its fc source has ${JSON.stringify(bad)}, which is no name` }
+  if (bad !== undefined) return { error: `its fc source has ${JSON.stringify(bad)}, which is invalid` }
   if (targetWWNs.length > 0 && lun != null) return { wwns: targetWWNs, lun: String(lun) }
   if (wwids.length > 0) return { wwids: wwids.map((each) => each.replaceAll(' ', '_')) }
-  return { error: 'its fc source names neither WWNs with a LUN nor WWIDs' }
+  return { error: 'its fc source has neither targetWWNs with a lun nor wwids' }
 }
 
 /** The global directory, relative to the root directory (P79). */

@@ -37,13 +37,13 @@ export function iscsiTargetOf(volumeName: string, source: IscsiSource): IscsiTar
     iface: initiatorName === '' ? initIface : `${first}:${volumeName}`,
     initiatorName,
   }
-  if (!isIfaceName(initIface)) return { error: `its interface ${JSON.stringify(initIface)} is no name` }
+  if (!isIfaceName(initIface)) return { error: `iscsiInterface ${JSON.stringify(initIface)} is invalid` }
   if (initiatorName !== '' && !/^(?:iqn|eui|naa)\.\S+$/.test(initiatorName))
-    return { error: `its initiator's name ${JSON.stringify(initiatorName)} is none` }
+    return { error: `initiatorName ${JSON.stringify(initiatorName)} is invalid` }
   // What could not be read again could not be taken down.
   const record = parseIscsiJson(iscsiRecordOf(target))
-  if ('corrupt' in record) return { error: `of its iscsi source: ${record.corrupt}` }
-  return isDirectoryOf(record.disk, nameOf(target)) ? target : { error: 'its iscsi source names no LUN' }
+  if ('corrupt' in record) return { error: `its iscsi source: ${record.corrupt}` }
+  return isDirectoryOf(record.disk, nameOf(target)) ? target : { error: 'its iscsi source has no LUN' }
 }
 
 /** The global directory, relative to the root directory (P72). */

@@ -159,6 +159,10 @@ export const operation = named(
     kind,
     reason: codeOf(codesIn('reason')),
     message: text,
+    podMessage: optional(
+      about('How `message` begins if the pod is why: the same for all operations of the pod.', text),
+    ),
+    ownMessage: optional(about('How `message` goes on: what holds of this operation alone.', text)),
     pod: optional(pod),
     volume: optional(volume),
     paths: about("Every path that is mounted, unmounted, created or removed, the driver's doing included.", list(path)),
@@ -167,7 +171,7 @@ export const operation = named(
     blocked: optional(about('It should be done, and an obstacle that a person can remove stands in the way.', blocked)),
     deletes: optional(
       about(
-        'Data that is gone for good afterwards.',
+        'Data that the operation deletes.',
         object<NonNullable<Operation['deletes']>>({
           files: count,
           bytes: count,

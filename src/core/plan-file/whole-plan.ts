@@ -14,7 +14,7 @@ const inputs = object<PlanInputs>({
     server: text,
     user: optional(text),
     resourceVersion: optional(text),
-    insecure: optional(about("Why anybody between could answer in the server's place (S34).", insecure)),
+    insecure: optional(about("Why anyone on the network path could answer in the server's place (S34).", insecure)),
     secondLookInsecure: optional(
       about("The same of the second look, with the kubelet's own credential (S2).", insecure),
     ),
@@ -32,7 +32,7 @@ const inputs = object<PlanInputs>({
     object<PlanInputs['pods']>({ listed: count, onDisk: count, gone: count }),
   ),
   unjudged: about(
-    'Guards that this plan could not judge, by rule (S31).',
+    'Safety rules that this plan could not judge (S31).',
     list(object<PlanInputs['unjudged'][number]>({ rule: text, message: text })),
   ),
 })

@@ -55,7 +55,7 @@ function compareKeyed(was: ReadonlyMap<string, string>, now: ReadonlyMap<string,
   return [...new Set([...was.keys(), ...now.keys()])].flatMap((key) => compare(key, was.get(key), now.get(key)))
 }
 
-/** The object's own uid tells a pod that was made anew under the same name; its version tells any change of it. */
+/** By its uid a pod that was created again under the same name is noticed; by its version any change of the object. */
 function comparePods(was: Basis['pod'], now: Basis['pod']): Difference[] {
   return compare('the pod in the API', podText(was), podText(now))
 }

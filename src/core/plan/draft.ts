@@ -29,6 +29,14 @@ export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'ste
 
 export type Obstacle = NonNullable<Draft['blocked']>
 
+/** The message of an operation whose reason is its pod, whole and in its two parts, so that a view says the first one once. */
+export function messageOnPod(
+  podMessage: string,
+  ownMessage: string,
+): Pick<Draft, 'message' | 'podMessage' | 'ownMessage'> {
+  return { message: `${podMessage}; ${ownMessage}`, podMessage, ownMessage }
+}
+
 /** Why an operation must not be carried out; undefined: it may be. */
 export type Rule = (draft: Draft) => Obstacle | undefined
 
@@ -184,21 +192,48 @@ export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Opera
     taken.set(base, count + 1)
     ids.set(draft, count === 0 ? base : `${base}-${count}`)
   }
+  const numbers = new Map(drafts.map((draft, index) => [draft, index + 1]))
   return drafts.map((draft) => {
-    const { removes: _, after, kind, reason, message, pod, volume, paths, steps, blocked: __, ...rest } = draft
+    const {
+      removes: _,
+      after,
+      kind,
+      reason,
+      message,
+      podMessage,
+      ownMessage,
+      pod,
+      volume,
+      paths,
+      steps,
+      blocked: __,
+      ...rest
+    } = draft
     return {
       id: ids.get(draft) as string,
       kind,
       reason,
       message,
-      ...defined({ pod, volume }),
+      ...defined({ podMessage, ownMessage, pod, volume }),
       paths,
       steps,
       after: [...new Set(after.flatMap((before) => ids.get(before) ?? []))],
-      ...defined({ blocked: blockOf(draft) }),
+      ...defined({ blocked: withNumber(blockOf(draft), draft, numbers) }),
       ...rest,
     }
   })
+}
+
+/** An operation that waits for a blocked one says which, by its number in the plan. */
+function withNumber(
+  blocked: Obstacle | undefined,
+  { after }: Draft,
+  numbers: ReadonlyMap<Draft, number>,
+): Obstacle | undefined {
+  if (blocked?.code !== 'PredecessorBlocked') return blocked
+  const predecessor = after.find((before) => before.blocked !== undefined)
+  const number = predecessor && numbers.get(predecessor)
+  return number === undefined ? blocked : { ...blocked, hint: `Resolve operation ${number} first.` }
 }
 
 function idOf({ kind, pod, volume, paths, attachment }: Draft): string {

@@ -218,6 +218,10 @@ export interface Operation {
   readonly kind: OperationKind
   readonly reason: Reason
   readonly message: string
+  /** How `message` begins where the pod is why: the same for all operations of the pod. */
+  readonly podMessage?: string
+  /** How `message` goes on: what holds of this operation alone. */
+  readonly ownMessage?: string
   readonly pod?: PodRef
   readonly volume?: VolumeRef
   /** Every absolute path that is mounted, unmounted, created or removed, the driver's doing included. */
@@ -276,7 +280,7 @@ export interface PlanInputs {
     readonly server: string
     readonly user?: string
     readonly resourceVersion?: string
-    /** S34: why anybody between could answer in the server's place. */
+    /** S34: why anyone on the network path could answer in the server's place. */
     readonly insecure?: Insecure
     /** The same of the second look, with the kubelet's own credential (S2). */
     readonly secondLookInsecure?: Insecure

@@ -5,7 +5,7 @@
 import { isWithinAny, parentOf } from '../actual/tree.ts'
 import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
-import type { Draft, Findings } from '../plan/draft.ts'
+import { type Draft, type Findings, messageOnPod } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
 import { CLEAR_AWAY, whoMounted } from './context/hints.ts'
@@ -78,7 +78,7 @@ function removal(context: PlanContext, pod: PodClass, mine: readonly Draft[]): D
   return {
     kind: 'RemoveOrphanPodDir',
     reason: 'OrphanPodDir',
-    message: `${gone(pod)}; only empty directories and the kubelet's own files are left`,
+    ...messageOnPod(gone(pod), "only empty directories and the kubelet's own files are left"),
     pod: pod.ref,
     steps,
     paths: [...new Set([dir, ...steps.map((step) => step.target)])],

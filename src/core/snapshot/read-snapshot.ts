@@ -34,7 +34,7 @@ const PIPE_MS = 50_000
 
 /**
  * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan says what it cannot know.
- * Plain or gzip is told by content, not by name.
+ * Plain or gzip is decided by content, not by name.
  *
  * @throws VolctlError one clear line on what is wrong with the file
  */

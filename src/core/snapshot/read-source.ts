@@ -1,5 +1,5 @@
 /**
- * The bytes of a snapshot. It is data, not an order: it may be anybody's, and links to it are followed. But it has an end,
+ * The bytes of a snapshot. It is data, not an order: it may belong to any user, and links to it are followed. But it has an end,
  * in bytes and, where it comes through a pipe, in time (S34); and no device is opened.
  */
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'

@@ -33,7 +33,7 @@ import {
 } from '../model/object-shapes.ts'
 import type { ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
 
-/** An empty one tells no more than none. */
+/** An empty one says no more than a missing one. */
 const filled: Shape<string> = (value, at) => (value === '' ? fail(at, 'there', undefined) : text(value, at))
 
 const rootDirectory: Shape<string> = (value, at) => {

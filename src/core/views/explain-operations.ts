@@ -37,11 +37,10 @@ export function subjectsText(pod: PodRef | undefined, volume: VolumeRef | undefi
   ].join(', ')
 }
 
-/** Of several operations of a pod what they have in common stands in the first of them. */
-function messageOf({ message, pod }: Operation, previous: Operation | undefined): string {
-  const [common = '', ...rest] = message.split('; ')
-  const isSaid = previous?.pod?.uid === pod?.uid && previous?.message.startsWith(`${common}; `) === true
-  return isSaid && rest.length > 0 ? rest.join('; ') : message
+/** What several operations of a pod have in common is said in the first of them. */
+function messageOf({ message, podMessage, ownMessage }: Operation, previous: Operation | undefined): string {
+  const isSaid = podMessage !== undefined && previous?.podMessage === podMessage
+  return (isSaid ? ownMessage : undefined) ?? message
 }
 
 function stepsText(steps: readonly Step[], wide: boolean, indent: string, paint: Palette): string {

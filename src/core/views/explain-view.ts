@@ -1,5 +1,5 @@
 /**
- * The answer of `volctl explain` on a screen. The verdict stands first and what to do near the end, where a terminal shows
+ * The answer of `volctl explain` on a screen. The verdict comes first and what to do near the end, where a terminal shows
  * it; the last line names the rules. `wide` adds all of every volume, every decision, and what the codes mean.
  */
 import type { Advice, Explanation, Fact, HoldersView, PodView, ProcessView } from '../explain/explanation.ts'

@@ -45,7 +45,7 @@ export function verdictText({ message, code }: Verdict): string {
   return code === undefined ? message : `${message} (${code})`
 }
 
-/** What stands in the answer already. */
+/** What the answer has said already. */
 export interface AlreadySaid {
   readonly verdict: Verdict
   /** Claim and PersistentVolume. */

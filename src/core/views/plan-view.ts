@@ -58,12 +58,13 @@ function stepsText(operation: Operation, index: number): string {
     .join('')
 }
 
-/** One line per operation or, narrow, one for all operations of a pod: what they have in common stands first. */
+/** One line per operation or, narrow, one for all operations of a pod: what holds of the pod. */
 function whyNotes(operations: readonly Operation[], wide: boolean): Note[] {
-  return operations.map(({ reason, message, pod }, index) => {
-    const short = wide || pod === undefined ? message : (message.split('; ')[0] ?? message)
-    return { row: index + 1, code: reason, message: short }
-  })
+  return operations.map(({ reason, message, podMessage }, index) => ({
+    row: index + 1,
+    code: reason,
+    message: wide ? message : (podMessage ?? message),
+  }))
 }
 
 function blockedNotes(operations: readonly Operation[]): Note[] {

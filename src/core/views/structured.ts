@@ -11,7 +11,7 @@ export function toJsonLine(value: unknown): string {
   return `${terminalSafeJson(JSON.stringify(value))}\n`
 }
 
-/** js-yaml writes some of what is unsafe as it is: such a text stands in double quotes, in which an escape is the same to a parser. */
+/** js-yaml writes some unsafe texts unchanged: they are put in double quotes, in which a parser reads an escape as the same text. */
 export async function toYaml(value: unknown): Promise<string> {
   const { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE } = await import('js-yaml')
   const quoteUnsafe = (scalar: ScalarLayout): void => {

@@ -1,7 +1,7 @@
 import { OPERATION_GROUPS, type OperationKind, type Plan } from '../plan/plan.ts'
 import { count } from './words.ts'
 
-/** The plan's last line: what it would do, by the groups that `--only` takes, and what stands beside it. */
+/** The plan's last line: operations by the groups that `--only` takes, then what is blocked, waits or is wrong. */
 export function summaryLine(plan: Plan): string {
   const { summary } = plan
   const rest = [

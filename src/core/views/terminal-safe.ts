@@ -1,17 +1,17 @@
 /**
- * Names and messages come from the cluster and from disk, where anybody who may create a pod or a directory can
+ * Names and messages come from the cluster and from disk, where any user who may create a pod or a directory can
  * choose them. Control characters in them would reach the operator's terminal (colours, cursor moves, titles), direction
  * marks would make a name read as another, and what is not seen would make two names look the same: all are shown as
  * escapes. The letters of every script stay, those written from right to left too.
  */
 
 /**
- * What no glyph of its own stands for, by Unicode's properties, so that no list of ranges has to be kept:
+ * Characters without a glyph of their own, by Unicode's properties, so that no list of ranges has to be kept:
  *
  * - `C`, other: controls (Cc: C0, DEL, C1); formats (Cf: soft hyphen, zero-width and direction marks, shapers U+206A to
  *   U+206F, interlinear annotation U+FFF9 to U+FFFB, byte order mark, tags U+E0000 to U+E007F, signs that enclose the digits
  *   after them); lone surrogates (Cs), which the terminal would be sent as U+FFFD, all alike; private use (Co) and
- *   unassigned (Cn), of which nobody knows what a terminal shows, and how wide.
+ *   unassigned (Cn): what a terminal shows for them, and how wide, is unknown.
  * - `Z`, separators: line and paragraph ends, and blanks that are not the one space between words.
  * - `Default_Ignorable_Code_Point`, shown as nothing although some count as letters or marks: the grapheme joiner
  *   U+034F, Hangul fillers, Khmer U+17B4 and U+17B5, Mongolian U+180B to U+180F, variation selectors, and what is reserved
@@ -35,7 +35,7 @@ export function terminalSafeJson(json: string): string {
   return json.replace(UNSAFE_IN_LINES, utf16Escapes)
 }
 
-/** The same of YAML, if every text that `isTerminalSafe` is not stands in double quotes. */
+/** The same of YAML, if every text that is not `isTerminalSafe` is in double quotes. */
 export function terminalSafeYaml(yaml: string): string {
   // Not the two halves of JSON, which YAML parsers refuse.
   return yaml.replace(UNSAFE_IN_LINES, (char) =>
@@ -43,7 +43,7 @@ export function terminalSafeYaml(yaml: string): string {
   )
 }
 
-/** Newlines are none of its business. */
+/** Newlines are allowed. */
 export function isTerminalSafe(text: string): boolean {
   return text.search(UNSAFE_IN_LINES) === -1
 }

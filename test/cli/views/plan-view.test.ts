@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { defined } from '../../../src/core/lang/defined.ts'
+import { messageOnPod } from '../../../src/core/plan/draft.ts'
 import { PLAIN, palette } from '../../../src/core/views/palette.ts'
 import { renderPlan } from '../../../src/core/views/plan-view.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
@@ -9,7 +11,7 @@ const busy = aPlan({
     anOperation(),
     anOperation({
       id: 'op-2',
-      message: `${gonePod}; empty-dir volume cache is set up`,
+      ...messageOnPod(gonePod, 'empty-dir volume cache is set up'),
       volume: { name: 'cache', plugin: 'kubernetes.io/empty-dir', mode: 'Filesystem' },
       deletes: { files: 3, bytes: 12_345 },
       blocked: { code: 'DeletesData', message: 'it deletes 3 files', hint: 'Give --orphans.' },
@@ -22,7 +24,9 @@ const busy = aPlan({
       message: 'nobody wants it',
       after: ['op-1'],
     }),
-  ].map(({ pod, ...rest }) => (rest.kind === 'UnmountDevice' || pod === undefined ? rest : { ...rest, pod })),
+  ].map(({ pod, podMessage, ownMessage, ...rest }) =>
+    rest.kind === 'UnmountDevice' ? rest : { ...rest, ...defined({ pod, podMessage, ownMessage }) },
+  ),
   waiting: [
     {
       kind: 'MountVolume',
@@ -60,7 +64,7 @@ it('the plan on a screen', () =>
     3  UnmountDevice  -           pv-a    LastPodGone  1
 
     Why:
-      1-2  PodGone: pod shop/web-0 was deleted from the API
+      1-2  PodGone: pod shop/web-0 was deleted from the API; no sandbox, container or process is left
       3  LastPodGone: nobody wants it
 
     Blocked:

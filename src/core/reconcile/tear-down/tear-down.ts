@@ -1,7 +1,7 @@
 /** The one way in which volumes of pods, maps and devices come down; each kind gives its parts. */
 import { defined } from '../../lang/defined.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
+import { type Draft, expectedMount, type Findings, messageOnPod, type Obstacle, type Wait } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
 import { foreignObstacle, layerObstacle, type Stack } from '../context/layers.ts'
@@ -58,7 +58,7 @@ export function tearDown(
   findings.add({
     kind,
     reason,
-    message: pod === undefined ? message : `${gone(pod)}; ${message}`,
+    ...(pod === undefined ? { message } : messageOnPod(gone(pod), message)),
     ...about,
     steps,
     paths: [...new Set(paths ?? targetsOf(steps))],
