@@ -22,6 +22,7 @@ import {
 } from '../core/cli/volctl-command.ts'
 import { mustAsk, terminals } from '../core/cli/whom-to-ask.ts'
 import { ownDescriptor } from '../core/files/own-descriptor.ts'
+import { defined } from '../core/lang/defined.ts'
 import { parseDuration } from '../core/lang/duration.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { ApplyEvent } from '../core/plan/events.ts'
@@ -121,7 +122,7 @@ export default class Apply extends VolctlCommand {
         attributes: 'plan',
         log: (line) => this.detail(line),
         signal: before === undefined ? interrupts.stop : interrupts.abandon,
-        ...(before === undefined ? {} : { before }),
+        ...defined({ before }),
       })
     try {
       node = await interrupts.orInterrupted(look())

@@ -1,3 +1,4 @@
+import { defined } from '../lang/defined.ts'
 import type { ApiObject } from '../model/objects.ts'
 import type { Insecure } from '../model/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
@@ -199,7 +200,7 @@ class HttpKubeClient implements KubeClient {
       if (next === '') {
         if ((page.metadata?.remainingItemCount ?? 0) > 0) throw this.#badAnswer(request, 'a list that is cut off')
         const resourceVersion = page.metadata?.resourceVersion
-        return { items, ...(resourceVersion !== undefined && { resourceVersion }) }
+        return { items, ...defined({ resourceVersion }) }
       }
       if (next === token) throw this.#badAnswer(request, 'the same page again')
       if (pages === listPages) throw answerTooLarge(this.server, request, `has more than ${listPages} pages`)
@@ -266,8 +267,7 @@ class HttpKubeClient implements KubeClient {
         method,
         url,
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        ...(contentType !== undefined && { contentType }),
+        ...defined({ body: body === undefined ? undefined : JSON.stringify(body), contentType }),
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason

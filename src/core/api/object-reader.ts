@@ -1,4 +1,5 @@
 import { compareText } from '../lang/compare-text.ts'
+import { defined } from '../lang/defined.ts'
 import type { ApiObject } from '../model/objects.ts'
 import { keyText, type ObjectKey, type Resource, type ResourcePath } from '../model/resources.ts'
 import type { ApiReadError } from '../model/snapshot.ts'
@@ -104,7 +105,7 @@ export class ObjectReader {
     if (!(error instanceof ApiError)) throw error
     this.errors.push({
       resource: resource.plural,
-      ...(key?.namespace !== undefined && { namespace: key.namespace }),
+      ...defined({ namespace: key?.namespace }),
       ...(key && { name: key.name }),
       status: error.status,
       reason: error.reason,

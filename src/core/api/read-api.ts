@@ -1,5 +1,6 @@
 import { namedUids } from '../desired/pods.ts'
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
+import { defined } from '../lang/defined.ts'
 import type { Node, Pod } from '../model/objects.ts'
 import { CONFIG_MAPS, CSI_NODES, NODES, SECRETS } from '../model/resources.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
@@ -73,8 +74,7 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
     server: client.server,
     ...(client.insecure && { insecure: client.insecure }),
     credential: credentialWord(client, user),
-    ...(user !== undefined && { user }),
-    ...(list.resourceVersion !== undefined && { resourceVersion: list.resourceVersion }),
+    ...defined({ user, resourceVersion: list.resourceVersion }),
     node: node ?? null,
     pods: list.items,
     persistentVolumeClaims: volumes.claims,
@@ -85,11 +85,11 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
     configMaps: configMaps.map(digestedConfigMap),
     secrets: secrets.map(digestedSecret),
     errors: reader.sortedErrors(),
-    ...(lease !== undefined && { lease: reduced(lease) }),
+    ...defined({ lease: lease === undefined ? undefined : reduced(lease) }),
     ...(renewTime && { leaseRenewTime: renewTime }),
-    ...(client.clockSkewMs !== undefined && { clockSkewMs: client.clockSkewMs }),
+    ...defined({ clockSkewMs: client.clockSkewMs }),
     ...(check && { podListCheck: check }),
-    ...(mayDelete !== undefined && { mayDeleteVolumeAttachments: mayDelete }),
+    ...defined({ mayDeleteVolumeAttachments: mayDelete }),
   }
   const elsewhere = await readElsewhere(client, api, nodeName, { signal, kept })
   return elsewhere === undefined ? api : { ...api, elsewhere }

@@ -11,6 +11,7 @@ import { volumesInStatus } from '../desired/node-status.ts'
 import { isTerminalPhase, podNamespace } from '../desired/pods.ts'
 import { claimReferenceOf } from '../desired/resolve-claim.ts'
 import { compareText } from '../lang/compare-text.ts'
+import { defined } from '../lang/defined.ts'
 import type { PersistentVolume, Pod } from '../model/objects.ts'
 import { NODES } from '../model/resources.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere, PodElsewhere } from '../model/snapshot.ts'
@@ -58,7 +59,7 @@ export async function readElsewhere(
         index < MOST_NODES
           ? await podsWith(client, name, claims, { signal, kept })
           : { problem: `only the pods of ${MOST_NODES} nodes were read` }
-      return { name, ...(own === undefined ? {} : { attached: own }), ...users }
+      return { name, ...defined({ attached: own }), ...users }
     }),
   )
   return { nodes: found, ...('problem' in status ? { problem: status.problem } : {}) }
@@ -149,8 +150,7 @@ function userOf(pod: Pod, claims: ReadonlySet<string>): PodElsewhere | undefined
     namespace,
     name,
     uid,
-    ...(phase === undefined ? {} : { phase }),
-    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...defined({ phase, deletionTimestamp }),
     claims: [...new Set(used)],
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../lang/defined.ts'
 import { digest } from '../lang/digest.ts'
 import type { ApiObject, ConfigMap, ObjectMeta, Secret, SecretDigest } from '../model/objects.ts'
 
@@ -27,9 +28,7 @@ export function digestedSecret(object: Secret): SecretDigest {
   const { apiVersion, kind, type, data } = object
   return {
     metadata: reduced(object).metadata,
-    ...(type !== undefined && { type }),
-    ...(apiVersion !== undefined && { apiVersion }),
-    ...(kind !== undefined && { kind }),
+    ...defined({ type, apiVersion, kind }),
     digests: digests(data, 'base64'),
   }
 }

@@ -1,6 +1,7 @@
 /** Reads content of volumes, with its values, right before it is written. It is passed on, and never stored or logged. */
 
 import { kept, text } from '../json/shape.ts'
+import { defined } from '../lang/defined.ts'
 import { trustBundleShape } from '../model/object-shapes.ts'
 import type { ClusterTrustBundle, ConfigMap, Pod, Secret } from '../model/objects.ts'
 import { CONFIG_MAPS, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from '../model/resources.ts'
@@ -57,7 +58,7 @@ export async function requestToken(
       kind: 'TokenRequest',
       spec: {
         ...(audiences.length === 0 ? {} : { audiences }),
-        ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+        ...defined({ expirationSeconds }),
         boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid },
       },
     }),

@@ -5,11 +5,13 @@
  * predecessors are done runs as soon as its volume and pod are free. A failure skips only the operations that depend on
  * it. At the end the node is read once more, to report what is left to do.
  */
+
 import { errorMessage } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 import { OperationRefused } from '../errors/operation-error.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { type Journal, type JournalEntry, openJournal, spokenJournal } from '../journal/write-journal.ts'
+import { defined } from '../lang/defined.ts'
 import { type ApplyEvent, type ApplyResult, note, operationEvent } from '../plan/events.ts'
 import type { Operation, Plan, Refusal, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
@@ -89,15 +91,12 @@ function beginning(
     type: 'begin',
     node,
     rootDir,
-    ...(bootID === undefined ? {} : { bootID }),
+    ...defined({ bootID }),
     plan: id,
     plannedAt: createdAt,
     volctlVersion,
     by: invoker(),
-    ...(planFile === undefined ? {} : { planFile }),
-    ...(guards === undefined ? {} : { guards }),
-    ...(insecureApi === undefined ? {} : { insecureApi }),
-    ...(lock.takenOverFrom === undefined ? {} : { tookOverFrom: lock.takenOverFrom }),
+    ...defined({ planFile, guards, insecureApi, tookOverFrom: lock.takenOverFrom }),
   }
 }
 
@@ -112,8 +111,7 @@ function settleBeforehand(found: readonly FoundAgain[], apply: ApplyRun): void {
     apply.settle(operation, state, {
       code,
       message,
-      ...(hint === undefined ? {} : { hint }),
-      ...(differences === undefined ? {} : { differences }),
+      ...defined({ hint, differences }),
     })
   }
 }
@@ -131,14 +129,14 @@ async function conclude(
     if (!(apply.stop instanceof OperationRefused)) throw apply.stop
     // Nothing else refuses an apply as a whole once it has begun.
     const { message, hint } = apply.stop
-    const refused: Refusal = { rule: 'S11', code: 'KubeletCameBack', message, ...(hint === undefined ? {} : { hint }) }
+    const refused: Refusal = { rule: 'S11', code: 'KubeletCameBack', message, ...defined({ hint }) }
     return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
   }
   const exit = exitStatusOf(outcomes, interrupted)
   if (interrupted) return { outcomes, left: undefined, interrupted, exit }
   const after = apply.changedSomething ? await lookAfter(context, onEvent) : fresh
   for (const operation of after?.operations ?? []) onEvent(leftEvent(operation))
-  return { outcomes, left: after?.operations, ...(after === undefined ? {} : { after }), interrupted, exit }
+  return { outcomes, left: after?.operations, ...defined({ after }), interrupted, exit }
 }
 
 async function lookAfter(context: ApplyContext, onEvent: (event: ApplyEvent) => void): Promise<Plan | undefined> {
@@ -160,7 +158,7 @@ function leftEvent(operation: Operation): ApplyEvent {
   const { blocked, message } = operation
   if (blocked === undefined) return operationEvent('left', operation, message)
   const { code, hint } = blocked
-  return operationEvent('left', operation, blocked.message, { code, ...(hint === undefined ? {} : { hint }) })
+  return operationEvent('left', operation, blocked.message, { code, ...defined({ hint }) })
 }
 
 function endJournal(journal: Journal, { exit, interrupted }: ApplyResult, onEvent: (event: ApplyEvent) => void): void {
@@ -178,7 +176,7 @@ function refuseAll(
   onEvent: (event: ApplyEvent) => void,
 ): ApplyResult {
   const { code, message, hint } = refused
-  onEvent(note(message, { code, ...(hint === undefined ? {} : { hint }) }))
+  onEvent(note(message, { code, ...defined({ hint }) }))
   const outcomes = plan.operations.map(({ id, kind }) => ({
     id,
     kind,

@@ -7,6 +7,7 @@ import { diskTrouble } from '../files/disk-trouble.ts'
 import type { Host } from '../host/host.ts'
 import { linuxHost } from '../host/linux-host.ts'
 import type { Journal } from '../journal/write-journal.ts'
+import { defined } from '../lang/defined.ts'
 import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from '../plan/events.ts'
 import type { Operation, OperationKind, Plan, Step } from '../plan/plan.ts'
 import { VolumeRecords } from './disks/volume-records.ts'
@@ -209,9 +210,7 @@ export class ApplyRun {
     this.#emit(
       operationEvent(state, operation, message, {
         elapsedMs,
-        ...(code === undefined ? {} : { code }),
-        ...(hint === undefined ? {} : { hint }),
-        ...(differences === undefined ? {} : { differences }),
+        ...defined({ code, hint, differences }),
       }),
     )
   }
@@ -232,7 +231,7 @@ export class ApplyRun {
     const { code, message, hint } = explain(error)
     const stuck = error instanceof StepFailed && error.stuck
     const state = code === 'Interrupted' ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
-    this.settle(operation, state, { code, message, ...(hint === undefined ? {} : { hint }) }, stuck)
+    this.settle(operation, state, { code, message, ...defined({ hint }) }, stuck)
   }
 }
 

@@ -1,5 +1,7 @@
 /** The loop of an apply: starts operations that may run, waits until one of them ends, and stops starting new ones once a kubelet is back (S11) or a signal came. */
+
 import type { FailureCode } from '../codes/codes.ts'
+import { defined } from '../lang/defined.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import type { ApplyContext } from './operation/ports.ts'
@@ -86,7 +88,7 @@ function settleWaiting(apply: ApplyRun): void {
       apply.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not started: the apply was interrupted' })
     } else {
       const { code, message, hint } = apply.stop
-      apply.settle(operation, 'refused', { code, message, ...(hint === undefined ? {} : { hint }) })
+      apply.settle(operation, 'refused', { code, message, ...defined({ hint }) })
     }
   }
 }

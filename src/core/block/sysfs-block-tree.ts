@@ -1,8 +1,10 @@
 /** The block devices of this host, or of a test's sysfs. Missing files mean absence; any other failure is thrown (S3). */
+
 import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
 import { compareText } from '../lang/compare-text.ts'
+import { defined } from '../lang/defined.ts'
 import { kernelText } from '../trust/kernel.ts'
 import type { BlockNode, BlockTree, IscsiLun, IscsiSession } from './block-tree.ts'
 
@@ -38,15 +40,15 @@ export class SysfsBlockTree implements BlockTree {
     return {
       name,
       dev,
-      ...(disk === undefined ? {} : { disk }),
+      ...defined({ disk }),
       partitions: namesIn(at).filter((each) => existsSync(`${at}/${each}/partition`)),
       holders: namesIn(`${at}/holders`),
       slaves: namesIn(`${at}/slaves`),
       isMultipath: dmUuid?.startsWith('mpath-') === true,
-      ...(dmUuid === undefined ? {} : { dmUuid }),
+      ...defined({ dmUuid }),
       isScsi: existsSync(this.deletePath(name)),
       ...(Number.isInteger(server) && server > 0 ? { servedBy: server } : {}),
-      ...(address === undefined ? {} : { scsiAddress: address }),
+      ...defined({ scsiAddress: address }),
       characters: charactersOf(`${at}/device`),
       isRecovering: this.#isRecovering(disk ?? name),
     }
@@ -160,7 +162,7 @@ function session(at: string, name: string, host: string): IscsiSession | undefin
       return ['persistent_', ''].flatMap((kind) => portalOf(connection, kind) ?? [])
     })
   const luns = lunsOf(at)
-  return { name, host, iqn, portals: [...new Set(portals)], ...(iface === undefined ? {} : { iface }), luns }
+  return { name, host, iqn, portals: [...new Set(portals)], ...defined({ iface }), luns }
 }
 
 /** A session that is reconnecting has no address at the moment, but still shows the configured one. */
@@ -186,7 +188,7 @@ function lunsOf(at: string): IscsiLun[] {
           address: device,
           disks: namesIn(`${path}/block`),
           characters: charactersOf(path),
-          ...(driver === undefined ? {} : { driver: posix.basename(driver) }),
+          ...defined({ driver: driver === undefined ? undefined : posix.basename(driver) }),
         }
       }),
     )

@@ -24,6 +24,7 @@ import { namedUids } from '../desired/pods.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { containerNames } from '../holders/container-names.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
+import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { Pod } from '../model/objects.ts'
 import { ATTACHMENTS } from '../model/resources.ts'
@@ -93,12 +94,11 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     signal,
     abandon,
     guards: guardsLifted(options),
-    ...(lockFile === undefined ? {} : { lockFile }),
+    ...defined({ lockFile }),
     journalDir: settings.journalDir ?? lazyDir,
     lazyDir,
     noJournal,
-    ...(freshPlan === undefined ? {} : { freshPlan }),
-    ...(planFile === undefined ? {} : { planFile }),
+    ...defined({ freshPlan, planFile }),
   }
 }
 
@@ -131,8 +131,7 @@ async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[
   const { apiVersion, kind, capturedAt, nodeName, rootDir, api, kubelet } = snapshot
   const now: NodeSnapshot = {
     ...{ apiVersion, kind, capturedAt, nodeName, rootDir, runtime },
-    ...(api !== undefined && { api }),
-    ...(kubelet !== undefined && { kubelet }),
+    ...defined({ api, kubelet }),
     ...(processes !== undefined && { processes: [...processes.podUids, ...processes.nestedUids.filter(isKnown)] }),
   }
   const foreign = foreignPods.filter((uid) => !isKnown(uid))

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import { defined } from '../lang/defined.ts'
 import { callerPath } from '../trust/caller.ts'
 
 /** Where to read from: the API and the node. */
@@ -57,11 +58,13 @@ interface NodeFlagValues {
 
 export function nodeChoice(flags: NodeFlagValues): NodeChoice {
   return {
-    ...(flags.kubeconfig === undefined ? {} : { kubeconfig: callerPath(flags.kubeconfig) }),
-    ...(flags.context === undefined ? {} : { context: flags.context }),
-    ...(flags.node === undefined ? {} : { node: flags.node }),
-    ...(flags['root-dir'] === undefined ? {} : { rootDir: flags['root-dir'] }),
-    ...(flags['runtime-endpoint'] === undefined ? {} : { runtimeEndpoint: flags['runtime-endpoint'] }),
-    ...(flags['host-root'] === undefined ? {} : { hostRoot: flags['host-root'] }),
+    ...defined({
+      kubeconfig: flags.kubeconfig === undefined ? undefined : callerPath(flags.kubeconfig),
+      context: flags.context,
+      node: flags.node,
+      rootDir: flags['root-dir'],
+      runtimeEndpoint: flags['runtime-endpoint'],
+      hostRoot: flags['host-root'],
+    }),
   }
 }

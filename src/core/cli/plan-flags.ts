@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core'
 import { VolctlError } from '../errors/errors.ts'
+import { defined } from '../lang/defined.ts'
 import { parseDuration } from '../lang/duration.ts'
 import { DEFAULT_SETTLE_MS, type PlanOptions } from '../plan/plan.ts'
 import { parseOperationKinds } from './operation-kinds.ts'
@@ -147,21 +148,25 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
     settleMs: flags.settle === undefined ? DEFAULT_SETTLE_MS : parseDuration(flags.settle, '--settle'),
     driverGone: flags['driver-gone'] ?? [],
     handles: parseHandles(flags.handle ?? []),
-    ...(flags.device === undefined ? {} : { devices: parseDevices(flags.device) }),
+    ...defined({ devices: flags.device === undefined ? undefined : parseDevices(flags.device) }),
     forceUnmount: absolutePaths(flags['force-unmount'] ?? [], '--force-unmount'),
     lazy: absolutePaths(flags.lazy ?? [], '--lazy'),
     ...(flags['accept-outage'] === undefined
       ? {}
       : { acceptOutage: parseCount(flags['accept-outage'], '--accept-outage', 0) }),
-    ...(flags['foreign-pod'] === undefined ? {} : { foreignPods: flags['foreign-pod'].map(checkUid) }),
-    ...(flags['accept-identity'] === undefined ? {} : { acceptIdentity: flags['accept-identity'] }),
+    ...defined({
+      foreignPods: flags['foreign-pod']?.map(checkUid),
+      acceptIdentity: flags['accept-identity'],
+    }),
     ...(flags['accept-insecure-api'] === true && { acceptInsecureApi: true }),
-    ...(flags.only === undefined ? {} : { only: parseOperationKinds(flags.only, '--only') }),
-    ...(flags.skip === undefined ? {} : { skip: parseOperationKinds(flags.skip, '--skip') }),
-    ...(flags.pod === undefined ? {} : { pods: flags.pod.map(checkPod) }),
-    ...(flags.namespace === undefined ? {} : { namespaces: flags.namespace }),
-    ...(flags.volume === undefined ? {} : { volumes: flags.volume }),
-    ...(flags.max === undefined ? {} : { max: parseCount(flags.max, '--max', 1) }),
+    ...defined({
+      only: flags.only === undefined ? undefined : parseOperationKinds(flags.only, '--only'),
+      skip: flags.skip === undefined ? undefined : parseOperationKinds(flags.skip, '--skip'),
+      pods: flags.pod?.map(checkPod),
+      namespaces: flags.namespace,
+      volumes: flags.volume,
+      max: flags.max === undefined ? undefined : parseCount(flags.max, '--max', 1),
+    }),
     volctlVersion,
   }
 }

@@ -1,4 +1,5 @@
 import { SafetyRefusal, type VolctlError } from '../errors/errors.ts'
+import { defined } from '../lang/defined.ts'
 import type { Palette } from '../views/palette.ts'
 import { toJsonLine } from '../views/structured.ts'
 import { terminalSafe } from '../views/terminal-safe.ts'
@@ -12,7 +13,7 @@ export function errorText(error: VolctlError, structured: boolean, paint: Palett
   const refusal = error instanceof SafetyRefusal ? error : undefined
   const message = refusal === undefined ? error.message : `refused: ${error.message}`
   const rule = refusal === undefined ? {} : { rule: refusal.rule }
-  if (structured) return toJsonLine({ code, message, ...(hint === undefined ? {} : { hint }), ...rule })
+  if (structured) return toJsonLine({ code, message, ...defined({ hint }), ...rule })
   const line = `${paint.bad('volctl:')} ${terminalSafe(message)}\n`
   return hint === undefined ? line : `${line}        ${terminalSafe(hint)}\n`
 }

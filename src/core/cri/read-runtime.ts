@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { unixSocketPath } from '../grpc/unix-socket.ts'
+import { defined } from '../lang/defined.ts'
 import type { RuntimeSnapshot } from '../model/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
 import { type Answer, askRuntime } from './ask-runtime.ts'
@@ -45,15 +46,14 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
     const endpoint = failed[0]?.endpoint ?? (expected ? all[0] : undefined)
     return {
       source: 'none',
-      ...(endpoint !== undefined && { endpoint }),
-      ...(error !== undefined && { error }),
+      ...defined({ endpoint, error }),
       pods: [],
     }
   }
   return {
     source: 'cri',
     endpoint: answered.map((answer) => answer.endpoint).join(', '),
-    ...(error !== undefined && { error }),
+    ...defined({ error }),
     // Each runtime by itself: two may give one id to different sandboxes.
     pods: answered.flatMap(({ sandboxes, containers }) => sandboxStates(sandboxes, containers)),
   }

@@ -11,6 +11,7 @@ import {
   type NodeStageVolumeRequestSchema,
 } from '../grpc/gen/csi/v1/csi_pb.js'
 import { unaryCall } from '../grpc/unary-call.ts'
+import { defined } from '../lang/defined.ts'
 import { capabilityName } from './capability-name.ts'
 import { maskSecrets } from './mask-secrets.ts'
 
@@ -124,7 +125,7 @@ export class CsiNodeClient {
     return unaryCall(this.socketPath, method, request, {
       deadline,
       ...(signal && { signal }),
-      ...(receiveLimit !== undefined && { receiveLimit }),
+      ...defined({ receiveLimit }),
     })
   }
 

@@ -2,6 +2,7 @@
  * Which files the sources of a configMap, secret, downwardAPI or projected volume make (P27, P46-P53): the same for a plan, which
  * compares digests and sizes, and for apply, which writes bytes.
  */
+import { defined } from '../lang/defined.ts'
 import type { KeyToPath, PodVolumeSource, ProjectedSource } from '../model/objects.ts'
 import type { Lookup } from './api-lookup.ts'
 import { cleanPayloadPath } from './payload-path.ts'
@@ -163,7 +164,7 @@ class Source<T extends object> {
     if (isNoContent(value)) return value
     const { fsUser, fsGroup } = this.#owners
     const mode = fsUser === undefined && fsGroup === undefined ? this.#defaultMode & PERMISSIONS : PRIVATE_MODE
-    return [[path, { value, mode, ...(fsUser === undefined ? {} : { owner: fsUser }) }]]
+    return [[path, { value, mode, ...defined({ owner: fsUser }) }]]
   }
 }
 

@@ -1,4 +1,5 @@
 /** From a claim of a pod to the PersistentVolume behind it (R110-R113). */
+import { defined } from '../lang/defined.ts'
 import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource } from '../model/objects.ts'
 import type { ApiLookup } from './api-lookup.ts'
 import type { UnresolvedVolume } from './desired-state.ts'
@@ -96,7 +97,7 @@ export function resolveClaim(
     claim,
     persistentVolume: volume.object,
     readOnly: reference.readOnly,
-    ...(why === undefined ? {} : { fault: `${label} ${why}` }),
+    ...defined({ fault: why === undefined ? undefined : `${label} ${why}` }),
   }
 }
 

@@ -1,5 +1,6 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
+import { defined } from '../lang/defined.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
@@ -52,7 +53,7 @@ export function describeVolume(
     hadBy: havingPods(context, volume),
     desired: desiredText(context, volume),
     places: placesOf(context, volume),
-    ...(attachment !== undefined && { attachment }),
+    ...defined({ attachment }),
     verdict: verdictOf(concern, because),
   }
   return { view, because }
@@ -88,8 +89,7 @@ function refOf(context: PlanContext, volume: NodeVolume, { operations, waiting }
   }
   return {
     name,
-    ...(unresolved === undefined ? {} : { podVolumeName: unresolved.podVolumeName }),
-    ...(uniqueName === undefined ? {} : { uniqueName }),
+    ...defined({ podVolumeName: unresolved?.podVolumeName, uniqueName }),
     plugin: pluginOf(volume),
     mode: volume.maps.length > 0 ? 'Block' : 'Filesystem',
     ...describePersistentVolume(persistentVolume),
@@ -139,7 +139,7 @@ function attachmentView({ attachment }: NodeVolume): AttachmentView | undefined 
     name: metadata.name,
     attached: status?.attached === true,
     deleting: metadata.deletionTimestamp !== undefined,
-    ...(error !== undefined && { error }),
+    ...defined({ error }),
   }
 }
 

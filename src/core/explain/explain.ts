@@ -2,7 +2,9 @@
  * All that is known about one pod, claim, PersistentVolume, VolumeAttachment, volume, mount, path or device of a node: from the
  * same look, and by the same pass, as a plan. Pure: who holds it is asked of the live node alone (live-holders.ts).
  */
+
 import type { Held } from '../holders/live-holders.ts'
+import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { PlanOptions } from '../plan/plan.ts'
@@ -70,7 +72,7 @@ function explanationOf(
     what,
     node,
     rootDir,
-    ...(bootID !== undefined && { bootID }),
+    ...defined({ bootID }),
     createdAt,
     volctlVersion,
     subject: asked.subject,
@@ -89,7 +91,7 @@ function explanationOf(
     holders: FROM_SNAPSHOT,
     advice: adviceOn(concern, plan, options, cluesOn(context, asked.scope.pods, concern, options)),
     complete,
-    ...(refused !== undefined && { refused }),
+    ...defined({ refused }),
   }
 }
 

@@ -1,7 +1,9 @@
 /** What there is of a volume on this node, path by path. */
+
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { loopsBackedBy } from '../actual/backed-loops.ts'
 import type { StateFile } from '../actual/state-file.ts'
+import { defined } from '../lang/defined.ts'
 import { withoutCopies } from '../mountinfo/copies.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { pluginNamed } from '../plugins/registry.ts'
@@ -32,7 +34,7 @@ export function placeAt(inputs: ActualInputs, path: string, given: Pick<Place, '
     state: stateAt(inputs, relative, layers),
     mounts: layers.map(mountView),
     ...(loops.length > 0 && { loops }),
-    ...(dead !== undefined && { dead: deadWords(dead) }),
+    ...defined({ dead: dead === undefined ? undefined : deadWords(dead) }),
     ...given,
   }
 }

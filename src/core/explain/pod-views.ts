@@ -1,3 +1,4 @@
+import { defined } from '../lang/defined.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { podVerdict } from '../reconcile/decisions.ts'
 import type { Scope } from './concerns.ts'
@@ -22,8 +23,7 @@ function podView({ classes, witnesses }: PlanContext, uid: string): PodView | un
     rule,
     why,
     listed: pod !== undefined,
-    ...(phase !== undefined && { phase }),
-    ...(deletionTimestamp !== undefined && { deletedAt: deletionTimestamp }),
+    ...defined({ phase, deletedAt: deletionTimestamp }),
     signsOfLife: witnesses.signsOfLife(uid),
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../lang/defined.ts'
 /** The rule books of docs/rules, read: `- **S11** text. (upstream: file, function)`, lines that go on indented. */
 
 export interface Rule {
@@ -16,6 +17,6 @@ export function looksLikeRule(text: string): boolean {
 export function parseRules(books: string): Rule[] {
   return [...books.matchAll(/^- \*\*([CNOPRS]\d{1,3})\*\* (.+(?:\n {2}.+)*)/gm)].map(([, id = '', lines = '']) => {
     const [, text = '', upstream] = /^(.+?)(?: \(upstream: (.+)\))?$/.exec(lines.replaceAll(/\n */g, ' ')) ?? []
-    return { id, text, ...(upstream !== undefined && { upstream }) }
+    return { id, text, ...defined({ upstream }) }
   })
 }

@@ -1,5 +1,7 @@
 /** What becomes of it, in one line (operation, blocked, waiting, problem, or nothing and why). */
+
 import type { BlockCode } from '../codes/codes.ts'
+import { defined } from '../lang/defined.ts'
 import type { Operation, Problem, Severity, Waiting } from '../plan/plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import type { Concern } from './concerns.ts'
@@ -46,7 +48,7 @@ export function verdictOf(
   const [doubtful] = ofSeverity(problems, 'warning')
   if (doubtful !== undefined) return ofProblem(doubtful)
   const { why, rule } = nothing
-  return { state: 'nothing', message: `nothing to do: ${why}`, ...(rule !== undefined && { rule }) }
+  return { state: 'nothing', message: `nothing to do: ${why}`, ...defined({ rule }) }
 }
 
 /** A decision of the planner; without a rule where there was nothing to decide. */

@@ -1,4 +1,5 @@
 /** Why nothing is to be done, and why nothing may be. */
+import { defined } from '../lang/defined.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { podVerdict } from '../reconcile/decisions.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
@@ -17,7 +18,7 @@ export function untouchable(
   if (found?.class !== 'Frozen') return undefined
   const [rule, why] = podVerdict(found)
   const code = found.why?.code
-  if (code !== 'PodStillRunning') return { state: 'problem', message: why, rule, ...(code !== undefined && { code }) }
+  if (code !== 'PodStillRunning') return { state: 'problem', message: why, rule, ...defined({ code }) }
   const { deletionTimestamp } = { ...found.pod?.metadata }
   const since =
     deletionTimestamp === undefined ? 'the pod is ending' : `the pod is being deleted (${deletionTimestamp})`

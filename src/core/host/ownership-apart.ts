@@ -3,6 +3,7 @@
 import { StepFailed } from '../errors/operation-error.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
 import type { Shape } from '../json/shape.ts'
+import { defined } from '../lang/defined.ts'
 import type { CommandResult } from '../trust/programs.ts'
 import { runCommand } from '../trust/programs.ts'
 import { type WalkRequest, walkDone, walkFailed, walkProgress } from './walker-messages.ts'
@@ -28,7 +29,7 @@ export async function changeOwnershipApart(
       const entries = lastOf(text, walkProgress)?.entries
       if (entries !== undefined) onEntry?.(entries)
     },
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ signal }),
   })
   if (result.timedOut) throw givenUp(path, result, { deadlineMs, interrupted: signal?.aborted === true })
   const done = lastOf(result.stdout, walkDone)

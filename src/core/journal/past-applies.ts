@@ -1,6 +1,7 @@
 /** From the lines of a journal to the applies that they record, oldest first. Pure. */
 
 import { ShapeError } from '../json/shape.ts'
+import { defined } from '../lang/defined.ts'
 import { ownValue } from '../lang/own-value.ts'
 import type { OutcomeState } from '../plan/events.ts'
 import { type BeginLine, type EndLine, type Intent, type JournalOutcome, LINES } from './journal-entry.ts'
@@ -232,8 +233,7 @@ function begun({ message: why, volume, ...intent }: Intent, begunAt: string): Pa
   return {
     ...intent,
     begunAt,
-    ...(volume === undefined ? {} : { volume: volume.name }),
-    ...(why === undefined ? {} : { why }),
+    ...defined({ volume: volume?.name, why }),
     state: 'unfinished',
   }
 }

@@ -1,5 +1,7 @@
 /** What names an iSCSI volume on disk: its iscsi.json and its global directory (P72, P73, P77). Pure: text in, names out. */
+
 import { posix } from 'node:path'
+import { defined } from '../lang/defined.ts'
 import { uniqueVolumeName } from './volume-names.ts'
 
 export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
@@ -50,7 +52,7 @@ export function parseIscsiJson(text: string): IscsiRecord {
       portals: [...new Set(portals)],
       iqn: Iqn,
       lun: Lun,
-      ...(iface === undefined ? {} : { iface }),
+      ...defined({ iface }),
       ownIface: typeof InitiatorName === 'string' && InitiatorName !== '' && iface === `${first}:${VolName}`,
     },
   }
@@ -66,7 +68,7 @@ export function parseIscsiDirectory(path: string): IscsiDisk | undefined {
   const [, portal, iqn, lun] = match ?? []
   if (portal === undefined || iqn === undefined || lun === undefined) return undefined
   if (!PORTAL.test(portal) || !IQN.test(iqn) || !LUN.test(lun)) return undefined
-  return { portals: [portal], iqn, lun, ownIface: false, ...(iface !== undefined && { iface }) }
+  return { portals: [portal], iqn, lun, ownIface: false, ...defined({ iface }) }
 }
 
 export function isIfaceName(name: string): boolean {

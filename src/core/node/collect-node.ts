@@ -13,6 +13,7 @@ import type { DiskRead } from '../api/read-api.ts'
 import { loopDevices } from '../block/block-devices.ts'
 import { isSuperblockGone } from '../block/device-use.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
+import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type {
   ApiSnapshot,
@@ -144,7 +145,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     },
     tree: entries,
     runtime,
-    ...(processes !== undefined && { processes: processes.podUids }),
+    ...defined({ processes: processes?.podUids }),
     ...(processes !== undefined && processes.nestedUids.length > 0 && { nestedProcesses: processes.nestedUids }),
     deadMounts: dead,
     staticPods,
@@ -152,11 +153,11 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     blockDevices,
     csiSockets,
     selinux,
-    ...(installed !== undefined && { flexDrivers: installed }),
+    ...defined({ flexDrivers: installed }),
     ...(checked.length > 0 && { hostPaths: checked }),
     ...(doubts.length > 0 && { notBelieved: doubts }),
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
-    ...(lazy.defect !== undefined && { lazyMemory: lazy.defect }),
+    ...defined({ lazyMemory: lazy.defect }),
   }
   const readMounts = mountsAnew(node.rootDir, links.links)
   return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts }
@@ -229,11 +230,7 @@ function testIdentity({ testHost }: LocatedNode): Partial<NodeSnapshot> {
   if (testHost === undefined) return {}
   const { machineID, systemUUID, bootID, bootTime, kernelVersion } = testHost
   return {
-    ...(machineID !== undefined && { machineID }),
-    ...(systemUUID !== undefined && { systemUUID }),
-    ...(bootID !== undefined && { bootID }),
-    ...(bootTime !== undefined && { bootTime }),
-    ...(kernelVersion !== undefined && { kernelVersion }),
+    ...defined({ machineID, systemUUID, bootID, bootTime, kernelVersion }),
   }
 }
 

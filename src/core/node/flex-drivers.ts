@@ -3,6 +3,7 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
 import { compareText } from '../lang/compare-text.ts'
+import { defined } from '../lang/defined.ts'
 import type { FlexDriver } from '../model/snapshot.ts'
 import { unescapeQualifiedName } from '../names/volume-names.ts'
 import { checkTrusted, NotTrusted } from '../trust/files.ts'
@@ -32,7 +33,7 @@ export function driversIn(directory: string): readonly FlexDriver[] | undefined 
     const program = name.slice(name.indexOf('~') + 1)
     const executable = posix.join(directory, name, program)
     const error = whyNotExecutable(executable)
-    return { name: unescapeQualifiedName(name), executable, ...(error === undefined ? {} : { error }) }
+    return { name: unescapeQualifiedName(name), executable, ...defined({ error }) }
   })
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
+import { defined } from '../lang/defined.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import { obeyedTextIfAny } from '../trust/obeyed-text.ts'
 import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
@@ -36,10 +37,9 @@ export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostId
   const bootID = firstText(root, filesOf(flags, 'boot-id-file') ?? BOOT_ID_FILES)
   const bootTime = earlier(bootTimeOf(kernelTextIfAny(`${root}/proc/stat`) ?? ''), clockAtBoot(`${root}/dev/null`))
   return {
-    ...(machineID !== undefined && { machineID }),
-    ...(systemUUID !== undefined && { systemUUID }),
+    ...defined({ machineID, systemUUID }),
     ...(bootID && { bootID }),
-    ...(bootTime !== undefined && { bootTime }),
+    ...defined({ bootTime }),
     kernelVersion: release(),
   }
 }

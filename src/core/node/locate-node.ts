@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { errnoOf, isMissing, SafetyRefusal, VolctlError } from '../errors/errors.ts'
+import { defined } from '../lang/defined.ts'
 import type { RuntimeSnapshot } from '../model/snapshot.ts'
 import { readStandingFacts, type StandingObstacle, standingObstacles } from '../processes/standing.ts'
 import { allDoubts } from '../trust/doubts.ts'
@@ -72,11 +73,10 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   return {
     rootDir,
     nodeName: canonicalNodeName(nodeName),
-    ...(kubelet !== undefined && { kubelet: letGoOf(kubelet) }),
-    ...(ownName !== undefined && { ownName }),
+    ...defined({ kubelet: kubelet === undefined ? undefined : letGoOf(kubelet), ownName }),
     config,
     standing: testHost === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
-    ...(testHost !== undefined && { testHost }),
+    ...defined({ testHost }),
     staticPods: staticPodSource(testHost, kubelet, config),
     processes: () => {
       const seen = first ?? podsWithProcesses()
@@ -173,7 +173,7 @@ function staticPodSource(
     config.staticPodPath ??
     kubelet?.staticPodPath ??
     (guess ? undefined : KUBEADM_STATIC_PODS)
-  return { ...(path !== undefined && { path }), ...(config.staticPodURL !== undefined && { url: config.staticPodURL }) }
+  return { ...defined({ path, url: config.staticPodURL }) }
 }
 
 /** Unites the answers of all runtimes (S9): those that are named, and those with a socket in the usual places. */

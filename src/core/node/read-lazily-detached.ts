@@ -4,10 +4,12 @@
  * The file decides what a plan does, so only root may have been able to write it (S33). If somebody else could have written or
  * removed it, or if it cannot be read, it is unknown what was detached. That is reported, since any volume may be one then.
  */
+
 import { closeSync } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { LAZY_FILE, type LazyRecord } from '../journal/lazy-memory.ts'
+import { defined } from '../lang/defined.ts'
 import type { LazilyDetached, LazyMemoryDefect } from '../model/snapshot.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { openKept, openTrustedDirectory, requireOneName } from '../trust/files.ts'
@@ -72,7 +74,7 @@ function stillThere(line: string, { bootID, mounts, isSuperblockGone }: LazyQues
   if (bootID !== undefined && record.bootID !== bootID) return []
   if (mounts.at(path).some((mount) => mount.dev === dev)) return []
   if (isSuperblockGone(dev, fsType)) return []
-  return [{ path, dev, ...(volume !== undefined && { volume }) }]
+  return [{ path, dev, ...defined({ volume }) }]
 }
 
 /**

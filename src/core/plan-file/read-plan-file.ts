@@ -5,6 +5,7 @@ import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { ShapeError } from '../json/shape.ts'
+import { defined } from '../lang/defined.ts'
 import { readSource, TooSlow, Unreadable } from '../snapshot/read-source.ts'
 import { callerPath } from '../trust/caller.ts'
 import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../trust/files.ts'
@@ -134,6 +135,6 @@ function unsafe(name: string, cause: NotTrusted): VolctlError {
 function defect(name: string, code: ErrorCode, why: string, cause?: unknown): VolctlError {
   return new VolctlError(code, `plan file ${name}: ${why}`, {
     hint: PLAN_AGAIN,
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ cause }),
   })
 }

@@ -1,6 +1,8 @@
 /** What apply says while it runs and in the end: data, drawn by views. */
+
 import type { FailureCode } from '../codes/codes.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
+import { defined } from '../lang/defined.ts'
 import type { Difference } from './differences.ts'
 import type { Operation, OperationKind, Plan, PodRef, Step } from './plan.ts'
 
@@ -66,8 +68,7 @@ export function operationEvent(
     time: new Date().toISOString(),
     id,
     kind,
-    ...(pod === undefined ? {} : { pod }),
-    ...(volume === undefined ? {} : { volume: volume.name }),
+    ...defined({ pod, volume: volume?.name }),
     message,
     ...more,
   }

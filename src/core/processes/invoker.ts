@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os'
+import { defined } from '../lang/defined.ts'
 import { environment } from '../trust/environment.ts'
 
 /** Who runs this process, for the lock and the journal. */
@@ -14,7 +15,7 @@ export interface Invoker {
 export function invoker(): Invoker {
   const { SUDO_USER: sudoUser } = environment()
   const uid = process.geteuid?.() ?? 0
-  return { pid: process.pid, uid, user: userName(uid), ...(sudoUser === undefined ? {} : { sudoUser }) }
+  return { pid: process.pid, uid, user: userName(uid), ...defined({ sudoUser }) }
 }
 
 function userName(uid: number): string {

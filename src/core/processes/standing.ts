@@ -1,5 +1,7 @@
 /** In which namespaces and as whom volctl runs: may it change this node, or only read it (S7). */
+
 import type { RefusalCode } from '../codes/codes.ts'
+import { defined } from '../lang/defined.ts'
 import { kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
 
@@ -38,12 +40,10 @@ export function readStandingFacts(
   const referenceRootMountId = reference === undefined ? undefined : mountIdOf(reference.path('root/'))
   return {
     uidMap: kernelTextIfAny('/proc/self/uid_map') ?? '',
-    ...(pidNamespace !== undefined && { pidNamespace }),
-    ...(referencePidNamespace !== undefined && { referencePidNamespace }),
+    ...defined({ pidNamespace, referencePidNamespace }),
     referenceIsKubelet: seen.kubelet,
     seesRuntime: seen.runtime,
-    ...(rootMountId !== undefined && { rootMountId }),
-    ...(referenceRootMountId !== undefined && { referenceRootMountId }),
+    ...defined({ rootMountId, referenceRootMountId }),
   }
 }
 

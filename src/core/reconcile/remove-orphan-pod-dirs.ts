@@ -31,7 +31,7 @@ export function removeOrphanPodDirs(context: PlanContext, findings: Findings): v
   }
 }
 
-/** @returns whether the directory could be removed, had --orphans been given */
+/** @returns whether only --orphans is missing for the directory to be removed */
 function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodClass): boolean {
   const { inputs, options } = context
   const base = `pods/${pod.uid}`

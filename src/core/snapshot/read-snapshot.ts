@@ -3,6 +3,7 @@ import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { ShapeError } from '../json/shape.ts'
+import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
@@ -135,5 +136,5 @@ function damaged(
   hint = 'Take the snapshot again: volctl snapshot -o FILE',
   cause?: unknown,
 ): VolctlError {
-  return new VolctlError(code, `snapshot ${name}: ${why}`, { hint, ...(cause !== undefined && { cause }) })
+  return new VolctlError(code, `snapshot ${name}: ${why}`, { hint, ...defined({ cause }) })
 }

@@ -1,6 +1,7 @@
 /** Past applies on a screen: a line for each, and one for each of its operations. */
 
 import type { PastApplies, PastApply, PastOperation } from '../journal/past-applies.ts'
+import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { subject } from './apply-lines.ts'
 import type { Palette } from './palette.ts'
@@ -66,7 +67,7 @@ function applyDetails({ planFile, plannedAt, rootDir, bootID, volctlVersion, gua
 function operationText(operation: PastOperation, wide: boolean, paint: Palette): string {
   const { state, kind, pod, volume, elapsedMs, deleted, code, message, hint } = operation
   const colour = state === 'done' ? paint.good : state === 'failed' ? paint.bad : paint.warn
-  const name = { kind, ...(pod && { pod }), ...(volume !== undefined && { volume }) }
+  const name = { kind, ...(pod && { pod }), ...defined({ volume }) }
   const time = elapsedMs === undefined ? '' : `  ${formatDuration(elapsedMs)}`
   const gone = deleted === undefined ? '' : `  deleted ${count(deleted.files, 'file')}, ${bytesText(deleted.bytes)}`
   const lines = [`  ${colour(state.padEnd(11))}  ${subject(name)}${time}${gone}`]

@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { load } from 'js-yaml'
 import type { ErrorCode } from '../../codes/codes.ts'
 import { errnoOf, isMissing, VolctlError } from '../../errors/errors.ts'
+import { defined } from '../../lang/defined.ts'
 import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 
@@ -22,7 +23,7 @@ export interface RawKubeConfig {
 
 /** The error for a file that is not a usable kubeconfig. */
 function unusable(code: ErrorCode, message: string, hint: string, cause?: unknown): VolctlError {
-  return new VolctlError(code, message, { hint, ...(cause !== undefined && { cause }) })
+  return new VolctlError(code, message, { hint, ...defined({ cause }) })
 }
 
 /**

@@ -10,6 +10,7 @@ import { userInfo } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import type { ErrorCode, FailureCode } from '../../codes/codes.ts'
 import { VolctlError } from '../../errors/errors.ts'
+import { defined } from '../../lang/defined.ts'
 import { callerPath } from '../../trust/caller.ts'
 import { addDoubt, type Doubt } from '../../trust/doubts.ts'
 import { type Environment, environment } from '../../trust/environment.ts'
@@ -115,7 +116,7 @@ class Search {
   }
 
   note(source: string, problem?: string): void {
-    const attempt = { source, ...(problem !== undefined && { problem }) }
+    const attempt = { source, ...defined({ problem }) }
     this.attempts.push(attempt)
     this.#onAttempt?.(attempt)
   }

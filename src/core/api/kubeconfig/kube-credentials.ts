@@ -1,4 +1,5 @@
 import { VolctlError } from '../../errors/errors.ts'
+import { defined } from '../../lang/defined.ts'
 import type { ConnectionOptions, CredentialKind, KubeCredentials } from '../transport/connection.ts'
 import { dataOrFile, readCredentialFile } from './credential-files.ts'
 import { runExecPlugin } from './exec-credential.ts'
@@ -81,7 +82,7 @@ function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
     ...(ca && { ca }),
     ...(cert && { cert }),
     ...(key && { key }),
-    ...(token !== undefined && { token }),
+    ...defined({ token }),
   }
 }
 
@@ -142,7 +143,7 @@ function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
   return {
     ...Object.fromEntries(same),
     ...(ca && { 'certificate-authority-data': ca.toString('base64') }),
-    ...(config !== undefined && { config }),
+    ...defined({ config }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Agent } from 'node:https'
+import { defined } from '../../lang/defined.ts'
 import type { ConnectionOptions } from '../transport/connection.ts'
 import { endProxied } from '../transport/ending-agent.ts'
 import type { Fields } from './normalize-kube-config.ts'
@@ -19,15 +20,16 @@ export async function proxyAgent(cluster: Fields, connection: ConnectionOptions)
         server: String(cluster.server),
         proxyUrl: String(cluster['proxy-url']),
         skipTLSVerify: rejectUnauthorized === false,
-        ...(servername !== undefined && { tlsServerName: servername }),
-        ...(ca !== undefined && { caData: base64(ca) }),
+        ...defined({ tlsServerName: servername, caData: ca === undefined ? undefined : base64(ca) }),
       },
     ],
     users: [
       {
         name: 'user',
-        ...(cert !== undefined && { certData: base64(cert) }),
-        ...(key !== undefined && { keyData: base64(key) }),
+        ...defined({
+          certData: cert === undefined ? undefined : base64(cert),
+          keyData: key === undefined ? undefined : base64(key),
+        }),
       },
     ],
     contexts: [{ name: 'context', cluster: 'cluster', user: 'user' }],

@@ -7,9 +7,11 @@
  *   each, `--max-http-header-size`, which a caller cannot set: the launcher drops NODE_OPTIONS);
  * - in steps: no redirect is followed, and a change of protocol (101) ends the connection, since nothing here handles it.
  */
+
 import { type ClientRequest, type IncomingMessage, type Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { type Agent, type RequestOptions, request } from 'node:https'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
+import { defined } from '../../lang/defined.ts'
 import { type Budget, collect } from '../../trust/bytes.ts'
 import { proxyEnvironment } from '../../trust/environment.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
@@ -60,7 +62,7 @@ export function createTransport(
   const headers: Record<string, string | string[]> = { ...connection.headers, Accept: 'application/json' }
   // On loopback compressing costs more than it saves.
   if (!loopback && connection.compression) headers['Accept-Encoding'] = 'gzip'
-  const base: RequestOptions = { agent, ...(connection.auth !== undefined && { auth: connection.auth }) }
+  const base: RequestOptions = { agent, ...defined({ auth: connection.auth }) }
   const begin = secure ? request : plainRequest
   return {
     send: async ({ method, url, body, contentType = 'application/json', signal }) => {
@@ -117,13 +119,12 @@ function keepAliveAgent(secure: boolean, loopback: boolean, connection: Connecti
   // One for all connections; else each would parse the certificates again, which takes milliseconds each.
   const secureContext = createSecureContext({
     ca: ca ?? [...rootCertificates, ...getCACertificates('system')],
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
+    ...defined({ cert, key }),
   })
   return new EndingAgent({
     ...pool,
     secureContext,
-    ...(servername !== undefined && { servername }),
+    ...defined({ servername }),
     // Set explicitly, or NODE_TLS_REJECT_UNAUTHORIZED would decide.
     rejectUnauthorized,
   })

@@ -2,6 +2,7 @@
 
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { FoundFile, Host } from '../../host/host.ts'
+import { defined } from '../../lang/defined.ts'
 import { fileText } from '../../plan/differences.ts'
 import type { FileIdentity, Operation } from '../../plan/plan.ts'
 
@@ -29,7 +30,9 @@ function identityOf({ id, size }: FoundFile, file: FileIdentity): Omit<FileIdent
   return {
     dev,
     ino,
-    ...(file.size === undefined ? {} : { size }),
-    ...(file.mtime === undefined ? {} : { mtime }),
+    ...defined({
+      size: file.size === undefined ? undefined : size,
+      mtime: file.mtime === undefined ? undefined : mtime,
+    }),
   }
 }

@@ -1,7 +1,9 @@
 /** Deletes a volume's content, after checking where it lies and who uses it (S12, S13). */
+
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Deleted } from '../../files/delete-content.ts'
+import { defined } from '../../lang/defined.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { containingMount } from '../../mountinfo/location.ts'
@@ -34,7 +36,7 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
     return await host.deleteContent(placeOf(around.table, step.target), {
       mountId: mount.id,
       beforeFirst: () => requireContentUnused(step.target, run),
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ signal }),
     })
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return { files: 0, bytes: 0 }

@@ -7,6 +7,7 @@ import { isMirrorPod, podLabel, podNamespace } from '../../desired/pods.ts'
 import { needsNode } from '../../desired/resource-field.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
+import { defined } from '../../lang/defined.ts'
 import type { Pod, PodVolumeSource, ProjectedSource } from '../../model/objects.ts'
 import type { Cluster } from '../operation/ports.ts'
 
@@ -104,7 +105,7 @@ async function token({ audience, expirationSeconds }: TokenSource, pod: Pod, clu
     namespace: podNamespace(pod),
     serviceAccount: serviceAccountName,
     audiences: audience ? [audience] : [],
-    ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+    ...defined({ expirationSeconds }),
     pod: { name: pod.metadata.name, uid: pod.metadata.uid },
   })
   return made?.token

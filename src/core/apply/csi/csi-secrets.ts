@@ -5,6 +5,7 @@ import { podNamespace } from '../../desired/pods.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { goJson } from '../../json/go-json.ts'
+import { defined } from '../../lang/defined.ts'
 import { withDeadline } from '../../processes/deadline.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'
@@ -57,7 +58,7 @@ export async function requestTokens(run: StepContext, { driver, volume }: CsiFac
           namespace,
           serviceAccount,
           audiences: audience === '' ? [] : [audience],
-          ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+          ...defined({ expirationSeconds }),
           pod: { name: pod.metadata.name, uid: podUid },
         }),
       )

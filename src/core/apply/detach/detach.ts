@@ -2,8 +2,10 @@
  * Deletes a VolumeAttachment: checks all of S21 right before, then waits for the attacher. What the node itself shows is the
  * proof that nothing uses the volume.
  */
+
 import { VolctlError } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
+import { defined } from '../../lang/defined.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { pause, withDeadline } from '../../processes/deadline.ts'
@@ -101,7 +103,7 @@ async function deleteAttachment(
   { context, waiting }: StepContext,
   { name, uid, resourceVersion }: { name: string; uid: string; resourceVersion?: string },
 ): Promise<void> {
-  const preconditions = { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) }
+  const preconditions = { uid, ...defined({ resourceVersion }) }
   try {
     await waiting.spend((ms) =>
       withDeadline(context.cluster.deleteVolumeAttachment(name, preconditions), ms, 'the API server'),

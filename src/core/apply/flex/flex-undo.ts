@@ -1,6 +1,7 @@
 /** Has a flexVolume driver unmount what it has just mounted. */
 
 import type { Undo } from '../../errors/undo.ts'
+import { defined } from '../../lang/defined.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -25,7 +26,7 @@ export function undoByDriver(
     what: `what the driver mounted on ${path}`,
     back: () => {
       run.around.changed()
-      return callFlexDriver({ op, target: path, ...(detail === undefined ? {} : { detail }) }, { ...run, operation })
+      return callFlexDriver({ op, target: path, ...defined({ detail }) }, { ...run, operation })
     },
   }
 }

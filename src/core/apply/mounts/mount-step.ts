@@ -1,7 +1,9 @@
 /** One mount(8), and the check that it is there (P124, P125; S22, S27). */
+
 import { VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
+import { defined } from '../../lang/defined.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -181,7 +183,7 @@ function helperMissing(
     if (!(error instanceof VolctlError) || error.code !== 'CommandMissing') throw error
     return new StepFailed(error.code, `${error.message}, and ${fsType} cannot be mounted without it`, {
       cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      ...defined({ hint: error.hint }),
     })
   }
 }

@@ -1,10 +1,12 @@
 /** fsGroup: gives the volume and everything in it to the pod's group (P31, P32, P34). */
+
 import type { FailureCode, OutcomeCode } from '../../codes/codes.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { OwnershipChange } from '../../files/change-ownership.ts'
 import type { Ownership } from '../../files/ownership-bits.ts'
+import { defined } from '../../lang/defined.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { containingMount } from '../../mountinfo/location.ts'
@@ -44,7 +46,7 @@ async function change(target: string, ownership: Ownership, run: StepContext): P
     onEntry: progressReport((entries) =>
       run.say(`giving ${target} to group ${ownership.gid}: ${entries} files so far`),
     ),
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ signal }),
   }
   const place = placeOf(around.table, target)
   // This process must never wait for a server. The root directory's own file system has been read before, so it answers.

@@ -3,6 +3,7 @@
 import { StepFailed } from '../../errors/operation-error.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
 import type { UmountHow } from '../../host/host.ts'
+import { defined } from '../../lang/defined.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -174,6 +175,6 @@ function rememberLazy(layer: MountInfo, { journal, operation, plan }: StepContex
     dev: layer.dev,
     fsType: layer.fsType,
     bootID: plan.bootID,
-    ...(volume === undefined ? {} : { volume }),
+    ...defined({ volume }),
   })
 }

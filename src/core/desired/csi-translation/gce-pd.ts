@@ -1,4 +1,5 @@
 /** `kubernetes.io/gce-pd` to `pd.csi.storage.gke.io` (R155-R157, R160). */
+import { defined } from '../../lang/defined.ts'
 import type { CsiPersistentVolumeSource, InTreeSources, PersistentVolume } from '../../model/objects.ts'
 import { copied, type InTreePlugin, type Untranslatable } from './in-tree-plugin.ts'
 import { BETA_LABELS, GA_LABELS, splitZones, translateZone } from './topology.ts'
@@ -15,7 +16,7 @@ export const gcePd: InTreePlugin<'gcePersistentDisk'> = {
     const topology = translateZone(pv, 'topology.gke.io/zone')
     if ('error' in topology) return topology
     const accessModes = translateAccessModes(pv.spec.accessModes)
-    return { csi: csiSource(source, location), ...(accessModes === undefined ? {} : { accessModes }), ...topology }
+    return { csi: csiSource(source, location), ...defined({ accessModes }), ...topology }
   },
   translateInline(source) {
     return {

@@ -1,4 +1,5 @@
 /** How each in-tree volume type is translated to CSI (R150-R164). */
+import { defined } from '../../lang/defined.ts'
 import type {
   CsiPersistentVolumeSource,
   InTreeSources,
@@ -42,7 +43,6 @@ export interface InTreePlugin<Key extends keyof InTreeSources> {
 /** `readOnly` and `fsType`, if the in-tree source has them. */
 export function copied(source: { readonly readOnly?: boolean; readonly fsType?: string }) {
   return {
-    ...(source.readOnly === undefined ? {} : { readOnly: source.readOnly }),
-    ...(source.fsType === undefined ? {} : { fsType: source.fsType }),
+    ...defined({ readOnly: source.readOnly, fsType: source.fsType }),
   }
 }

@@ -1,4 +1,5 @@
 /** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150, R151). */
+import { defined } from '../../lang/defined.ts'
 import type { InTreeSources, PersistentVolume, PodVolumeSource } from '../../model/objects.ts'
 import { awsEbs } from './aws-ebs.ts'
 import { azureDisk } from './azure-disk.ts'
@@ -73,7 +74,7 @@ function withCsi(
     spec: {
       ...rest,
       csi,
-      ...(accessModes === undefined ? {} : { accessModes }),
+      ...defined({ accessModes }),
       ...(nodeSelectorTerms?.length ? { nodeAffinity: { required: { nodeSelectorTerms } } } : {}),
     },
   }

@@ -1,5 +1,7 @@
 /** Kubelets inside other programs: their flags are not on a command line of their own (N14). */
+
 import { load } from 'js-yaml'
+import { defined } from '../../lang/defined.ts'
 import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 import type { CandidateSource } from './kubelet-candidate.ts'
 import { parseKubeletFlags } from './kubelet-flags.ts'
@@ -36,7 +38,7 @@ export function rancherKubelet(
     kubeconfig: `${dataDir}/agent/kubelet.kubeconfig`,
     staticPodPath: `${dataDir}/agent/pod-manifests`,
     runtimeEndpoint: 'unix:///run/k3s/containerd/containerd.sock',
-    ...(nodeName !== undefined && { nodeName }),
+    ...defined({ nodeName }),
   }
 }
 

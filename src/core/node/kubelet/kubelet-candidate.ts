@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { posix } from 'node:path'
+import { defined } from '../../lang/defined.ts'
 import type { PinnedProcess } from '../../trust/processes.ts'
 import { canonicalNodeName } from './canonical-node-name.ts'
 import { type KubeletFlags, parseKubeletFlags, withoutSecrets } from './kubelet-flags.ts'
@@ -53,9 +54,7 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
   const bootstrap = flags.get('bootstrap-kubeconfig')
   return {
     source: source.source,
-    ...(source.pid !== undefined && { pid: source.pid }),
-    ...(source.process !== undefined && { process: source.process }),
-    ...(source.unit !== undefined && { unit: source.unit }),
+    ...defined({ pid: source.pid, process: source.process, unit: source.unit }),
     flags,
     args: withoutSecrets(source.args),
     rootDir: posix.resolve(source.workingDirectory, flags.get('root-dir') || source.rootDir || DEFAULT_ROOT_DIR),
@@ -64,8 +63,7 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
     // Relative to the kubelet's working directory, as the kubelet takes it (S33).
     ...(kubeconfig && { kubeconfig: posix.resolve(source.workingDirectory, kubeconfig) }),
     workingDirectory: source.workingDirectory,
-    ...(source.runtimeEndpoint !== undefined && { runtimeEndpoint: source.runtimeEndpoint }),
-    ...(source.staticPodPath !== undefined && { staticPodPath: source.staticPodPath }),
+    ...defined({ runtimeEndpoint: source.runtimeEndpoint, staticPodPath: source.staticPodPath }),
     standalone: (source.pid !== undefined || source.unit !== undefined) && !kubeconfig && !bootstrap,
   }
 }

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { defined } from '../../lang/defined.ts'
 import { microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
 import { type CandidateSource, candidateFrom, type KubeletCandidate } from './kubelet-candidate.ts'
 import { isKubeletByFlags } from './kubelet-shape.ts'
@@ -38,8 +39,7 @@ function sourceOf(found: HostProcess): CandidateSource | undefined {
   const { pid, comm, args, workingDirectory, process, byFlags, unit } = found
   const origin = {
     ...{ source: `process ${pid} (${comm})`, pid },
-    ...(process !== undefined && { process }),
-    ...(unit !== undefined && { unit }),
+    ...defined({ process, unit }),
   }
   const program = basename(args[0] ?? '')
   if (comm === 'kubelet' || program === 'kubelet') return { ...origin, args: args.slice(1), workingDirectory }

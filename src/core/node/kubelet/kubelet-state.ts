@@ -1,5 +1,6 @@
 /** Does a kubelet run here, or may it start again (S11, N19). Its --lock-file is never opened: that makes some kubelets exit (N20). */
 import { get } from 'node:http'
+import { defined } from '../../lang/defined.ts'
 import { addDoubt } from '../../trust/doubts.ts'
 import { holdersOf, type Listener, listeners } from '../../trust/listeners.ts'
 import { pin } from '../../trust/processes.ts'
@@ -47,9 +48,7 @@ export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): Loca
   const running = signs.running.find((candidate) => candidate === chosen) ?? signs.running[0]
   const unit = running === undefined ? knownUnit(answers) : running.unit
   const common = {
-    ...(running?.pid !== undefined && { pid: running.pid }),
-    ...(unit !== undefined && { unit }),
-    ...(chosen !== undefined && { args: chosen.args }),
+    ...defined({ pid: running?.pid, unit, args: chosen?.args }),
     ...(Object.keys(config).length > 0 && { config: { ...config } }),
   }
   if (signs.running.length > 0) return { running: true, mayReturn: true, ...common }

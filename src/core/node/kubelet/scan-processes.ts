@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
+import { defined } from '../../lang/defined.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../processes/pod-cgroups.ts'
 import { addDoubt } from '../../trust/doubts.ts'
 import { kernelText } from '../../trust/kernel.ts'
@@ -168,8 +169,7 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
     const unit = serviceOf(process.text('cgroup'))
     const host = {
       ...{ pid: process.pid, comm, args, workingDirectory: process.link('cwd') ?? '/', process },
-      ...(parent !== undefined && { parent }),
-      ...(unit !== undefined && { unit }),
+      ...defined({ parent, unit }),
     }
     const why = whyNotHosts(process, proc)
     if (why === undefined) return host

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { defined } from '../../lang/defined.ts'
 import { askProgram } from '../../trust/programs.ts'
 
 /** The state of a unit, as systemd shows it. */
@@ -83,7 +84,7 @@ export function parseUnitState(output: string, now: Moment = thisMoment()): Unit
     activeState: fields.get('ActiveState') ?? '',
     subState: fields.get('SubState') ?? '',
     unitFileState: fields.get('UnitFileState') ?? '',
-    ...(inactiveSince !== undefined && { inactiveSince }),
+    ...defined({ inactiveSince }),
     ...(startedBy.length > 0 && { startedBy }),
   }
 }

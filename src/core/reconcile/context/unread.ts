@@ -64,8 +64,8 @@ export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | und
 }
 
 /**
- * S21: where volumes leave what tells that they are set up, and it could not be read, any volume may be. Of pods that live
- * see `unidentifiedVolumes`.
+ * S21: if a place where set-up volumes leave traces could not be read, any volume may be set up. For pods that live see
+ * `unidentifiedVolumes`.
  */
 export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undefined {
   if (unreadEntries(inputs).length === 0) return undefined

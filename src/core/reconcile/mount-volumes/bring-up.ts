@@ -20,7 +20,7 @@ import { describeWanted } from './wanted.ts'
 export interface Missing {
   readonly volume: VolumeToMount
   readonly evidence: MountEvidence
-  /** Why no device can be had of it. */
+  /** Why it gives no block device. */
   readonly device: Obstacle | undefined
 }
 

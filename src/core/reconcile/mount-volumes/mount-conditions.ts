@@ -11,7 +11,7 @@ import { flexVolume } from '../../plugins/flex-volume.ts'
 import { mountOptionsObstacle } from '../../plugins/mount-options.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf, waitForKubelet } from '../context/context.ts'
-import { CLEAR_AWAY, START_KUBELET, useCredential } from '../context/hints.ts'
+import { CLEAR_AWAY, startKubelet, useCredential } from '../context/hints.ts'
 import { whyNoDriver } from '../drivers/why-no-driver.ts'
 import { knowsOtherNodes } from '../identity/volume-facts.ts'
 import { notMigrated } from '../obstacles/migration.ts'
@@ -47,7 +47,7 @@ function nodeWait({ inputs }: PlanContext): Wait | undefined {
 function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   if (volume.attachability === 'notAttachable') return undefined
   const unmanaged = whyNotManaged(context.inputs.snapshot)
-  if (unmanaged !== undefined && volume.attachability === 'attachable') return notManaged(volume, unmanaged)
+  if (unmanaged !== undefined && volume.attachability === 'attachable') return notManaged(context, volume, unmanaged)
   if (volume.attachability === 'unknown') {
     // The driver alone can say, and programs are run by apply only: it asks before the mount.
     if (pluginNamed(volume.plugin) === flexVolume) return undefined
@@ -84,7 +84,7 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
     return {
       code: 'NotReportedInUse',
       message: `${volume.uniqueName} is attached, but node.status.volumesInUse, which only the kubelet updates, does not list it yet`,
-      hint: 'Start the kubelet: the attach/detach controller may detach a volume that is not reported in use.',
+      hint: startKubelet(context, 'the attach/detach controller may detach a volume that is not reported in use'),
     }
   }
   return undefined
@@ -101,13 +101,13 @@ function notAttached(context: PlanContext, volume: VolumeToMount, message: strin
 }
 
 /** N9, C41: only the kubelet attaches here, and it does not attach CSI volumes. */
-function notManaged({ specName, driver }: VolumeToMount, why: string): Wait {
+function notManaged(context: PlanContext, { specName, driver }: VolumeToMount, why: string): Wait {
   return {
     code: 'NotManaged',
     message: `${specName} has to be attached, but the attach/detach controller does not manage this node: ${why}`,
     hint:
       driver === undefined
-        ? 'Start the kubelet: it attaches and mounts the volume.'
+        ? startKubelet(context, 'it attaches and mounts the volume')
         : "Set enableControllerAttachDetach: true in the kubelet's configuration, and start the kubelet: CSI volumes cannot be attached in any other way.",
   }
 }
@@ -224,7 +224,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
     return {
       code: 'NotMigrated',
       message: `this kubelet mounts ${kubelets} volumes itself, in a directory of its own, and does not leave them to ${volume.driver ?? 'a CSI driver'}`,
-      hint: START_KUBELET,
+      hint: startKubelet(context),
     }
   }
   const plugin = pluginNamed(volume.plugin)

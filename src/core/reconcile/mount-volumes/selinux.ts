@@ -10,7 +10,7 @@ import { mountOptions } from '../../plugins/mount-options.ts'
 import type { SetUpContext } from '../../plugins/plugin.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
-import { START_KUBELET } from '../context/hints.ts'
+import { startKubelet } from '../context/hints.ts'
 
 /** Empty: the volume is mounted without a label, or the label is unclear, and `labelObstacle` says so. */
 function labelOf(context: PlanContext, volume: VolumeToMount): string {
@@ -31,14 +31,14 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
     return {
       code: 'SELinuxLabelUnclear',
       message: `${volume.specName} may have to be mounted with an SELinux label: ${wanted.unclear}`,
-      hint: START_KUBELET,
+      hint: startKubelet(context),
     }
   }
   const staged = stagedLabel(context, volume)
   if (staged !== undefined && staged !== wanted.label) {
     return {
       code: 'SELinuxMismatch',
-      message: `${volume.specName} is staged ${words(staged)}, but the pod wants it ${words(wanted.label)}`,
+      message: `${volume.specName} is staged ${labelText(staged)}, but the pod wants it ${labelText(wanted.label)}`,
       hint: 'Delete the pod and apply, so that the volume is unstaged; then create the pod again.',
     }
   }
@@ -46,7 +46,7 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
   if (first === undefined || first.label === wanted.label) return undefined
   return {
     code: 'SELinuxMismatch',
-    message: `pod ${first.podUid} has ${volume.specName} mounted ${words(first.label)}, or gets it first, but this pod wants it ${words(wanted.label)}`,
+    message: `pod ${first.podUid} has ${volume.specName} mounted ${labelText(first.label)}, or gets it first, but this pod wants it ${labelText(wanted.label)}`,
     hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
   }
 }
@@ -55,7 +55,7 @@ const bySharedName = onceFor(({ volumes }: DesiredState) => Map.groupBy(volumes,
 
 /**
  * R312: of several pods of one volume the first one's label counts, which a kubelet knows from memory. Here that is a pod
- * that has the volume, else the first of the list; of one whose label cannot be told a kubelet takes no notice.
+ * that has the volume, else the first of the list; a kubelet ignores a pod whose label is unclear.
  *
  * @returns undefined where this pod is the first
  */
@@ -82,7 +82,7 @@ export function reportLabel(context: PlanContext, findings: Findings, volume: Vo
   findings.problem(
     'warning',
     'SELinuxMismatch',
-    `${path} shows the volume mounted ${words(there.label)}, but the pod wants it ${words(wanted.label)}`,
+    `${path} shows the volume mounted ${labelText(there.label)}, but the pod wants it ${labelText(wanted.label)}`,
     { pod: volume.podUid, volume: volume.specName, path },
     'A kubelet would unmount the volume under the running pod: delete the pod at a convenient time; the new pod gets the right label.',
   )
@@ -98,7 +98,7 @@ function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
   })
 }
 
-/** Undefined: it is not staged, as far as a state file or a mount tells. */
+/** Undefined: no state file or mount shows that it is staged. */
 function stagedLabel(context: PlanContext, volume: VolumeToMount): string | undefined {
   if (volume.mode === 'Block') return undefined
   if (volume.plugin !== CSI_PLUGIN)
@@ -110,7 +110,7 @@ function stagedLabel(context: PlanContext, volume: VolumeToMount): string | unde
   return data === undefined ? undefined : labelIn(data)
 }
 
-/** What is there, and what tells it; the path is relative to the root directory. */
+/** A label and where it was found; the path is relative to the root directory. */
 interface FoundLabel {
   readonly path: string
   readonly label: string
@@ -142,6 +142,6 @@ function labelIn({ seLinuxMountContext = '' }: VolumeData): string {
   return seLinuxMountContext
 }
 
-function words(label: string): string {
+function labelText(label: string): string {
   return label === '' ? 'without an SELinux label' : `with the SELinux label ${label}`
 }

@@ -98,8 +98,8 @@ function whyUnmounted(target: string, mounted: boolean, after: readonly Draft[])
 }
 
 /**
- * In the kubelet's order: unmount, devices, log-out, and only then what tells how to log out (R837). iscsi.json lies
- * hidden below the mount (P72), so that whose devices and sessions these are is read when it has gone.
+ * In the kubelet's order: unmount, devices, log-out, and only then the record of how to log out (R837). The mount
+ * hides iscsi.json (P72), so apply reads whose devices and sessions these are once the mount is gone.
  */
 function stepsOf(context: PlanContext, global: GlobalMount, target: string, call: FlexCall | undefined): Step[] {
   const umounts = umountSteps(context, target, global.layers)

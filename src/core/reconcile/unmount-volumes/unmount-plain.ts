@@ -75,11 +75,11 @@ function describe(pod: PodClass, { plugin, name, layers }: PodVolume): VolumeRef
   }
 }
 
-/** The driver's call, or the kernel alone where there is none or the person said how (--force-unmount, --lazy). */
+/** The driver's call, or the kernel alone if there is no driver, or with --force-unmount and --lazy. */
 function ownSteps(context: PlanContext, dir: string, volume: PodVolume, executable: string | undefined): Step[] {
   const umounts = umountSteps(context, dir, volume.layers)
-  const told = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
-  return executable !== undefined && !told ? [{ op: 'flexUnmount', target: dir, detail: executable }] : umounts
+  const isForced = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
+  return executable !== undefined && !isForced ? [{ op: 'flexUnmount', target: dir, detail: executable }] : umounts
 }
 
 /** O12: data in a directory without a mount is kept and reported. */
