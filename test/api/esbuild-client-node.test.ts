@@ -10,7 +10,7 @@ import type { TestApiServer } from '../helpers/api-server/start.ts'
 import { type Directory, robotServer, startProxy, temporaryDirectory, writeKubeconfig } from './connect.ts'
 
 const ENTRY = `
-import { whoAmI } from './identity.ts'
+import { whoAmI } from './access-reviews.ts'
 import { discoverKubeConfig } from './kubeconfig/kube-config.ts'
 import { createKubeClient } from './kube-client.ts'
 const client = createKubeClient(discoverKubeConfig({ kubeconfig: process.argv[2] }))

@@ -54,7 +54,7 @@ describe('a request to what is no API server ends', () => {
     { trick: 'a failure without end', code: 'Forbidden', says: /answered with HTTP 403/ },
     { trick: 'a way to elsewhere', code: 'ApiRefused', says: /answered with HTTP 302/, stays: true },
     { trick: 'another protocol', code: 'ApiUnreachable', says: /closed without an answer/ },
-    { trick: 'a list of nothing', code: 'BadAnswer', says: /something else than objects/, stays: true },
+    { trick: 'a list of nothing', code: 'BadAnswer', says: /something other than objects/, stays: true },
   ])('$trick: $code', async ({ trick, code, says, stays = false }) => {
     const limits = { answerBytes: 4 * MEBIBYTE }
     const asking = await meet(trick, { deadlineMs: 1500, limits })

@@ -72,12 +72,12 @@ describe('lists', () => {
   })
 
   it.each([
-    { name: 'HTML of a proxy', body: '<html>', says: /no JSON/ },
-    { name: 'a single object', body: '{"kind":"PersistentVolume"}', says: /no list/ },
-    { name: 'items that are none', body: '{"kind":"PersistentVolumeList","items":{}}', says: /no list/ },
-    { name: 'no items', body: '{"kind":"PersistentVolumeList","metadata":{}}', says: /no list/ },
-    { name: 'an empty list of something else', body: '{"kind":"ConfigMapList","items":[]}', says: /no list/ },
-    { name: 'an empty list of anything', body: '{"kind":"List","items":[]}', says: /no list/ },
+    { name: 'HTML of a proxy', body: '<html>', says: /not JSON/ },
+    { name: 'a single object', body: '{"kind":"PersistentVolume"}', says: /not a list/ },
+    { name: 'items that are none', body: '{"kind":"PersistentVolumeList","items":{}}', says: /not a list/ },
+    { name: 'no items', body: '{"kind":"PersistentVolumeList","metadata":{}}', says: /not a list/ },
+    { name: 'an empty list of something else', body: '{"kind":"ConfigMapList","items":[]}', says: /not a list/ },
+    { name: 'an empty list of anything', body: '{"kind":"List","items":[]}', says: /not a list/ },
     {
       name: 'a list of which more is left, and nothing says where',
       body: '{"kind":"PersistentVolumeList","metadata":{"remainingItemCount":3},"items":[]}',

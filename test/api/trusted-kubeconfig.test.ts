@@ -275,7 +275,7 @@ describe('S33: a credential that was only found starts no program', () => {
     const { path, ran } = programAt(directory, place)
     const { attempts, options } = attemptsOf({ env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path })
     const error = thrownBy(() => discoverKubeConfig(options))
-    const problem = `it starts a program (${join(directory.path, 'plugin')}), and was only found: give it with --kubeconfig ${path}`
+    const problem = `it is not used: it would start a program (${join(directory.path, 'plugin')}), and was not given explicitly: give it with --kubeconfig ${path}`
     expect(attempts).toContainEqual({ source: path, problem })
     expect(error).toMatchObject({ code: 'NoKubeconfig', exit: 1 })
     expect(error.message).toContain(`${path}: ${problem}.`)
@@ -290,7 +290,7 @@ describe('S33: a credential that was only found starts no program', () => {
     const found = discoverKubeConfig({ env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path })
     expect(found).toMatchObject({ server: 'https://admin.example:6443' })
     expect(doubtOn(path)).toMatchObject({
-      why: expect.stringMatching(/^it starts a program \(.*\), and was only found$/),
+      why: expect.stringMatching(/^it is not used: it would start a program \(.*\), and was not given explicitly$/),
       hint: expect.stringContaining(`--kubeconfig ${path}`),
     })
   })
@@ -300,7 +300,10 @@ describe('S33: a credential that was only found starts no program', () => {
     const { path, ran } = programAt(directory, 'own/kubelet.conf')
     directory.write('etc/kubernetes/kubelet.conf', config('stale'))
     expect(discoverKubeletConfig({ hostRoot: directory.path, kubeletKubeconfig: path })).toEqual({
-      unused: { source: path, problem: expect.stringMatching(/starts a program \(.*\), and was only found$/) },
+      unused: {
+        source: path,
+        problem: expect.stringMatching(/would start a program \(.*\), and was not given explicitly$/),
+      },
     })
     expect(ran()).toBe(false)
   })

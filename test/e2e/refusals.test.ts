@@ -20,7 +20,7 @@ describe.skipIf(noMounts !== undefined)(
       { name: 'a token that is not known', status: 1, says: 'Unauthorized' },
       { name: 'S3: a user without rights', status: 1, says: 'pods is forbidden: User "nobody"' },
       { name: 'no such root directory', status: 1, says: '/nonexistent does not exist' },
-      { name: 'S3: a server that answers with something else', status: 1, says: 'is no JSON' },
+      { name: 'S3: a server that answers with something else', status: 1, says: 'is not JSON' },
       { name: 'S3: an API server that fails', status: 1, says: '500' },
       { name: 'S1: another cluster with a node of the same name', status: 4, says: 'refused: ' },
       { name: 'S1: no such node', status: 4, says: 'refused: ' },

@@ -138,6 +138,8 @@ describe('raw block: every pod’s operation finds the device, and maps it (P83,
   ])('$name', ({ name, spec, map, find }) => {
     const built = block(spec)
     expect(plan(built).operations.map(({ kind }) => kind)).toEqual(['MapVolume'])
+    // S26: what is mapped there meanwhile is somebody's.
+    expect(plan(built).operations[0]?.expects).toEqual([{ path: `${ROOT}/${map}/${uid(2)}`, layers: [] }])
     expect(steps(built)).toEqual([
       [
         `mkdir ${map}`,

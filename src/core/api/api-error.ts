@@ -11,7 +11,7 @@ export interface ApiErrorOptions extends VolctlErrorOptions {
   readonly retryAfter?: number | undefined
 }
 
-/** What the API server refused or failed to give. `code` is stable, `reason` is the server's own word (N54). */
+/** A request that the API server refused, or that failed. `code` is stable, `reason` is the server's own (N54). */
 export class ApiError extends VolctlError {
   override readonly name = 'ApiError'
   readonly status: number
@@ -85,7 +85,7 @@ function reasonOf(httpStatus: number, status: StatusObject | undefined, code: st
   return httpStatus === 404 && !namesObject ? 'NoSuchResource' : reason
 }
 
-/** What stands in messages and snapshots is of a length that a person reads. */
+/** Cuts texts for messages and snapshots to a readable length. */
 function shortText(value: unknown, length: number): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined
   return value.length > length ? `${value.slice(0, length)}…` : value
@@ -133,7 +133,7 @@ function seconds(value: unknown): number | undefined {
 const TLS_CODES =
   /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|UNABLE_TO_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED|EPROTO|HOSTNAME_)/
 
-/** No answer, or no whole one, within the deadline. @param what is late; else the answer */
+/** No answer, or no complete one, within the deadline. @param what is missing; default: the answer */
 export function lateError(server: string, deadlineMs: number, what?: string): ApiError {
   const within = `within ${deadlineMs / 1000} s`
   const message = what === undefined ? `did not answer ${within}` : `did not give ${what} ${within}`
@@ -149,7 +149,7 @@ export function answerTooLarge(server: string, request: string, why: string): Ap
   return new ApiError('AnswerTooLarge', `${server}: the answer to ${request} ${why.replace(/^it /, '')}.`, {
     status: 0,
     reason: 'AnswerTooLarge',
-    hint: 'Is this the address of a Kubernetes API server? No list of a cluster is as large.',
+    hint: 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.',
   })
 }
 
@@ -161,7 +161,7 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
     return new ApiError('BadAnswer', `${server}: an answer is not compressed as its header says (${reason}).`, {
       status: 0,
       reason: 'BadAnswer',
-      hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',
+      hint: 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',
     })
   }
   if (TLS_CODES.test(reason)) {
@@ -180,7 +180,7 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
   })
 }
 
-/** Undefined where the API does not say, whatever the failure; any other error goes on upwards. */
+/** Undefined where the API does not answer, for whatever reason; other errors are thrown. */
 export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer

@@ -1,4 +1,4 @@
-/** A claim as it is now, and what a node may write into its status (C40, C102). */
+/** Reads a claim, and writes those parts of its status that a node may write (C40, C102). */
 import type { ClaimStatusPatch } from '../desired/claim-status-patch.ts'
 import type { PersistentVolumeClaim } from '../model/objects.ts'
 import { CLAIMS, type ObjectKey, objectPath } from '../model/resources.ts'

@@ -1,6 +1,6 @@
 /**
- * The claims and volumes behind pods, as the API has them now: pods that are asked for anew may name what the last look
- * did not have, and what it lacked is unknown, not absent (S21, S3).
+ * Reads again the claims and volumes behind pods: a new list of pods may name objects that the last look did not read, and
+ * those are unknown, not absent (S21, S3).
  */
 
 import type { ApiObject, Pod } from '../model/objects.ts'
@@ -11,16 +11,16 @@ import type { KubeClient } from './kube-client.ts'
 import { ObjectReader } from './object-reader.ts'
 import { referencedObjects } from './referenced-objects.ts'
 
-/** Nobody waits longer for all of them together. */
+/** For all of them together. */
 const DEADLINE_MS = 30_000
 
 /**
- * Asked for by name are the claims of pods that the last look had not, or of which a volume did not resolve in it, and the
- * volumes behind them. What the others resolved to stays: a bound claim's volume never changes, nor a pod's volumes.
+ * Reads by name the claims, and the volumes behind them, of pods that the last look did not have, or of which a volume did not
+ * resolve. The others need not be read again: a bound claim's volume never changes, nor do a pod's volumes.
  *
  * @param api the last look
  * @param pods just read
- * @returns the last look with these in it; what could not be read stands among its errors
+ * @returns the last look with these objects added; what could not be read is among its errors
  */
 export async function withFreshVolumes(
   client: KubeClient,
@@ -53,7 +53,7 @@ function replaced<T extends ApiObject>(before: readonly T[], keys: readonly Obje
   return [...before.filter(({ metadata }) => !asked.has(keyText(metadata))), ...now]
 }
 
-/** The last look's word on one of these very objects. */
+/** Is the error one of the last look about one of these objects. */
 function isAbout<T>(keys: readonly ObjectKey[], { plural }: Resource<T>, error: ApiReadError): boolean {
   const { resource, name, namespace } = error
   return resource === plural && name !== undefined && keys.some((key) => keyText(key) === keyText({ name, namespace }))

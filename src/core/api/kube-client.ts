@@ -13,24 +13,24 @@ import { weightOf } from './weight.ts'
 export interface RequestSettings {
   readonly query?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** For one try. */
+  /** For one attempt. */
   readonly deadlineMs?: number
-  /** Of what is read with it and kept, in memory; a list without one has its own. */
+  /** Limits the memory of what is read and kept; a list without one has its own. */
   readonly kept?: Budget | undefined
 }
 
 export interface ObjectList<T> {
   readonly items: T[]
-  /** Of the one state that all pages show. */
+  /** Of the one state from which all pages are. */
   readonly resourceVersion?: string
 }
 
-/** Raw JSON to and from one API server. */
+/** A client of one API server, for JSON objects. */
 export interface KubeClient {
   readonly server: string
   readonly source: string
   readonly credentialKind: CredentialKind
-  /** Why anybody between could answer in the server's place (S34); absent: nobody can. */
+  /** Why somebody in between could answer in place of the server (S34); absent: nobody could. */
   readonly insecure?: Insecure
   /** The server's Date header minus this host's clock, in milliseconds (S28); of the last answer. */
   readonly clockSkewMs: number | undefined
@@ -48,12 +48,12 @@ export interface KubeClient {
 export interface KubeClientOptions {
   readonly deadlineMs?: number
   readonly pageSize?: number
-  /** Of answers that are being received; default: one for all clients. */
+  /** Limits all answers that are being received; default: one budget for all clients. */
   readonly budget?: Budget
   readonly limits?: Partial<ClientLimits>
 }
 
-/** How much a server may say (S34): more than the largest clusters have, and less than a node has memory. */
+/** Limits of answers (S34): above what the largest clusters have, and below what a node has of memory. */
 export interface ClientLimits {
   /** Of one answer, raw and unpacked. */
   readonly answerBytes: number
@@ -63,7 +63,7 @@ export interface ClientLimits {
   readonly listMs: number
 }
 
-/** What one look at the API may take in memory (weightOf): some 35,000 volumes with their claims and attachments. */
+/** Memory for one look at the API (weightOf): enough for some 35,000 volumes with their claims and attachments. */
 export function keptBudget(): Budget {
   return new Budget(240_000_000)
 }
@@ -74,14 +74,14 @@ const LIMITS: ClientLimits = {
   listPages: 2000,
   listMs: 120_000,
 }
-/** What making values of one answer may take. */
+/** Memory for parsing one answer. */
 const ANSWER_MEMORY = 250_000_000
-/** Of all answers that are being received, whoever asked. */
+/** All answers that are being received, by all clients together. */
 const IN_FLIGHT = new Budget(96 * 1024 * 1024)
 
 const DEADLINE_MS = 30_000
 const PAGE_SIZE = 500
-/** How often a list that expired half-way is begun anew. */
+/** How often a list that expired half-way is started again. */
 const LIST_RESTARTS = 3
 
 interface ListBody<T> {
@@ -161,7 +161,7 @@ class HttpKubeClient implements KubeClient {
       } catch (error) {
         settings.signal?.throwIfAborted()
         if (late.aborted) throw lateError(this.server, listMs, `all pages of GET ${path}`)
-        // The token that a 410 offers would go on with another state: begin anew instead (N45).
+        // The token that comes with a 410 would continue with another state, so the list is started again (N45).
         if (!(error instanceof ApiError) || error.status !== 410 || restarts >= LIST_RESTARTS) throw error
       }
     }
@@ -185,13 +185,13 @@ class HttpKubeClient implements KubeClient {
       if (bytes > listBytes)
         throw answerTooLarge(this.server, request, `has more than ${listBytes} bytes in ${pages} pages`)
       const page = this.#parsed<ListBody<T>>(answer, request)
-      // An empty list of something else, or one without its items, would make all that there is look gone (S3).
+      // An empty list of another kind, or one without items, would make all objects look deleted (S3).
       if (!isListOf(path, page.kind) || !(page.items === null || Array.isArray(page.items))) {
-        throw this.#badAnswer(request, 'no list')
+        throw this.#badAnswer(request, 'not a list')
       }
-      // One by one: a page can be longer than an argument list may be.
+      // One by one: a page can be too long for an argument list.
       for (const item of page.items ?? []) {
-        if (!hasMetadata(item)) throw this.#badAnswer(request, 'a list of something else than objects')
+        if (!hasMetadata(item)) throw this.#badAnswer(request, 'a list of something other than objects')
         items.push(withType(reduced(item), page) as T)
         this.#keep(item, settings, request)
       }
@@ -210,7 +210,7 @@ class HttpKubeClient implements KubeClient {
   async #object<T>(exchange: Exchange): Promise<T> {
     const request = `${exchange.method} ${exchange.path}`
     const object = this.#parsed<T>(await this.#answer(exchange), request)
-    if (exchange.method === 'GET' && !hasMetadata(object)) throw this.#badAnswer(request, 'no object')
+    if (exchange.method === 'GET' && !hasMetadata(object)) throw this.#badAnswer(request, 'not an object')
     this.#keep(object, exchange, request)
     return object
   }
@@ -234,13 +234,13 @@ class HttpKubeClient implements KubeClient {
       value = parseJson(body, { maxBytes: this.#limits.answerBytes, maxMemory: ANSWER_MEMORY })
     } catch (error) {
       if (error instanceof JsonLimitError) throw answerTooLarge(this.server, request, error.message)
-      throw this.#badAnswer(request, 'no JSON')
+      throw this.#badAnswer(request, 'not JSON')
     }
-    if (typeof value !== 'object' || value === null) throw this.#badAnswer(request, 'no object')
+    if (typeof value !== 'object' || value === null) throw this.#badAnswer(request, 'not an object')
     return value as T
   }
 
-  /** One try; a 401 is answered once by reading the credential anew (N42, N43). */
+  /** One attempt; after a 401 the credential is read again, once (N42, N43). */
   async #authenticated(exchange: Exchange): Promise<Answer> {
     const transport = this.#connect(exchange.signal)
     try {
@@ -294,7 +294,7 @@ class HttpKubeClient implements KubeClient {
 
   async #begin(signal: AbortSignal | undefined): Promise<Transport> {
     const options = await this.#credentials.load(signal).catch((error: unknown) => {
-      // It was the person who ended it: the next request begins anew.
+      // The user interrupted it: the next request starts again.
       if (signal?.aborted) this.#transport = undefined
       throw error
     })
@@ -302,7 +302,7 @@ class HttpKubeClient implements KubeClient {
       const { answerBytes: maxBytes } = this.#limits
       return createTransport(new URL(this.server), options, { maxBytes, budget: this.#budget })
     } catch (error) {
-      // A certificate or key that is none.
+      // A damaged certificate or key.
       throw errorFromTransport(error, this.server)
     }
   }
@@ -313,7 +313,7 @@ class HttpKubeClient implements KubeClient {
     return this.#connect(signal)
   }
 
-  /** This host's clock may be set at any moment: every answer tells anew (S28). */
+  /** This host's clock may be set at any moment, so the skew is computed from every answer (S28). */
   #noteClock(answer: Answer, tookMs: number): void {
     const date = Date.parse(String(answer.headers.date ?? ''))
     if (!Number.isNaN(date)) this.clockSkewMs = Math.round(date - (Date.now() - tookMs / 2))
@@ -328,7 +328,7 @@ class HttpKubeClient implements KubeClient {
   }
 }
 
-/** Is it the kind of list that this path gives: of `…/pods` a PodList. */
+/** Is it the kind of list that belongs to this path: a PodList for `…/pods`. */
 function isListOf(path: string, kind: unknown): boolean {
   const plural = path.slice(path.lastIndexOf('/') + 1)
   return typeof kind === 'string' && kind.toLowerCase() === `${plural.slice(0, -1)}list`

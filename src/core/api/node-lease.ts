@@ -7,9 +7,10 @@ import { getObject } from './received-objects.ts'
 const NAMESPACE = 'kube-node-lease'
 
 /**
- * By what a kubelet last said that it lives (S11, S29), with the first credential that may ask: a kubelet's own may.
+ * The node's lease, by which a kubelet shows that it runs (S11, S29), read with the first credential that may read it; a
+ * kubelet's own may.
  *
- * @returns undefined where there is none, or neither credential is told
+ * @returns undefined where there is no lease, or neither credential may read it
  */
 export async function nodeLease(
   client: KubeClient,
@@ -21,7 +22,7 @@ export async function nodeLease(
   const ask = (by: KubeClient): Promise<Lease | undefined> => unlessRefused(getObject(by, LEASES, key, { signal }))
   const [mine, its] = await Promise.all([
     ask(client),
-    // Only in its stead: whether its files are still there is the second look's to say (S2).
+    // A failure is ignored here: the second look reports if the kubelet's files are missing (S2).
     kubeletClient === undefined ? undefined : ask(kubeletClient).catch(() => undefined),
   ])
   return mine ?? its

@@ -10,8 +10,8 @@ import { getObject, listObjects } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
 
 /**
- * The pods of a node as the API server has them now: a consistent read by field selector (S2, N46, N47).
- * An answer with another node's pods, or with nameless ones, is no such list and is refused.
+ * The pods of a node: a consistent read by field selector (S2, N46, N47). An answer with another node's pods, or with pods
+ * without a UID, is refused.
  */
 export async function listNodePods(
   client: KubeClient,
@@ -26,11 +26,11 @@ export async function listNodePods(
     if (typeof uid !== 'string' || uid === '' || pod.spec?.nodeName !== nodeName) {
       throw new ApiError(
         'BadAnswer',
-        `${client.server}: the list of ${nodeName}'s pods has one of another node or without a UID.`,
+        `${client.server}: the list of ${nodeName}'s pods contains a pod of another node or without a UID.`,
         {
           status: 0,
           reason: 'BadAnswer',
-          hint: 'Is a proxy in between that drops the field selector?',
+          hint: 'Check whether a proxy in between drops the field selector.',
         },
       )
     }
@@ -46,7 +46,7 @@ export async function getNode(client: KubeClient, nodeName: string, signal?: Abo
     if (error instanceof ApiError && error.isAbsent) {
       throw new SafetyRefusal('S1', 'NoSuchNode', `The API server ${client.server} has no node "${nodeName}".`, {
         cause: error,
-        hint: "Is this the right cluster? Name the node with --node, or the cluster's kubeconfig with --kubeconfig.",
+        hint: "Check that this is the right cluster; give the node's name with --node, or the cluster's kubeconfig with --kubeconfig.",
       })
     }
     throw error
@@ -62,8 +62,8 @@ export interface CheckedPods {
 }
 
 /**
- * Compares the pod list with the one that the kubelet's own credential is given: a proxy or a narrowed role can hide
- * pods with HTTP 200 (S2). Pods come and go between two reads, so both are read again before they are said to disagree.
+ * Compares the pod list with the one that the kubelet's own credential gets: a proxy or a narrowed role can hide pods with
+ * HTTP 200 (S2). Pods come and go between two reads, so both lists are read again before a difference counts.
  */
 export async function checkedPods(
   client: KubeClient,
@@ -80,9 +80,9 @@ export async function checkedPods(
       throw new SafetyRefusal(
         'S2',
         'PodListsDisagree',
-        `${client.source} shows ${mine.items.length} pods of ${nodeName}, the kubelet's credential ${its.items.length}: ${difference.slice(0, 5).join(', ')} in one list only.`,
+        `${client.source} shows ${mine.items.length} pods of ${nodeName}, the kubelet's credential ${its.items.length}; in one list only: ${difference.slice(0, 5).join(', ')}.`,
         {
-          hint: "Both must show the same cluster in full. Use the kubelet's kubeconfig, or a credential that sees every pod.",
+          hint: "Both must show all pods of the same cluster. Use the kubelet's kubeconfig, or a credential that may list every pod.",
         },
       )
     }
@@ -91,7 +91,7 @@ export async function checkedPods(
   }
 }
 
-/** What is said of a second look: with which credential, and whether anybody between could have answered it. */
+/** Describes a second look: its credential, and whether somebody in between could have answered it. */
 export function checkBy({ source, insecure }: KubeClient): NonNullable<ApiSnapshot['podListCheck']> {
   return { source, ...(insecure && { insecure }) }
 }

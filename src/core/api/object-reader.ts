@@ -10,20 +10,20 @@ import { reduced } from './reduce-object.ts'
 
 /** Requests for single objects in flight at once (N68). */
 const CONCURRENCY = 10
-/** Of one kind: a node has some hundred pods, each with some volumes. */
+/** Objects of one kind: a node has some hundred pods, each with some volumes. */
 const MOST_NAMED = 50_000
 
 export interface ReaderOptions {
   readonly signal?: AbortSignal | undefined
-  /** What all that is read may take in memory. */
+  /** Limits the memory of everything that is read. */
   readonly kept?: Budget | undefined
-  /** For all of it: what is not here by then is unknown. */
+  /** For everything together: what is not read by then is unknown. */
   readonly deadlineMs?: number | undefined
 }
 
 const DEADLINE_MS = 300_000
 
-/** Reads objects and remembers what could not be read, so that nobody takes a gap for an absence (S3). */
+/** Reads objects, and remembers what could not be read, so that a gap is not taken for an absence (S3). */
 export class ObjectReader {
   readonly errors: ApiReadError[] = []
   readonly #client: KubeClient
@@ -40,7 +40,7 @@ export class ObjectReader {
     this.#late = AbortSignal.timeout(deadlineMs)
   }
 
-  /** One object, or undefined with an entry in `errors`: NotFound where it is shown to be absent, else unknown. */
+  /** One object; or undefined, with an entry in `errors`: NotFound if it is shown to be absent, else unknown. */
   async get<T extends ApiObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
     try {
       return reduced(await this.#inTime((settings) => getObject(this.#client, resource, key, settings)))
@@ -65,7 +65,7 @@ export class ObjectReader {
     return found.filter((object) => object !== undefined)
   }
 
-  /** All objects of a resource, or the failure: whether this identity may list is found out by asking. */
+  /** All objects of a resource, or the failure, for instance if this identity may not list them. */
   async list<T extends ApiObject>(resource: Resource<T>): Promise<T[] | ApiError> {
     try {
       const { items } = await this.#inTime((settings) => listObjects(this.#client, resource, settings))
@@ -88,14 +88,18 @@ export class ObjectReader {
   }
 
   #tooMany({ plural }: ResourcePath): ApiError {
-    return new ApiError('AnswerTooLarge', `${this.#client.server}: more than ${MOST_NAMED} ${plural} are named.`, {
-      status: 0,
-      reason: 'AnswerTooLarge',
-      hint: 'Is this the address of a Kubernetes API server? No node has so many volumes.',
-    })
+    return new ApiError(
+      'AnswerTooLarge',
+      `${this.#client.server}: the pods of this node name more than ${MOST_NAMED} ${plural}.`,
+      {
+        status: 0,
+        reason: 'AnswerTooLarge',
+        hint: 'Check that this is the address of a Kubernetes API server: no node has so many volumes.',
+      },
+    )
   }
 
-  /** Keeps a failure for `api.errors`; anything but an answer of the API (an interrupt, a bug) goes on upwards. */
+  /** Keeps a failure for `api.errors`; any other error (an interrupt, a bug) is thrown. */
   note(error: unknown, resource: ResourcePath, key?: ObjectKey): void {
     if (!(error instanceof ApiError)) throw error
     this.errors.push({

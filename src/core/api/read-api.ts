@@ -17,29 +17,29 @@ import { referencedObjects } from './referenced-objects.ts'
 export interface ReadApiOptions {
   readonly client: KubeClient
   readonly nodeName: string
-  /** With the kubelet's own credential, where that is readable and not the one in use: a second look (S2). */
+  /** Has the kubelet's own credential, if that is readable and not the one in use: for a second look (S2). */
   readonly kubeletClient?: KubeClient | undefined
-  /** In its place: a kubelet's credential that is there and is not used, and why. */
+  /** Instead: a kubelet's credential that exists and is not used, and why not. */
   readonly kubeletUnused?: { readonly source: string; readonly problem: string } | undefined
-  /** Where the pods are asked for before the disk has been read. */
+  /** Given if the pods are asked for before the disk has been read. */
   readonly disk?: DiskRead
   readonly signal?: AbortSignal | undefined
 }
 
-/** What is read while the API is asked: the list of pods must not be older where that matters (R804, N48). */
+/** The disk, which is read while the API is asked: if a pod is missing in the list, the list must be newer (R804, N48). */
 export interface DiskRead {
   /** UIDs that have a directory, a process or a container, as soon as they are known. */
   podUids(): Promise<readonly string[]>
-  /** Ends when all has been read that tells which pods are here. */
+  /** Ends when everything has been read that shows which pods are on this node. */
   read(): Promise<unknown>
 }
 
 /**
- * Everything the API has to say about one node, in three rounds of parallel requests: pods, Node and identity; then
- * claims, volumes, attachments, config maps and secrets; then what a list lacked. Only reads (reviews store nothing).
+ * Reads everything about one node from the API, in three rounds of parallel requests: pods, Node and identity; then claims,
+ * volumes, attachments, config maps and secrets; then what a list lacked. Only reads (reviews store nothing).
  *
- * Without the pods there is nothing to plan from, so their failure is thrown; so is a Node that does not exist (S1) and
- * a pod list that the kubelet's credential contradicts (S2). Any other failure becomes an entry of `errors`.
+ * Without the pods there is nothing to plan from, so their failure is thrown; so is a missing Node (S1), and a pod list that
+ * the kubelet's credential contradicts (S2). Any other failure becomes an entry of `errors`.
  */
 export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
   const { client, nodeName, signal } = options
@@ -54,7 +54,7 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
     reader.get(CSI_NODES, { name: nodeName }),
     nodeLease(client, options.kubeletClient, nodeName, signal),
   ] as const
-  // All of them end before anything is thrown: no request of ours is left behind.
+  // All of them end before anything is thrown, so that no request is left behind.
   await Promise.allSettled(first)
   const node = await noted(reader, first[2])
   const user = await first[3]
@@ -95,7 +95,7 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
   return elsewhere === undefined ? api : { ...api, elsewhere }
 }
 
-/** A Node that cannot be read is unknown; the refusal of one that does not exist goes on upwards. */
+/** A Node that cannot be read is unknown; the refusal because it does not exist is thrown. */
 async function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | undefined> {
   try {
     return await node
@@ -106,8 +106,8 @@ async function noted(reader: ObjectReader, node: Promise<Node>): Promise<Node | 
 }
 
 /**
- * The lists, or those of a second asking: a pod that is here and not in the list may be younger than the list.
- * Of a pod that is in it, an older list says nothing wrong: its volumes never change, and its end is final.
+ * The lists, read again if a pod on this node is not in them, since it may be younger than the list. For pods that are in it,
+ * an older list is fine: their volumes never change, and their end is final.
  */
 async function newEnough(
   options: ReadApiOptions,
@@ -140,7 +140,7 @@ async function secondLook(
   try {
     return await checkedPods(client, kubeletClient, nodeName, [pods, await kubeletPods], signal)
   } catch (error) {
-    // Also where its files are no longer what they were.
+    // Also if the kubelet's files have changed meanwhile.
     if (!(error instanceof VolctlError) || error instanceof SafetyRefusal) throw error
     return { list: pods, check: { ...checkBy(kubeletClient), problem: error.message } }
   }

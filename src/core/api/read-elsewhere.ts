@@ -1,8 +1,8 @@
 /**
- * What other nodes have of volumes that pods here want or have, and that only one node may have (S30, R742, R743).
+ * Use, on other nodes, of volumes that pods here want or have and that only one node may have (S30, R742, R743).
  *
- * Asked only where there is something to ask: a VolumeAttachment to another node, or a volume of a plugin whose attachments
- * stand in the status of Nodes alone. Of other nodes' pods only those are kept that use such a volume.
+ * Read only if needed: if there is a VolumeAttachment to another node, or a volume of a plugin whose attachments are only in
+ * the status of Nodes. Of other nodes' pods only those that use such a volume are kept.
  */
 
 import { allowsSeveralNodes } from '../desired/access-modes.ts'
@@ -23,14 +23,14 @@ import type { KubeClient } from './kube-client.ts'
 import { listNodePods } from './node-objects.ts'
 import { listObjects } from './received-objects.ts'
 
-/** Nodes whose pods are asked for: a volume has one, seldom two; hundreds at once is an outage, and no answer to it. */
+/** Nodes whose pods are read: a volume is on one, seldom two; hundreds at once would mean an outage. */
 const MOST_NODES = 5
 
-/** Volumes in question, by how the API tells who has them. */
+/** What to ask about the volumes in question. */
 interface Questions {
   /** Names of other nodes that have an attachment. */
   readonly nodes: readonly string[]
-  /** Unique names that may stand in another Node's status. */
+  /** Unique names that may be in another Node's status. */
   readonly names: readonly string[]
   /** "namespace/name" of their claims. */
   readonly claims: ReadonlySet<string>
@@ -38,7 +38,7 @@ interface Questions {
 
 /**
  * @param api what was read of this node
- * @returns undefined where there is nothing to ask; a failure is said in the answer, never thrown
+ * @returns undefined where there is nothing to ask; failures are part of the answer, and never thrown
  */
 export async function readElsewhere(
   client: KubeClient,
@@ -57,7 +57,7 @@ export async function readElsewhere(
       const users =
         index < MOST_NODES
           ? await podsWith(client, name, claims, { signal, kept })
-          : { problem: `only the pods of ${MOST_NODES} nodes were asked for` }
+          : { problem: `only the pods of ${MOST_NODES} nodes were read` }
       return { name, ...(own === undefined ? {} : { attached: own }), ...users }
     }),
   )
@@ -80,7 +80,7 @@ function questions(api: ApiSnapshot, nodeName: string): Questions {
       continue
     if (driver === undefined || handle === undefined) {
       names.add(uniqueName)
-      // A flexVolume that is not attached here goes by another name until it is.
+      // A flexVolume has another unique name until it is attached here.
       if (attachability === 'unknown') names.add(uniqueVolumeName(plugin, specName))
       note(persistentVolume)
       continue
@@ -89,7 +89,7 @@ function questions(api: ApiSnapshot, nodeName: string): Questions {
     if (others.length > 0) note(persistentVolume)
     for (const name of others) nodes.add(name)
   }
-  // What is still here of pods that are gone.
+  // Volumes of pods that are gone, which are still in this node's status.
   const own = new Set(volumesInStatus(api.node))
   for (const { uniqueName, persistentVolume } of statusVolumes(api)) {
     if (!own.has(uniqueName) || allowsSeveralNodes(persistentVolume)) continue
@@ -136,7 +136,7 @@ async function podsWith(
   }
 }
 
-/** Undefined: it uses none of these claims, or has ended. */
+/** Undefined: the pod uses none of these claims, or has ended. */
 function userOf(pod: Pod, claims: ReadonlySet<string>): PodElsewhere | undefined {
   const namespace = podNamespace(pod)
   const used = (pod.spec.volumes ?? [])
@@ -155,7 +155,7 @@ function userOf(pod: Pod, claims: ReadonlySet<string>): PodElsewhere | undefined
   }
 }
 
-/** An interrupt, or a bug, goes on upwards. */
+/** The message of an ApiError; any other error (an interrupt, a bug) is thrown. */
 function messageOf(error: unknown): string {
   if (error instanceof ApiError) return error.message
   throw error

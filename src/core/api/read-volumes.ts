@@ -1,8 +1,8 @@
 /**
- * Claims, volumes, attachments and drivers: lists where the identity may list, else object by object (N30, N68).
+ * Reads claims, volumes, attachments and drivers: as lists if the identity may list them, else one by one (N30, N68).
  *
- * They are read after the pods (N48). What a list lacks, or shows unfinished, is asked for by name once more: a claim
- * younger than the list must not look absent (S3, S4).
+ * They are read after the pods (N48). What a list lacks, or shows in an unfinished state, is read again by name: a claim that
+ * is younger than the list must not look absent (S3, S4).
  */
 
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
@@ -64,8 +64,8 @@ export async function readVolumes(reader: ObjectReader, query: VolumeQuery): Pro
 }
 
 /**
- * Those in question are read by name where a list is refused, and of these it is known whether they are there; an entry
- * without a name says that the view is partial (S3; S21: a second PV; S30: other nodes).
+ * If a list is refused, the objects in question are read by name, so that their absence is known. An error entry without a
+ * name shows that the view is incomplete (S3; S21: a second PV; S30: other nodes).
  */
 function noteFailures(
   reader: ObjectReader,
@@ -113,7 +113,7 @@ function driverNames(volumes: readonly PersistentVolume[], query: VolumeQuery): 
   return uniqueNames([...volumes.map((volume) => csiSourceOf(volume)?.driver), ...query.inlineDrivers, ...attached])
 }
 
-/** Attachments have a name by formula (R007), so that even a credential that may not list finds those of this node. */
+/** Names of attachments are computed (R007), so that even a credential that may not list them can read those of this node. */
 function attachmentNames(
   volumes: readonly PersistentVolume[],
   drivers: readonly CsiDriver[],

@@ -1,6 +1,6 @@
 /**
- * Objects as an API server sends them, if they are what was asked for: whoever decides by them relies on the types of their
- * fields. An answer in which one is of another type is no answer (S3, S34), like one that is no JSON.
+ * Checks the types of all fields of objects from an API server, since decisions rely on them. An answer with a field of another
+ * type counts as no answer (S3, S34), like one that is not JSON.
  */
 import { type Shape, ShapeError } from '../json/shape.ts'
 import { listPath, type ObjectKey, objectPath, type Resource } from '../model/resources.ts'
@@ -17,7 +17,7 @@ export async function getObject<T>(
   return received(resource.shape, await client.get(path, settings), { client, request: `GET ${path}` })
 }
 
-/** The whole list, or the failure of it: whoever lacks one object of it does not know what that was. */
+/** The complete list, or a failure: without one of its objects, the list would say nothing about absence. */
 export async function listObjects<T>(
   client: KubeClient,
   resource: Resource<T>,
@@ -35,11 +35,11 @@ export interface Received {
   readonly client: KubeClient
   /** What was asked, e.g. `GET /api/v1/pods`. */
   readonly request: string
-  /** Where in the answer it stands. */
+  /** The value's place in the answer. */
   readonly at?: string
 }
 
-/** The very value. @throws ApiError BadAnswer, with the place of what is wrong */
+/** The same value, if it has the shape. @throws ApiError BadAnswer, naming the field that has not */
 export function received<T>(shape: Shape<T>, value: unknown, { client, request, at = '' }: Received): T {
   try {
     return shape(value, at)
@@ -48,7 +48,7 @@ export function received<T>(shape: Shape<T>, value: unknown, { client, request, 
     throw new ApiError('BadAnswer', `${client.server}: in the answer to ${request}, ${error.message}.`, {
       status: 0,
       reason: 'BadAnswer',
-      hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',
+      hint: 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',
     })
   }
 }

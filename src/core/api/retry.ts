@@ -7,15 +7,15 @@ export interface RetryPolicy {
   readonly maxMs: number
 }
 
-/** client-go tries up to ten times; a person waits in front of volctl, so fewer. */
+/** client-go tries up to ten times; volctl fewer, since a person waits. */
 export const RETRY: RetryPolicy = { tries: 5, baseMs: 100, maxMs: 2_000 }
 
-/** The server's own wish is obeyed up to what it is known to ask for (N53). */
+/** Limit of Retry-After: API servers are not known to ask for more (N53). */
 const MAX_RETRY_AFTER_S = 32
 
 /**
- * May this failure be tried again? 429 was turned away before it was looked at, so always; anything else only when
- * asking twice does no harm. A deadline that passed is not retried: the time is spent.
+ * May the request be repeated after this failure? After a 429 always, since it was rejected unprocessed; else only if
+ * repeating does no harm. After a deadline never, since the time is spent.
  */
 export function isRetryable(error: unknown, idempotent: boolean): error is ApiError {
   if (!(error instanceof ApiError)) return false

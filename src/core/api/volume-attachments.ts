@@ -6,14 +6,14 @@ import type { KubeClient } from './kube-client.ts'
 import { getObject } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
 
-/** Which VolumeAttachment was decided upon: exactly that version of exactly that object. */
+/** Identifies the VolumeAttachment that was judged: the object, and its version. */
 export interface AttachmentVersion {
   readonly name: string
   readonly uid: string
   readonly resourceVersion: string
 }
 
-/** How a detach stands. `changed`: the object is another than the one that was judged; nothing was deleted. */
+/** The state of a detach. `changed`: the object has changed since it was judged, and nothing was deleted. */
 export type DetachOutcome =
   | { readonly state: 'gone' }
   | { readonly state: 'deleting'; readonly attachment: VolumeAttachment }
@@ -34,10 +34,10 @@ export async function getVolumeAttachment(
 }
 
 /**
- * Deletes an attachment if it is still the one that was judged: uid and resourceVersion go along as preconditions
- * (N60). The attacher's finalizer keeps it until the storage is really detached (N59), so `deleting` is not `gone`.
+ * Deletes an attachment if it is still the one that was judged: uid and resourceVersion are sent as preconditions (N60). The
+ * attacher's finalizer keeps the object until the storage is really detached (N59), so `deleting` is not `gone`.
  *
- * A lost answer is not repeated blindly: what is there now tells what happened.
+ * If the answer is lost, the request is not simply repeated: the object is read to see what happened.
  */
 export async function deleteVolumeAttachment(
   client: KubeClient,

@@ -1,4 +1,4 @@
-/** What is written into volumes, read with its values right before: it is handed on, and never kept or logged. */
+/** Reads content of volumes, with its values, right before it is written. It is passed on, and never stored or logged. */
 
 import { kept, text } from '../json/shape.ts'
 import { trustBundleShape } from '../model/object-shapes.ts'
@@ -8,14 +8,14 @@ import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { getObject, listObjects, received } from './received-objects.ts'
 
-/** For whom a token is, and how long (P53). */
+/** A request for a service account token (P53). */
 export interface TokenRequest {
   readonly namespace: string
   readonly serviceAccount: string
   /** Empty: the API server's own. */
   readonly audiences: readonly string[]
   readonly expirationSeconds?: number
-  /** The pod that it dies with. */
+  /** The pod that the token is bound to. */
   readonly pod: { readonly name: string; readonly uid: string }
 }
 
@@ -51,7 +51,7 @@ export async function requestToken(
   const account = objectPath({ plural: 'serviceaccounts', root: '/api/v1' }, { namespace, name: serviceAccount })
   const path = `${account}/token`
   const given = await unlessAbsent(
-    // Every answer is a token of its own, and nothing is stored: it may be asked again.
+    // Every answer is a new token, and nothing is stored, so the request may be repeated.
     client.review(path, {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
@@ -69,7 +69,7 @@ export async function requestToken(
   throw new ApiError('BadAnswer', `${client.server}: the answer to a token request has no token.`, {
     status: 0,
     reason: 'BadAnswer',
-    hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',
+    hint: 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',
   })
 }
 
@@ -95,7 +95,7 @@ const VERSIONS: readonly Resource<ClusterTrustBundle>[] = ['v1beta1', 'v1alpha1'
   shape: trustBundleShape,
 }))
 
-/** A server that does not know a version says so without naming an object: then the older one is asked. */
+/** If the server does not have the newer API version (a 404 without an object's name), the older one is asked. */
 async function ofEitherVersion<T>(ask: (resource: Resource<ClusterTrustBundle>) => Promise<T>): Promise<T> {
   const [newer, older] = VERSIONS as [Resource<ClusterTrustBundle>, Resource<ClusterTrustBundle>]
   try {

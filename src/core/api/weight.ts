@@ -2,7 +2,7 @@
 const CONTAINER = 80
 const TEXT = 40
 const OTHER = 16
-/** Shorter ones weigh little either way. */
+/** For shorter texts the difference is small. */
 const LONG_TEXT = 64
 
 /** About how many bytes of memory a value of JSON takes; two bytes of an answer can become a hundred. */
@@ -14,7 +14,7 @@ export function weightOf(value: unknown): number {
   return weight
 }
 
-/** V8 has one byte for each character of a text, or two for each. */
+/** V8 stores a text with one byte for each character, or with two. */
 function isWide(text: string): boolean {
   return /[\u0100-\uffff]/.test(text)
 }

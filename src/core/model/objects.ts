@@ -1,7 +1,52 @@
 /**
  * The Kubernetes API objects volctl reads, as the API server's JSON has them: only the fields that some decision uses.
- * Own types instead of client-node's, whose typed models turn times into Date and drop what they do not know.
+ *
+ * What says the same as client-node's models is theirs: sources of volumes above all. The objects around them are volctl's own:
+ * theirs have Date for times, no null where Go writes one, and many times the fields, each of which a snapshot would have to keep.
  */
+import type {
+  StorageV1TokenRequest,
+  V1AWSElasticBlockStoreVolumeSource,
+  V1AzureDiskVolumeSource,
+  V1AzureFilePersistentVolumeSource,
+  V1CinderPersistentVolumeSource,
+  V1ClusterTrustBundleProjection,
+  V1ConfigMapProjection,
+  V1ConfigMapVolumeSource,
+  V1CSIPersistentVolumeSource,
+  V1CSIVolumeSource,
+  V1DownwardAPIVolumeFile,
+  V1DownwardAPIVolumeSource,
+  V1EmptyDirVolumeSource,
+  V1FCVolumeSource,
+  V1FlexPersistentVolumeSource,
+  V1GCEPersistentDiskVolumeSource,
+  V1HostPathVolumeSource,
+  V1ISCSIPersistentVolumeSource,
+  V1KeyToPath,
+  V1LabelSelector,
+  V1LocalObjectReference,
+  V1LocalVolumeSource,
+  V1NFSVolumeSource,
+  V1NodeAddress,
+  V1NodeSelectorRequirement,
+  V1NodeSelectorTerm,
+  V1PersistentVolumeClaimVolumeSource,
+  V1PodCertificateProjection,
+  V1PortworxVolumeSource,
+  V1SELinuxOptions,
+  V1SecretReference,
+  V1SecretVolumeSource,
+  V1ServiceAccountTokenProjection,
+  V1VsphereVirtualDiskVolumeSource,
+} from '@kubernetes/client-node'
+
+/** A model of client-node as it is read: nobody changes it. */
+type Read<T> = T extends readonly (infer Each)[]
+  ? readonly Read<Each>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Read<T[Key]> }
+    : T
 
 export interface ObjectMeta {
   readonly name: string
@@ -28,159 +73,54 @@ export interface ApiObject {
   readonly metadata: ObjectMeta
 }
 
-export interface KeyToPath {
-  readonly key: string
-  readonly path: string
-  readonly mode?: number
-}
-
-export interface LocalObjectReference {
-  readonly name?: string
-}
-
-export interface SecretReference {
-  readonly name?: string
-  readonly namespace?: string
-}
-
-export interface CsiVolumeSource {
-  readonly driver: string
-  readonly readOnly?: boolean
-  readonly fsType?: string
-  readonly volumeAttributes?: Readonly<Record<string, string>>
-  readonly nodePublishSecretRef?: LocalObjectReference
-}
-
-export interface DownwardApiItem {
-  readonly path: string
-  readonly mode?: number
-  readonly fieldRef?: { readonly fieldPath: string; readonly apiVersion?: string }
-  readonly resourceFieldRef?: { readonly resource: string; readonly containerName?: string; readonly divisor?: string }
-}
-
-export interface ConfigMapProjection {
-  readonly name?: string
-  readonly items?: readonly KeyToPath[]
-  readonly optional?: boolean
-}
-
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>
-  readonly matchExpressions?: readonly NodeSelectorRequirement[]
-}
+export type KeyToPath = Read<V1KeyToPath>
+export type LocalObjectReference = Read<V1LocalObjectReference>
+export type SecretReference = Read<V1SecretReference>
+export type CsiVolumeSource = Read<V1CSIVolumeSource>
+export type DownwardApiItem = Read<V1DownwardAPIVolumeFile>
+export type ConfigMapProjection = Read<V1ConfigMapProjection>
+export type LabelSelector = Read<V1LabelSelector>
 
 export interface ProjectedSource {
   readonly secret?: ConfigMapProjection
   readonly configMap?: ConfigMapProjection
   readonly downwardAPI?: { readonly items?: readonly DownwardApiItem[] }
-  readonly serviceAccountToken?: {
-    readonly path: string
-    readonly audience?: string
-    readonly expirationSeconds?: number
-  }
-  readonly clusterTrustBundle?: {
-    readonly path: string
-    readonly optional?: boolean
-    readonly name?: string
-    readonly signerName?: string
-    readonly labelSelector?: LabelSelector
-  }
-  readonly podCertificate?: {
-    readonly credentialBundlePath?: string
-    readonly keyPath?: string
-    readonly certificateChainPath?: string
-  }
+  readonly serviceAccountToken?: Read<V1ServiceAccountTokenProjection>
+  readonly clusterTrustBundle?: Read<V1ClusterTrustBundleProjection>
+  readonly podCertificate?: Read<
+    Pick<V1PodCertificateProjection, 'credentialBundlePath' | 'keyPath' | 'certificateChainPath'>
+  >
 }
 
 /** In-tree sources that Kubernetes 1.36 translates to CSI (R150), and others it has no plugin for (P3), stay open. */
 export interface InTreeSources {
-  readonly awsElasticBlockStore?: {
-    readonly volumeID: string
-    readonly fsType?: string
-    readonly partition?: number
-    readonly readOnly?: boolean
-  }
-  readonly gcePersistentDisk?: {
-    readonly pdName: string
-    readonly fsType?: string
-    readonly partition?: number
-    readonly readOnly?: boolean
-  }
-  readonly azureDisk?: {
-    readonly diskName: string
-    readonly diskURI: string
-    readonly cachingMode?: string
-    readonly fsType?: string
-    readonly readOnly?: boolean
-    readonly kind?: string
-  }
-  readonly azureFile?: {
-    readonly secretName: string
-    readonly shareName: string
-    readonly readOnly?: boolean
-    readonly secretNamespace?: string
-  }
-  readonly cinder?: {
-    readonly volumeID: string
-    readonly fsType?: string
-    readonly readOnly?: boolean
-    readonly secretRef?: SecretReference
-  }
-  readonly vsphereVolume?: {
-    readonly volumePath: string
-    readonly fsType?: string
-    readonly storagePolicyName?: string
-    readonly storagePolicyID?: string
-  }
-  readonly portworxVolume?: { readonly volumeID: string; readonly fsType?: string; readonly readOnly?: boolean }
+  readonly awsElasticBlockStore?: Read<V1AWSElasticBlockStoreVolumeSource>
+  readonly gcePersistentDisk?: Read<V1GCEPersistentDiskVolumeSource>
+  readonly azureDisk?: Read<V1AzureDiskVolumeSource>
+  readonly azureFile?: Read<V1AzureFilePersistentVolumeSource>
+  readonly cinder?: Read<V1CinderPersistentVolumeSource>
+  readonly vsphereVolume?: Read<V1VsphereVirtualDiskVolumeSource>
+  readonly portworxVolume?: Read<V1PortworxVolumeSource>
 }
 
+/** Of secrets a PersistentVolume names the namespace as well. */
 export interface SharedSources extends InTreeSources {
-  readonly hostPath?: { readonly path: string; readonly type?: string }
-  readonly nfs?: { readonly server: string; readonly path: string; readonly readOnly?: boolean }
-  readonly iscsi?: {
-    readonly targetPortal: string
-    readonly portals?: readonly string[]
-    readonly iqn: string
-    readonly lun: number
-    readonly iscsiInterface?: string
-    readonly initiatorName?: string
-    readonly fsType?: string
-    readonly readOnly?: boolean
-    readonly chapAuthDiscovery?: boolean
-    readonly chapAuthSession?: boolean
-    readonly secretRef?: SecretReference
-  }
-  readonly fc?: {
-    readonly targetWWNs?: readonly string[]
-    readonly lun?: number
-    readonly wwids?: readonly string[]
-    readonly fsType?: string
-    readonly readOnly?: boolean
-  }
-  readonly flexVolume?: {
-    readonly driver: string
-    readonly fsType?: string
-    readonly readOnly?: boolean
-    readonly options?: Readonly<Record<string, string>>
-    readonly secretRef?: SecretReference
-  }
+  readonly hostPath?: Read<V1HostPathVolumeSource>
+  readonly nfs?: Read<V1NFSVolumeSource>
+  readonly iscsi?: Read<V1ISCSIPersistentVolumeSource>
+  readonly fc?: Read<V1FCVolumeSource>
+  readonly flexVolume?: Read<V1FlexPersistentVolumeSource>
 }
 
 export interface PodVolumeSource extends SharedSources {
   readonly name: string
-  readonly emptyDir?: { readonly medium?: string; readonly sizeLimit?: string }
+  readonly emptyDir?: Read<V1EmptyDirVolumeSource>
   readonly gitRepo?: { readonly repository?: string }
-  readonly configMap?: ConfigMapProjection & { readonly defaultMode?: number }
-  readonly secret?: {
-    readonly secretName?: string
-    readonly items?: readonly KeyToPath[]
-    readonly defaultMode?: number
-    readonly optional?: boolean
-  }
-  readonly downwardAPI?: { readonly items?: readonly DownwardApiItem[]; readonly defaultMode?: number }
+  readonly configMap?: Read<V1ConfigMapVolumeSource>
+  readonly secret?: Read<V1SecretVolumeSource>
+  readonly downwardAPI?: Read<V1DownwardAPIVolumeSource>
   readonly projected?: { readonly sources?: readonly ProjectedSource[] | null; readonly defaultMode?: number }
-  readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean }
+  readonly persistentVolumeClaim?: Read<V1PersistentVolumeClaimVolumeSource>
   readonly ephemeral?: { readonly volumeClaimTemplate?: unknown }
   readonly csi?: CsiVolumeSource
   readonly image?: { readonly reference?: string }
@@ -192,12 +132,7 @@ export interface Resources {
 }
 
 /** Empty texts count as absent. */
-export interface SelinuxOptions {
-  readonly user?: string
-  readonly role?: string
-  readonly type?: string
-  readonly level?: string
-}
+export type SelinuxOptions = Read<V1SELinuxOptions>
 
 export interface Container {
   readonly name: string
@@ -274,29 +209,9 @@ export interface PersistentVolumeClaim extends ApiObject {
   }
 }
 
-export interface CsiPersistentVolumeSource {
-  readonly driver: string
-  readonly volumeHandle: string
-  readonly readOnly?: boolean
-  readonly fsType?: string
-  readonly volumeAttributes?: Readonly<Record<string, string>>
-  readonly controllerPublishSecretRef?: SecretReference
-  readonly nodeStageSecretRef?: SecretReference
-  readonly nodePublishSecretRef?: SecretReference
-  readonly controllerExpandSecretRef?: SecretReference
-  readonly nodeExpandSecretRef?: SecretReference
-}
-
-export interface NodeSelectorRequirement {
-  readonly key: string
-  readonly operator: string
-  readonly values?: readonly string[]
-}
-
-export interface NodeSelectorTerm {
-  readonly matchExpressions?: readonly NodeSelectorRequirement[]
-  readonly matchFields?: readonly NodeSelectorRequirement[]
-}
+export type CsiPersistentVolumeSource = Read<V1CSIPersistentVolumeSource>
+export type NodeSelectorRequirement = Read<V1NodeSelectorRequirement>
+export type NodeSelectorTerm = Read<V1NodeSelectorTerm>
 
 export interface PersistentVolume extends ApiObject {
   readonly spec: SharedSources & {
@@ -307,7 +222,7 @@ export interface PersistentVolume extends ApiObject {
     readonly mountOptions?: readonly string[]
     readonly nodeAffinity?: { readonly required?: { readonly nodeSelectorTerms?: readonly NodeSelectorTerm[] | null } }
     readonly csi?: CsiPersistentVolumeSource
-    readonly local?: { readonly path: string; readonly fsType?: string }
+    readonly local?: Read<V1LocalVolumeSource>
   }
   readonly status?: { readonly phase?: string }
 }
@@ -336,7 +251,7 @@ export interface CsiDriver extends ApiObject {
     readonly volumeLifecycleModes?: readonly string[]
     readonly fsGroupPolicy?: string
     readonly requiresRepublish?: boolean
-    readonly tokenRequests?: readonly { readonly audience: string; readonly expirationSeconds?: number }[]
+    readonly tokenRequests?: readonly Read<StorageV1TokenRequest>[]
     readonly serviceAccountTokenInSecrets?: boolean
     readonly seLinuxMount?: boolean
   }
@@ -363,7 +278,7 @@ export interface Node extends ApiObject {
       readonly bootID?: string
       readonly kubeletVersion?: string
     }
-    readonly addresses?: readonly { readonly type: string; readonly address: string }[]
+    readonly addresses?: readonly Read<V1NodeAddress>[]
     readonly volumesInUse?: readonly string[] | null
     readonly volumesAttached?: readonly { readonly name: string; readonly devicePath?: string }[] | null
     readonly allocatable?: Readonly<Record<string, string>>

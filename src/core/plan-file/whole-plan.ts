@@ -15,9 +15,7 @@ const inputs = object<PlanInputs>({
     user: optional(text),
     resourceVersion: optional(text),
     insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
-    secondLookInsecure: optional(
-      about("The same of the second look, with the kubelet's own credential.", insecure),
-    ),
+    secondLookInsecure: optional(about("The same of the second look, with the kubelet's own credential.", insecure)),
   }),
   kubelet: object<PlanInputs['kubelet']>({
     state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),

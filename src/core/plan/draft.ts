@@ -192,6 +192,7 @@ export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Opera
     taken.set(base, count + 1)
     ids.set(draft, count === 0 ? base : `${base}-${count}`)
   }
+  const numbers = new Map(drafts.map((draft, index) => [draft, index + 1]))
   return drafts.map((draft) => {
     const {
       removes: _,
@@ -217,10 +218,22 @@ export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Opera
       paths,
       steps,
       after: [...new Set(after.flatMap((before) => ids.get(before) ?? []))],
-      ...defined({ blocked: blockOf(draft) }),
+      ...defined({ blocked: withNumber(blockOf(draft), draft, numbers) }),
       ...rest,
     }
   })
+}
+
+/** An operation that waits for a blocked one says which, by its number in the plan. */
+function withNumber(
+  blocked: Obstacle | undefined,
+  { after }: Draft,
+  numbers: ReadonlyMap<Draft, number>,
+): Obstacle | undefined {
+  if (blocked?.code !== 'PredecessorBlocked') return blocked
+  const predecessor = after.find((before) => before.blocked !== undefined)
+  const number = predecessor && numbers.get(predecessor)
+  return number === undefined ? blocked : { ...blocked, hint: `Resolve operation ${number} first.` }
 }
 
 function idOf({ kind, pod, volume, paths, attachment }: Draft): string {

@@ -122,7 +122,7 @@ describe('where the kubeconfig is looked for', () => {
 
 describe('a kubeconfig that cannot be used is one clear line', () => {
   it.each([
-    { name: 'no YAML', content: 'a: [secret-token\nb: }', code: 'KubeconfigDamaged', says: /damaged: no valid YAML/ },
+    { name: 'no YAML', content: 'a: [secret-token\nb: }', code: 'KubeconfigDamaged', says: /damaged: not valid YAML/ },
     { name: 'no mapping', content: '- secret-token', code: 'KubeconfigDamaged', says: /not a mapping/ },
     { name: 'empty', content: '', code: 'KubeconfigDamaged', says: /not a mapping/ },
     { name: 'another kind', content: 'kind: Pod', code: 'NotAKubeconfig', says: /is a Pod/ },
@@ -148,7 +148,7 @@ describe('a kubeconfig that cannot be used is one clear line', () => {
       name: 'an unknown cluster',
       content: { ...config('a'), clusters: [] },
       code: 'KubeconfigDamaged',
-      says: /names no cluster/,
+      says: /has no cluster/,
     },
     {
       name: 'an unknown user',

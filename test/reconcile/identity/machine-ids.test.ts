@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import {
   compareBootIds,
   compareIds,
+  type IdComparison,
   type MachineIds,
-  type Says,
 } from '../../../src/core/reconcile/identity/machine-ids.ts'
 
 const UUID = '4c4c4544-0051-3410-8051-b5c04f375931'
@@ -11,7 +11,7 @@ const ID = '5a3f1c0e9b7d4c6e8f2a1b3c4d5e6f70'
 const uuid = (systemUUID: string | undefined): MachineIds => ({ systemUUID })
 
 describe('S1: compareIds', () => {
-  it.each<{ name: string; one: MachineIds; other: MachineIds; says: Says }>([
+  it.each<{ name: string; one: MachineIds; other: MachineIds; says: IdComparison }>([
     { name: 'the same', one: uuid(UUID), other: uuid(UUID), says: 'agrees' },
     { name: 'in capitals', one: uuid(UUID), other: uuid(UUID.toUpperCase()), says: 'agrees' },
     { name: 'without dashes', one: uuid(UUID), other: uuid(UUID.replaceAll('-', '')), says: 'agrees' },
@@ -66,7 +66,7 @@ describe('S1: compareIds', () => {
     },
   )
 
-  it.each<{ one?: string; other?: string; says: Says }>([
+  it.each<{ one?: string; other?: string; says: IdComparison }>([
     { one: ID, other: ID, says: 'agrees' },
     { one: ID, other: ID.toUpperCase(), says: 'agrees' },
     { one: ID, other: ID.replace('5', '6'), says: 'contradicts' },

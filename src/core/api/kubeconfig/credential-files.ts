@@ -1,11 +1,11 @@
-/** The certificates, keys and tokens that a kubeconfig names, in it or in files beside it. */
+/** Certificates, keys and tokens of a kubeconfig, inline or in files that it names. */
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
 import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { Fields } from './normalize-kube-config.ts'
 
 /**
- * Such a file, as it is now: they rotate (N42, N44). Through the gate, since who may write a certificate authority says
- * whom volctl believes, and who may write a token or a certificate says as whom it asks (S33).
+ * Reads such a file as it is now, since they rotate (N42, N44). Only trusted files: whoever can write a certificate authority
+ * decides which server volctl trusts, and whoever can write a token decides as whom volctl acts (S33).
  *
  * @param source the kubeconfig, for messages
  * @throws VolctlError CredentialUnsafe, CredentialUnreadable
@@ -23,12 +23,12 @@ export function readCredentialFile(path: string, source: string): Buffer {
     const errno = errnoOf(error)
     const why = errno === undefined || errno === 'TOO_LARGE' ? `: ${whyUnusable(path, error)}` : ` (${errno})`
     throw new VolctlError('CredentialUnreadable', `${path}, which ${source} names, cannot be read${why}.`, {
-      hint: 'Run as root, or check the file.',
+      hint: 'Run volctl as root, or check the file.',
     })
   }
 }
 
-/** `NAME-data` as it stands there, else the file NAME; data wins as with kubectl. */
+/** The inline `NAME-data`, else the file NAME; inline data wins, as with kubectl. */
 export function dataOrFile(fields: Fields, name: string, source: string): Buffer | undefined {
   const { [`${name}-data`]: data, [name]: path } = fields
   if (typeof data === 'string' && data !== '') return Buffer.from(data, 'base64')

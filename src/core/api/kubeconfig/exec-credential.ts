@@ -1,9 +1,9 @@
 /**
- * Credentials that a program gives (client-go's exec plugins, N43).
+ * Credentials from a program (client-go's exec plugins, N43).
  *
- * The program runs as root, so that it comes from a kubeconfig that a person gave, passes the gate for programs (nobody
- * else could have put it there), gets a fixed environment with what the kubeconfig adds, and is killed with all that it
- * has started when its time is over. What it prints is a secret: it is read, bounded, and never shown.
+ * The program runs as root. So the kubeconfig must have been given explicitly, and nobody but root may have been able to write
+ * the program. It gets a fixed environment with what the kubeconfig adds, and is killed with everything that it has started
+ * when its time is over. Its output is a secret: bounded in size, and never shown.
  */
 import { userInfo } from 'node:os'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
@@ -14,13 +14,13 @@ import { type CommandResult, runCommand } from '../../trust/programs.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 export interface ExecPlugin {
-  /** Absolute, or a name that is looked for where programs are. */
+  /** An absolute path, or a name that is looked for in the fixed program directories. */
   readonly command: string
   readonly args: readonly string[]
   /** What the kubeconfig adds to the fixed environment. */
   readonly env: Readonly<Record<string, string>>
   readonly apiVersion: string
-  /** It wants to be told about the cluster. */
+  /** The plugin asks for information about the cluster. */
   readonly provideClusterInfo: boolean
   readonly installHint?: string
 }
@@ -45,13 +45,13 @@ const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 1000 }
 const BY_HAND =
   'Run it by hand, or use another credential. The plugin gets no environment variable of yours: put what it needs into env, beside its command.'
 
-/** @throws VolctlError CredentialPlugin for one that volctl cannot serve */
+/** @throws VolctlError CredentialPlugin for a plugin that volctl cannot run */
 export function execPluginOf(exec: unknown): ExecPlugin | undefined {
   if (typeof exec !== 'object' || exec === null) return undefined
   const { command, args, env, apiVersion, interactiveMode, provideClusterInfo, installHint } = exec as Fields
   if (typeof command !== 'string' || command === '') {
     throw new VolctlError('CredentialPlugin', 'The credential plugin of the kubeconfig has no command.', {
-      hint: 'Check exec.command of its user.',
+      hint: "Check the user's exec.command.",
     })
   }
   if (interactiveMode === 'Always') {
@@ -98,14 +98,14 @@ export async function runExecPlugin(plugin: ExecPlugin, run: PluginRun): Promise
   return credentialIn(plugin, result.stdout)
 }
 
-/** volctl never gives it a terminal. */
+/** The plugin's environment; volctl never gives it a terminal. */
 function environmentOf({ env, apiVersion, provideClusterInfo }: ExecPlugin, cluster: Fields): Record<string, string> {
   const spec = { interactive: false, ...(provideClusterInfo && { cluster }) }
   const info = { apiVersion, kind: 'ExecCredential', spec }
   return { HOME: home(), ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }
 }
 
-/** Of the user that the program runs as, whatever the caller's HOME says. */
+/** The home directory of the user that the program runs as, whatever the caller's HOME is. */
 function home(): string {
   try {
     return userInfo().homedir
@@ -140,7 +140,7 @@ function isPem(value: unknown): value is string {
   return typeof value === 'string' && value.includes('-----BEGIN ')
 }
 
-/** EACCES: also where a directory may not be searched. */
+/** What errors of starting it mean; EACCES also if a directory may not be searched. */
 const NOT_RUN = new Map([
   ['ENOENT', 'not found'],
   ['ENOTDIR', 'not found'],
@@ -159,7 +159,7 @@ function notStarted(plugin: ExecPlugin, error: unknown): VolctlError {
   return failed(plugin, NOT_RUN.get(errno ?? '') ?? errno ?? 'could not be started')
 }
 
-/** One line, and nothing of its standard output: that may be a token. */
+/** One line, without anything of its standard output, which may be a token. */
 function failed({ command, installHint }: ExecPlugin, why: string, hint = installHint ?? BY_HAND): VolctlError {
   return new VolctlError('CredentialPlugin', `The credential plugin ${command} gave no credential: ${why}.`, {
     hint: firstLine(hint),

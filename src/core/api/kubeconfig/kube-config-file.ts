@@ -20,14 +20,14 @@ export interface RawKubeConfig {
   'current-context'?: string
 }
 
-/** Why a file is no usable kubeconfig; `code` says which case. */
+/** The error for a file that is not a usable kubeconfig. */
 function unusable(code: ErrorCode, message: string, hint: string, cause?: unknown): VolctlError {
   return new VolctlError(code, message, { hint, ...(cause !== undefined && { cause }) })
 }
 
 /**
- * Reads one kubeconfig. What a file is, is decided by its content: OpenShift's /etc/kubernetes/kubelet.conf is the
- * kubelet's configuration (N23). The parser's message is not repeated, as it quotes the file, and that holds secrets.
+ * Reads one kubeconfig. The content decides whether it is one: OpenShift's /etc/kubernetes/kubelet.conf is the kubelet's
+ * configuration (N23). The parser's message is not repeated, since it quotes the file, which has secrets.
  */
 export function readKubeConfigFile(path: string): RawKubeConfig {
   const document = parse(path, readText(path))
@@ -55,7 +55,7 @@ export function readKubeConfigFile(path: string): RawKubeConfig {
   return config
 }
 
-/** Through the gate: a kubeconfig says whom volctl believes, and may name a program to run (S33). */
+/** Only a trusted file: a kubeconfig decides which server volctl trusts, and may name a program to run (S33). */
 function readText(path: string): string {
   try {
     return readTrustedText(path)
@@ -75,7 +75,7 @@ function readText(path: string): string {
     throw unusable(
       'KubeconfigUnreadable',
       `The kubeconfig ${path} cannot be read (${errnoOf(error)}).`,
-      'Run as root, or check it.',
+      'Run volctl as root, or check the file.',
     )
   }
 }
@@ -88,7 +88,7 @@ function parse(path: string, text: string): unknown {
     const where = typeof line === 'number' ? ` at line ${line + 1}` : ''
     throw unusable(
       'KubeconfigDamaged',
-      `The kubeconfig ${path} is damaged: no valid YAML${where}.`,
+      `The kubeconfig ${path} is damaged: not valid YAML${where}.`,
       'Restore the file.',
     )
   }
@@ -106,7 +106,7 @@ function entries(path: string, fields: Fields, key: string): Named[] {
   return list as Named[]
 }
 
-/** A kubeconfig of another process's file system means that one by its absolute paths too. */
+/** Absolute paths in a kubeconfig from another process's file system (/proc/N/root) are paths of that file system, too. */
 const FOREIGN_ROOT = /^\/proc\/\d+\/root(?=\/|$)/
 
 /** A copy of `fields` with file references resolved against the file's directory (N39). */

@@ -2,8 +2,8 @@
  * Which credential volctl uses (contract, Flags; N39, N40). The first usable place wins. super-admin.conf, which
  * bypasses authorisation, is never taken by itself.
  *
- * What a person gives (--kubeconfig, KUBECONFIG) is used or is an error. What is only found is passed over where somebody
- * else could have written it, or where it would start a program, and that is said (S33).
+ * A kubeconfig that is given (--kubeconfig, KUBECONFIG) is used, or is an error. One that is only found is skipped, and that is
+ * reported, if another user could have written it, or if it would start a program (S33).
  */
 
 import { userInfo } from 'node:os'
@@ -38,7 +38,7 @@ export const KUBELET_FILES = [
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** One place that was looked at, for --verbose. `problem` absent: it is the one. */
+/** A place that was looked at, for --verbose. Without `problem`, it is the one that is used. */
 export interface KubeConfigAttempt {
   readonly source: string
   readonly problem?: string
@@ -54,12 +54,12 @@ export interface DiscoverOptions {
   readonly env?: Environment
   /** Prefix of the well-known files; "/" unless the host's root lies elsewhere. */
   readonly hostRoot?: string
-  /** For a credential plugin to answer. */
+  /** Deadline of a credential plugin. */
   readonly pluginDeadlineMs?: number
   readonly onAttempt?: (attempt: KubeConfigAttempt) => void
 }
 
-/** Finds the credential to use, or says where it looked. */
+/** Finds the credential to use. @throws VolctlError that names the places that were tried */
 export function discoverKubeConfig(options: DiscoverOptions = {}): KubeCredentials {
   const env = options.env ?? environment()
   const named = options.kubeconfig ?? env.KUBECONFIG
@@ -72,16 +72,16 @@ export function discoverKubeConfig(options: DiscoverOptions = {}): KubeCredentia
   const search = new Search(options.onAttempt)
   const found = fromHome(env, options, search) ?? fromNode(options, search) ?? fromCluster(env, options, search)
   if (found === undefined) throw nothing(search, env)
-  // Another one is used than a person may think. Where there is none, the error says so.
+  // Another kubeconfig is used than the user may expect. If none is used, the error names them.
   for (const each of search.passedOver) addDoubt(doubtOf(each))
   return found
 }
 
 /** The kubelet's own credential, for the second look at the pod list (S2). */
 export interface KubeletConfig {
-  /** Absent: there is none that could be used. */
+  /** Absent: none can be used. */
   readonly credentials?: KubeCredentials
-  /** One that is there, and why it is not used. */
+  /** A credential that exists, and why it is not used. */
   readonly unused?: { readonly source: string; readonly problem: string }
 }
 
@@ -103,10 +103,10 @@ interface PassedOver {
   readonly error: VolctlError
 }
 
-/** What a search has looked at. */
+/** The places that a search has tried. */
 class Search {
   readonly attempts: KubeConfigAttempt[] = []
-  /** There, and not used: not for what is in it, but for whose word it is, or for what it would start. */
+  /** Files that exist, and are not used because of who could have written them, or of the program that they would start. */
   readonly passedOver: PassedOver[] = []
   readonly #onAttempt: DiscoverOptions['onAttempt']
 
@@ -154,12 +154,12 @@ function listOf(value: string): string[] {
   const paths = value.split(delimiter).filter((path) => path !== '')
   const existing = paths.map((path) => callerPath(path)).filter(isThere)
   if (existing.length > 0) return existing
-  throw new VolctlError('KubeconfigMissing', `KUBECONFIG names no file that exists: ${value}.`, {
+  throw new VolctlError('KubeconfigMissing', `None of the files in KUBECONFIG exists: ${value}.`, {
     hint: 'Correct or unset KUBECONFIG, or give --kubeconfig.',
   })
 }
 
-/** One that cannot be read is an error later. */
+/** A file that exists but cannot be read is an error later. */
 function isThere(path: string): boolean {
   return trustedTextIfAny(path).state !== 'absent'
 }
@@ -167,7 +167,7 @@ function isThere(path: string): boolean {
 interface Kind extends Pick<DiscoverOptions, 'context' | 'pluginDeadlineMs'> {
   readonly kind: CredentialKind
   readonly given: boolean
-  /** For a second look: it is this kubelet's, with all the files that it names, or none. */
+  /** For a second look: the kubelet's kubeconfig with all files that it names, or none. */
   readonly secondLook?: boolean
 }
 
@@ -176,7 +176,7 @@ function fromFiles(paths: readonly string[], { kind, given, context, pluginDeadl
   return credentialsFrom({ read, source: paths.join(delimiter), kind, given, context, pluginDeadlineMs })
 }
 
-/** A person's own file is meant: where it is damaged, that is said instead of taking another credential. */
+/** The user's own kubeconfig. If it is damaged, that is an error, and no other credential is taken instead. */
 function fromHome(env: Environment, options: DiscoverOptions, search: Search): KubeCredentials | undefined {
   const home = env.HOME || ownHome()
   if (home === undefined) return undefined
@@ -193,14 +193,14 @@ function fromHome(env: Environment, options: DiscoverOptions, search: Search): K
   }
 }
 
-/** His directory stays his: what is in it may be right, and is to be looked at first. */
+/** The hint for a file in another user's home directory: ownership there must not be changed. */
 function ofAnother({ code, message, cause }: VolctlError): VolctlError {
   const hint =
     'If the file is right, copy it to a directory where only root may write, and give the copy with --kubeconfig.'
   return new VolctlError(code, message, { cause, hint })
 }
 
-/** Of whoever this process runs as; not everybody has one. */
+/** The home directory of the user that this process runs as; undefined: there is none. */
 function ownHome(): string | undefined {
   try {
     return userInfo().homedir
@@ -232,7 +232,7 @@ function firstUsable(paths: readonly string[], kind: Kind, search: Search): Kube
       search.note(path)
       return found
     } catch (error) {
-      // An unknown --context is the person's mistake, not this file's.
+      // An unknown --context is the user's mistake, not the file's.
       if (!(error instanceof VolctlError) || error.code === 'UnknownContext') throw error
       search.failed(path, error)
       if (kind.secondLook === true && search.passedOver.length > 0) return undefined

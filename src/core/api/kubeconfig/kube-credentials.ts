@@ -13,7 +13,7 @@ export interface CredentialOptions {
   readonly source: string
   readonly kind: CredentialKind
   readonly context: string | undefined
-  /** By --kubeconfig or KUBECONFIG; else it was only found. */
+  /** Given by --kubeconfig or KUBECONFIG; else only found in one of the usual places. */
   readonly given: boolean
   readonly pluginDeadlineMs?: number | undefined
 }
@@ -21,7 +21,7 @@ export interface CredentialOptions {
 /** A credential plugin that does not answer must not hang volctl. */
 const PLUGIN_DEADLINE_MS = 60_000
 
-/** @throws VolctlError for a kubeconfig that cannot be used, CredentialStartsProgram for one that was only found (S33) */
+/** @throws VolctlError for a kubeconfig that cannot be used, CredentialStartsProgram for one with a program that was only found (S33) */
 export function credentialsFrom(options: CredentialOptions): KubeCredentials {
   const { source, kind } = options
   const select = (): SelectedConfig => {
@@ -38,7 +38,7 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
     ...(insecure && { insecure }),
     load: async (signal) => {
       const selected = select()
-      // What the plan said of the server, and a person said yes to, holds to the end.
+      // The server that the plan showed, and that was confirmed, must stay the same.
       if (selected.server !== server || selected.insecure !== insecure) throw changed(source)
       return await connectionOptions(selected, options, signal)
     },
@@ -46,13 +46,13 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
   }
 }
 
-/** Whoever could put a kubeconfig where volctl looks for one would have root run his program. */
+/** Else whoever can put a kubeconfig where volctl looks for one could have root run a program. */
 function refuseProgram({ plugin }: SelectedConfig, source: string): void {
   if (plugin === undefined) return
   throw new VolctlError(
     'CredentialStartsProgram',
-    `${source} starts a program (${plugin.command}), and was only found`,
-    { hint: `If that program may run as root, give the file: volctl plan --kubeconfig ${source}` },
+    `${source} is not used: it would start a program (${plugin.command}), and was not given explicitly`,
+    { hint: `If that program may be run as root, give the file: volctl plan --kubeconfig ${source}` },
   )
 }
 
@@ -71,7 +71,7 @@ interface Login {
   readonly token?: string
 }
 
-/** What the kubeconfig and the files that it names say, without asking anybody. */
+/** The login data in the kubeconfig and the files that it names; no program is run. */
 function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
   const ca = dataOrFile(cluster, 'certificate-authority', source)
   const cert = dataOrFile(user, 'client-certificate', source)
@@ -85,12 +85,12 @@ function fromFiles({ cluster, user }: SelectedConfig, source: string): Login {
   }
 }
 
-/** A token file is before a token, as with client-go (N44). */
+/** A token file wins over an inline token, as with client-go (N44). */
 function tokenIn(user: Fields, source: string): string | undefined {
   const provider = providerOf(user)
   const ofProvider = provider?.name === 'oidc' ? undefined : provider?.config.tokenFile
   const file = [user.tokenFile, ofProvider].find((path) => typeof path === 'string' && path !== '')
-  // It ends in a newline as often as not; a header must not.
+  // The file often ends in a newline, which must not be in a header.
   if (typeof file === 'string') return readCredentialFile(file, source).toString('utf8').trim()
   const { token } = user
   return token === undefined || token === null || token === '' ? undefined : String(token).trim()

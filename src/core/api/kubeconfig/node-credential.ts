@@ -6,10 +6,10 @@ import { readKubeConfigFile } from './kube-config-file.ts'
 import { type Fields, selectContext } from './normalize-kube-config.ts'
 
 /**
- * The node as which a kubelet's kubeconfig logs in (N29): by its client certificate, else by what the kubeconfig calls the
- * user. Nobody is asked and no program is started.
+ * The node name with which a kubelet's kubeconfig logs in (N29): from its client certificate, else from its user name. No
+ * server is asked and no program is started.
  *
- * @returns undefined where it does not tell, or may not be read
+ * @returns undefined where neither shows it, or the file may not be read
  */
 export function nodeNameInKubeconfig(path: string): string | undefined {
   try {
@@ -27,7 +27,7 @@ function nodeOf(user: string | undefined): string | undefined {
   return user?.startsWith(NODE_USER) ? user.slice(NODE_USER.length) || undefined : undefined
 }
 
-/** A file of a kubelet has the key beside the certificate. */
+/** The certificate's common name; a kubelet's file has the key, too. */
 function commonName(pem: Buffer | undefined): string | undefined {
   const text = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(pem?.toString('latin1') ?? '')?.[0]
   if (text === undefined) return undefined

@@ -11,13 +11,13 @@ export interface SelectedConfig {
   readonly server: string
   readonly cluster: Fields
   readonly user: Fields
-  /** The program that gives the credential (N43). */
+  /** The credential plugin (N43). */
   readonly plugin?: ExecPlugin
-  /** Why anybody between could answer in the server's place (S34); absent: nobody can. */
+  /** Why somebody in between could answer in place of the server (S34); absent: nobody could. */
   readonly insecure?: Insecure
 }
 
-/** Picks a context: which cluster, as which user. What they name (files, programs) is not looked at yet. */
+/** Selects a context: cluster and user. Files and programs that they name are not touched yet. */
 export function selectContext(config: RawKubeConfig, source: string, wanted: string | undefined): SelectedConfig {
   const names = config.contexts.map((context) => context.name)
   const known = names.length === 0 ? 'The file has no contexts.' : `Its contexts: ${names.join(', ')}.`
@@ -40,7 +40,7 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   if (!cluster || typeof server !== 'string' || !isHttp(server)) {
     throw new VolctlError(
       'KubeconfigDamaged',
-      `Context "${contextName}" of ${source} names no cluster with a server.`,
+      `Context "${contextName}" of ${source} has no cluster with a server address.`,
       {
         hint: 'Check the cluster that the context names.',
       },
@@ -79,14 +79,14 @@ function insecurity(server: string, cluster: Fields): Insecure | undefined {
   return cluster['insecure-skip-tls-verify'] === true ? 'TlsNotVerified' : undefined
 }
 
-/** The name of the `auth-provider`, if any; one with a token file is that file, whatever it is called. */
+/** The `auth-provider`, if any. */
 export function providerOf(user: Fields): { readonly name: string; readonly config: Fields } | undefined {
   const provider = user['auth-provider'] as Fields | null | undefined
   if (typeof provider !== 'object' || provider === null) return undefined
   return { name: String(provider.name), config: (provider.config ?? {}) as Fields }
 }
 
-/** gcp and azure run a command through a shell; kubectl dropped them in 1.26, and never knew others but oidc. */
+/** Of the auth-providers volctl only supports oidc, and token files: gcp and azure run a command through a shell, and kubectl dropped them in 1.26. */
 function refuseForeignProviders(user: Fields, contextName: string, source: string): void {
   const provider = providerOf(user)
   if (provider === undefined || provider.name === 'oidc') return
@@ -100,7 +100,7 @@ function refuseForeignProviders(user: Fields, contextName: string, source: strin
   )
 }
 
-/** A lost group would change what the identity may see. */
+/** Headers for impersonation, all groups included: without one of them the identity would have other rights. */
 export function impersonation(user: Fields): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
   if (typeof user.as === 'string' && user.as !== '') headers['Impersonate-User'] = user.as

@@ -1,6 +1,6 @@
 /**
- * The legacy `auth-provider: oidc` of a kubeconfig: an id token, and what renews it (OpenID Connect Discovery 1.0;
- * RFC 6749, section 6). Nothing is written back: kubectl does that.
+ * The legacy `auth-provider: oidc` of a kubeconfig: an id token, and how to renew it (OpenID Connect Discovery 1.0; RFC 6749,
+ * section 6). Nothing is written back to the kubeconfig; kubectl does that.
  */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { parseJson } from '../../trust/parse-json.ts'
@@ -11,7 +11,7 @@ import type { Fields } from './normalize-kube-config.ts'
 const DEADLINE_MS = 30_000
 /** Such answers are a few KiB. */
 const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 10_000 }
-/** One that ends while it is on its way is of no use. */
+/** A token that expires this soon is renewed. */
 const MARGIN_S = 10
 
 /** @throws VolctlError TokenExpired, or the signal's reason */
@@ -25,13 +25,17 @@ export async function openIdToken(config: Fields, source: string, signal?: Abort
     signal?.throwIfAborted()
     if (error instanceof VolctlError) throw error
     const why = deadline.aborted ? `no answer within ${DEADLINE_MS / 1000} s` : errorMessage(error)
-    throw new VolctlError('TokenExpired', `The OpenID token in ${source} has expired, and was not renewed: ${why}.`, {
-      hint: 'Log in again, as with kubectl get nodes, or use another credential.',
-    })
+    throw new VolctlError(
+      'TokenExpired',
+      `The OpenID token in ${source} has expired and could not be renewed: ${why}.`,
+      {
+        hint: 'Log in again (kubectl get nodes does so), or use another credential.',
+      },
+    )
   }
 }
 
-/** Seconds since the epoch; 0 where it does not say. */
+/** Seconds since the epoch; 0 if the token does not have it. */
 function expiryOf(token: string): number {
   try {
     const claims = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url'), LIMITS) as { exp?: unknown } | null
@@ -66,7 +70,7 @@ function setting(config: Fields, name: string): string {
   throw new Error(`the token has no ${name}`)
 }
 
-/** A parser's own words quote what it was given. */
+/** The parser's message is not repeated, since it quotes the answer. */
 function objectIn(body: Buffer, from: string): Fields {
   try {
     return (parseJson(body, LIMITS) ?? {}) as Fields
@@ -75,7 +79,7 @@ function objectIn(body: Buffer, from: string): Fields {
   }
 }
 
-/** What it says of a failure may quote what was sent: the status alone is told. */
+/** The body of a failed answer may quote the request, so only the status is reported. */
 async function ask(address: string, ca: Buffer | undefined, request: Omit<HttpRequest, 'url'>): Promise<Fields> {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== 'https:') throw new Error("volctl asks the token's issuer over https only")

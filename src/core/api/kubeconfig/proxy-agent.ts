@@ -4,8 +4,8 @@ import { endProxied } from '../transport/ending-agent.ts'
 import type { Fields } from './normalize-kube-config.ts'
 
 /**
- * The way through the `proxy-url` of a kubeconfig (HTTP, HTTPS, SOCKS): client-node has the libraries for it. It gets
- * what is in the files, never their names, and no login: it opens no file and starts no program.
+ * Connections through the `proxy-url` of a kubeconfig (HTTP, HTTPS, SOCKS), by client-node's libraries. client-node gets the
+ * content of files, never their names, and no login, so that it opens no file and starts no program.
  */
 export async function proxyAgent(cluster: Fields, connection: ConnectionOptions): Promise<Agent> {
   // The package's index would load every API of Kubernetes; scripts/esbuild-client-node.ts trims this further.
@@ -36,7 +36,7 @@ export async function proxyAgent(cluster: Fields, connection: ConnectionOptions)
   const options: { agent?: Agent } = {}
   await kubeConfig.applyToHTTPSOptions(options)
   if (options.agent === undefined) throw new Error('no agent')
-  // Said, since NODE_TLS_REJECT_UNAUTHORIZED would else decide.
+  // Set explicitly, or NODE_TLS_REJECT_UNAUTHORIZED would decide.
   options.agent.options.rejectUnauthorized = rejectUnauthorized ?? true
   return endProxied(options.agent)
 }

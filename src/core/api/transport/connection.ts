@@ -2,10 +2,10 @@
 import type { Agent as HttpAgent } from 'node:https'
 import type { Insecure } from '../../model/snapshot.ts'
 
-/** Where a credential came from; the word stands in `api.credential` unless it is a node's identity. */
+/** Where a credential came from, as in `api.credential`, unless it is a node's identity. */
 export type CredentialKind = 'kubeconfig' | 'admin' | 'kubelet' | 'in-cluster'
 
-/** What node:https needs to connect and to prove who asks. */
+/** What node:https needs to connect and to authenticate. */
 export interface ConnectionOptions {
   readonly ca?: Buffer
   readonly cert?: Buffer | string
@@ -14,9 +14,9 @@ export interface ConnectionOptions {
   readonly rejectUnauthorized?: boolean
   readonly auth?: string
   readonly headers: Readonly<Record<string, string | string[]>>
-  /** Only where the kubeconfig names a proxy: it knows how to pass through. */
+  /** Only if the kubeconfig names a proxy: connects through it. */
   readonly agent?: HttpAgent
-  /** False: the kubeconfig asks for plain answers. */
+  /** False: the kubeconfig disables compression. */
   readonly compression: boolean
 }
 
@@ -27,10 +27,10 @@ export interface KubeCredentials {
   readonly kind: CredentialKind
   readonly context: string
   readonly server: string
-  /** Why anybody between could answer in the server's place (S34); absent: nobody can. */
+  /** Why somebody in between could answer in place of the server (S34); absent: nobody could. */
   readonly insecure?: Insecure
-  /** Reads files and runs plugins anew: certificates rotate, tokens expire (N42, N43, N44). */
+  /** Reads files and runs plugins again, since certificates rotate and tokens expire (N42, N43, N44). */
   load(signal?: AbortSignal): Promise<ConnectionOptions>
-  /** Looks whether the files that it names can be read. @throws VolctlError CredentialUnsafe, CredentialUnreadable */
+  /** Checks that the files that it names can be read. @throws VolctlError CredentialUnsafe, CredentialUnreadable */
   checkFiles(): void
 }

@@ -1,13 +1,14 @@
 /**
- * Agents whose connections end with the request that they are made for. Node's request owns its socket only once that is
- * there: on the way through a proxy it is not, and a request that is given up would leave it to a proxy that never answers.
+ * Agents whose connections end with the request that they were made for. A request of Node.js only owns its socket once it is
+ * connected. While it is being connected through a proxy, a request that is given up would leave the connection open to a
+ * proxy that never answers.
  */
 import { Agent as PlainAgent } from 'node:http'
 import { Agent, type RequestOptions } from 'node:https'
 
 const ENDING = Symbol('ending')
 
-/** For the options of a request: the connection that is made for it ends with this. @param signal of its failure alone */
+/** For the options of a request: its connection is closed when the signal is aborted. @param signal aborted only if the request fails */
 export function endingWith(signal: AbortSignal): RequestOptions {
   return { [ENDING]: signal } as RequestOptions
 }
@@ -19,7 +20,7 @@ function endingOf(options: object): AbortSignal | undefined {
 type Make = Agent['createConnection']
 type MakeArguments = Parameters<Make>
 
-/** Node's own way, with or without a proxy of the environment; the socket to the proxy is what it returns. */
+/** Connects as Node.js does, with or without a proxy from the environment; with one, the socket to the proxy is returned. */
 function madeEnding(make: (...args: MakeArguments) => ReturnType<Make>, ...[options, callback]: MakeArguments) {
   const socket = make(options, callback)
   endingOf(options)?.addEventListener('abort', () => socket?.destroy(), { once: true })
@@ -39,8 +40,8 @@ export class EndingPlainAgent extends PlainAgent {
 }
 
 /**
- * The same for one of hpagent's, which asks its proxy by a request of its own, with these options. SOCKS has no such way:
- * its library gives a connection up after 30 s.
+ * The same for hpagent's agents, which send the proxy a request of their own with these options. For SOCKS that is not
+ * possible, but its library gives up a connection after 30 s.
  */
 export function endProxied(agent: Agent): Agent {
   const proxied = agent as Agent & { proxyRequestOptions?: object }

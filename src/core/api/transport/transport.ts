@@ -1,11 +1,11 @@
 /**
- * HTTP to one server, with one credential. Whatever the server does, a request has an end (S34):
+ * HTTP to one server, with one credential. Whatever the server does, a request is bounded (S34):
  *
- * - in time: its signal ends it anywhere between the connection and the last byte, and then nothing of it goes on. So end
- *   also informational answers (1xx) without end, which Node reads and drops, and answers that come byte by byte;
- * - in bytes: of the body as it arrives and as it is unpacked, here; of the head, and of trailers, by Node's parser (16 KiB
- *   each, `--max-http-header-size`, which nobody can set: the launcher keeps no NODE_OPTIONS), as of chunk extensions;
- * - in steps: no redirect is followed, and a change of protocol (101) ends the connection, since nobody here listens for it.
+ * - in time: its signal ends it at any point between the connection and the last byte. That also ends endless informational
+ *   answers (1xx), which Node.js reads and drops, and answers that come byte by byte;
+ * - in size: the body here, as received and as decompressed; the head, trailers and chunk extensions by Node's parser (16 KiB
+ *   each, `--max-http-header-size`, which a caller cannot set: the launcher drops NODE_OPTIONS);
+ * - in steps: no redirect is followed, and a change of protocol (101) ends the connection, since nothing here handles it.
  */
 import { type ClientRequest, type IncomingMessage, type Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { type Agent, type RequestOptions, request } from 'node:https'
@@ -32,21 +32,21 @@ export interface HttpRequest {
 
 /** One connection pool to one server with one credential. */
 export interface Transport {
-  /** @throws TooLarge, the signal's reason, or what the connection has wrong */
+  /** @throws TooLarge, the signal's reason, or the connection's error */
   send(request: HttpRequest): Promise<Answer>
   close(): void
 }
 
 export interface AnswerLimits {
-  /** Of one answer, raw and unpacked. */
+  /** Of one answer, as received and as decompressed. */
   readonly maxBytes: number
   /** Of all answers that are being received. */
   readonly budget?: Budget
 }
 
-/** Enough to hide round trips; each connection costs a TLS handshake. */
+/** Enough to hide latency; each connection costs a TLS handshake. */
 const MAX_SOCKETS = 4
-/** What a server says of a failure. */
+/** Limit for the body of a failed answer. */
 const MAX_FAILURE_BYTES = 1024 * 1024
 
 export function createTransport(
@@ -87,15 +87,15 @@ export function createTransport(
 
 function headOf(outgoing: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // The listeners stay: what happens to the request later happens to the answer as well, which is being read.
+    // The listeners are not removed: later errors of the request also end the answer that is being read.
     outgoing.on('response', resolve).on('error', reject)
-    // A change of protocol ends it without a word, and so does the signal before there is a socket.
+    // A change of protocol closes it without an error, and so does the signal before there is a socket.
     outgoing.on('close', () => reject(new Error('the connection was closed without an answer')))
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 }
 
-/** The status says it too: more words than that are left unread. */
+/** The body of a failed answer. If it is too long it is dropped: the status says enough. */
 async function failureIn(
   response: IncomingMessage,
   bounds: Omit<Parameters<typeof collect>[1], 'maxBytes'>,
@@ -109,12 +109,12 @@ async function failureIn(
 }
 
 function keepAliveAgent(secure: boolean, loopback: boolean, connection: ConnectionOptions): Agent | PlainAgent {
-  // As kubectl: HTTPS_PROXY and NO_PROXY count, never for this very host.
+  // As with kubectl, HTTPS_PROXY and NO_PROXY count, but never for this host itself.
   const proxy = loopback ? {} : { proxyEnv: proxyEnvironment() }
   const pool = { keepAlive: true, maxSockets: MAX_SOCKETS, ...proxy }
   if (!secure) return new EndingPlainAgent(pool)
   const { ca, cert, key, servername, rejectUnauthorized = true } = connection
-  // One for all connections: else each parses the certificates again, at milliseconds apiece.
+  // One for all connections; else each would parse the certificates again, which takes milliseconds each.
   const secureContext = createSecureContext({
     ca: ca ?? [...rootCertificates, ...getCACertificates('system')],
     ...(cert !== undefined && { cert }),
@@ -124,7 +124,7 @@ function keepAliveAgent(secure: boolean, loopback: boolean, connection: Connecti
     ...pool,
     secureContext,
     ...(servername !== undefined && { servername }),
-    // Said, since NODE_TLS_REJECT_UNAUTHORIZED would else decide.
+    // Set explicitly, or NODE_TLS_REJECT_UNAUTHORIZED would decide.
     rejectUnauthorized,
   })
 }

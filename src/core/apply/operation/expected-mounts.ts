@@ -2,12 +2,12 @@
 
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import type { Operation } from '../../plan/plan.ts'
+import type { Operation, StepOp } from '../../plan/plan.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const HINT = 'Plan again, and look at what has changed.'
 /** After these steps the target must not be a mount point any more, and nothing may be mounted below it. */
-const UNDOING = new Set([
+const UNDOING: ReadonlySet<StepOp> = new Set([
   'umount',
   'rmdir',
   'unlink',

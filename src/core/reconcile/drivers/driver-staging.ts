@@ -22,7 +22,7 @@ export interface DriverStaging {
   readonly strangers: readonly TreeEntry[]
 }
 
-interface Found {
+interface StagingFacts {
   /** Relative: the staging path of the driver's calls. */
   readonly path: string
   readonly identity: { readonly driver: string; readonly handle: string } | undefined
@@ -36,7 +36,7 @@ interface Found {
 /** File in which ceph-csi keeps what it needs to unmap an RBD image. */
 const STASHED = new Set(['image-meta.json'])
 
-export function driverStaging(context: PlanContext, found: Found): DriverStaging {
+export function driverStaging(context: PlanContext, found: StagingFacts): DriverStaging {
   const { inputs } = context
   const { path, files, predecessors } = found
   const handle = handleToUnstage(context, found)
@@ -63,7 +63,7 @@ export function driverStaging(context: PlanContext, found: Found): DriverStaging
 }
 
 /** Undefined if the driver will not be called to unstage: then nothing counts as made by the driver. */
-function handleToUnstage(context: PlanContext, { identity, call }: Found): string | undefined {
+function handleToUnstage(context: PlanContext, { identity, call }: StagingFacts): string | undefined {
   if (identity === undefined || call === undefined || call.kind === 'gone' || call.kind === 'absentSinceBoot') return
   return stages(registeredDriver(context.inputs, identity.driver)) ? identity.handle : undefined
 }

@@ -7,20 +7,20 @@ export interface MachineIds {
   readonly systemUUID?: string | undefined
 }
 
-export type Says = 'agrees' | 'contradicts' | 'nothing'
+export type IdComparison = 'agrees' | 'contradicts' | 'nothing'
 
 /**
  * What a pair of ids proves. Firmware and kubelet differ in case and dashes; and SMBIOS before 2.6 stored the first three
  * groups of its UUID in the other byte order, so that a machine may report either.
  */
-export function compareIds(field: keyof MachineIds, one: MachineIds, other: MachineIds): Says {
+export function compareIds(field: keyof MachineIds, one: MachineIds, other: MachineIds): IdComparison {
   const [a, b] = [plain(one[field]), plain(other[field])]
   if (provesNothing(a) || provesNothing(b)) return 'nothing'
   return a === b || (field === 'systemUUID' && swapped(a) === b) ? 'agrees' : 'contradicts'
 }
 
 /** Boot ids come from the kernel: no placeholders are to be expected. */
-export function compareBootIds(one: string | undefined, other: string | undefined): Says {
+export function compareBootIds(one: string | undefined, other: string | undefined): IdComparison {
   const [a, b] = [plain(one), plain(other)]
   if (a === '' || b === '') return 'nothing'
   return a === b ? 'agrees' : 'contradicts'

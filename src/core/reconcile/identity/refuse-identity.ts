@@ -8,7 +8,7 @@ import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
 import { otherName } from '../../node/other-name.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { IdentityContradiction, PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
-import { compareBootIds, compareIds, ID_WORDS, isSameText, type Says } from './machine-ids.ts'
+import { compareBootIds, compareIds, ID_WORDS, type IdComparison, isSameText } from './machine-ids.ts'
 
 /**
  * One pair of ids has to agree, and none may contradict unless accepted. The boot id counts only while a kubelet is alive, which
@@ -37,7 +37,7 @@ type Ids = Readonly<Partial<Record<IdentityContradiction['field'], string>>>
 function pairsOf(snapshot: NodeSnapshot): {
   readonly node: Ids | undefined
   readonly host: Ids
-  readonly pairs: readonly (readonly [IdentityContradiction['field'], Says])[]
+  readonly pairs: readonly (readonly [IdentityContradiction['field'], IdComparison])[]
 } {
   const node = snapshot.api?.node?.status?.nodeInfo
   const host: Ids = snapshot

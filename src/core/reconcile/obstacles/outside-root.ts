@@ -11,7 +11,7 @@ import { escapeQualifiedName, sha256Hex } from '../../names/volume-names.ts'
 import { type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 
-interface Found {
+interface MountOutside {
   readonly mount: MountInfo
   readonly path: string
   readonly shape: VolumeShape
@@ -19,8 +19,8 @@ interface Found {
 
 /** By the hash of the handle, and by every name. Few mounts outside the root directory have such a path. */
 interface Index {
-  readonly byKey: ReadonlyMap<string, readonly Found[]>
-  readonly byName: ReadonlyMap<string, readonly Found[]>
+  readonly byKey: ReadonlyMap<string, readonly MountOutside[]>
+  readonly byName: ReadonlyMap<string, readonly MountOutside[]>
 }
 
 /** Blocks if anything is mounted outside the root directory under a path of this volume. */
@@ -47,8 +47,8 @@ function goesWithRoot(inputs: ActualInputs, mount: MountInfo): boolean {
 }
 
 const indexOf = onceFor((inputs: ActualInputs): Index => {
-  const byKey = new Map<string, Found[]>()
-  const byName = new Map<string, Found[]>()
+  const byKey = new Map<string, MountOutside[]>()
+  const byName = new Map<string, MountOutside[]>()
   const below = `${inputs.rootDir}/`
   for (const mount of inputs.mounts.under('/')) {
     // Nearly all of a hundred thousand mounts are below the root directory.

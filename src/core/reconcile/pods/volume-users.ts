@@ -39,7 +39,7 @@ export function findVolumeUsers(
 ): VolumeUsers {
   const living = classes.all.filter(isLiving)
   const mapping = new Set(blocks.flatMap(({ mappings }) => mappings.map(({ podUid }) => podUid)))
-  const found = new Found(objects, desired)
+  const found = new FoundUsers(objects, desired)
   for (const volume of desired.volumes) {
     const pod = classes.of(volume.podUid)
     if (pod === undefined || !isLiving(pod)) continue
@@ -75,7 +75,7 @@ export function isLiving(pod: PodClass): boolean {
   return pod.class === 'Desired' || pod.class === 'Frozen'
 }
 
-class Found implements VolumeUsers {
+class FoundUsers implements VolumeUsers {
   readonly unidentified: UnidentifiedVolume[] = []
   readonly #byName = new Map<string, VolumeUser[]>()
   readonly #byPersistentVolume = new Map<string, VolumeUser[]>()
@@ -161,7 +161,7 @@ class Found implements VolumeUsers {
   }
 }
 
-function notePlugins({ tree }: ActualInputs, found: Found, pod: PodClass): void {
+function notePlugins({ tree }: ActualInputs, found: FoundUsers, pod: PodClass): void {
   const user: VolumeUser = { pod, how: 'has it on disk' }
   for (const plugin of tree.children(`pods/${pod.uid}/volumes`)) {
     const name = unescapeQualifiedName(baseName(plugin.path))

@@ -31,7 +31,7 @@ function reportEnding(context: PlanContext, findings: Findings, volume: VolumeTo
   const { claim, persistentVolume, podUid, specName } = volume
   const pod = podName(podRefOf(context, podUid))
   const about = { pod: podUid, volume: specName }
-  const say = (what: string, { deletionTimestamp }: ObjectMeta): void =>
+  const reportDeletion = (what: string, { deletionTimestamp }: ObjectMeta): void =>
     findings.problem(
       'warning',
       'BeingDeleted',
@@ -40,9 +40,9 @@ function reportEnding(context: PlanContext, findings: Findings, volume: VolumeTo
       'The deletion cannot be undone: before the pod ends, copy the data that you need, or set persistentVolumeReclaimPolicy: Retain on the PersistentVolume.',
     )
   if (claim?.metadata.deletionTimestamp !== undefined)
-    say(`claim ${namespacedName(claim.metadata)} (volume ${specName})`, claim.metadata)
+    reportDeletion(`claim ${namespacedName(claim.metadata)} (volume ${specName})`, claim.metadata)
   if (persistentVolume?.metadata.deletionTimestamp !== undefined)
-    say(`PersistentVolume ${persistentVolume.metadata.name}`, persistentVolume.metadata)
+    reportDeletion(`PersistentVolume ${persistentVolume.metadata.name}`, persistentVolume.metadata)
   const phase = persistentVolume?.status?.phase
   if (phase !== 'Released' && phase !== 'Failed') return
   findings.problem(

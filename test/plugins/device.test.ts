@@ -1,0 +1,32 @@
+/** A plugin with a device is known by its own file: what else asks where devices lie, and whose they are, asks the plugin. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { PLUGINS } from '../../src/core/plugins/registry.ts'
+
+const SOURCE = join(import.meta.dirname, '../../src')
+/** The plugin itself, and the steps of its own. */
+const OWN = /^core\/(?:names|plugins|apply\/(?:fc|iscsi))\//
+
+it('nobody else knows the names of iSCSI and FC', () => {
+  const knows = (file: string): boolean =>
+    /\/names\/(?:iscsi|fc)-|'kubernetes\.io\/(?:iscsi|fc)'/.test(readFileSync(join(SOURCE, file), 'utf8'))
+  expect(globSync('**/*.ts', { cwd: SOURCE }).filter((file) => !OWN.test(file) && knows(file))).toEqual([])
+})
+
+describe.each(PLUGINS.flatMap(({ name, device }) => (device === undefined ? [] : { name, device })))(
+  '$name',
+  ({ device }) => {
+    it('no other plugin has global directories below its own', () => {
+      const bases = PLUGINS.flatMap((plugin) => plugin.device?.base ?? [])
+      expect(bases.filter((base) => base.startsWith(device.base))).toEqual([device.base])
+    })
+
+    it('a map directory is no global mount', () => {
+      const { base, maps } = device
+      if (maps === undefined || !maps.base.startsWith(`${base}/`)) return
+      const levels = Array.from({ length: maps.depth }, (_, level) => `d${level}`)
+      expect(device.ownerOf([...maps.base.slice(base.length + 1).split('/'), ...levels])).toBeUndefined()
+    })
+  },
+)
