@@ -1,4 +1,4 @@
-/** Finds this node's kubelet: its process, else the unit that would start it (S8, N16, N22). */
+/** Finds this node's kubelet: its process, else the unit that would start it (S8, N16). */
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../../errors/errors.ts'
