@@ -30,6 +30,7 @@ export function placeAt(inputs: ActualInputs, path: string, given: Pick<Place, '
   return {
     path,
     state: stateAt(inputs, relative, layers),
+    exists: layers.length > 0 || inputs.tree.has(relative),
     mounts: layers.map(mountView),
     ...(loops.length > 0 && { loops }),
     ...(dead !== undefined && { dead: deadWords(dead) }),
