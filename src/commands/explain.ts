@@ -107,7 +107,7 @@ export default class Explain extends VolctlCommand {
   static override flags = {
     output: outputFlag(),
     snapshot: snapshotFlag('Explain'),
-    verbose: verboseFlag('Say on standard error what was read, how long it took, and each decision with its rule.'),
+    verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
     ...apiFlags,
     ...nodeFlags,
     ...whatIf,

@@ -123,7 +123,7 @@ describe('of CSI', () => {
     const [wait] = plan(built).waiting
     expect(wait?.code).toBe('NotAttached')
     expect(wait?.message).toContain('this credential does not show whether pv-1 is attached elsewhere')
-    expect(plan(wanting()).waiting[0]?.message).not.toContain('cannot be told')
+    expect(plan(wanting()).waiting[0]?.message).not.toContain('does not show')
   })
 })
 

@@ -31,10 +31,10 @@ export const EXIT_MEANINGS: Readonly<
   2: { plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.' },
   3: { apply: 'Some operations failed, or were blocked, refused or abandoned. The others were carried out.' },
   4: {
-    plan: 'Refused for safety: the message says why, and what would lift it. The plan is printed all the same.',
-    apply: 'Refused for safety: the message says why, and what would lift it. Nothing was changed.',
+    plan: 'Refused for safety: the message says why, and what overrides the refusal. The plan is printed as well.',
+    apply: 'Refused for safety: the message says why, and what overrides the refusal. Nothing was changed.',
     explain:
-      'Refused for safety: the message says why, and what would lift it. The answer is printed all the same, where there is one.',
+      'Refused for safety: the message says why, and what overrides the refusal. The answer, if there is one, is printed as well.',
     snapshot: 'Refused for safety: several kubelets, or a Node object that does not exist.',
   },
   5: {

@@ -176,4 +176,4 @@ function becauseOf(context: PlanContext, volume: NodeVolume, { decisions }: Conc
   return { why: NOTHING_HERE }
 }
 
-export const NOTHING_HERE = 'no pod on this node wants it, and nothing of it is on this node'
+export const NOTHING_HERE = 'no pod on this node wants the volume, and nothing of the volume is mounted or on disk here'

@@ -79,6 +79,8 @@ export interface Place {
   readonly path: string
   /** In words: "mounted", "an empty directory", what a state file says. */
   readonly state: string
+  /** Is anything mounted or on disk there. */
+  readonly exists: boolean
   /** Whose it is; absent: the node's own. */
   readonly pod?: PodRef
   /** Oldest first. */

@@ -32,6 +32,7 @@ export function placeAt(inputs: ActualInputs, path: string, given: Pick<Place, '
   return {
     path,
     state: stateAt(inputs, relative, layers),
+    exists: layers.length > 0 || inputs.tree.has(relative),
     mounts: layers.map(mountView),
     ...(loops.length > 0 && { loops }),
     ...defined({ dead: dead === undefined ? undefined : deadWords(dead) }),

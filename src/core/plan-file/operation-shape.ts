@@ -168,7 +168,9 @@ export const operation = named(
     paths: about("Every path that is mounted, unmounted, created or removed, the driver's doing included.", list(path)),
     steps: list(step),
     after: about('Ids of the operations that must have succeeded before.', list(text)),
-    blocked: optional(about('It should be done, and an obstacle that a person can remove stands in the way.', blocked)),
+    blocked: optional(
+      about('The operation is needed, but an obstacle that a person can remove stands in the way.', blocked),
+    ),
     deletes: optional(
       about(
         'Data that the operation deletes.',
@@ -184,7 +186,7 @@ export const operation = named(
     rule: text,
     kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
     expects: optional(about('The mounts that the operation was decided on.', list(expects))),
-    basis: optional(about('What else it was decided on.', basis)),
+    basis: optional(about('What else the operation was decided on.', basis)),
     attachment: optional(
       about(
         'DetachVolume: what the deletion is bound to.',

@@ -44,7 +44,7 @@ export type Rule = (draft: Draft) => Obstacle | undefined
 export function notAsked(flag: string): Obstacle {
   return {
     code: 'NotAsked',
-    message: 'this is done only on request, since the kubelet may have been stopped to prevent it',
+    message: 'done only on request: the kubelet may have been stopped to prevent this',
     hint: `Give ${flag}.`,
   }
 }

@@ -32,7 +32,7 @@ function actualText(places: readonly Place[]): string {
   const mounted = places.filter(({ mounts }) => mounts.length > 0).length
   const dead = places.some((place) => place.dead !== undefined) ? ', dead' : ''
   if (mounted > 0) return `${mounted === 1 ? 'mounted' : `${mounted} mounts`}${dead}`
-  return places.every(({ state }) => state === 'not there') ? 'not there' : 'on disk'
+  return places.every(({ exists }) => !exists) ? 'not there' : 'on disk'
 }
 
 export function colourOf({ state }: Verdict, paint: Palette): (text: string) => string {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { renderTable } from '../../../src/core/views/render-table.ts'
+import { cutToWidth } from '../../../src/core/views/text-width.ts'
 
 const rows = (n: number): string[][] =>
   Array.from({ length: n }, (_, i) => [`${i}`, i % 3 === 0 ? '' : 'x'.repeat(i % 17), 'end'])
@@ -55,3 +56,10 @@ it('colour does not shift the columns', () => {
     ),
   ).toBe(`A     B\n${red('x')}     y\nlong  z\n`)
 })
+
+it.each([
+  ['short', 9, 'short'],
+  ['much longer', 4, 'much'],
+  ['日本語', 5, '日本'],
+  ['e\u0301e\u0301e\u0301', 2, 'e\u0301e\u0301'],
+])('%j in %d columns', (text, width, want) => expect(cutToWidth(text, width)).toBe(want))

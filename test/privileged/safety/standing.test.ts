@@ -54,7 +54,7 @@ describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? 
       expect.stringMatching(/^volctl runs in a user namespace: what \d+ processes /),
     )
     expect(sight.pid.processes).toEqual([])
-    expect(sight.pid.notes[0]).toMatch(/^volctl's PID namespace is not the node's: /)
+    expect(sight.pid.notes[0]).toMatch(/^volctl's PID namespace is not the node's, /)
   })
 
   it('S1: one id that agrees is not enough where another contradicts, until that one is accepted', async () => {

@@ -9,7 +9,7 @@ import { splitWords } from './systemd-unit.ts'
 
 type Origin = Pick<CandidateSource, 'source' | 'pid' | 'process' | 'unit'>
 
-/** k3s runs the kubelet in its own process, rke2 as a child with generated flags; both are configured in the same way. */
+/** k3s runs the kubelet in its own process, rke2 as a child with flags of its own; both are configured alike. */
 export type RancherProgram = 'k3s' | 'rke2'
 const MICROK8S_ARGS = '/var/snap/microk8s/current/args/kubelet'
 

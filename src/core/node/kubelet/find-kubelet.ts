@@ -1,4 +1,4 @@
-/** Finds this node's kubelet: its process, else the unit that would start it (S8, N16, N22). */
+/** Finds this node's kubelet: its process, else the unit that would start it (S8, N16). */
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../../errors/errors.ts'
@@ -107,7 +107,7 @@ function unitSource(unit: ServiceUnit, root: string): CandidateSource | undefine
   return { ...origin, args: unit.args.slice(Math.max(program, 0) + 1), workingDirectory: unit.workingDirectory }
 }
 
-/** Root directories with pods although no unit names them; the flags are taken from kubeadm's files. */
+/** Directories that hold pods although no unit says so; the flags are in kubeadm's files. */
 function knownRoots(root: string): readonly KubeletCandidate[] {
   const kubeadm = kubeadmArgs(root)
   return KNOWN_ROOTS.filter(({ rootDir }) => isDirectory(`${root}${rootDir}/pods`)).map((known) =>

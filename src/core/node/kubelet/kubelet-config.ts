@@ -92,7 +92,7 @@ function readConfigFile(path: string): Document {
   }
 }
 
-/** An empty path counts as none. */
+/** An empty path counts as no path, wherever it is given. */
 function from(directory: string, path = ''): string {
   return path === '' ? '' : resolve(directory, path)
 }

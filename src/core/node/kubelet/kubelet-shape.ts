@@ -32,7 +32,7 @@ const STARTERS = new Set(
   docker-init docker podman nerdctl ctr runc crun rkt conmon runsv s6-supervise supervise`),
 )
 
-/** A quick test of a raw command line (NUL-separated): most processes are no kubelet, and are not examined further. */
+/** Of a command line as the kernel has it: most processes are no kubelet, and are not looked at further. */
 export function mayBeKubelet(cmdline: string): boolean {
   return MAY_BE.test(cmdline)
 }

@@ -40,8 +40,8 @@ export interface KubeletAnswers {
 }
 
 /**
- * Pure: judges the kubelet's state. If systemd does not answer, it counts as "may return". If no unit shows since when it is
- * stopped, signs-of-life.ts decides by the API.
+ * Pure: the kubelet's state from its signs. What systemd does not say counts as "may return"; since when it is stopped is
+ * decided from other sources if no unit says it.
  */
 export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): LocalKubelet {
   const { chosen, config } = signs
@@ -118,8 +118,8 @@ function listensOnItsPort(config: KubeletConfig): number | undefined {
 }
 
 /**
- * Does the listener belong to somebody else. While the kubelet is down, another user, or a pod in the host's network (whose
- * uid may be 0), may listen there, which must not keep root from repairing the node (S32).
+ * While the kubelet is down any user may listen there, and would keep root from repairing the node (S32): another user, or a
+ * pod in the host's network, whose uid may be 0.
  */
 function isOthers(port: number): boolean {
   const found = listeners(port)

@@ -147,8 +147,8 @@ function commOf(pid: number, proc: string): string {
 /**
  * The process, pinned, if it is root's. Empty for a zombie, which has no arguments and holds nothing.
  *
- * @param as only for a process called kubelet is it reported that one of another user is ignored; other users' runtimes are
- * normal where a pod runs containers, and any process may have such flags
+ * @param as of a kubelet by its name it is said where one of somebody else's is not believed: for a runtime that is the rule,
+ * wherever a pod runs containers, and any process may have such flags
  */
 function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by flags'): readonly HostProcess[] {
   const process = pin(pid, proc)

@@ -1,6 +1,6 @@
 /**
- * When a kubelet of this node's name last wrote to the API: its lease, which it renews every few seconds, and the heartbeat of
- * its Ready condition (S11). Both times are by the clock of their writer.
+ * When a kubelet of this node's name was last seen to live by what it says to the API: its lease, which it renews every
+ * few seconds, and the heartbeat of its Ready condition (S11). Both have times of the clock of whoever wrote them.
  */
 import type { Lease } from '../../model/objects.ts'
 import type { ApiSnapshot, KubeletSnapshot, StopShownBy } from '../../model/snapshot.ts'
@@ -29,9 +29,9 @@ const AHEAD_MS = 60_000
 const ROUNDING_MS = 2000
 
 /**
- * The kubelet's state by all evidence; the latest counts. If this host does not show since when it is stopped, the API does;
- * if that does not either, it counts as just stopped. If the lease is younger than its duration, and was renewed after the
- * last known stop, a kubelet of this name runs, here or on another machine.
+ * The kubelet's state by all evidence, the latest of which counts. Where nothing on this host says since when it is stopped, the
+ * API does; where that does not either, it has just stopped. A lease younger than its duration that no known stop
+ * explains says that a kubelet of this name lives, here or on another machine.
  *
  * @param api undefined where it was not read
  */
@@ -66,9 +66,9 @@ export function leaseIsAlive(
 /**
  * Has a kubelet of this name run since the look, whatever its clock shows: its lease has been renewed.
  *
- * @param before the lease at the look; undefined: there was none, or it was not readable
- * @param now undefined: it can no longer be read, which proves nothing
- * @returns why a kubelet must have run, for messages
+ * @param before of the look; undefined: there was none, or it was not readable
+ * @param now undefined: it cannot be read any more, which proves nothing
+ * @returns why it must have lived, in words
  */
 export function renewedSince(before: Lease | undefined, now: Lease | undefined): string | undefined {
   const renewTime = now?.spec?.renewTime
@@ -118,9 +118,9 @@ function latestStop({ unit, lease, heartbeat, now }: Evidence): Pick<KubeletSnap
 }
 
 /**
- * A time from the API, converted to this host's clock. It is unknown whether it was written by this host's clock or by the
- * server's: the later reading counts, unless it lies in the future. A time that is in the future by both, zero or not a time
- * counts as now (S28).
+ * A time that somebody else wrote, in this host's clock. It is unknown whether the time is of this host's clock or of the
+ * server's: the later of the two counts, but for one that would lie ahead. One that is ahead by both, zero, or no time at
+ * all is just now (S28).
  */
 function momentOf(time: string, { now, skewMs = 0 }: Clocks): number {
   const at = Date.parse(time)

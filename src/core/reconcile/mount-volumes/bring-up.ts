@@ -1,4 +1,4 @@
-/** The operation that brings a wanted volume up, or what it waits for (R418d, R430, R829; O31). */
+/** The operation that brings a wanted volume up, or what it waits for (R418, R430, R829; O31). */
 
 import { isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
@@ -109,7 +109,7 @@ function whyMounted(
 
 const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])
 
-/** R418d, R829: on a volume that two pods may not share; where driver and handle are lost, by its directory's name. */
+/** R418, R829: on a volume that two pods may not share; where driver and handle are lost, by its directory's name. */
 function operationsOn(findings: Findings, { plugin, uniqueName, specName }: VolumeToMount): readonly Draft[] {
   const unnamed = findings.operations.filter(
     ({ volume }) => volume?.uniqueName === undefined && volume?.plugin === plugin && volume.name === specName,
