@@ -10,8 +10,8 @@ import type { TestApiServer } from '../helpers/api-server/start.ts'
 import { type Directory, robotServer, startProxy, temporaryDirectory, writeKubeconfig } from './connect.ts'
 
 const ENTRY = `
-import { whoAmI } from './identity.ts'
-import { discoverKubeConfig } from './kube-config.ts'
+import { whoAmI } from './access-reviews.ts'
+import { discoverKubeConfig } from './kubeconfig/kube-config.ts'
 import { createKubeClient } from './kube-client.ts'
 const client = createKubeClient(discoverKubeConfig({ kubeconfig: process.argv[2] }))
 client.get('/api/v1/nodes/node-1').then(() => undefined, (error) => error.code).then(async (code) => {

@@ -97,7 +97,7 @@ test('of very many sockets the first are asked, and that there are more is said 
   expect(found).toContainEqual({
     path: 'plugins_registry',
     registered: false,
-    error: '300 sockets: only the first 256 are asked',
+    error: '300 sockets, of these only the first 256 are asked',
   })
 })
 
@@ -160,10 +160,10 @@ test('a driver that is registered but dead', async () => {
   ])
 })
 
-test('an endpoint that is no path', async () => {
+test('an endpoint that is not a path', async () => {
   await register('a.test-reg.sock', { endpoint: 'unix:///csi.sock' })
   await expect(discover()).resolves.toMatchObject([
-    { registered: false, error: 'announces an endpoint that is no path: unix:///csi.sock' },
+    { registered: false, error: 'announces an endpoint that is not a path: unix:///csi.sock' },
   ])
 })
 
@@ -193,7 +193,7 @@ test('a driver found by its own socket alone can be called, and is not known to 
       endpoint: 'plugins/csi-hostpath/csi.sock',
       capabilities: ['STAGE_UNSTAGE_VOLUME'],
       registered: true,
-      error: 'found by its own socket; no registration socket names it, so the kubelet does not know it',
+      error: 'answers on its own socket, but no registration socket names it, so the kubelet does not know it',
     },
   ])
 })
@@ -224,7 +224,7 @@ test('of two sockets for one name the higher version wins (C26)', async () => {
     {
       path: 'plugins_registry/1.sock',
       registered: false,
-      error: 'plugins_registry/2.sock announces a.test too, and wins the name',
+      error: 'plugins_registry/2.sock announces a.test too, and is the one that is called',
     },
     { path: 'plugins_registry/2.sock', registered: true },
     { path: 'plugins_registry/3.sock', registered: false, error: expect.stringContaining('no CSI version 1.x') },

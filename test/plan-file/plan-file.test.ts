@@ -353,7 +353,7 @@ describe('the file', () => {
         chmodSync(dirname(path), 0o1777)
         linkSync(path, `${path}.second`)
       },
-      says: ': PATH has a second name (hard link), in a directory where anybody may make one, and whoever',
+      says: ': PATH has a second name (hard link), in a directory where any user may create one, and whoever',
     },
   ])('one $name is not obeyed', ({ spoil, says }) => {
     const path = join(directory, 'below/node.plan')

@@ -24,7 +24,7 @@ const said = ({ problems }: Plan): string[] =>
 
 const refused = 'UNAVAILABLE: connection refused'
 const dead = `registered, but the driver at /var/lib/kubelet/${ENDPOINT} is dead: ${refused}`
-const outvoted = `plugins_registry/new.sock announces ${DRIVER} too, and wins the name`
+const outvoted = `plugins_registry/new.sock announces ${DRIVER} too, and is the one that is called`
 const silent: CsiSocket = { path: REGISTRATION, registered: false, error: `registration socket: ${refused}` }
 
 describe('a socket of which something is wrong', () => {
@@ -88,7 +88,7 @@ describe('a volume whose driver cannot be called says why, to be mounted and to 
       `CSI driver ${DRIVER} does not answer on ${ENDPOINT}: ${dead}`,
     ],
     [
-      'two, the one that wins the name dead',
+      'two, the one that is called dead',
       [
         { ...ALIVE, registered: false, error: outvoted },
         { ...ALIVE, path: 'plugins_registry/new.sock', registered: false, error: dead },

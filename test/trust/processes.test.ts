@@ -36,11 +36,11 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? 
   })
 
   it('does not believe another user', async () => {
-    expect(await standing(HOLD, judged, 65534)).toBe('it is of uid 65534')
+    expect(await standing(HOLD, judged, 65534)).toBe('it runs as uid 65534')
   })
 
   it('does not believe a process that gave up a part of its rights: its real user may trace it', async () => {
-    expect(await standing(['setpriv', '--ruid=65534', '--clear-groups', ...HOLD], judged)).toBe('it is of uid 65534')
+    expect(await standing(['setpriv', '--ruid=65534', '--clear-groups', ...HOLD], judged)).toBe('it runs as uid 65534')
   })
 
   it('does not believe a setuid program: sudo asks for a password as root, under any name that anybody gives it', async () => {
@@ -55,7 +55,7 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? 
   it('does not believe who is root of a user namespace only', async () => {
     const command = ['unshare', '-U', '-r', ...HOLD]
     expect(await standing(command, judged)).toBe('it is in a user namespace of its own')
-    expect(await standing(command, judged, 65534)).toBe('it is of uid 65534')
+    expect(await standing(command, judged, 65534)).toBe('it runs as uid 65534')
   })
 
   it('does not believe root of a container with processes of its own', async () => {

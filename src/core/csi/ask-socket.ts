@@ -13,10 +13,10 @@ import { highestSupportedVersion } from './versions.ts'
 /** The registration type of CSI drivers; device and DRA plugins register in the same directory (C25). */
 const CSI_PLUGIN = 'CSIPlugin'
 
-/** Of an answer that says who somebody is and what he can; there may be many sockets, and all are asked at once (S34). */
+/** Bytes of an answer: these name a driver and its capabilities. Many sockets may be asked at once (S34). */
 const RECEIVE_LIMIT = 256 * 1024
 
-/** A registration socket's answer, with what decides between two of one name (C26). */
+/** A registration socket's answer, with its age, which decides between two sockets of one driver (C26). */
 export interface RegistrationAnswer {
   readonly socket: CsiSocket
   readonly madeAt: number
@@ -24,7 +24,7 @@ export interface RegistrationAnswer {
 
 /**
  * Repeats the first half of the kubelet's handshake on one registration socket, then asks the driver itself.
- * @returns undefined for a plugin that is no CSI driver
+ * @returns undefined for a plugin that is not a CSI driver
  */
 export async function askRegistration(
   rootDir: string,
@@ -59,7 +59,8 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
     return { registered: false, error: `announces no CSI version 1.x (versions: ${announced})` }
   }
   // The kubelet takes it as a plain path (C5).
-  if (!isAbsolute(endpoint)) return { registered: false, error: `announces an endpoint that is no path: ${endpoint}` }
+  if (!isAbsolute(endpoint))
+    return { registered: false, error: `announces an endpoint that is not a path: ${endpoint}` }
   try {
     const client = new CsiNodeClient(info.name, endpoint)
     const capabilities = await client.nodeGetCapabilities({
@@ -72,7 +73,7 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
   }
 }
 
-/** Asks a socket that no registration names who it is (C28). */
+/** Asks a socket that no registration names for its driver (C28). */
 export async function askPlugin(rootDir: string, path: string, deadlineMs: number): Promise<CsiSocket> {
   const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
   const client = new CsiNodeClient(path, join(rootDir, path))
@@ -85,7 +86,7 @@ export async function askPlugin(rootDir: string, path: string, deadlineMs: numbe
   const known = { path, driver, endpoint: path }
   try {
     const capabilities = await client.nodeGetCapabilities(options)
-    const error = 'found by its own socket; no registration socket names it, so the kubelet does not know it'
+    const error = 'answers on its own socket, but no registration socket names it, so the kubelet does not know it'
     return { ...known, capabilities, registered: true, error }
   } catch (error) {
     return { ...known, registered: false, error: failure(error) }
