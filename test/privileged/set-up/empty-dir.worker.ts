@@ -174,7 +174,7 @@ await runScenario({
     sh('mount', '--bind', outside, `${dir}/bound`)
     const said: string[] = []
     const result = await node.apply({}, ({ type, message }) => {
-      if (type === 'step' && message.includes('something else')) said.push(message.replace(dir, ''))
+      if (type === 'step' && message.includes('another mount is there')) said.push(message.replace(dir, ''))
     })
     const look = (path: string): string => {
       const { gid, mode } = lstatSync(path)
