@@ -130,7 +130,7 @@ it('answers that are received at once share one limit', async () => {
   budget.take(2 * MEBIBYTE)
   const error = await failureOf(asking.get(PODS))
   expect(error).toMatchObject({ code: 'AnswerTooLarge' })
-  expect(error.message).toContain('and others are more than 3145728 bytes at once')
+  expect(error.message).toContain('is larger than 3145728 bytes together with others')
   budget.giveBack(2 * MEBIBYTE)
   // And what this one has held is the next one's.
   expect((await failureOf(asking.get(PODS))).message).toContain('larger than 2097152 bytes')

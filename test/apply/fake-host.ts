@@ -113,7 +113,7 @@ export class FakeHost implements Host {
   }
 
   requireCommand(program: string): void {
-    if (this.missing.has(program)) throw new VolctlError('CommandMissing', `${program} is not on this host`)
+    if (this.missing.has(program)) throw new VolctlError('CommandMissing', `${program} is not installed on this host`)
   }
 
   async run(program: string, args: readonly string[], _deadlineMs: number, input?: string): Promise<CommandResult> {

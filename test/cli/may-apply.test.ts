@@ -4,7 +4,7 @@ import type { LocatedNode } from '../../src/core/node/locate-node.ts'
 import { addDoubt } from '../../src/core/trust/doubts.ts'
 
 const HERE: Pick<LocatedNode, 'standing'> = { standing: [] }
-const drop = { what: '/etc/systemd/system/kubelet.service.d/x.conf', why: 'it is not obeyed', hint: 'Look at it.' }
+const drop = { what: '/etc/systemd/system/kubelet.service.d/x.conf', why: 'this file is ignored', hint: 'Look at it.' }
 
 it('S33: what is only passed over refuses no apply; what the kubelet may obey does', () => {
   addDoubt({ ...drop, what: 'process 812 (kubelet)' })

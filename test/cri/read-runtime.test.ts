@@ -131,7 +131,7 @@ describe('one does not answer as it should: an error beside what the others say 
     await dead.stop('SIGKILL')
     await expect(read([good.endpoint, dead.endpoint])).resolves.toMatchObject({
       source: 'cri',
-      error: `${dead.endpoint}: ListPodSandbox: UNAVAILABLE: nobody listens on the socket`,
+      error: `${dead.endpoint}: ListPodSandbox: UNAVAILABLE: no process listens on the socket`,
     })
   })
 

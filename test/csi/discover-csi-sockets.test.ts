@@ -97,7 +97,7 @@ test('of very many sockets the first are asked, and that there are more is said 
   expect(found).toContainEqual({
     path: 'plugins_registry',
     registered: false,
-    error: '300 sockets: only the first 256 are asked',
+    error: '300 sockets, of these only the first 256 are asked',
   })
 })
 
@@ -160,7 +160,7 @@ test('a driver that is registered but dead', async () => {
   ])
 })
 
-test('an endpoint that is no path', async () => {
+test('an endpoint that is not a path', async () => {
   await register('a.test-reg.sock', { endpoint: 'unix:///csi.sock' })
   await expect(discover()).resolves.toMatchObject([
     { registered: false, error: 'announces an endpoint that is not a path: unix:///csi.sock' },

@@ -208,7 +208,7 @@ describe('faults', () => {
     await expect(publish()).rejects.toMatchObject({ code: 'UNAVAILABLE', isFinal: false })
     await expect.poll(() => driver.running()).toBe(false)
     expect(existsSync(join(directory, 'target'))).toBe(true)
-    await expect(publish()).rejects.toMatchObject({ code: 'UNAVAILABLE', details: 'nobody listens on the socket' })
+    await expect(publish()).rejects.toMatchObject({ code: 'UNAVAILABLE', details: 'no process listens on the socket' })
     await driver.restart()
     await publish()
     await expect(unstage()).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' })

@@ -17,8 +17,8 @@ describe('frames', () => {
   test.each([
     ['nothing', '', /less than a frame's header/],
     ['a header cut short', '000000', /less than a frame's header/],
-    ['a message cut short', '00000000050a03', /2 bytes of message, and announces 5/],
-    ['two messages', '00000000000000000000', /5 bytes of message, and announces 0/],
+    ['a message cut short', '00000000050a03', /2 bytes of message, but announces 5/],
+    ['two messages', '00000000000000000000', /5 bytes of message, but announces 0/],
     ['a compressed message', '010000000100', /compressed/],
   ])('%s is refused', (_name, frame, message) => {
     expect(() => decodeFrame(Buffer.from(frame, 'hex'))).toThrow(message)

@@ -224,7 +224,12 @@ describe('on the wire', () => {
     ['HTTP 404', { ':status': 404 }, 'UNIMPLEMENTED', 'HTTP status 404'],
     ['HTTP 503', { ':status': 503 }, 'UNAVAILABLE', 'HTTP status 503'],
     ['HTTP 500', { ':status': 500 }, 'UNKNOWN', 'HTTP status 500'],
-    ['another content', { 'content-type': 'text/html' }, 'UNKNOWN', 'the answer is not gRPC but text/html'],
+    [
+      'another content',
+      { 'content-type': 'text/html' },
+      'UNKNOWN',
+      'the answer is not gRPC but has content type text/html',
+    ],
   ])('%s', async (_name, headers, code, details) => {
     await serveHttp2((stream) =>
       stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...headers }, { endStream: true }),
@@ -266,7 +271,7 @@ describe('nobody, or nobody sane, behind the socket', () => {
 
   test('a plain file', async () => {
     writeFileSync(socketPath, '')
-    expect(await failure(call())).toMatchObject({ code: 'UNAVAILABLE', details: 'nobody listens on the socket' })
+    expect(await failure(call())).toMatchObject({ code: 'UNAVAILABLE', details: 'no process listens on the socket' })
   })
 
   test('a stale socket', async () => {
@@ -276,7 +281,7 @@ describe('nobody, or nobody sane, behind the socket', () => {
     linkSync(socketPath, `${socketPath}.stale`)
     await new Promise((resolve) => server.close(resolve))
     socketPath = `${socketPath}.stale`
-    expect(await failure(call())).toMatchObject({ code: 'UNAVAILABLE', details: 'nobody listens on the socket' })
+    expect(await failure(call())).toMatchObject({ code: 'UNAVAILABLE', details: 'no process listens on the socket' })
   })
 
   test('one that accepts and never answers ends with the deadline', async () => {

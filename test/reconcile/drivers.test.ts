@@ -88,7 +88,7 @@ describe('a volume whose driver cannot be called says why, to be mounted and to 
       `CSI driver ${DRIVER} does not answer on ${ENDPOINT}: ${dead}`,
     ],
     [
-      'two, the one that wins the name dead',
+      'two, the one that is called dead',
       [
         { ...ALIVE, registered: false, error: outvoted },
         { ...ALIVE, path: 'plugins_registry/new.sock', registered: false, error: dead },

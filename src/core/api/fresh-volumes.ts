@@ -15,8 +15,8 @@ import { referencedObjects } from './referenced-objects.ts'
 const DEADLINE_MS = 30_000
 
 /**
- * Reads by name the claims, and the volumes behind them, of pods that the last look did not have, or of which a volume did not
- * resolve. The others need not be read again: a bound claim's volume never changes, nor do a pod's volumes.
+ * Reads by name the claims of pods, and the volumes behind them, if the last look did not have the pod or could not resolve one
+ * of its volumes. The others need not be read again: a bound claim's volume never changes, nor do a pod's volumes.
  *
  * @param api the last look
  * @param pods just read

@@ -127,7 +127,7 @@ export function readBackingFile(device: string, sys = '/sys'): string | undefine
   }
 }
 
-/** Is it a FUSE connection or a local file system that sysfs no longer lists; false for all others, of which nothing is known. */
+/** True for a FUSE connection or a local file system that sysfs no longer lists; false for all others: nothing is known of them. */
 export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boolean {
   if (fsType.startsWith('fuse')) {
     const connections = `${sys}/fs/fuse/connections`

@@ -17,17 +17,17 @@ export type Answer =
       readonly sandboxes: readonly PodSandbox[]
       readonly containers: readonly Container[]
     }
-  /** No CRI v1 runtime is here: no socket, or a server of something else. */
+  /** There is no CRI v1 runtime: no socket, or another kind of server. */
   | { readonly kind: 'absent'; readonly endpoint: string; readonly error: string }
-  /** Something is here and did not answer as a runtime should. */
+  /** A server is there, but did not answer as a runtime should. */
   | { readonly kind: 'failed'; readonly endpoint: string; readonly error: string }
 
 /**
- * Asks one endpoint for its sandboxes and then for its containers: a container that starts in between is listed without
- * its sandbox, and never a living sandbox missed that has containers. A server that knows no such list is no CRI v1
- * runtime, as the kubelet would learn from `Version` (C117).
+ * Asks one endpoint for its sandboxes and then for its containers. In this order a container that starts in between is listed
+ * without its sandbox, but no living sandbox with containers is missed. A server that does not implement the list is not a
+ * CRI v1 runtime, as the kubelet would learn from `Version` (C117).
  *
- * @param budget for what the answers of all runtimes become
+ * @param budget memory for the answers of all runtimes together
  */
 export async function askRuntime(endpoint: string, deadlineMs: number, budget?: Budget): Promise<Answer> {
   const path = unixSocketPath(endpoint)

@@ -8,28 +8,27 @@ import { sandboxStates } from './sandbox-states.ts'
 
 export { WELL_KNOWN_RUNTIME_ENDPOINTS } from './endpoints.ts'
 
-/** What the lists of all runtimes of a node may become; those of a thousand pods become some megabytes. */
+/** Memory for the lists of all runtimes of a node; a thousand pods take some megabytes. */
 const ANSWERS_BYTES = 128 * 1024 * 1024
 
 export interface ReadRuntimeOptions {
   /** `unix:///…` or plain paths, the likeliest first. */
   readonly endpoints: readonly string[]
-  /** Endpoints that the node is configured to use: one that does not answer is an error (S9). */
+  /** Endpoints that the node is configured to use: if one does not answer, that is an error (S9). */
   readonly required?: readonly string[]
-  /** A runtime should be there: that none answers is an error (S9). */
+  /** Should there be a runtime: then it is an error if none answers (S9). */
   readonly expected: boolean
   /** For one runtime's two calls together. */
   readonly deadlineMs: number
 }
 
 /**
- * Every pod sandbox and container that the container runtimes of this node know, all answering runtimes united
- * (C116, C117, S9).
+ * Every pod sandbox and container of the container runtimes of this node; the answers of all runtimes are united (C116, C117,
+ * S9).
  *
- * A runtime that is there and fails, hangs or refuses is an error beside whatever the others say, since its pods are
- * unknown; so is a stale socket, because containers outlive the runtime that started them. A socket that is missing, or
- * that speaks no CRI v1, is no runtime, and an error only where it is required, or where a runtime was expected and none
- * answered.
+ * A runtime that exists but fails, hangs or refuses is an error, whatever the others answer, since its pods are unknown. So is
+ * a stale socket, because containers outlive the runtime that started them. A missing socket, or one without CRI v1, is only
+ * an error if it is required, or if a runtime was expected and none answered.
  */
 export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeSnapshot> {
   const { endpoints, required = [], expected, deadlineMs } = options
@@ -42,7 +41,7 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
   const error = describeErrors(failed.length > 0 ? failed : absent, expected && answered.length === 0)
 
   if (answered.length === 0) {
-    // Which endpoint to name: the one that failed, else the one that should have been there.
+    // The endpoint to name: the one that failed, else the one that was expected.
     const endpoint = failed[0]?.endpoint ?? (expected ? all[0] : undefined)
     return {
       source: 'none',
@@ -59,7 +58,7 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
   }
 }
 
-/** Without those that are the same socket by another path, as below /run and /var/run. */
+/** Without endpoints that are the same socket by another path, such as /run and /var/run. */
 function distinctEndpoints(endpoints: readonly string[]): readonly string[] {
   const seen = new Map<string, string>()
   for (const endpoint of endpoints) {
@@ -85,8 +84,9 @@ const isA =
 function describeErrors(answers: readonly Answer[], noneAnswered: boolean): string | undefined {
   const [absent, failed] = [answers.filter(isA('absent')), answers.filter(isA('failed'))]
   const errors = failed.map(({ endpoint, error }) => `${endpoint}: ${error}`)
-  // That there is no socket is one sentence, however many places were looked at.
-  if (absent.length > 1) errors.push(`no runtime is at ${absent.map(({ endpoint }) => endpoint).join(', ')}`)
+  // One sentence for all missing sockets.
+  if (absent.length > 1)
+    errors.push(`no container runtime answers at ${absent.map(({ endpoint }) => endpoint).join(', ')}`)
   else errors.push(...absent.map(({ endpoint, error }) => `${endpoint}: ${error}`))
   if (errors.length > 0) return errors.join('; ')
   return noneAnswered ? 'no runtime endpoint is known' : undefined

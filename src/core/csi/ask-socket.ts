@@ -13,10 +13,10 @@ import { highestSupportedVersion } from './versions.ts'
 /** The registration type of CSI drivers; device and DRA plugins register in the same directory (C25). */
 const CSI_PLUGIN = 'CSIPlugin'
 
-/** Of an answer that says who somebody is and what he can; there may be many sockets, and all are asked at once (S34). */
+/** Bytes of an answer: these name a driver and its capabilities. Many sockets may be asked at once (S34). */
 const RECEIVE_LIMIT = 256 * 1024
 
-/** A registration socket's answer, with what decides between two of one name (C26). */
+/** A registration socket's answer, with its age, which decides between two sockets of one driver (C26). */
 export interface RegistrationAnswer {
   readonly socket: CsiSocket
   readonly madeAt: number
@@ -24,7 +24,7 @@ export interface RegistrationAnswer {
 
 /**
  * Repeats the first half of the kubelet's handshake on one registration socket, then asks the driver itself.
- * @returns undefined for a plugin that is no CSI driver
+ * @returns undefined for a plugin that is not a CSI driver
  */
 export async function askRegistration(
   rootDir: string,
@@ -73,7 +73,7 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
   }
 }
 
-/** Asks a socket that no registration names who it is (C28). */
+/** Asks a socket that no registration names for its driver (C28). */
 export async function askPlugin(rootDir: string, path: string, deadlineMs: number): Promise<CsiSocket> {
   const options = { deadline: deadlineIn(deadlineMs), receiveLimit: RECEIVE_LIMIT }
   const client = new CsiNodeClient(path, join(rootDir, path))

@@ -19,10 +19,10 @@ import { maskSecrets } from './mask-secrets.ts'
 const CSI_OPERATION_TIMEOUT_MS = 120_000
 
 export interface CsiCallOptions {
-  /** Shared by the calls of one operation; else this call has two minutes of its own. */
+  /** Shared by the calls of one operation; default: two minutes for this call. */
   readonly deadline?: Deadline
   readonly signal?: AbortSignal
-  /** Bytes of answer accepted, where it is less than gRPC's own default (C5). */
+  /** Accepted bytes of answer, if less than gRPC's default (C5). */
   readonly receiveLimit?: number
 }
 
@@ -31,16 +31,16 @@ export type NodePublishVolume = MessageInitShape<typeof NodePublishVolumeRequest
 export type NodeExpandVolume = MessageInitShape<typeof NodeExpandVolumeRequestSchema>
 
 /**
- * One CSI driver on this node, as the kubelet speaks to it: one connection per call, no retries (C5).
+ * A client of one CSI driver on this node, like the kubelet's: one connection per call, no retries (C5).
  *
- * Every method throws GrpcError where the driver or the transport fails. An empty handle or path never reaches the
- * driver. At most one call per volume may be in flight (C119): that is the caller's to see to.
+ * Every method throws GrpcError if the driver or the transport fails. An empty handle or path never reaches the driver. The
+ * caller makes sure that at most one call per volume is in flight (C119).
  */
 export class CsiNodeClient {
   readonly driver: string
   readonly socketPath: string
 
-  /** @param socketPath the driver's own socket: an absolute path that can be reached from here */
+  /** @param socketPath the driver's own socket: an absolute path in this mount namespace */
   constructor(driver: string, socketPath: string) {
     this.driver = driver
     this.socketPath = socketPath
@@ -74,7 +74,7 @@ export class CsiNodeClient {
     await maskSecrets(secretsOf(request), this.#call(Node.method.nodePublishVolume, request, options))
   }
 
-  /** @returns the capacity that the driver reports; 0 when it reports none */
+  /** @returns the capacity that the driver reports; 0 if it reports none */
   async nodeExpandVolume(request: NodeExpandVolume, options: CsiCallOptions = {}): Promise<bigint> {
     const { volumeId, volumePath } = request
     this.#require('NodeExpandVolume', { volumeId, volumePath })
@@ -111,7 +111,7 @@ export class CsiNodeClient {
     return { name, vendorVersion }
   }
 
-  /** Whether the driver says that it is ready; silence on that means yes (C112). */
+  /** Is the driver ready; an answer without that field means yes (C112). */
   async probe(options: CsiCallOptions = {}): Promise<boolean> {
     const { ready } = await this.#call(Identity.method.probe, {}, options)
     return ready ?? true
@@ -143,7 +143,7 @@ export class CsiNodeClient {
 
 const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens'
 
-/** The text, and each token in it: a driver may complain of one alone (C60). */
+/** The text, and each token in it: a driver's error may quote a single token (C60). */
 function tokensIn(text: string): string[] {
   return [text, ...Array.from(text.matchAll(/"token":"([^"\\]+)"/g), ([, token = '']) => token)]
 }

@@ -2,32 +2,32 @@ import type { CsiSocket } from '../model/snapshot.ts'
 import { resolveDuplicates } from './resolve-duplicates.ts'
 import { conventionalSockets, registrationSockets, type SocketFiles } from './socket-files.ts'
 
-/** GetInfo is answered within a second, or the kubelet gives the plugin up (C25, C135). */
+/** The kubelet waits a second for GetInfo, too (C25, C135). */
 const DEFAULT_DEADLINE_MS = 1000
 
-/** A node has a socket or two for each of its drivers; all are asked at once, and each may answer at length (S34). */
+/** A node has one or two sockets for each driver. All are asked at once, so their number is limited (S34). */
 const MAX_SOCKETS = 256
 
 export interface DiscoverOptions {
   /** The kubelet's root directory. */
   readonly rootDir: string
-  /** For each question to a socket; all sockets are asked at once. */
+  /** For each call; all sockets are asked at once. */
   readonly deadlineMs?: number
   /** Directories, relative to the root directory, that are mount points: they are not entered, since they may hang. */
   readonly isMountPoint?: (path: string) => boolean
-  /** Why a link in place of a directory, relative to the root directory, is not gone through. */
+  /** Why a link in place of a directory (relative to the root directory) is not followed. */
   readonly unknownLink?: (path: string) => string | undefined
 }
 
 /**
- * Every CSI driver's socket on this node, asked just now: first the registration sockets, then, for drivers that no
- * registration names, the sockets by convention in plugins (C24 to C28, R045). Only read-only questions are asked;
- * NotifyRegistrationStatus is never called (C27). Plugins of other types are left out.
+ * Asks every CSI driver's socket on this node: first the registration sockets; then, for drivers that no registration names,
+ * the sockets in plugins that drivers have by convention (C24 to C28, R045). Only read-only calls are made, and never
+ * NotifyRegistrationStatus (C27). Plugins of other types are left out.
  *
- * `registered` is true where the driver itself answered and can be called at `endpoint`. Where `error` is set beside
- * it, the driver can be called but the kubelet does not know it. Where `registered` is false, `error` says why:
- * nobody behind the registration socket, a driver that is registered but dead, no version that fits, another socket that
- * wins the name, or a directory that could not be read, in which there may be more.
+ * If `registered` is true, the driver itself answered and can be called at `endpoint`; with an `error` as well, the kubelet
+ * does not know the driver. If `registered` is false, `error` says why: nobody answers on the registration socket, a
+ * registered driver is dead, no version fits, another socket has the same driver name, or a directory that may contain
+ * sockets could not be read.
  */
 export async function discoverCsiSockets(options: DiscoverOptions): Promise<readonly CsiSocket[]> {
   const deadlineMs = options.deadlineMs ?? DEFAULT_DEADLINE_MS
@@ -55,11 +55,11 @@ export async function discoverCsiSockets(options: DiscoverOptions): Promise<read
 /** @param path of the directory */
 function firstOf({ sockets, unread }: SocketFiles, path: string): SocketFiles {
   if (sockets.length <= MAX_SOCKETS) return { sockets, unread }
-  const error = `${sockets.length} sockets: only the first ${MAX_SOCKETS} are asked`
+  const error = `${sockets.length} sockets, of these only the first ${MAX_SOCKETS} are asked`
   return { sockets: sockets.slice(0, MAX_SOCKETS), unread: [...unread, { path, error }] }
 }
 
-/** Directories that could not be read, in which there may be more sockets. */
+/** Directories that could not be read, and may contain more sockets. */
 function unreadable(...walks: readonly { readonly unread: readonly { path: string; error: string }[] }[]): CsiSocket[] {
   return walks.flatMap(({ unread }) => unread.map(({ path, error }) => ({ path, registered: false, error })))
 }

@@ -1,9 +1,9 @@
 import { GrpcError } from '../grpc/grpc-error.ts'
 
-/** Shorter values would blot out half of any message, and hide nothing: "ro", "yes". */
+/** Masking shorter values ("ro", "yes") would make messages unreadable, and hide nothing. */
 const SHORTEST_SECRET = 4
 
-/** Passes a call's result on; where it failed, with none of these values left in the driver's words (C118). */
+/** Passes on a call's result; if it fails, these values are masked in the driver's message (C118). */
 export async function maskSecrets<T>(secrets: readonly string[], call: Promise<T>): Promise<T> {
   try {
     return await call
@@ -11,7 +11,7 @@ export async function maskSecrets<T>(secrets: readonly string[], call: Promise<T
     if (!(error instanceof GrpcError)) throw error
     const details = mask(error.details, secrets)
     if (details === error.details) throw error
-    // The original is not kept as a cause: it holds what was masked.
+    // The original error is not kept as a cause, since it has the secrets.
     throw new GrpcError(error.code, details, { method: error.method, socketPath: error.socketPath })
   }
 }

@@ -3,9 +3,9 @@ import type { RegistrationAnswer } from './ask-socket.ts'
 import { compareVersions, highestSupportedVersion } from './versions.ts'
 
 /**
- * Where several sockets announce one driver, the kubelet keeps the highest version, on a tie the one registered
- * first (C26). The order of registration is the kubelet's memory; the age of the socket files stands for it here.
- * The losers stay in the list, not registered, each naming the winner.
+ * If several sockets announce the same driver, the kubelet keeps the one with the highest version, or the one that registered
+ * first (C26). Only the kubelet knows the order of registration, so the age of the socket files is used instead. The other
+ * sockets stay in the list as not registered, and name the one that is kept.
  */
 export function resolveDuplicates(answers: readonly RegistrationAnswer[]): readonly CsiSocket[] {
   const winners = new Map<string, RegistrationAnswer>()

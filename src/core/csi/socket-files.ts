@@ -7,11 +7,11 @@ import { compareText } from '../lang/compare-text.ts'
 export interface SocketFile {
   /** Relative to the root directory. */
   readonly path: string
-  /** When it was made, in milliseconds since the epoch. */
+  /** Modification time, in milliseconds since the epoch. */
   readonly madeAt: number
 }
 
-/** A socket that could not be looked at, or a directory in which there may be any: to have found none proves nothing (S3). */
+/** A socket or directory that could not be read: so it is unknown whether there are more sockets (S3). */
 interface Unread {
   readonly path: string
   readonly error: string
@@ -26,16 +26,16 @@ export interface SocketWalk {
   readonly rootDir: string
   /** Directories, relative to the root directory, that must not be entered: mount points may hang. */
   readonly isMountPoint: (path: string) => boolean
-  /** Why a link in place of such a directory is not gone through: whoever made it may have made sockets too (S8, S33). */
+  /** Why a link in place of such a directory is not followed: whoever made it may have made sockets, too (S8, S33). */
   readonly unknownLink?: (path: string) => string | undefined
 }
 
-/** Every registration socket: anywhere below plugins_registry, name not beginning with a dot (C24, R045). */
+/** Registration sockets: anywhere below plugins_registry, with names that do not begin with a dot (C24, R045). */
 export function registrationSockets(walk: SocketWalk): SocketFiles {
   return socketsBelow(walk, 'plugins_registry', Number.POSITIVE_INFINITY)
 }
 
-/** Sockets at the top of plugins, where drivers listen by convention; nothing of the kubelet's own directories (C28). */
+/** Sockets in plugins/DRIVER, where drivers listen by convention; not in the kubelet's own directories (C28). */
 export function conventionalSockets(walk: SocketWalk): SocketFiles {
   return socketsBelow(walk, 'plugins', 1)
 }
@@ -69,7 +69,7 @@ function socketsBelow(walk: SocketWalk, directory: string, depth: number): Socke
   return { sockets, unread }
 }
 
-/** A socket may go away between the listing and this look. */
+/** Empty if the socket was removed since the directory was listed. */
 function socketFile(rootDir: string, path: string): SocketFile[] {
   const stat = lstatSync(join(rootDir, path), { throwIfNoEntry: false })
   return stat === undefined ? [] : [{ path, madeAt: stat.mtimeMs }]

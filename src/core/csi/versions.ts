@@ -5,8 +5,8 @@ type Version = readonly number[]
 const SUPPORTED_MAJOR = 1
 
 /**
- * The highest CSI 1.x version among those that a driver announces, as announced; undefined when it announces none.
- * What cannot be read as a version is passed over (C1, TestValidatePlugin).
+ * The highest CSI 1.x version that a driver announces, as announced; undefined if it announces none. Texts that are not a
+ * version are skipped (C1, TestValidatePlugin).
  *
  * @see Kubernetes `csiPlugin.validateVersions`, pkg/volume/csi/csi_plugin.go
  */

@@ -17,7 +17,7 @@ export interface Exchange {
   readonly receiveLimit: number
 }
 
-/** What came back: a gRPC status with whatever body was before it, or an end without one. */
+/** The result: a gRPC status with the body before it, or an end without a status. */
 export type Reply =
   | { readonly kind: 'status'; readonly status: number; readonly message: string; readonly body: Buffer }
   | { readonly kind: 'broken'; readonly code: GrpcCode; readonly details: string; readonly cause?: unknown }
@@ -26,12 +26,12 @@ export type Reply =
 const WINDOW_BYTES = 1024 * 1024
 
 /**
- * One request and its answer over HTTP/2 without TLS, on a connection of its own. Never rejects: whatever ends the
- * exchange first (status, break, deadline, cancellation) settles it, and the connection is gone afterwards.
+ * One request and its answer over HTTP/2 without TLS, on a connection of its own. Never rejects: the first of status, broken
+ * connection, deadline and cancellation settles it, and then the connection is closed.
  *
- * Whoever answers, what is kept of it is bounded (S34): the body by `receiveLimit`, a block of headers or trailers by
- * Node's own limits (128 of them, 64 KiB), floods of settings, pings and continuations by nghttp2, which ends such a
- * session. Frames that mean nothing, for ever, are read and dropped until the deadline.
+ * Whatever the server sends, what is kept of it is bounded (S34): the body by `receiveLimit`, headers and trailers by Node's
+ * own limits (128 of them, 64 KiB), floods of settings, pings and continuations by nghttp2, which ends such a session. Endless
+ * meaningless frames are read and dropped until the deadline.
  */
 export function exchange(call: Exchange): Promise<Reply> {
   const { promise, resolve } = Promise.withResolvers<Reply>()
@@ -76,7 +76,7 @@ export function exchange(call: Exchange): Promise<Reply> {
   let trailers: IncomingHttpHeaders = {}
   const received = new Received(call.receiveLimit)
 
-  // The socket tells the cause; session and stream only that they are gone.
+  // The socket's error has the cause; those of session and stream only say that they are closed.
   socket.on('error', (error) => {
     failure = error
   })
@@ -123,7 +123,7 @@ export function exchange(call: Exchange): Promise<Reply> {
   return promise
 }
 
-/** In one piece as it comes: a server that sends single bytes would else have each of them kept as an object. */
+/** Collects the answer in one buffer: else each of many single bytes would be kept as an object. */
 class Received {
   readonly #limit: number
   #buffer = Buffer.alloc(0)
@@ -133,7 +133,7 @@ class Received {
     this.#limit = limit
   }
 
-  /** @returns false: there is no room for it */
+  /** @returns false: the limit would be exceeded */
   add(chunk: Buffer): boolean {
     const length = this.#length + chunk.length
     if (length > this.#limit) return false
@@ -159,7 +159,7 @@ function broken({ code, details }: { code: GrpcCode; details: string }, cause?: 
 }
 
 function cancelled(): Reply {
-  return { kind: 'broken', code: 'CANCELLED', details: 'given up here' }
+  return { kind: 'broken', code: 'CANCELLED', details: 'cancelled by volctl' }
 }
 
 function deadlineExceeded(deadline: Deadline): Reply {

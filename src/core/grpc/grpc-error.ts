@@ -8,8 +8,8 @@ export interface GrpcErrorDetails {
 }
 
 /**
- * A call that did not end with OK: the status the server gave, or the one that the transport's failure stands for.
- * `details` is the bare text of the status; requests are never part of it, since they may hold secrets (C118).
+ * A call that did not end with OK: the server's status, or the one that corresponds to the transport's failure. `details` is the
+ * text of the status; requests are never part of it, since they may contain secrets (C118).
  */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError'
@@ -26,7 +26,7 @@ export class GrpcError extends Error {
     this.socketPath = socketPath
   }
 
-  /** False: the operation may still be going on, or is half done (C3). */
+  /** False: the operation may still be running, or is half done (C3). */
   get isFinal(): boolean {
     return isFinalCode(this.code)
   }

@@ -23,14 +23,14 @@ export function decodeFrame(body: Buffer): Buffer {
   if (body.readUInt8(0) !== 0) throw new Error('the answer is compressed, which was not offered')
   const length = body.readUInt32BE(1)
   if (body.length !== HEADER_BYTES + length) {
-    throw new Error(`the answer has ${body.length - HEADER_BYTES} bytes of message, and announces ${length}`)
+    throw new Error(`the answer has ${body.length - HEADER_BYTES} bytes of message, but announces ${length}`)
   }
   return body.subarray(HEADER_BYTES)
 }
 
 /**
  * Decodes a `grpc-message`: UTF-8, in which everything but printable ASCII is written %XX.
- * What is not a valid escape stays as it is, since a damaged message is still worth showing.
+ * Invalid escapes are left as they are, since a damaged message is still worth showing.
  */
 export function decodeGrpcMessage(value: string): string {
   if (!value.includes('%')) return value

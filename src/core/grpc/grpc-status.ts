@@ -21,7 +21,7 @@ const GRPC_CODES = [
 
 export type GrpcCode = (typeof GRPC_CODES)[number]
 
-/** Codes after which the operation may still be going on, or is half done (C3). */
+/** Codes after which the operation may still be running, or is half done (C3). */
 const UNCERTAIN: ReadonlySet<GrpcCode> = new Set([
   'CANCELLED',
   'DEADLINE_EXCEEDED',
@@ -36,10 +36,10 @@ export function grpcCodeName(code: number): GrpcCode {
 }
 
 /**
- * Whether a failed call is over for certain, with nothing of it in progress (C3).
+ * Has a failed call certainly ended, with nothing in progress (C3).
  *
- * The kubelet asks this of NodeStageVolume, NodePublishVolume, NodeExpandVolume and NodeGetCapabilities only; for
- * unpublish and unstage any failure leaves the volume as it may be: uncertain.
+ * The kubelet only asks this for NodeStageVolume, NodePublishVolume, NodeExpandVolume and NodeGetCapabilities; after any failure
+ * of unpublish or unstage the volume's state is uncertain.
  */
 export function isFinalCode(code: GrpcCode): boolean {
   return !UNCERTAIN.has(code)

@@ -2,7 +2,7 @@ import { constants } from 'node:http2'
 import { errnoOf, errorMessage, isMissing } from '../errors/errors.ts'
 import type { GrpcCode } from './grpc-status.ts'
 
-/** What an end without a gRPC status stands for. */
+/** The gRPC status that an end without one corresponds to. */
 export interface TransportStatus {
   readonly code: GrpcCode
   readonly details: string
@@ -31,7 +31,7 @@ const BY_RESET_CODE: Readonly<Record<number, GrpcCode>> = {
 const SOCKET_REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such socket',
   ENOTDIR: 'no such socket',
-  ECONNREFUSED: 'nobody listens on the socket',
+  ECONNREFUSED: 'no process listens on the socket',
   EACCES: 'permission denied on the socket',
   ENOTSOCK: 'not a socket',
   ECONNRESET: 'the connection was reset',
@@ -40,7 +40,10 @@ const SOCKET_REASONS: Readonly<Record<string, string>> = {
 
 export function statusOfHttp(status: number, contentType: string): TransportStatus {
   if (status !== 200) return { code: BY_HTTP_STATUS[status] ?? 'UNKNOWN', details: `HTTP status ${status}` }
-  return { code: 'UNKNOWN', details: `the answer is not gRPC but ${contentType || 'of no content type'}` }
+  return {
+    code: 'UNKNOWN',
+    details: `the answer is not gRPC but has ${contentType ? `content type ${contentType}` : 'no content type'}`,
+  }
 }
 
 export function statusOfReset(resetCode: number): TransportStatus {

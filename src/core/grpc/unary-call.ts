@@ -20,22 +20,22 @@ import { unpackedSize } from './unpacked-size.ts'
 export interface CallOptions {
   readonly deadline: Deadline
   readonly signal?: AbortSignal
-  /** Bytes of answer accepted; gRPC's own default of 4 MiB unless told (C5). */
+  /** Accepted bytes of answer; default: gRPC's own 4 MiB (C5). */
   readonly receiveLimit?: number
-  /** For what several answers become that are kept together. */
+  /** Memory limit shared by several answers. */
   readonly budget?: Budget
 }
 
 const DEFAULT_RECEIVE_LIMIT = 4 * 1024 * 1024
-/** An answer may become so many times as large as it may be; real ones, of names and labels, become three times as large. */
+/** Limit for the memory of an answer, as a multiple of `receiveLimit`; real answers take three times their size. */
 const UNPACKED = 4
 
 /**
  * Makes one unary gRPC call over a unix socket, on a connection of its own that is closed afterwards, as the kubelet
- * does: no keep-alive, no retries, no waiting for a server that is not there (C5).
+ * does: no keep-alive, no retries, no waiting for a missing server (C5).
  *
- * Two clocks watch the deadline: the server is told it (`grpc-timeout`), and the call is given up here when it
- * passes, so that a server that hangs holds nobody. A call given up may still be carried out (C120).
+ * The deadline is sent to the server (`grpc-timeout`), and also enforced here, so that a server that hangs does not make volctl
+ * hang. A call that is given up may still be carried out (C120).
  *
  * @throws GrpcError for every other end than OK
  */
@@ -61,7 +61,7 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
   try {
     const message = decodeFrame(reply.body)
     requireRoom(method.output, message, receiveLimit * UNPACKED, options.budget)
-    // Those that nobody knows are an object each.
+    // Unknown fields would take an object each.
     return fromBinary(method.output, message, { readUnknownFields: false })
   } catch (error) {
     if (error instanceof TooLarge)

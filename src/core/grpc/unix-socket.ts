@@ -13,8 +13,8 @@ export function unixSocketPath(endpoint: string): string | undefined {
 }
 
 /**
- * Connects to a unix socket. A path too long for the kernel's address is reached through a descriptor of its
- * directory, so that a deep root directory is no obstacle.
+ * Connects to a unix socket. A path that is too long for a socket address is reached through a descriptor of its directory, so
+ * that a long root directory is no obstacle.
  */
 export function connectUnixSocket(path: string): Socket {
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return connect({ path })

@@ -1,18 +1,18 @@
 /**
- * What a message takes once it is unpacked, before it is: two bytes on the wire can become an object of some hundred, so
- * that a limit of its bytes alone is none of the memory (S34).
+ * Estimates a message's memory before it is decoded: two bytes on the wire can become an object of some hundred, so a limit of
+ * the bytes does not limit the memory (S34).
  */
 import type { DescField, DescMessage } from '@bufbuild/protobuf'
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 
-/** About what V8 takes, for an object and each of its fields, and for a text or number beside its bytes. */
+/** Approximate memory in V8 of an object, of each of its fields, and of a text or number in addition to its bytes. */
 const OBJECT_BYTES = 48
 const FIELD_BYTES = 16
 const VALUE_BYTES = 24
-/** Of messages in messages; the messages of CSI and CRI have five. */
+/** Nesting of messages; those of CSI and CRI have five levels. */
 const MAX_DEPTH = 50
 
-/** @param most where it is more than that, any number that is more than that */
+/** @param most counting stops above this @returns the size; if it is more than `most`, some number above `most` */
 export function unpackedSize(message: DescMessage, bytes: Uint8Array, most: number): number {
   const reader = new BinaryReader(bytes)
   let size = 0
@@ -40,7 +40,7 @@ export function unpackedSize(message: DescMessage, bytes: Uint8Array, most: numb
   try {
     measure(message, bytes.length, 0)
   } catch {
-    // It is damaged from here on, and nobody gets any further.
+    // Damaged from here on: decoding will stop here as well.
   }
   return size
 }

@@ -114,8 +114,8 @@ function exportsOf({ table, exports }: ContentLook, path: string, place: Locatio
 }
 
 /**
- * Users of which only an inode or the end of a path is known: the directory is walked to find these. On nearly every node
- * there are none, and the walk is not needed.
+ * Users that are known by an inode or the end of a path only: the directory is walked to find their files. On nearly every
+ * node there are no such users, and no walk.
  */
 async function searchFor(look: ContentLook, content: Content, place: Location): Promise<Holders> {
   const { path, rootDir } = content

@@ -1,4 +1,4 @@
-/** Searches a directory for files of which only the inode, or the end of the path, is known. Walks by descriptors, as a deletion does (S12). */
+/** Searches a directory for files that are known by their inode or the end of their path only. Walks by descriptors, as a deletion does (S12). */
 import { fstatSync, lstatSync, type Stats } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
 import { Descent } from '../files/descent.ts'

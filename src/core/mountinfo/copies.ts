@@ -1,4 +1,4 @@
-/** One mount that stands in the table more than once: below a shared directory that is bound over itself (O35). */
+/** Mounts that the table shows more than once: below a shared directory that is bind-mounted on itself (O35). */
 import type { MountInfo, MountTable } from './mount-table.ts'
 import { goesWith } from './propagation.ts'
 
@@ -8,8 +8,8 @@ export function copiesOf(table: MountTable, mount: MountInfo): MountInfo[] {
 }
 
 /**
- * The mounts on a path without those that no path leads to and that go with one that is seen: a mount stands once,
- * however often the table shows it. What else is covered stays: it is a mount of its own.
+ * The mounts on a path, without hidden copies that go away with a visible mount: each mount once, however often the table shows
+ * it. Other hidden mounts are kept, since they are mounts of their own.
  */
 export function withoutCopies(table: MountTable, path: string): readonly MountInfo[] {
   const all = table.at(path)

@@ -3,15 +3,15 @@ import { withoutLink, withoutLinks } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /**
- * Mounts that others lie over: no path leads to them any more, and what is done at their path happens to what lies over
- * them. Often a kubelet's root directory that was bound over itself after its volumes were mounted, or one that is
- * shared and bound over itself, below which every mount has copies that nothing leads to (O35).
+ * Finds hidden mounts: another mount hides them, so that no path reaches them, and what is done at their path happens to the
+ * other mount. Often the cause is a kubelet's root directory that was bind-mounted on itself after its volumes were mounted; or
+ * a shared one that was, below which every mount has hidden copies (O35).
  *
  * @see proc_pid_mountinfo(5), parent ID
  */
 export class Covers {
   readonly #table: MountTable
-  /** Of each directory: by what a mount in it is mounted on, what then lies over that mount. */
+  /** For each directory: by the parent of a mount in it, the mount that hides it. */
   readonly #byDirectory = new Map<string, ReadonlyMap<number, MountInfo>>()
 
   constructor(table: MountTable) {
@@ -19,8 +19,8 @@ export class Covers {
   }
 
   /**
-   * The mount that lies over this one's way: it is on the same mount, nearer to the root. One that is stacked on a mount
-   * that is covered is covered with it. Undefined: none is.
+   * The mount that hides this one: it has the same parent mount, and is nearer to the root. What is stacked on a hidden mount is
+   * hidden as well. Undefined: the mount is not hidden.
    */
   of(given: MountInfo): MountInfo | undefined {
     const mount = withoutLink(given)
@@ -29,7 +29,7 @@ export class Covers {
     return covers.size === 0 ? undefined : covers.get(this.#stackOf(mount).at(-1)?.parentId ?? mount.parentId)
   }
 
-  /** Those on this path that a path leads to, oldest first, whatever their order in the table is; the last one is seen. */
+  /** The mounts on this path that are not hidden, oldest first, whatever their order in the table; the last one is visible. */
   reached(path: string): readonly MountInfo[] {
     const found = this.#table.at(path).filter((mount) => this.of(mount) === undefined)
     if (found.length < 2) return found
@@ -63,10 +63,10 @@ export class Covers {
     const covers = new Map(above)
     for (const mount of here) {
       const cover = above.get(this.#stackOf(mount).at(-1)?.parentId ?? mount.parentId)
-      // What is on a covered mount is covered with it.
+      // What is mounted on a hidden mount is hidden as well.
       if (cover !== undefined) covers.set(mount.id, cover)
     }
-    // The first mount of all may be on itself.
+    // The root mount may be its own parent.
     for (const mount of here) if (mount.parentId !== mount.id) covers.set(mount.parentId, mount)
     return covers
   }

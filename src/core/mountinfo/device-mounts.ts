@@ -3,7 +3,7 @@ import type { MountInfo, MountTable } from './mount-table.ts'
 import { MountsWithin } from './mounts-within.ts'
 import { goesWith, propagationKey } from './propagation.ts'
 
-/** The mounts of one file system, found by what they show: thousands of volumes may share one. */
+/** Mounts of a file system, indexed by the directory that they show: thousands of volumes may share a file system. */
 export class DeviceMounts {
   readonly #table: MountTable
   readonly #indexes = new Map<string, Index>()
@@ -12,14 +12,14 @@ export class DeviceMounts {
     this.#table = table
   }
 
-  /** Every mount that shows the same tree or a part of it, itself included (R031). */
+  /** Every mount that shows the same directory or a part of it, the mount itself included (R031). */
   showing(mount: MountInfo): readonly MountInfo[] {
     const root = undeletedRoot(mount.root)
     const { all, byRoot } = this.#index(mount.dev)
     return root === '/' ? all : byRoot.of(root)
   }
 
-  /** Every other mount whose unmount takes this one along. */
+  /** Every other mount whose unmount would unmount this one as well. */
   leadersOf(mount: MountInfo): readonly MountInfo[] {
     const key = propagationKey(this.#table, mount)
     const alike = key === undefined ? [] : (this.#index(mount.dev).byKey.get(key) ?? [])

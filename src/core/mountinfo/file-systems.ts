@@ -1,4 +1,4 @@
-/** File systems whose unmount cannot wait for somebody else's answer. Everything unknown may hang. */
+/** Types of local file systems: calls on them do not wait for a server. All others may hang. */
 const LOCAL = new Set([
   'tmpfs',
   'ramfs',

@@ -1,41 +1,41 @@
 /**
- * A mount table as a kubelet reads it whose directories are links to elsewhere (S8).
+ * A mount table with the kubelet's own paths, if some of the kubelet's directories are links (S8).
  *
- * The kernel shows every mount point without links: what a kubelet mounted on ROOT/pods/UID/… stands in the table as
- * /data/pods/UID/… where ROOT/pods leads to /data/pods. Here it has the path again that the kubelet, its drivers and all
- * steps use. A link is to the kernel what a bind mount of the same place is: the directory behind it is found like one's.
+ * The kernel shows mount points with links resolved: if ROOT/pods is a link to /data/pods, a mount on ROOT/pods/UID/… is in the
+ * table as /data/pods/UID/…. Here it has the path again that the kubelet, its drivers and all steps use. The directory behind
+ * a link is shown as if it were bind-mounted on the link's path.
  */
 import { isWithin } from '../files/path-within.ts'
 import { undeletedPath } from './deleted.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
-/** A directory of the kubelet's that is a link, and where it leads; both absolute, the place without links. */
+/** A directory of the kubelet that is a link, and its target; both absolute, the target with links resolved. */
 export interface PlaceLink {
   readonly path: string
   readonly place: string
 }
 
-/** The table with what lies behind links under the links' own paths. @param links none of which leads into another's place */
+/** The table with the mounts behind links at the links' own paths. @param links none leads into the target of another */
 export function withLinks(table: MountTable, links: readonly PlaceLink[]): MountTable {
   return links.length === 0 || table instanceof LinkedMountTable ? table : new LinkedMountTable(table, links)
 }
 
-/** As the kernel shows it: what is mounted on what is only told there. */
+/** The table as the kernel shows it; only this one shows which mount is on which. */
 export function withoutLinks(table: MountTable): MountTable {
   return table instanceof LinkedMountTable ? table.raw : table
 }
 
-/** The same mount under the path that the kernel gives it. */
+/** The same mount with the kernel's path. */
 export function withoutLink(mount: MountInfo): MountInfo {
   return mount instanceof LinkedMount ? mount.raw : mount
 }
 
-/** Where a path of the kubelet's really lies. */
+/** The kernel's path for one of the kubelet's. */
 export function placeOf(table: MountTable, path: string): string {
   return table instanceof LinkedMountTable ? moved(path, table.links, 'path', 'place') : path
 }
 
-/** What the kubelet calls a path that the kernel shows. */
+/** The kubelet's path for one of the kernel's. */
 export function ownPathOf(table: MountTable, place: string): string {
   return table instanceof LinkedMountTable ? moved(place, table.links, 'place', 'path') : place
 }
@@ -48,7 +48,7 @@ function moved(path: string, links: readonly PlaceLink[], from: keyof PlaceLink,
   return nearest === undefined ? path : `${nearest[to]}${path.slice(nearest[from].length)}`
 }
 
-/** One mount under another path; everything else is the kernel's word. */
+/** A mount with another path; everything else is as the kernel shows it. */
 class LinkedMount implements MountInfo {
   readonly raw: MountInfo
   readonly mountPoint: string
@@ -104,7 +104,7 @@ class LinkedMount implements MountInfo {
   }
 }
 
-/** What lies behind a link, as a bind mount of it would look: the mount that has it, from the link's place on. */
+/** The directory behind a link, as a bind mount of it would look: the mount that contains it, with the link's target as root. */
 class MountBehindLink extends LinkedMount {
   readonly #root: string
 
@@ -122,7 +122,7 @@ class MountBehindLink extends LinkedMount {
 class LinkedMountTable implements MountTable {
   readonly raw: MountTable
   readonly links: readonly PlaceLink[]
-  /** By position in the table: a mount is the same object whoever asks. */
+  /** By position in the table, so that a mount is always the same object. */
   readonly #own = new Map<number, MountInfo>()
   readonly #behind: ReadonlyMap<string, MountInfo>
 
@@ -192,11 +192,11 @@ class LinkedMountTable implements MountTable {
     return mount && this.#ownOf(mount)
   }
 
-  /** By the kernel's path, what is behind a link is not found: it has another here. */
+  /** What is behind a link is not found by the kernel's path, since it has another path here. */
   #seenBy(path: string, look: (place: string) => readonly MountInfo[]): readonly MountInfo[] {
     if (this.#isBehind(path)) return []
     const place = placeOf(this, path)
-    // What is mounted on the place itself is where the link leads to, and not behind it.
+    // A mount on the link's target itself is represented by the entry for the link.
     if (this.#behind.has(path) && place !== path) return []
     return look(place).map((mount) => this.#ownOf(mount))
   }

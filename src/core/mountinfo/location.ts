@@ -1,4 +1,4 @@
-/** Where a path really lies: in which file system, at which path inside it. The same in every mount namespace. */
+/** The place of a path: its file system, and the path inside it. The same in every mount namespace. */
 import { posix } from 'node:path'
 import { isWithin } from '../files/path-within.ts'
 import { ownPathOf } from './linked-mounts.ts'
@@ -12,9 +12,9 @@ export interface Location {
 }
 
 /**
- * The mount that a look-up of this path ends in: the one that is seen on it or on its nearest mounted parent.
+ * The mount that contains a path: the visible one on it, or on its nearest parent with a mount.
  *
- * @param path the kubelet's own, or the kernel's, who knows no links (S8)
+ * @param path the kubelet's, or the kernel's (with links resolved, S8)
  */
 export function containingMount(table: MountTable, path: string): MountInfo | undefined {
   for (let at = ownPathOf(table, path); ; at = posix.dirname(at)) {
@@ -33,7 +33,7 @@ export function locationIn(mount: MountInfo, path: string): Location {
   return { dev: mount.dev, path: posix.join(mount.root, posix.relative(mount.mountPoint, path)) }
 }
 
-/** The path at which a mount of the location's own file system shows the location, if it does. */
+/** The path at which a mount of the same file system shows the location; undefined: it does not. */
 export function pathThrough(mount: MountInfo, location: Location): string | undefined {
   if (!isWithin(location.path, mount.root)) return undefined
   return posix.join(mount.mountPoint, posix.relative(mount.root, location.path))

@@ -8,7 +8,7 @@ const BLANK = 0x20
 const SEPARATOR = ' - '
 const NOTHING = Buffer.alloc(0)
 
-/** One row of the columns as a MountInfo whose texts are decoded when first asked for. */
+/** One row of the columns as a MountInfo. Texts are decoded when they are first used. */
 export class MountRecord implements MountInfo {
   readonly index: number
   readonly #columns: MountColumns
@@ -94,15 +94,15 @@ export class MountRecord implements MountInfo {
     return end
   }
 
-  /** Mount options and optional fields: what stands between the mount point and the separator. */
+  /** Mount options and optional fields: between the mount point and the separator. */
   #head(): readonly Buffer[] {
     const start = (this.#columns.mountPointEnd[this.index] ?? 0) + 1
-    return words(this.#slice(start, this.#columns.separator[this.index]))
+    return fieldsOf(this.#slice(start, this.#columns.separator[this.index]))
   }
 
   /** Type, source and super options: what follows the separator. */
   #tail(): readonly Buffer[] {
-    return words(this.#slice(this.#typeStart(), this.#columns.end[this.index]))
+    return fieldsOf(this.#slice(this.#typeStart(), this.#columns.end[this.index]))
   }
 
   #slice(start: number | undefined, end: number | undefined): Buffer {
@@ -111,7 +111,7 @@ export class MountRecord implements MountInfo {
 }
 
 /** Splits at every single blank: an empty source is two blanks in a row. */
-function words(raw: Buffer): readonly Buffer[] {
+function fieldsOf(raw: Buffer): readonly Buffer[] {
   const found: Buffer[] = []
   for (let at = 0; at <= raw.length; ) {
     const blank = raw.indexOf(BLANK, at)

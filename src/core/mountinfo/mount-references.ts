@@ -7,13 +7,12 @@ import type { MountInfo, MountTable } from './mount-table.ts'
 const PLUGIN_TREE = '/plugins/kubernetes.io/'
 
 /**
- * Every *other* mount that shows the same directory of the same file system as `path` (R031, P132): bind mounts made
- * from it, or other mounts of the same root. `path` need not be a mount point; its links must be resolved already.
+ * Every *other* mount that shows the same directory of the same file system as `path` (R031, P132): bind mounts of it, or other
+ * mounts of the same root. `path` need not be a mount point; its links must be resolved already.
  *
- * The newest mount that is or contains the path decides. A child directory of the source is no reference, stacked
- * mounts on the same path are.
+ * The newest mount on or above the path counts. A mount of a subdirectory is no reference; stacked mounts on the same path are.
  *
- * @throws VolctlError NoContainingMount: "no references" must never mean "could not look"
+ * @throws VolctlError NoContainingMount, so that "no references" never means "could not look"
  */
 export function mountReferences(table: MountTable, path: string): readonly MountInfo[] {
   const directory = withoutTrailingSlash(posix.normalize(path))
@@ -25,7 +24,7 @@ export function mountReferences(table: MountTable, path: string): readonly Mount
   return table.ofDevice(mount.dev).filter((other) => other.index !== mount.index && other.root === root)
 }
 
-/** The mount that is seen on `path`, or on the nearest of its parents. */
+/** The visible mount on `path`, or on its nearest parent with a mount. */
 export function containingMount(table: MountTable, path: string): MountInfo | undefined {
   for (let parent = posix.normalize(path); ; parent = posix.dirname(parent)) {
     const top = table.top(parent)
@@ -35,9 +34,9 @@ export function containingMount(table: MountTable, path: string): MountInfo | un
 }
 
 /**
- * Whether any reference lies outside the plugin's own tree (R032, P18): the part of the global mount's path from
- * `/plugins/kubernetes.io/` on must be in each. A pod's bind mount has not, and holds the device; a copy of the same
- * global mount seen through another prefix has it, and does not.
+ * Is any reference outside of the plugin's own directory (R032, P18): inside are those whose path contains the global mount's
+ * path from `/plugins/kubernetes.io/` on. A pod's bind mount does not, and holds the device; a copy of the same global mount
+ * under another prefix does, and does not hold it.
  */
 export function hasForeignReferences(path: string, references: readonly MountInfo[]): boolean {
   const from = path.indexOf(PLUGIN_TREE)
@@ -45,7 +44,7 @@ export function hasForeignReferences(path: string, references: readonly MountInf
   return references.some((reference) => !reference.mountPoint.includes(own))
 }
 
-/** How much of `path` the mount point is; its text may end in " (deleted)" (P115). */
+/** Length of the mount point's part of `path`; the mount point's text may end in " (deleted)" (P115). */
 function lengthOf(mount: MountInfo, path: string): number {
   if (mount.mountPoint === '/') return 0
   return isWithin(path, mount.mountPoint) ? mount.mountPoint.length : undeletedPath(mount.mountPoint).length

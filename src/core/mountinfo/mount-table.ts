@@ -1,4 +1,4 @@
-/** What volctl asks of a mount table. `parseMountinfo` makes one; tests may make small ones by hand. */
+/** The mount table as volctl uses it. `parseMountinfo` makes one; tests may make small ones by hand. */
 
 /** One line of /proc/PID/mountinfo, decoded (proc_pid_mountinfo(5)). */
 export interface MountInfo {
@@ -25,17 +25,17 @@ export interface MountTable {
   readonly text: string
   /** Number of mounts in the table. */
   readonly size: number
-  /** Mount points at or below `prefix` (compared by path component), in table order; records are made on demand. */
+  /** Mounts at or below `prefix` (compared by path component), in table order. */
   under(prefix: string): readonly MountInfo[]
-  /** Every mount stacked on exactly this path, in table order: also what no path leads to (O35). */
+  /** Every mount on exactly this path, in table order, hidden ones included (O35). */
   at(path: string): readonly MountInfo[]
-  /** Those on exactly this path that the path leads to, oldest first, whatever their order in the table is. */
+  /** Mounts on exactly this path that are not hidden, oldest first, whatever their order in the table. */
   reached(path: string): readonly MountInfo[]
-  /** The mount that this path leads to, where it is a mount point. */
+  /** The visible mount on exactly this path. */
   top(path: string): MountInfo | undefined
-  /** The newest mount on each name in a directory, by a function of the name; undefined where nothing in it is mounted. */
+  /** A function that gives the newest mount on a name in the directory; undefined where nothing is mounted in it. */
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined
-  /** Is anything mounted in a directory, or deeper. */
+  /** Is anything mounted below this directory. */
   isAbove(directory: string): boolean
   /** All mounts of one file system ("major:minor"), in table order. */
   ofDevice(dev: string): readonly MountInfo[]

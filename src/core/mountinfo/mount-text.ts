@@ -2,14 +2,14 @@ import { isAscii } from 'node:buffer'
 import { decodeOctal } from './decode-octal.ts'
 
 /**
- * The texts of one table. Where all of it is ASCII, as almost always, one string is made of it, and what is asked for is
- * a part of that: a hundred thousand strings of their own cost more than everything else that is done with them.
+ * The text of a table. If it is ASCII, as almost always, one string is made of all of it, and fields are slices of that: a
+ * hundred thousand separate strings would cost more than everything else that is done with them.
  */
 export class MountText {
   readonly #bytes: Buffer
   readonly #ascii: string | undefined
 
-  /** @param text what the bytes were made of, if it is there already */
+  /** @param text the text of the bytes, if the caller has it */
   constructor(bytes: Buffer, text?: string) {
     this.#bytes = bytes
     this.#ascii = isAscii(bytes) ? (text ?? bytes.toString('latin1')) : undefined

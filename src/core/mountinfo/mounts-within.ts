@@ -1,7 +1,7 @@
 import { append } from '../lang/append.ts'
 import type { MountInfo } from './mount-table.ts'
 
-/** Mounts by every directory on the way to them: nodes have had a hundred thousand, and every volume asks for its own. */
+/** Mounts indexed by every directory above them: there may be a hundred thousand, and every volume asks for its own. */
 export class MountsWithin {
   readonly #byDirectory = new Map<string, MountInfo[]>()
 

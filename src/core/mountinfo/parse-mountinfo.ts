@@ -15,8 +15,8 @@ const ESCAPED_DELETED = '\\040(deleted)'
 /**
  * Parses /proc/PID/mountinfo whole and exactly (P107-P109, P115).
  *
- * One damaged line fails the whole table: a mount that volctl cannot read might be the one it must not touch.
- * Indexes by path, device and id are built when first asked for.
+ * One damaged line fails the whole table: a mount that volctl cannot read might be one that it must not touch. Indexes by path,
+ * device and id are built when they are first used.
  *
  * @throws VolctlError MountinfoDamaged, naming the line
  */
@@ -24,7 +24,7 @@ export function parseMountinfo(text: string | Buffer): MountTable {
   return new ColumnMountTable(text)
 }
 
-/** Lists only where mounts are stacked: one for each of 100,000 would cost more than the index. */
+/** A list only where mounts are stacked: 100,000 lists would cost more than the index. */
 type Stack = MountRecord | MountRecord[]
 
 class ColumnMountTable implements MountTable {
@@ -32,7 +32,7 @@ class ColumnMountTable implements MountTable {
   readonly #records: (MountRecord | undefined)[] = []
   readonly #text: MountText
   #byDirectory: ReadonlyMap<string, ReadonlyMap<string, Stack>> | undefined
-  /** Directories in which, or deeper, something is mounted. */
+  /** Directories below which something is mounted. */
   #above: ReadonlySet<string> | undefined
   #byDevice: ReadonlyMap<number, readonly number[]> | undefined
   #byId: ReadonlyMap<number, number> | undefined
@@ -111,9 +111,8 @@ class ColumnMountTable implements MountTable {
   }
 
   /**
-   * By the directory that a mount point lies in, and its name there. A mount point that ends in " (deleted)" is found
-   * under the path without it as well (P115): the kernel may mean that the directory was removed, and a file may be
-   * called so.
+   * Mounts by the directory of the mount point, and its name there. A mount point that ends in " (deleted)" is also found by
+   * the path without that (P115): the directory may have been removed, or may really have such a name.
    */
   #directories(): ReadonlyMap<string, ReadonlyMap<string, Stack>> {
     if (this.#byDirectory !== undefined) return this.#byDirectory
@@ -145,13 +144,13 @@ class ColumnMountTable implements MountTable {
   }
 }
 
-/** "" for what lies in the root directory, and for that itself; never so for a path that is not absolute. */
+/** "" for the root directory and what is directly in it; "." for a path that is not absolute. */
 function directoryOf(path: string): string {
   const slash = path.lastIndexOf('/')
   return slash === -1 ? '.' : path.slice(0, slash)
 }
 
-/** Many mounts lie in few directories, and those in fewer. */
+/** The directories and all their parents. */
 function withParents(directories: Iterable<string>): ReadonlySet<string> {
   const all = new Set<string>()
   for (const directory of directories) {
@@ -193,7 +192,7 @@ function rowsByDevice({ dev, size }: MountColumns): ReadonlyMap<number, readonly
   return rows
 }
 
-/** Where a damaged or joined table has an id twice, the newer mount stands for it. */
+/** If a damaged table has an id twice, the newer mount counts. */
 function rowById({ id, size }: MountColumns): ReadonlyMap<number, number> {
   const rows = new Map<number, number>()
   for (let row = 0; row < size; row++) rows.set(id[row] ?? -1, row)

@@ -1,14 +1,14 @@
 /**
- * Which mounts go when one is unmounted: the kernel repeats the umount in every peer and slave of the mount that it is
- * mounted *on*, at the same place (mount_namespaces(7)). The group of the mount itself says nothing: every bind mount of
- * a shared mount is in it, a pod's and a stranger's, and stays.
+ * Which mounts go away when one is unmounted: the kernel repeats the umount in every peer and slave of the *parent* mount, at the
+ * same place (mount_namespaces(7)). The peer group of the mount itself does not matter: every bind mount of a shared mount is
+ * in it, whoever made it, and stays mounted.
  */
 import { posix } from 'node:path'
 import { undeletedPath } from './deleted.ts'
 import { withoutLink, withoutLinks } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
-/** @param copyTable the table of another mount namespace, where the copy is in one */
+/** Does `copy` go away when `mount` is unmounted. @param copyTable the table of another mount namespace, if the copy is in one */
 export function goesWith(table: MountTable, mount: MountInfo, copy: MountInfo, copyTable: MountTable = table): boolean {
   if (copy.dev !== mount.dev || copy.root !== mount.root) return false
   const parent = parentOf(table, mount)
@@ -18,8 +18,8 @@ export function goesWith(table: MountTable, mount: MountInfo, copy: MountInfo, c
 }
 
 /**
- * What a mount has in common with every mount that goes with it; undefined where the table ends above it.
- * Copies of one mount share the text, and few others do.
+ * A key that a mount shares with every mount that goes away with it, and with few others; undefined where the table does not
+ * have its parent.
  */
 export function propagationKey(table: MountTable, mount: MountInfo): string | undefined {
   const parent = parentOf(table, mount)
@@ -30,7 +30,7 @@ function parentOf(table: MountTable, { parentId }: MountInfo): MountInfo | undef
   return withoutLinks(table).byId(parentId)
 }
 
-/** A slave of a slave follows as well; the table does not always tell, and it then counts as one that does not. */
+/** A slave of a slave follows as well, but the table does not always show that; then it counts as one that does not. */
 function follows(mount: MountInfo, leader: MountInfo): boolean {
   const groups = new Set(groupsOf(leader, /^shared:(\d+)$/))
   return groupsOf(mount, /^(?:shared|master):(\d+)$/).some((group) => groups.has(group))

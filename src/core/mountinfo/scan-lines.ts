@@ -4,9 +4,9 @@
  *     36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
  *     (1)(2)(3)   (4)   (5)      (6)      (7)   (8) (9)   (10)         (11)
  *
- * (7) may be absent or several words; (10) may be empty (kernels before 5.1), so fields are split at single blanks
- * (P109), unlike upstream's runs of white space. A table of 100,000 mounts is 16 to 26 MB: only offsets are kept, and a
- * record's text is decoded when someone asks for it.
+ * (7) may be absent or several words; (10) may be empty (kernels before 5.1), so fields are split at single blanks (P109), and
+ * not, as upstream does, at runs of white space. A table of 100,000 mounts is 16 to 26 MB: only offsets are kept, and a
+ * record's text is decoded when it is used.
  *
  * @see proc_pid_mountinfo(5), rules P107-P109
  */
@@ -124,6 +124,6 @@ function loneDash(bytes: Buffer, from: number, stop: number, line: number): numb
 
 function damaged(line: number, what: string): VolctlError {
   return new VolctlError('MountinfoDamaged', `mount table, line ${line}: ${what}`, {
-    hint: 'The kernel never writes such a line: read the table again, or check the snapshot it came from.',
+    hint: 'The kernel never writes such a line: try again, or check the snapshot that it came from.',
   })
 }

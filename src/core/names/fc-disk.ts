@@ -1,4 +1,4 @@
-/** What names a Fibre Channel volume on disk: the name of its global directory, and udev's links (P79, P80, P82). Pure. */
+/** Names of a Fibre Channel volume: of its global directory, and of udev's links (P79, P80, P82). Pure. */
 import type { SharedSources } from '../model/objects.ts'
 import type { VolumeMode } from './volume-names.ts'
 import { uniqueVolumeName } from './volume-names.ts'
@@ -9,13 +9,13 @@ export type FcDisk =
   | { readonly wwns: readonly string[]; readonly lun: string; readonly wwids?: undefined }
   | { readonly wwids: readonly string[]; readonly wwns?: undefined; readonly lun?: undefined }
 
-/** Names that become a path: nothing that would lead out of it. */
+/** Allowed in names that become part of a path: nothing that would lead elsewhere. */
 const ID = /^(?!\.{1,2}$)[A-Za-z0-9._: -]+$/
 
 /**
- * What a source names: WWNs with a LUN, else WWIDs, whose spaces udev writes as `_`.
+ * The disk of a source: WWNs with a LUN, else WWIDs, whose spaces udev writes as `_`.
  *
- * @returns an error where it names neither, or a name is none
+ * @returns an error where the source has neither, or an invalid name
  */
 export function fcDiskOf({
   targetWWNs = [],
@@ -35,7 +35,7 @@ export function fcDirectory(disk: FcDisk, mode: VolumeMode): string {
   return `plugins/kubernetes.io/fc/${mode === 'Block' ? 'volumeDevices/' : ''}${name}`
 }
 
-/** `WWN-WWN-lun-LUN` or `WWID-WWID`; undefined where it is neither. */
+/** The disk of a directory's name, `WWN-WWN-lun-LUN` or `WWID-WWID`; undefined where it is neither. */
 export function parseFcDirectory(name: string): FcDisk | undefined {
   const parts = name.split('-')
   if (parts.some((part) => part === '' || /[\s/]/.test(part))) return undefined
@@ -45,7 +45,7 @@ export function parseFcDirectory(name: string): FcDisk | undefined {
   return wwns.length > 0 && /^\d+$/.test(lun) ? { wwns, lun } : undefined
 }
 
-/** Is this udev link one of the disk: the whole of its name, never a part of it (S25; the kubelet takes any that contains it). */
+/** Is this one of udev's links to the disk. The whole name must match (S25; for the kubelet it is enough if the link contains it). */
 export function isFcLink(disk: FcDisk, directory: 'by-path' | 'by-id', link: string): boolean {
   if (disk.wwids !== undefined)
     return directory === 'by-id' && [...disk.wwids, disk.wwids.join('-')].some((wwid) => link === `scsi-${wwid}`)
@@ -53,7 +53,7 @@ export function isFcLink(disk: FcDisk, directory: 'by-path' | 'by-id', link: str
   return directory === 'by-path' && wwn !== undefined && disk.wwns.includes(wwn) && lun === disk.lun
 }
 
-/** What the kernel itself says of a disk; undefined: it says nothing. */
+/** A disk's identity in sysfs; undefined: sysfs does not show it. */
 export interface FcIdentity {
   readonly lun: string | undefined
   /** Of the target's port: 0x50060e801049cfd1 */
@@ -62,7 +62,7 @@ export interface FcIdentity {
   readonly wwid: string | undefined
 }
 
-/** udev's links may be stale or wrong; this is what they are made of. */
+/** Is it the disk by sysfs, from which udev makes its links; the links themselves may be stale or wrong. */
 export function isFcDisk(disk: FcDisk, { lun, port, wwid }: FcIdentity): boolean {
   if (disk.wwids !== undefined)
     return wwid !== undefined && [...disk.wwids, disk.wwids.join('-')].some((each) => isSame(each, udevName(wwid)))
@@ -73,13 +73,13 @@ function isSame(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }
 
-/** udev has the type of the identifier as a digit, and no spaces. */
+/** The WWID as udev writes it: the identifier's type as a digit, and no spaces. */
 function udevName(wwid: string): string {
   const [, type = '', id = ''] = /^(naa|eui|t10)\.(.*)$/s.exec(wwid) ?? []
   return `${{ naa: '3', eui: '2', t10: '1' }[type] ?? ''}${id.trim().replaceAll(/\s+/g, '_')}`
 }
 
-/** Go's print of a list (R013). */
+/** The unique name, with lists as Go prints them (R013). */
 export function fcUniqueName(disk: FcDisk): string {
   const name = disk.wwns === undefined ? `[${disk.wwids.join(' ')}]` : `[${disk.wwns.join(' ')}]:${disk.lun}`
   return uniqueVolumeName(FC_PLUGIN, name)

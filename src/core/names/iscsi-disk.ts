@@ -1,4 +1,4 @@
-/** What names an iSCSI volume on disk: its iscsi.json and its global directory (P72, P73, P77). Pure: text in, names out. */
+/** Parses what identifies an iSCSI volume on disk: its iscsi.json, and its global directory's name (P72, P73, P77). Pure. */
 
 import { posix } from 'node:path'
 import { defined } from '../lang/defined.ts'
@@ -10,18 +10,18 @@ export const ISCSI_RECORD = 'iscsi.json'
 
 /** One LUN as the kubelet logged in to it. */
 export interface IscsiDisk {
-  /** With their ports, the first one being that of the directory's name. */
+  /** With their ports; the first one is in the directory's name. */
   readonly portals: readonly string[]
   readonly iqn: string
   readonly lun: string
   readonly iface?: string
-  /** The kubelet cloned this iface for the volume alone, and deletes it in the end (P76). */
+  /** The kubelet has cloned this interface for the volume, and deletes it at the end (P76). */
   readonly ownIface: boolean
 }
 
 export type IscsiRecord = { readonly disk: IscsiDisk } | { readonly corrupt: string }
 
-/** Names that are handed to a program and looked up in sysfs: nothing that could be taken for an option or a path. */
+/** Allowed names: they are passed to a program and looked up in sysfs, so nothing that looks like an option or a path. */
 const PORTAL = /^[A-Za-z0-9[][A-Za-z0-9._:%[\]-]*$/
 const IQN = /^(?:iqn|eui|naa)\.[^\s/]+$/
 const LUN = /^\d{1,10}$/
@@ -59,8 +59,8 @@ export function parseIscsiJson(text: string): IscsiRecord {
 }
 
 /**
- * The same from `…/iface-IFACE/PORTAL-IQN-lun-LUN`. A portal ends with its port, so that a host name may hold hyphens,
- * which the kubelet's own parser gets wrong (P77); the LUN is what follows the last `-lun-`, since a target may hold one.
+ * The same from a path `…/iface-IFACE/PORTAL-IQN-lun-LUN`. The portal ends with its port, so that a host name may contain
+ * hyphens, which the kubelet's own parser gets wrong (P77). The LUN follows the last `-lun-`, since a target may contain one.
  */
 export function parseIscsiDirectory(path: string): IscsiDisk | undefined {
   const iface = ifaceOf(path)
@@ -75,18 +75,18 @@ export function isIfaceName(name: string): boolean {
   return IFACE.test(name)
 }
 
-/** Of `…/iface-IFACE/NAME`. */
+/** The interface in a path `…/iface-IFACE/NAME`. */
 export function ifaceOf(path: string): string | undefined {
   const iface = /^iface-(.+)$/.exec(posix.basename(posix.dirname(path)))?.[1]
   return iface !== undefined && IFACE.test(iface) ? iface : undefined
 }
 
-/** Does the directory bear this disk's name: exactly one of its portals, its target and its LUN (S25). */
+/** Is it the name of this disk's directory: exactly one of its portals, its target and its LUN (S25). */
 export function isDirectoryOf({ portals, iqn, lun }: IscsiDisk, name: string): boolean {
   return portals.some((portal) => name === `${portal}-${iqn}-lun-${lun}`)
 }
 
-/** R019, with the port that the directory has and a pod's spec may lack (R014). */
+/** R019, with the port, which the directory has, but a pod's spec may lack (R014). */
 export function iscsiUniqueName({ portals, iqn, lun }: IscsiDisk): string {
   return uniqueVolumeName(ISCSI_PLUGIN, `${portals[0]}:${iqn}:${lun}`)
 }

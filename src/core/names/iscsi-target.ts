@@ -1,19 +1,19 @@
-/** An iSCSI volume as a pod or a PersistentVolume has it, and the names that follow from it (P72-P74). Pure. */
+/** The target of an iSCSI volume in a pod or PersistentVolume, and its names on disk (P72-P74). Pure. */
 
 import type { SharedSources } from '../model/objects.ts'
 import { isDirectoryOf, isIfaceName, parseIscsiJson } from './iscsi-disk.ts'
 import type { VolumeMode } from './volume-names.ts'
 
-/** One LUN, as it is to be logged in to. */
+/** One LUN, with what is needed to log in to it. */
 export interface IscsiTarget {
   readonly volumeName: string
-  /** With their ports, as often as the source names them. */
+  /** With their ports; duplicates in the source are kept. */
   readonly portals: readonly [string, ...string[]]
   readonly iqn: string
   readonly lun: string
-  /** The one that the source names: its settings are used. */
+  /** The interface that the source names: its settings are used. */
   readonly initIface: string
-  /** The same, or the volume's own clone of it where the source has an initiator's name. */
+  /** The same; or, if the source has an initiator name, the volume's own clone of it. */
   readonly iface: string
   readonly initiatorName: string
 }
@@ -22,7 +22,7 @@ type IscsiSource = NonNullable<SharedSources['iscsi']>
 
 /**
  * @param volumeName the spec name
- * @returns an error where a name is none that may be handed to a program or become a path
+ * @returns an error where a name must not be passed to a program or become part of a path
  */
 export function iscsiTargetOf(volumeName: string, source: IscsiSource): IscsiTarget | { readonly error: string } {
   const { targetPortal, portals = [], iqn, lun, iscsiInterface, initiatorName = '' } = source
@@ -56,7 +56,7 @@ function nameOf({ portals, iqn, lun }: IscsiTarget): string {
   return `${portals[0]}-${iqn}-lun-${lun}`
 }
 
-/** The text of iscsi.json, byte for byte the kubelet's; no secret is in it (P73). */
+/** The text of iscsi.json, byte for byte as the kubelet writes it; it contains no secret (P73). */
 export function iscsiRecordOf({ volumeName, portals, iqn, lun, initIface, iface, initiatorName }: IscsiTarget): string {
   const record = {
     VolName: volumeName,
@@ -72,8 +72,8 @@ export function iscsiRecordOf({ volumeName, portals, iqn, lun, initIface, iface,
 }
 
 /**
- * Is this udev link one of the LUN behind a portal, by the whole of its name (P74; S25): `ip-PORTAL-iscsi-IQN-lun-LUN`,
- * after the address of the adapter for other transports than TCP; IPv6 without its brackets.
+ * Is this one of udev's links to the LUN, through one of the portals. The whole name must match (P74; S25):
+ * `ip-PORTAL-iscsi-IQN-lun-LUN`, after the adapter's address for transports other than TCP; IPv6 without brackets.
  */
 export function isIscsiLink(
   link: string,

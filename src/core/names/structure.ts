@@ -1,7 +1,7 @@
-/** Directories that a kubelet makes and expects to be directories, by their paths relative to the root directory (layout). */
+/** Directories that a kubelet makes, by path relative to the root directory. */
 import { CSI_PLUGIN } from './volume-names.ts'
 
-/** Made once and never removed, those above before those below. */
+/** Created once and never removed; parents first. */
 export const STRUCTURE: readonly string[] = [
   'pods',
   'plugins_registry',
@@ -10,17 +10,17 @@ export const STRUCTURE: readonly string[] = [
   `plugins/${CSI_PLUGIN}`,
 ]
 
-/** In it one for each driver, `pv` of the layout before 1.24, and `volumeDevices`, which stay as well. */
+/** Has a directory for each driver, `pv` (the layout before 1.24), and `volumeDevices`, which are never removed either. */
 export const DRIVER_DIRECTORIES = `plugins/${CSI_PLUGIN}`
 
-/** May a link be there and be gone through, as the kubelet does: nothing that volctl removes. */
+/** May there be a link that is followed, as the kubelet does. Only directories that volctl never removes. */
 export function mayBeLink(path: string): boolean {
   return STRUCTURE.includes(path) || /^plugins\/kubernetes\.io\/csi\/[^/]+$/.test(path)
 }
 
 /**
- * Directories below which a volume may be: where one is a link that is not gone through, anything may be behind it. Not
- * those in which drivers and older kubelets put links of their own: a target, a device's map.
+ * Directories that may contain a volume: if one is a link that is not followed, anything may be behind it. Not those where
+ * drivers and older kubelets put links of their own (a target, a device's map).
  */
 const EXPECTED: readonly RegExp[] = [
   /^plugins\/kubernetes\.io~?[^/]*$/,
@@ -34,7 +34,7 @@ const EXPECTED: readonly RegExp[] = [
   /^pods\/[^/]+\/volume-subpaths\/[^/]+\/[^/]+$/,
 ]
 
-/** Would a kubelet take what is there for a directory of its own. */
+/** Does a kubelet expect a directory of its own at this path. */
 export function isExpectedDirectory(path: string): boolean {
   return mayBeLink(path) || EXPECTED.some((shape) => shape.test(path))
 }

@@ -1,7 +1,7 @@
 /** Names and paths of volumes, as the kubelet computes them (R001-R019, C31-C33). */
 import { hash } from 'node:crypto'
 
-/** What the user names of nodes begin with (N29). */
+/** Prefix of the user names of nodes (N29). */
 export const NODE_USER = 'system:node:'
 
 /** `kubernetes.io/csi` to `kubernetes.io~csi` (R002). */
@@ -33,7 +33,7 @@ export function uniqueVolumeName(plugin: string, volumeName: string): string {
   return `${plugin}/${volumeName}`
 }
 
-/** Unique name of a volume that is neither: one per pod (R019). */
+/** Unique name of a volume that is neither attachable nor device-mountable: one per pod (R019). */
 export function uniquePodVolumeName(plugin: string, podUid: string, specName: string): string {
   return `${plugin}/${podUid}-${specName}`
 }

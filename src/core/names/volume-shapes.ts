@@ -1,20 +1,20 @@
 /**
- * What a mount point's path says about the volume behind it, wherever the path begins (S8): below a root directory that was
- * moved, on a second disk, in another mount namespace. What volctl knows of its own root directory says nothing there.
+ * What the path of a mount point shows about its volume, below whatever root directory (S8): one that was moved, on a second
+ * disk, in another mount namespace. volctl's knowledge of its own root directory does not help there.
  *
  * @see C10 and C11 for the names
  */
 import { escapeQualifiedName, sha256Hex } from './volume-names.ts'
 
-/** Of one mount point. */
+/** What the path of one mount point shows. */
 export interface VolumeShape {
-  /** A staging directory: hex SHA-256 of the handle, and the driver where the path tells it. */
+  /** It is a staging directory: hex SHA-256 of the handle, and the driver if the path contains it. */
   readonly staged?: { readonly key: string; readonly driver: string | undefined }
-  /** Names, as on disk, of which a PersistentVolume may have one. */
+  /** Names in the path (as on disk) that may be a PersistentVolume's. */
   readonly names: readonly string[]
 }
 
-/** What is looked for: either may be unknown. */
+/** The volume that is looked for; driver and handle may be unknown. */
 export interface SoughtVolume {
   readonly driver?: string | undefined
   readonly handle?: string | undefined
@@ -22,17 +22,17 @@ export interface SoughtVolume {
   readonly names: readonly string[]
 }
 
-/** What lies above may have any name, where it is behind a link. */
+/** The directories above may have any name, if they are behind a link. */
 const STAGED = /\/kubernetes\.io\/csi\/([^/]+)\/([0-9a-f]{64})(?=\/|$)/
-/** Where DRIVER is a link to another place, only the hash and the last name are left of it. */
+/** If the driver's directory is a link, the resolved path only has the hash and the last name. */
 const STAGED_BEHIND_LINK = /\/([0-9a-f]{64})\/globalmount(?=\/|$)/
 /** The layout before 1.24. */
 const STAGED_BY_NAME = /\/csi\/pv\/([^/]+)\/globalmount(?=\/|$)/
-/** The directory of all block volumes may be a link, too, so that nothing before its name is asked for. */
+/** The directory volumeDevices may be a link, too, so the path before it does not matter. */
 const BLOCK = /\/volumeDevices\/(?:(staging|publish)\/)?([^/]+)/
 const PUBLISHED = /\/(?:volumes|volumeDevices)\/([^/]+~[^/]+)\/([^/]+)/
 const SUB_PATH = /\/volume-subpaths\/([^/]+)\/[^/]+\/[^/]+$/
-/** Plugins whose volumes are attached by a CSI driver: their own, and those that were in the tree (C1). */
+/** Plugins whose volumes a CSI driver attaches: CSI itself, and migrated in-tree plugins (C1). */
 const ATTACHING =
   /^kubernetes\.io~(?:csi|aws-ebs|gce-pd|azure-disk|azure-file|cinder|vsphere-volume|portworx-volume|rbd)$/
 
@@ -48,7 +48,7 @@ export function shapeOf(mountPoint: string): VolumeShape | undefined {
   const [, plugin = '', published] = PUBLISHED.exec(mountPoint) ?? []
   const names = [
     STAGED_BY_NAME.exec(mountPoint)?.[1],
-    // A volume may be called like the directory that volumes share.
+    // A volume may itself be called "staging" or "publish".
     block?.[1],
     block?.[2],
     ATTACHING.test(plugin) ? published : undefined,
@@ -58,10 +58,10 @@ export function shapeOf(mountPoint: string): VolumeShape | undefined {
   return { staged: { key, driver }, names }
 }
 
-/** How a shape is of the volume; undefined: it is another's. A name alone is no proof, and reason enough to leave it. */
+/** How a shape matches the volume; undefined: it does not. A name alone is no proof, but enough reason to leave the volume alone. */
 export type ShapeMatch = 'handle' | 'name' | undefined
 
-/** Made once for a volume, and asked of many shapes. */
+/** A function that matches shapes with the volume; created once, and called for many shapes. */
 export function shapeMatcher({ driver, handle, names }: SoughtVolume): (shape: VolumeShape) => ShapeMatch {
   const key = handle === undefined ? undefined : sha256Hex(handle)
   const escaped = new Set(names.map(escapeQualifiedName))

@@ -34,10 +34,10 @@ import { hostPaths } from './host-paths.ts'
 import { withSignsOfLife } from './kubelet/signs-of-life.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
-import { mountsAnew } from './mounts-anew.ts'
 import { readLazilyDetached } from './read-lazily-detached.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readSelinux } from './read-selinux.ts'
+import { mountTableReader } from './reread-mounts.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
 import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
@@ -159,7 +159,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...defined({ lazyMemory: lazy.defect }),
   }
-  const readMounts = mountsAnew(node.rootDir, links.links)
+  const readMounts = mountTableReader(node.rootDir, links.links)
   return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The types of the paths of hostPath volumes whose type must be checked (P58).
  *
- * Only for pods of which nothing runs: for running pods the kubelet has checked, and a healthy node has no others. Links are
+ * Only for pods without running containers: for the others the kubelet has checked the types, and a healthy node has only those. Links are
  * followed. The file system of a path may hang, so one child with a deadline looks at all of them.
  */
 

@@ -85,8 +85,8 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
     },
     kubeletState: async () => {
       // Read again: a test's kubelet may have come back meanwhile.
-      const told = testHost === undefined ? undefined : readTestHost()?.kubelet
-      return told ?? stateNow(kubelet, config)
+      const ofTest = testHost === undefined ? undefined : readTestHost()?.kubelet
+      return ofTest ?? stateNow(kubelet, config)
     },
     runtime: () =>
       askRuntimes(testHost, choice.runtimeEndpoint, config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint),
@@ -183,11 +183,11 @@ async function askRuntimes(
   configured: string | undefined,
 ): Promise<RuntimeSnapshot> {
   const { readRuntime, WELL_KNOWN_RUNTIME_ENDPOINTS } = await import('../cri/read-runtime.ts')
-  const told = testHost?.runtimeEndpoints
+  const ofTest = testHost?.runtimeEndpoints
   const named =
-    told === undefined || given !== undefined ? runtimeEndpoints(given, configured) : { required: told, others: [] }
+    ofTest === undefined || given !== undefined ? runtimeEndpoints(given, configured) : { required: ofTest, others: [] }
   const { required, others } = named
-  const endpoints = [...required, ...others, ...(told ?? WELL_KNOWN_RUNTIME_ENDPOINTS)]
-  const expected = testHost?.runtimeExpected ?? (told === undefined || given !== undefined)
+  const endpoints = [...required, ...others, ...(ofTest ?? WELL_KNOWN_RUNTIME_ENDPOINTS)]
+  const expected = testHost?.runtimeExpected ?? (ofTest === undefined || given !== undefined)
   return readRuntime({ endpoints, required: expected ? required : [], expected, deadlineMs: RUNTIME_DEADLINE_MS })
 }

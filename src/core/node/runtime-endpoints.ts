@@ -35,9 +35,9 @@ export function runtimeEndpoints(
       hint: 'Give a socket such as unix:///run/containerd/containerd.sock.',
     })
   }
-  const told = [given, configured, believed(variable, 'CONTAINER_RUNTIME_ENDPOINT')].filter(isGiven)
+  const named = [given, configured, believed(variable, 'CONTAINER_RUNTIME_ENDPOINT')].filter(isGiven)
   const crictls = believed(crictlsEndpoint(crictlConfig), crictlConfig)
-  return { required: told.slice(0, 1), others: [...told.slice(1), ...(crictls === undefined ? [] : [crictls])] }
+  return { required: named.slice(0, 1), others: [...named.slice(1), ...(crictls === undefined ? [] : [crictls])] }
 }
 
 /** An empty endpoint counts as none. */

@@ -1,6 +1,6 @@
 /**
- * The gate for bytes that come in as a stream: whoever sends them (API server, pipe), they have an end in bytes, raw and
- * unpacked, and in time (S34). What is unpacked is counted while it is unpacked, for a few bytes can become any number.
+ * The gate for bytes that come in as a stream (from an API server, a pipe): they are limited in size, as received and as
+ * decompressed, and in time (S34). Decompressed bytes are counted while they are made, since a few bytes can become any number.
  */
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
@@ -17,7 +17,8 @@ export class Budget {
 
   /** @throws TooLarge, and takes nothing then */
   take(bytes: number): void {
-    if (this.#used + bytes > this.#most) throw new TooLarge(`it and others are more than ${this.#most} bytes at once`)
+    if (this.#used + bytes > this.#most)
+      throw new TooLarge(`it is larger than ${this.#most} bytes together with others`)
     this.#used += bytes
   }
 
@@ -27,20 +28,20 @@ export class Budget {
 }
 
 export interface Bounds {
-  /** Of what arrives and, where that is packed, of what it becomes. */
+  /** Limit of what arrives, and of what it becomes when decompressed. */
   readonly maxBytes: number
   /** Shared with other streams. */
   readonly budget?: Budget | undefined
-  /** Unpack it: `gzip`. */
+  /** `gzip`: decompress the stream. */
   readonly encoding?: string | undefined
-  /** Ends it: a deadline, or the person. */
+  /** Ends the stream: a deadline, or an interrupt. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * All of a stream; the stream is destroyed where that is too much.
+ * Reads a stream to its end; if it is too large, it is destroyed.
  *
- * @throws TooLarge, the signal's reason, or what the stream or its packing has wrong
+ * @throws TooLarge, the signal's reason, or an error of the stream or its compression
  */
 export async function collect(stream: Readable, { maxBytes, budget, encoding, signal }: Bounds): Promise<Buffer> {
   const gathered = new Gathered()
@@ -57,7 +58,7 @@ export async function collect(stream: Readable, { maxBytes, budget, encoding, si
   try {
     if (source !== stream) {
       stream.on('data', count)
-      // A pipe does not hand on how its source ended.
+      // pipe() does not pass on how its source ended.
       stream.once('error', (error) => source.destroy(error))
       stream.once('close', () => stream.readableEnded || source.destroy(new Error('cut off')))
     }
@@ -82,8 +83,8 @@ const FIRST_BLOCK = 16 * 1024
 const BLOCK = 256 * 1024
 
 /**
- * Bytes that come in pieces of any size, in blocks. A sender may cut them as small as he likes, and each piece, kept, would
- * cost a hundred times what it holds, and the whole buffer that it was received in.
+ * Collects pieces of any size in blocks. A sender may send single bytes; keeping each piece would cost a hundred times its
+ * size, and the whole buffer in which it was received.
  */
 class Gathered {
   readonly #full: Buffer[] = []

@@ -1,20 +1,20 @@
 /**
- * Who started this run, where volctl runs a second time because it had to enter another mount namespace (S6): the volctl
- * that was typed, which waits. It says so by a word on the command line, and is believed only as the parent of this process
- * and of the same program: a variable that anybody left in the environment switches nothing (S34).
+ * Who started this run, if volctl runs again because it had to enter another mount namespace (S6): the volctl that the user
+ * started, which waits. It says so by an argument, which only counts if it is the parent of this process and the same
+ * program. A variable in the environment would not do, since anybody could have set it (S34).
  */
 import { readlinkSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { kernelText } from './kernel.ts'
 
 const WORD = '--internal-reentered'
-/** Into the host, from there into the kubelet's namespace. */
+/** At most twice: into the host's namespace, and from there into the kubelet's. */
 const MAX_DEPTH = 2
 
 export interface Caller {
-  /** Of the volctl that was typed. */
+  /** Of the volctl that the user started. */
   readonly pid: number
-  /** How often volctl has started itself anew. */
+  /** How often volctl has started itself again. */
   readonly depth: number
   /** Its working directory, as a path of its own file system. */
   readonly directory: string
@@ -22,12 +22,12 @@ export interface Caller {
 
 let current: Caller | undefined
 
-/** Undefined in a run that was typed. */
+/** Undefined in a run that the user started. */
 export function caller(): Caller | undefined {
   return current
 }
 
-/** What a run that enters another namespace is given before everything else. */
+/** The first argument for a run that enters another namespace. */
 export function callerWord(): string {
   return `${WORD}=${(current?.depth ?? 0) + 1}:${current?.pid ?? process.pid}`
 }
@@ -37,7 +37,7 @@ export function mayReenter(): boolean {
 }
 
 /**
- * Takes the word from the command line, if it is there and true; else nothing is taken, and it is an unknown flag.
+ * Removes that argument from the command line, if it is there and true. If it is not true it is left, as an unknown flag.
  *
  * @param argv what follows the script
  */
@@ -52,20 +52,20 @@ export function acceptCaller(argv: readonly string[]): readonly string[] {
 }
 
 /**
- * A path as the person meant it: of the working directory and the file system that volctl was started in, though it may
- * stand in another mount namespace by now (S6).
+ * A path as the user meant it: in the working directory and the file system in which volctl was started, even if it now runs
+ * in another mount namespace (S6).
  */
 export function callerPath(path: string, by = current): string {
   if (by === undefined) return posix.resolve(path)
   return `/proc/${by.pid}/root${posix.resolve(by.directory, path)}`
 }
 
-/** What was typed, a relative path (., .., ./a, ../a) as the absolute one of the directory that volctl was started in. */
+/** The user's text; a relative path (., .., ./a, ../a) becomes absolute, by the directory in which volctl was started. */
 export function typedPath(text: string, by = current): string {
   return /^\.{1,2}(\/|$)/.test(text) ? posix.resolve(by?.directory ?? process.cwd(), text) : text
 }
 
-/** A text in which paths are as the person knows them. */
+/** The text with paths as the user knows them. */
 export function asTyped(text: string, by = current): string {
   return by === undefined ? text : text.replaceAll(`/proc/${by.pid}/root/`, '/')
 }

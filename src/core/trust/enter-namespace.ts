@@ -1,9 +1,9 @@
 /**
  * The gate for mount namespaces: no other file enters one.
  *
- * volctl runs again inside, and the kernel then takes the dynamic loader and the libraries of the program from there: whoever
- * made that namespace chooses what root runs. So it is entered only after its process is shown to be root's and the
- * namespace the host's (processes.ts), by a descriptor that was taken while that process was pinned (S32).
+ * volctl runs again inside, with the dynamic loader and the libraries of that namespace: whoever made it decides what root
+ * runs. So it is only entered if its process is root's and the namespace is the host's (processes.ts), by a descriptor that
+ * was opened while that process was pinned (S32).
  */
 import { constants, openSync } from 'node:fs'
 import { VolctlError } from '../errors/errors.ts'
@@ -12,7 +12,7 @@ import type { PinnedProcess } from './processes.ts'
 import { runInForeground } from './programs.ts'
 
 /**
- * @param expected what its link said when it was judged
+ * @param expected the namespace's link text when it was judged
  * @returns a descriptor, for enterNamespace
  * @throws VolctlError NamespaceGone
  */
@@ -32,11 +32,11 @@ export function openNamespace(process: PinnedProcess, expected: string): number 
   return fd
 }
 
-/** The descriptor of the namespace in nsenter(1) itself. */
+/** The namespace's descriptor in the nsenter(1) process. */
 const CHILD_DESCRIPTOR = 3
 
 /**
- * Runs a program there in this one's place on the terminal, and gives its exit status.
+ * Runs a program in the namespace, with this process's terminal, and returns its exit status.
  *
  * @param namespace of openNamespace
  * @param command absolute path of the program, and its arguments

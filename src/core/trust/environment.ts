@@ -1,10 +1,10 @@
 /**
  * The gate for the environment: no other file reads it.
  *
- * volctl runs as root with variables that a person, sudo or cron left behind. The launcher drops all but those named here
- * before Node starts, so that none of Node's own (NODE_OPTIONS, NODE_TLS_REJECT_UNAUTHORIZED), of OpenSSL's or of the
- * dynamic loader's takes part (S34). None of those kept weakens a guard: they say who called, which kubeconfig is meant,
- * how to reach the API server, and what the terminal can show.
+ * volctl runs as root with variables from a user's shell, sudo or cron. Before Node.js starts, the launcher drops all but those
+ * named here, so that variables of Node.js (NODE_OPTIONS, NODE_TLS_REJECT_UNAUTHORIZED), OpenSSL or the dynamic loader have
+ * no effect (S34). None of those kept weakens a guard: they show who called, which kubeconfig is meant, how to reach the API
+ * server, and what the terminal can show.
  */
 
 export interface Environment {
@@ -18,7 +18,7 @@ export interface Environment {
   readonly KUBERNETES_SERVICE_PORT?: string
   /** As crictl: the container runtime's socket. */
   readonly CONTAINER_RUNTIME_ENDPOINT?: string
-  /** For tests, and refused where a real node can be: see node/test-host.ts. */
+  /** For tests; refused wherever there may be a real node, see node/test-host.ts. */
   readonly VOLCTL_TEST_HOST?: string
 }
 
@@ -27,12 +27,12 @@ export function environment(): Environment {
   return process.env
 }
 
-/** As kubectl: HTTPS_PROXY and NO_PROXY count for an API server. For node:https alone. */
+/** As with kubectl, HTTPS_PROXY and NO_PROXY count for an API server. For node:https only. */
 export function proxyEnvironment(): NodeJS.ProcessEnv {
   return process.env
 }
 
-/** Where programs are looked for, by volctl and by the programs that it starts; never the caller's PATH (S33). */
+/** Directories in which volctl, and programs that it starts, look for programs; never the caller's PATH (S33). */
 export const PROGRAM_DIRECTORIES: readonly string[] = [
   '/usr/bin',
   '/bin',
@@ -44,14 +44,14 @@ export const PROGRAM_DIRECTORIES: readonly string[] = [
   '/run/current-system/sw/bin',
 ]
 
-/** All that a program gets from volctl: nothing of the caller's (S33). */
+/** The whole environment of programs that volctl starts: nothing of the caller's (S33). */
 export const PROGRAM_ENVIRONMENT: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
   TZ: 'UTC',
   PATH: PROGRAM_DIRECTORIES.join(':'),
 }
 
-/** What volctl gives to itself, when it starts again in another mount namespace. */
+/** The environment for volctl itself, when it runs again in another mount namespace. */
 export function ownEnvironment(): NodeJS.ProcessEnv {
   return process.env
 }

@@ -1,10 +1,10 @@
 /**
- * The gate for files that volctl obeys: those that can make it run a program, talk to a server, name a directory or lift a
- * guard (S33). A kubeconfig and what it names, the kubelet's flags' files, units, plan files, static pod manifests, the
- * journal and its memory, the lock, programs.
+ * The gate for files that decide what volctl does: which program it runs, which server it trusts, which directory it changes,
+ * which guard it lifts (S33). These are kubeconfigs and files that they name, the kubelet's configuration, units, plan files,
+ * static pod manifests, the journal and the record of lazy unmounts, the lock, programs.
  *
- * Each is opened once, by descriptor, and only if nobody but root (or the person who called through sudo) could have
- * written it, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
+ * Each is opened once, by descriptor, and only if nobody but root (or the user who called through sudo) could have written the
+ * file, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
@@ -13,10 +13,10 @@ import { whoElseWrites } from './owners.ts'
 import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
 import { Doubtful, fromRoot, walkTo } from './walk.ts'
 
-/** Configurations, units, certificates: what people write by hand. */
+/** Limit for configurations, units and certificates. */
 const SMALL_FILE = 4 * 1024 * 1024
 
-/** Somebody else could have written the file: it is not obeyed. `why` begins with the path that is in doubt. */
+/** Somebody else could have written the file, so it is not used. `why` begins with the path that is in doubt. */
 export class NotTrusted extends Error {
   readonly why: string
 
@@ -26,11 +26,11 @@ export class NotTrusted extends Error {
   }
 }
 
-/** What a person does about it: the same words wherever a file is not believed. */
+/** The hint wherever a file is not trusted. */
 export const TRUST_HINT =
   'Check the content; then let only root write: chown root and chmod go-w on the path and every directory above it.'
 
-/** What is not a plain file. */
+/** It is not a plain file, or not a directory where one is needed. */
 export class NotAFile extends Error {}
 
 /**
@@ -66,10 +66,10 @@ export function readTrustedText(path: string, maxBytes = SMALL_FILE): string {
 export type TrustedText =
   | { readonly state: 'read'; readonly text: string }
   | { readonly state: 'absent' }
-  /** There, and not believed or not readable. */
+  /** The file exists, but is not trusted or not readable. */
   | { readonly state: 'unusable'; readonly why: string }
 
-/** For a file that need not be there. */
+/** For a file that need not exist. */
 export function trustedTextIfAny(path: string, maxBytes = SMALL_FILE): TrustedText {
   try {
     return { state: 'read', text: readTrustedText(path, maxBytes) }
@@ -79,10 +79,10 @@ export function trustedTextIfAny(path: string, maxBytes = SMALL_FILE): TrustedTe
 }
 
 /**
- * Whether standard input may be obeyed. A pipe is the word of whoever started volctl; a file must be as any other that is
- * obeyed, unless it has no name any more, as what a shell makes of `<<`: then it is who owns it that counts.
+ * Checks that standard input may be used. A pipe comes from whoever started volctl. A file must be as trusted as any other,
+ * unless it has no name any more (a shell's `<<`): then only its owner counts.
  *
- * @param pathOf the path of a file of the place that volctl was started in
+ * @param pathOf the path, from here, of a file in the place where volctl was started
  * @throws NotTrusted, or what the file system says
  */
 export function requireTrustedInput(pathOf: (path: string) => string): void {
@@ -93,11 +93,11 @@ export function requireTrustedInput(pathOf: (path: string) => string): void {
   if (stats.nlink === 0) return
   const path = readlinkSync('/proc/self/fd/0')
   const { dev, ino } = checkTrusted(pathOf(path))
-  if (dev !== stats.dev || ino !== stats.ino) throw new NotTrusted(`${path} is another file by now`)
+  if (dev !== stats.dev || ino !== stats.ino) throw new NotTrusted(`${path} is another file now`)
 }
 
 /**
- * Whether a program, a directory or any other thing may be used by its path: nobody else could have put it there.
+ * Checks that a program, a directory or anything else may be used by its path: nobody else could have put it there.
  *
  * @returns its attributes, a link at the end followed
  * @throws NotTrusted, or what the file system says
@@ -109,10 +109,10 @@ export function checkTrusted(path: string): Stats {
 }
 
 /**
- * A directory that volctl itself writes to and obeys later.
+ * Opens a directory that volctl writes to, and relies on later.
  *
  * @returns a descriptor of it, which the caller closes; names in it go through /proc/self/fd/N
- * @throws NotTrusted, NotAFile where it is none, or what the file system says
+ * @throws NotTrusted, NotAFile where it is not a directory, or what the file system says
  */
 export function openTrustedDirectory(path: string): number {
   const { fd, stats } = trustedPlace(path)
@@ -122,7 +122,7 @@ export function openTrustedDirectory(path: string): number {
 }
 
 /**
- * The same, made where it is missing, and what is missing above it: only in a directory that nobody else may write.
+ * The same; a missing directory, and its missing parents, are created, but only in a directory that nobody else may write to.
  *
  * @param mode of what is made
  * @throws as openTrustedDirectory
@@ -137,7 +137,7 @@ export function makeTrustedDirectory(path: string, mode: number): number {
   try {
     mkdirSync(nameIn(above, posix.basename(path)), { mode })
   } catch (error) {
-    // Somebody else was faster: whose it is, is asked of it next.
+    // Somebody else was faster; its owner is checked next.
     if (errnoOf(error) !== 'EEXIST') throw error
   } finally {
     closeSync(above)
@@ -145,22 +145,22 @@ export function makeTrustedDirectory(path: string, mode: number): number {
   return openTrustedDirectory(path)
 }
 
-/** A name in a directory that is held by a descriptor, for system calls of this process alone. */
+/** The path of a name in a directory that is held by a descriptor; only for system calls of this process. */
 export function nameIn(directory: number, name: string): string {
   return `/proc/self/fd/${directory}/${name}`
 }
 
-/** What there is under a name instead of a plain file, in words; undefined: a plain file, or nothing. */
+/** What is at a path instead of a plain file, for messages; undefined: a plain file, or nothing. */
 export function whatElseIsAt(path: string): string | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found === undefined || found.isFile() ? undefined : `it is ${kindOf(found)}`
 }
 
 /**
- * A file that volctl keeps for itself in a directory of openTrustedDirectory, for reading.
+ * Opens one of volctl's own files, in a directory of openTrustedDirectory, for reading.
  *
  * @returns a descriptor, which the caller closes
- * @throws NotTrusted or NotAFile, in words that begin with "it", or what the file system says
+ * @throws NotTrusted or NotAFile, with messages that begin with "it", or what the file system says
  */
 export function openKept(directory: number, name: string): { readonly fd: number; readonly stats: Stats } {
   const path = nameIn(directory, name)
@@ -172,26 +172,27 @@ export function openKept(directory: number, name: string): { readonly fd: number
   throw new NotTrusted(`it ${who}`)
 }
 
-/** The same for appending to it, made where it is missing; see openOwnAppending. */
+/** The same for appending; a missing file is created, see openOwnAppending. */
 export function appendKept(directory: number, name: string): number {
   const path = nameIn(directory, name)
   requirePlain(path)
   return openOwnAppending(path)
 }
 
-/** A look beforehand: to open a FIFO or a device is to act on it. Nobody else can swap it meanwhile. */
+/** Checked before opening, since opening a FIFO or a device has effects. Nobody else can swap the file meanwhile. */
 function requirePlain(path: string): void {
   const odd = whatElseIsAt(path)
   if (odd !== undefined) throw new NotAFile(odd)
 }
 
-/** A second name of a file that volctl keeps: whoever made it may read along, or have had us write to his. */
+/** A file of volctl's own must not have a second name: whoever made that could read it, or have volctl write to another file. */
 export function requireOneName({ nlink }: Stats): void {
   if (nlink !== 1) throw new NotTrusted('it has a second name (hard link)')
 }
 
 /**
- * The directory in which a file for the person is made: anybody's, but no link on the way that somebody else could change.
+ * Opens the directory in which a file for the user is to be written: anybody's, but not through a link that somebody else could
+ * change.
  *
  * @returns a descriptor, which the caller closes, and the file's name in it
  * @throws NotTrusted for such a link, or what the file system says
@@ -209,7 +210,7 @@ export function openDirectoryOf(path: string): { readonly fd: number; readonly n
   }
 }
 
-/** Why a file is not used, in words that begin with the path. */
+/** Why a file is not used; the text begins with the path. */
 export function whyUnusable(path: string, error: unknown): string {
   if (error instanceof NotTrusted || error instanceof NotAFile) return error.message
   const errno = errnoOf(error)

@@ -1,6 +1,6 @@
 /**
- * What the kernel says of itself: /proc and /sys. Nobody else can write there, and no read waits. What is not there or
- * may not be read is an answer. Never for a path on a disk: those are files.ts' and plain-files.ts'.
+ * Reads /proc and /sys. Nobody else can write there, and no read hangs. Missing files and those that may not be read are normal.
+ * Not for paths on a disk: files.ts and plain-files.ts are for those.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
 
@@ -23,8 +23,8 @@ export function kernelBytes(path: string): Buffer {
 const FIRST_BUFFER = 1024 * 1024
 
 /**
- * A long file's bytes, into one buffer: the kernel gives 4 KiB of a mount table at a time, for each of which readFileSync
- * takes a buffer of 64 KiB.
+ * A long file's bytes, read into one buffer: the kernel gives 4 KiB of a mount table at a time, and readFileSync would use a
+ * buffer of 64 KiB for each.
  *
  * @throws what the file system says
  */
@@ -48,7 +48,7 @@ export function readToEnd(path: string): Buffer {
   }
 }
 
-/** The mount that a directory of ours or of another process's root is on, by fdinfo; undefined where it may not be known. */
+/** The mount id of a directory, which may be another process's root, by fdinfo; undefined where it may not be read. */
 export function mountIdOf(directory: string): number | undefined {
   let fd: number | undefined
   try {
@@ -61,12 +61,12 @@ export function mountIdOf(directory: string): number | undefined {
   }
 }
 
-/** Not among Node's constants: marks a place, and opens nothing that is there: no FIFO waits, no device acts. */
+/** Not among Node's constants. Such a descriptor marks a place without opening it: a FIFO does not block, a device does nothing. */
 export const O_PATH = 0o10000000
 
 /**
- * The mount that a link of /proc leads to, which need be in no table any more: its place is marked, and nothing of it
- * opened. A server that is dead may be waited for all the same: only for a process that can be given up.
+ * The id of the mount that a link in /proc leads to, even if no table shows it any more. Nothing is opened (O_PATH). Still, it
+ * may hang on a dead server, so only a process that can be given up may call it.
  *
  * @throws what the file system says
  */
@@ -79,7 +79,7 @@ export function mountIdBehind(link: string): number | undefined {
   }
 }
 
-/** Of a descriptor. @param fdinfo its text in /proc */
+/** The mount id of a descriptor. @param fdinfo its text in /proc */
 export function mountIdIn(fdinfo: string): number | undefined {
   const id = /^mnt_id:\s*(\d+)$/m.exec(fdinfo)?.[1]
   return id === undefined ? undefined : Number(id)
@@ -90,7 +90,7 @@ export function listIfAny(directory: string): readonly string[] {
   return ifAny(() => readdirSync(directory)) ?? []
 }
 
-/** What a link says. */
+/** A link's target. */
 export function linkIfAny(path: string): string | undefined {
   return ifAny(() => readlinkSync(path))
 }

@@ -1,4 +1,4 @@
-/** Who listens on a port of this host: anybody may, and say what he likes there (S32). */
+/** Finds who listens on a port of this host: any user may, and give any answer there (S32). */
 import { kernelTextIfAny, linkIfAny, listIfAny } from './kernel.ts'
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
@@ -27,7 +27,7 @@ export function listeners(port: number, tables: readonly string[] = TABLES.map(t
     .map((fields) => ({ uid: Number(fields[7]), inode: fields[9] ?? '' }))
 }
 
-/** The processes that have one of these sockets open: every descriptor of every process is looked at. */
+/** The processes that have one of these sockets open, by looking at every descriptor of every process. */
 export function holdersOf(sockets: readonly Listener[], proc = '/proc'): readonly number[] {
   const wanted = new Set(sockets.map(({ inode }) => `socket:[${inode}]`))
   return listIfAny(proc).flatMap((name) => {

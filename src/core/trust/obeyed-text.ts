@@ -2,8 +2,8 @@ import { addDoubt } from './doubts.ts'
 import { TRUST_HINT, trustedTextIfAny } from './files.ts'
 
 /**
- * A file of this node that says something of its kubelet, if it is there. One that others than root could have written is
- * left out, and that is said (S33). The kubelet would obey it, so that apply changes nothing until that is mended.
+ * The text of a file with the kubelet's configuration, if it exists. A file that others than root could have written is
+ * ignored, and that is reported (S33). The kubelet itself would use it, so apply changes nothing until that is corrected.
  */
 export function obeyedTextIfAny(path: string): string | undefined {
   const found = trustedTextIfAny(path)

@@ -1,4 +1,4 @@
-/** Whose files root may obey: root's own, and those of the person who called through sudo (S33). */
+/** Whose files are trusted: root's, and those of the user who called through sudo (S33). */
 import type { Stats } from 'node:fs'
 import { environment } from './environment.ts'
 import { kernelTextIfAny } from './kernel.ts'
@@ -9,8 +9,8 @@ const STICKY = 0o1000
 let owners: ReadonlySet<number> | undefined
 
 /**
- * Root, whoever this process runs as, and under sudo(8) the person who called. In a user namespace root's own files show
- * as the overflow user, which stands for everybody who is not mapped: there nothing can be changed anyhow (S7).
+ * Root, the user that this process runs as, and under sudo(8) the user who called. In a user namespace root's files belong to
+ * the overflow user, which stands for all users who are not mapped; there nothing can be changed anyway (S7).
  */
 export function trustedOwners(): ReadonlySet<number> {
   owners ??= new Set([0, process.geteuid?.() ?? 0, ...sudoCaller(), ...overflowUser()])
@@ -28,13 +28,13 @@ function overflowUser(): number[] {
   return [Number(kernelTextIfAny('/proc/sys/kernel/overflowuid') ?? 65534)]
 }
 
-/** Why somebody else could have written what these are the attributes of, in words; undefined: nobody could. */
+/** Why somebody else could have written a file with these attributes, for messages; undefined: nobody could. */
 export function whoElseWrites(stats: Pick<Stats, 'uid' | 'mode'>, owners = trustedOwners()): string | undefined {
   if (!owners.has(stats.uid)) return `belongs to uid ${stats.uid}`
   return (stats.mode & OTHERS_WRITE) === 0 ? undefined : 'can be written by others'
 }
 
-/** A directory such as /tmp: anybody may make a name in it, and nobody but its owner takes one away. */
+/** Is it a directory like /tmp: anybody may create a name in it, and only the name's owner can remove it. */
 export function isShared({ mode }: Pick<Stats, 'mode'>): boolean {
   return (mode & STICKY) !== 0 && (mode & OTHERS_WRITE) !== 0
 }

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer'
 
-/** What a document may be at most. One that is more is refused before anything is made of it. */
+/** Limits of a document. One that exceeds them is refused before it is parsed. */
 export interface JsonLimits {
   /** Of UTF-8. */
   readonly maxBytes: number
@@ -18,7 +18,7 @@ export const JSON_LIMITS: JsonLimits = {
   maxMemory: 380_000_000,
 }
 
-/** The message goes on after what the document is called. */
+/** Its message continues a sentence that begins with the document's name. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError'
   readonly code: 'TooLarge' | 'TooDeep' | 'TooManyValues'
@@ -40,7 +40,7 @@ export function parseJson(document: Buffer | string, limits: Partial<JsonLimits>
     requireBoundedJson(document, limits)
     return JSON.parse(document.toString('utf8'))
   }
-  // No text has fewer bytes than characters: one that is too long is not copied first.
+  // A text has at least as many bytes as characters, so one that is too long need not be copied first.
   const { maxBytes } = { ...JSON_LIMITS, ...limits }
   if (document.length > maxBytes) throw tooLarge(maxBytes)
   requireBoundedJson(Buffer.from(document), limits)
@@ -83,7 +83,7 @@ const COPIES = 3
 /** V8 has one byte for each character of a text, or two for each. */
 const WIDE_COPIES = 5
 
-/** What counts as more than one value. */
+/** How many values these count as. */
 const NEW_NAME = 10
 const INDEX_NAME = 3
 
@@ -99,7 +99,7 @@ const CLOSE_OBJECT = 0x7d
 const NO_NAMES = 0x2545f491
 const FNV_PRIME = 0x01000193
 
-/** As far as it is JSON; what is not is left to JSON.parse. */
+/** Checks the bytes as far as they are JSON; JSON.parse reports what is not. */
 function lookOver(bytes: Uint8Array, maxDepth: number, most: number): void {
   const { length } = bytes
   const orders = new Set<number>()

@@ -1,7 +1,7 @@
 /**
- * The gate for files that are looked at or made, not obeyed: state files of the kubelet, content of volumes, what volctl
- * writes. They lie where a pod or a driver may write, so that none is opened by a name alone: no link is followed, a FIFO
- * does not wait, and a read has an end (S12, S34).
+ * The gate for files that are only read or written, and decide nothing: state files of the kubelet, content of volumes, volctl's
+ * output. They are where a pod or a driver may write. So no link is followed, a FIFO does not block, and reading is bounded
+ * (S12, S34).
  */
 import {
   closeSync,
@@ -18,29 +18,29 @@ import { O_PATH } from './kernel.ts'
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants
 
-/** More than was allowed. */
+/** It is larger than allowed. */
 export class TooLarge extends Error {
   readonly code = 'TOO_LARGE'
 }
 
-/** Something else than a plain file: a directory, a device, a FIFO, a socket. */
+/** It is not a plain file: a directory, a device, a FIFO, a socket. */
 export class NotPlain extends Error {
   readonly code = 'NOT_PLAIN'
 }
 
 type Path = string | Buffer
 
-/** A regular file for reading; a link in its place is an error (ELOOP), and so is anything else that is none (NotPlain). */
+/** Opens a regular file for reading. @throws ELOOP for a link in its place, NotPlain for anything else that is not a regular file */
 export function openPlain(path: Path): { readonly fd: number; readonly stats: Stats } {
   const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   return ifRegular(fd, path)
 }
 
 /**
- * Data that a person names, to be looked at and never obeyed: anybody's, links followed. What it is is judged before it is
- * opened, for to open a device is to act on it; and to open a FIFO does not wait for its writer.
+ * Opens data that the user names, which decides nothing: anybody's, with links followed. Its type is checked before it is
+ * opened, since opening a device has effects; opening a FIFO does not wait for its writer.
  *
- * @param accept throws where it is not to be opened
+ * @param accept throws if it is not to be opened
  */
 export function openData(path: Path, accept: (stats: Stats) => void): { readonly fd: number; readonly stats: Stats } {
   const place = openSync(path, O_PATH)
@@ -68,34 +68,34 @@ export function openListing(path: Path): number {
   return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 }
 
-/** A directory's place, that opens nothing (O_PATH): a FUSE server is not asked. A link is an error. */
+/** A descriptor of a directory that opens nothing (O_PATH), so that a FUSE server is not asked. A link is an error. */
 export function markDirectory(path: Path): number {
   return openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW)
 }
 
-/** The place of anything, a link itself included; opens nothing. */
+/** A descriptor of anything, even of a link itself, that opens nothing (O_PATH). */
 export function markEntry(path: Path): number {
   return openSync(path, O_PATH | O_NOFOLLOW)
 }
 
-/** A directory of ours, by a link of /proc or by name, links followed: for fsync, or to listen below it. */
+/** Opens a directory of volctl's own, by a link in /proc or by name, links followed: for fsync, or to reach a socket in it. */
 export function openOwnDirectory(path: Path): number {
   return openSync(path, O_RDONLY | O_DIRECTORY)
 }
 
-/** A device, to learn whether the kernel lets somebody have it alone (O_EXCL); nothing is read from it. */
+/** Opens a device exclusively (O_EXCL), to learn whether anybody uses it; nothing is read from it. */
 export function openDeviceAlone(path: string): number {
   return openSync(path, O_RDONLY | O_EXCL | O_NONBLOCK)
 }
 
-/** A file that must not be there yet, for writing. */
+/** Creates a file, which must not exist yet, for writing. */
 export function createNew(path: Path, mode: number): number {
   return openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
 }
 
 /**
- * A file of our own to append to, made where there is none: a plain one, of this user, under one name, for its owner
- * alone. Whoever made another could read along, or have us write to his.
+ * Opens a file of volctl's own for appending, and creates it if it is missing. It must be a plain file of this user, with one
+ * name, and becomes readable by its owner only. Else somebody else could read it, or have volctl write to another file.
  */
 export function openOwnAppending(path: Path): number {
   const flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
@@ -119,7 +119,7 @@ export function openOwnAppending(path: Path): number {
   }
 }
 
-/** All that can be read, and no more than that. @throws TooLarge */
+/** Reads to the end. @throws TooLarge if there is more than the limit */
 export function readToLimit(fd: number, maxBytes: number): Buffer {
   const expected = fstatSync(fd).size
   if (expected > maxBytes) throw new TooLarge(`it is larger than ${maxBytes} bytes`)
@@ -138,13 +138,13 @@ export function readToLimit(fd: number, maxBytes: number): Buffer {
   }
 }
 
-/** Writes all of it: a pipe or a full disk may take a part. */
+/** Writes all bytes: one write(2) to a pipe or a nearly full disk may write only a part. */
 export function writeAll(fd: number, content: string | Uint8Array): void {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
 }
 
-/** The same, and on the disk when it returns. */
+/** The same, and waits until the bytes are on the disk. */
 export function writeThrough(fd: number, content: string | Uint8Array): void {
   writeAll(fd, content)
   fsyncSync(fd)

@@ -1,13 +1,12 @@
 /**
- * The gate for processes: which of them volctl believes (S32).
+ * The gate for processes: which of them volctl trusts (S32).
  *
- * Anybody may call a process `kubelet` or `containerd`. One counts only if it is root's own: all of its user ids are 0, and
- * it is where process 1 is, in user and PID namespace; what a kubelet says of itself counts only where its mount namespace,
- * too, is process 1's or was made by the host's root. What a process of anybody else is called proves nothing, changes
- * nothing and refuses nothing.
+ * Any user may call a process `kubelet` or `containerd`. A process only counts if it is root's: all of its user ids are 0, and
+ * it is in the user and PID namespaces of process 1. A kubelet's own data only counts if its mount namespace, too, is that of
+ * process 1 or was made by the host's root. Other processes of such names prove nothing, change nothing and refuse nothing.
  *
- * A process is pinned by a descriptor of its directory in /proc: what is read through it is of that process or fails, even
- * where its number has been given to another one since.
+ * A process is pinned by a descriptor of its directory in /proc: what is read through it belongs to that process, or fails,
+ * even if the pid has been reused since.
  */
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { isMissing } from '../errors/errors.ts'
@@ -16,13 +15,13 @@ import { askProgram } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
 
-/** One process, and no other that may get its number later. */
+/** One process, and never a later one with the same pid. */
 export class PinnedProcess implements Disposable {
   readonly pid: number
   readonly #fd: number
   #open = true
 
-  /** @throws ENOENT where there is none */
+  /** @throws ENOENT where there is no such process */
   constructor(pid: number, proc = '/proc') {
     this.pid = pid
     this.#fd = openSync(`${proc}/${pid}`, constants.O_RDONLY | constants.O_DIRECTORY)
@@ -37,12 +36,12 @@ export class PinnedProcess implements Disposable {
     return kernelBytes(this.path(name))
   }
 
-  /** What a link there says: `cwd`, `ns/mnt`; undefined where it may not be read, or the process has ended. */
+  /** The target of a link in its directory: `cwd`, `ns/mnt`; undefined where it may not be read, or the process has ended. */
   link(name: string): string | undefined {
     return linkIfAny(this.path(name))
   }
 
-  /** For system calls of this process alone. */
+  /** A path in its directory; only for system calls of volctl's own process. */
   path(name: string): string {
     if (!this.#open) throw new Error(`process ${this.pid} was let go`)
     return `/proc/self/fd/${this.#fd}/${name}`
@@ -73,10 +72,10 @@ export function pin(pid: number, proc = '/proc'): PinnedProcess | undefined {
 }
 
 /**
- * Why a process is not one of root's on this host, in words; undefined: it is.
+ * Why a process is not root's on this host, for messages; undefined: it is.
  *
- * Without the right to read process 1's namespaces our own stand for them, and what cannot be read of the other process
- * is taken from its status: nothing is run or entered on its word then (whyNotEntered).
+ * Without the right to read process 1's namespaces, volctl's own are used instead, and what cannot be read of the other process
+ * is taken from its status; nothing is run or entered because of it then.
  */
 export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | undefined {
   const status = statusOf(process)
@@ -90,12 +89,12 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
     const ours = namespaceOf(1, kind, proc) ?? namespaceOf('self', kind, proc)
     if (theirs !== undefined && ours !== undefined && theirs !== ours) return `runs in its own ${WORDS[kind]} namespace`
   }
-  // One number in every PID namespace down to its own.
+  // A pid for every PID namespace, down to the process's own.
   const numbers = /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? []
   return numbers.length > 1 ? 'runs in its own PID namespace' : undefined
 }
 
-/** While sudo(8) asks for a password all of its user ids are 0, and its name is that of the link it was started by. */
+/** While sudo(8) asks for a password, all its user ids are 0, and its name is that of the link by which it was started. */
 function isSetuid(process: PinnedProcess): boolean {
   try {
     return (statSync(process.path('exe')).mode & SETUID) !== 0
@@ -106,11 +105,11 @@ function isSetuid(process: PinnedProcess): boolean {
 
 const SETUID = 0o6000
 
-const WORDS = { user: 'user', pid: 'PID' } as const
+const NAMES = { user: 'user', pid: 'PID' } as const
 
 /**
- * Why the mount namespace of a process is not shown to be the host's, in words; undefined: it is process 1's, or belongs to
- * process 1's user namespace, where nobody but the host's root can have made it or mounted anything in it.
+ * Why the mount namespace of a process may not be the host's, for messages; undefined: it is process 1's, or belongs to process
+ * 1's user namespace, so that only the host's root can have made it, or mounted anything in it.
  */
 export async function whyNotHostsMounts(process: PinnedProcess, proc = '/proc'): Promise<string | undefined> {
   const theirs = process.link('ns/mnt')
@@ -121,7 +120,7 @@ export async function whyNotHostsMounts(process: PinnedProcess, proc = '/proc'):
   return owner === user ? undefined : "its mount namespace was not created by this host's root"
 }
 
-/** By lsns(8), which asks the kernel (NS_GET_USERNS); undefined where that program cannot tell. */
+/** By lsns(8), which asks the kernel (NS_GET_USERNS); undefined where lsns does not show it. */
 async function ownerOf(mountNamespace: string): Promise<string | undefined> {
   const number = numberOf(mountNamespace)
   const columns = ['--noheadings', '--raw', '--output', 'NS,ONS']
@@ -135,7 +134,7 @@ async function ownerOf(mountNamespace: string): Promise<string | undefined> {
   return owner !== undefined && /^[1-9]\d*$/.test(owner) ? `user:[${owner}]` : undefined
 }
 
-/** BusyBox has no lsns: then everybody in it must be of the host's user namespace. Its maker is, while he is there. */
+/** Without lsns (BusyBox): every process in the mount namespace must be in the host's user namespace. */
 function ownerByProcesses(mountNamespace: string, user: string | undefined, proc: string): string | undefined {
   const inside = listIfAny(proc).flatMap((name) => {
     const pid = Number(name)

@@ -1,9 +1,9 @@
 /**
  * The gate for programs: no other file starts one.
  *
- * No shell, a fixed environment, a deadline, an end to what is read, and nobody waited for at exit. A program is found on a
- * fixed path, never on the caller's, and is run only if nobody but root (or the person who called through sudo) could have
- * put it there: it, a directory above it and a link on the way (S33).
+ * No shell, a fixed environment, a deadline, bounded output, and no child keeps volctl from exiting. A program is looked for on
+ * a fixed path, never on the caller's. It is only run if nobody but root (or the user who called through sudo) could have
+ * written the program, a directory above it or a link on the way (S33).
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { errnoOf, isMissing, VolctlError } from '../errors/errors.ts'
@@ -16,15 +16,15 @@ export interface CommandResult {
   readonly stdout: string
   readonly stderr: string
   readonly timedOut: boolean
-  /** A child in an uninterruptible call, that even SIGKILL did not end: left behind. */
+  /** A child in an uninterruptible call, which even SIGKILL did not end, and which was abandoned. */
   readonly abandonedPid?: number
-  /** It said more than is read, and was killed. */
+  /** It printed too much, and was killed. */
   readonly flooded?: true
 }
 
-/** This program, whatever the path that it was started by means here (own-child.ts). */
+/** volctl itself, whatever its path means in this mount namespace (own-child.ts). */
 const OWN_PROGRAM = '/proc/self/exe'
-/** What a program needs that is not of util-linux, by package name. */
+/** Packages of programs that are not in util-linux. */
 const PACKAGES: Readonly<Record<string, string>> = {
   btrfs: 'btrfs-progs',
   iscsiadm: 'open-iscsi',
@@ -35,14 +35,14 @@ const PACKAGES: Readonly<Record<string, string>> = {
 }
 const UMASK = 0o022
 const GRACE_MS = 300
-/** Answers of some hundred thousand paths are shorter. */
+/** Enough for output about some hundred thousand paths. */
 const OUTPUT_LIMIT = 16 * 1024 * 1024
 const found = new Map<string, string>()
 
 /**
- * Absolute path of a system command, that root may run. A path is what it says.
+ * The absolute path of a program that root may run. An absolute path is taken as it is.
  *
- * @throws VolctlError CommandMissing, or ProgramNotTrusted where somebody else could have put there what is found
+ * @throws VolctlError CommandMissing, or ProgramNotTrusted where somebody else could have written the program
  */
 export function commandPath(name: string): string {
   if (name === OWN_PROGRAM) return name
@@ -62,12 +62,12 @@ export function commandPath(name: string): string {
     }
   }
   if (doubt !== undefined) throw doubt
-  throw new VolctlError('CommandMissing', `${name} is not on this host`, {
+  throw new VolctlError('CommandMissing', `${name} is not installed on this host`, {
     hint: `Install ${PACKAGES[name] ?? 'util-linux'}.`,
   })
 }
 
-/** Undefined: it is not there, or cannot be looked at; starting it says so in the system's own words. */
+/** Undefined: it is missing or cannot be examined; starting it gives the system's own error. */
 function trustedProgram(path: string): string | undefined {
   try {
     checkTrusted(path)
@@ -83,11 +83,11 @@ function trustedProgram(path: string): string | undefined {
 }
 
 export interface Watched {
-  /** Called with what the program says on its standard output, piece by piece. */
+  /** Called with the program's standard output, piece by piece. */
   readonly onOutput?: (text: string) => void
-  /** Ends it as the deadline does. */
+  /** Ends the program as the deadline does. */
   readonly signal?: AbortSignal
-  /** Beside the fixed environment: what a file that is obeyed says. */
+  /** Added to the fixed environment, from a trusted file. */
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -140,7 +140,7 @@ export function runCommand(
   } catch (error) {
     return Promise.reject(error instanceof VolctlError ? error : notStarted(name, error as Error))
   }
-  // Without a process there may be no pipes either; why it could not be started is told later.
+  // Without a process there may be no pipes either; the error event says why.
   if (child.pid === undefined)
     return new Promise((_, reject) => child.on('error', (error) => reject(notStarted(name, error))))
   // A program that ends without reading closes the pipe: its exit status says the rest.
@@ -199,7 +199,7 @@ export function runCommand(
   })
 }
 
-/** With a kubelet's umask, whatever that of the caller is: programs make files and directories. */
+/** With a kubelet's umask, whatever the caller's is, since programs create files and directories. */
 function start(
   path: string,
   args: readonly string[],
@@ -222,7 +222,7 @@ function notStarted(name: string, cause: Error): VolctlError {
   return new VolctlError('CommandFailed', `${name} could not be started: ${cause.message}`, { cause })
 }
 
-/** The child leads its group, which lives as long as one of its helpers does. */
+/** Kills the child's process group, which exists as long as one of its helpers does. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {
@@ -232,17 +232,15 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** A program that takes this one's place on the terminal, with its standard streams, until it ends. */
+/** Options of a program that takes over the terminal until it ends. */
 export interface Foreground {
   /** Further descriptors of the child: 3, 4, … */
   readonly descriptors?: readonly number[]
 }
 
 /**
- * By hand, since execa forwards no signals to its child.
- *
- * Starts a program with this process's standard streams, waits, and gives its exit status. It is sent the signals that
- * this process gets.
+ * Starts a program with this process's standard streams, waits, and returns its exit status. Signals to this process are
+ * forwarded to it.
  *
  * @throws VolctlError CommandMissing, ProgramNotTrusted or CommandFailed
  */
@@ -256,7 +254,7 @@ export async function runInForeground(
     env: ownEnvironment(),
   })
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal)
-  // A terminal sends Ctrl-C to both: it is the child's to act on. Other signals reach only us.
+  // A terminal sends Ctrl-C to both processes, and the child acts on it. Other signals only reach this process.
   const ignore = (): void => {}
   process.on('SIGINT', ignore).on('SIGTERM', forward).on('SIGHUP', forward)
   try {

@@ -1,18 +1,18 @@
-/** The gate for bytes that are here and packed: what they become has an end (S34). For a stream there is `collect`. */
+/** The gate for compressed bytes in memory: their decompressed size is bounded (S34). `collect` is for streams. */
 import { gunzipSync } from 'node:zlib'
 import { errnoOf } from '../errors/errors.ts'
 import { TooLarge } from './plain-files.ts'
 
-/** No deflated byte becomes more. */
+/** A byte of deflate output never becomes more than this. */
 const MOST_UNPACKED = 1032
 
 export function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
-/** @throws TooLarge, or what zlib says of damaged bytes */
+/** @throws TooLarge, or zlib's error for damaged bytes */
 export function gunzipped(bytes: Buffer, maxBytes: number): Buffer {
-  // One piece that is large enough, of which only what is written takes memory: several would be there twice at the end.
+  // One buffer that is large enough (only written pages take memory); several would be copied at the end.
   const chunkSize = Math.min(maxBytes, bytes.length * MOST_UNPACKED + 1024) + 1
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBytes, chunkSize })

@@ -1,6 +1,6 @@
 /**
- * The way to a file, one name at a time, each held by a descriptor: who could have changed any part of it? A look at a
- * path and its use later are two things, and between them whoever may write to one of its directories may swap the rest.
+ * Walks to a file, one name at a time, each held by a descriptor, and judges who could have changed any part of the way. Checking
+ * a path and using it later would be unsafe: whoever may write to one of its directories could swap the rest in between.
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { kernelText, O_PATH } from './kernel.ts'
@@ -11,25 +11,25 @@ const MAX_LINKS = 40
 
 /** A descriptor of what is at the end of a path; a link there is followed. */
 export interface Place {
-  /** Marks it (O_PATH); the caller closes it. */
+  /** Opened with O_PATH; the caller closes it. */
   readonly fd: number
   readonly stats: Stats
-  /** Who else could have changed it or the way to it, in words; undefined: nobody. */
+  /** Who else could have changed it or the way to it, for messages; undefined: nobody. */
   readonly doubt: string | undefined
 }
 
 export interface WalkOptions {
-  /** Go on where others may write, though without following a link there; else the walk ends at the first such place. */
+  /** Continue where others may write, but without following links there; else the walk fails at the first such place. */
   readonly throughDoubt?: boolean
 }
 
-/** The way goes through what others may change: nothing behind it was touched. */
+/** The way goes through a place that others may change; nothing behind it was touched. */
 export class Doubtful extends Error {
   readonly code = 'DOUBTFUL'
 }
 
 /**
- * @param path absolute. It may begin with the root directory of another process (/proc/N/root), from where links go on
+ * @param path absolute. It may begin with another process's root directory (/proc/N/root); links are then resolved from there
  * @throws Doubtful, or what the file system says (ENOENT, ENOTDIR, EACCES, ELOOP)
  */
 export function walkTo(path: string, options: WalkOptions = {}): Place {
@@ -43,13 +43,13 @@ export function walkTo(path: string, options: WalkOptions = {}): Place {
   }
 }
 
-/** A path in two: the root directory of another process (/proc/N/root) or none, and the rest as it is seen from there. */
+/** A path in two parts: another process's root directory (/proc/N/root) or nothing, and the path as seen from there. */
 export interface FromRoot {
   readonly root: string
   readonly rest: string
 }
 
-/** Of a path by the working directory of another process (/proc/N/cwd), too: links and .. lead on in its namespace. */
+/** Splits a path that begins with another process's root or working directory (/proc/N/cwd): links and .. are resolved in its namespace. */
 export function fromRoot(path: string): FromRoot {
   const [, process, place, rest = '/'] = /^(\/proc\/(?:self|\d+))\/(root|cwd)(\/.*)?$/s.exec(path) ?? []
   if (process === undefined) return { root: '', rest: path }
@@ -117,7 +117,7 @@ class Walk {
   #enter(here: Step, name: string): Step {
     const path = here.path === '/' ? `/${name}` : `${here.path}/${name}`
     const shared = isShared(here.stats)
-    // Whoever owns a directory in /tmp can have mounted a FUSE file system on it, which says whatever he likes.
+    // The owner of a directory in /tmp can have mounted a FUSE file system on it, which reports any owner and mode.
     if (shared && isUsersMount(path)) {
       const doubt = `${path} is a FUSE file system of another user`
       if (this.#options.throughDoubt !== true) throw new Doubtful(doubt)
@@ -138,7 +138,7 @@ class Walk {
     }
   }
 
-  /** What others may write is in doubt, and so is everything below it. */
+  /** A place that others may write to is in doubt, and so is everything below it. */
   #judge(path: string, stats: Stats, above: Step | undefined): string | undefined {
     const doubt = above?.doubt ?? this.#own(path, stats, above)
     const isEnd = !stats.isDirectory() && !stats.isSymbolicLink()
@@ -149,11 +149,11 @@ class Walk {
   #own(path: string, stats: Stats, above: Step | undefined): string | undefined {
     const owners = trustedOwners()
     if (stats.isSymbolicLink()) return owners.has(stats.uid) ? undefined : `${path} is a link of uid ${stats.uid}`
-    // Names in a shared directory are safe where their owner is: nobody else may take them away.
+    // In a shared directory only a name's owner can remove it.
     const sharedHere = stats.isDirectory() && isShared(stats) && owners.has(stats.uid)
     const who = sharedHere ? undefined : whoElseWrites(stats, owners)
     if (who !== undefined) return `${path} ${who}`
-    // A second name could have been made there for any file of root's.
+    // In a shared directory, any user could have made a hard link to a file of root's.
     const second = above !== undefined && isShared(above.stats) && stats.isFile() && stats.nlink > 1
     return second ? `${path} has a second name (hard link), in a directory where any user may create one` : undefined
   }
@@ -163,7 +163,7 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.')
 }
 
-/** By the table, not by a look: the file system there need not answer, and says what its owner likes. */
+/** By the mount table, not by stat: the file system may hang, and reports what its owner likes. */
 function isUsersMount(path: string): boolean {
   const escaped = path.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
   return kernelText('/proc/self/mountinfo')
@@ -172,6 +172,6 @@ function isUsersMount(path: string): boolean {
 }
 
 function failure(code: string, path: string): Error {
-  const words = code === 'ELOOP' ? 'too many links' : 'not a directory'
-  return Object.assign(new Error(`${code}: ${words}, ${path}`), { code, path })
+  const meaning = code === 'ELOOP' ? 'too many links' : 'not a directory'
+  return Object.assign(new Error(`${code}: ${meaning}, ${path}`), { code, path })
 }

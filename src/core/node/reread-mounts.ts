@@ -10,7 +10,7 @@ import { structureLinks } from './tree/structure-links.ts'
  * @returns a reader, which throws OperationRefused Changed once a link leads elsewhere or cannot be followed: the table would
  * show nothing on paths that still have mounts
  */
-export function mountsAnew(rootDir: string, before: readonly PlaceLink[]): () => MountTable {
+export function mountTableReader(rootDir: string, before: readonly PlaceLink[]): () => MountTable {
   const wanted = before.map(textOf).join()
   return () => {
     const mounts = readMountTable()
