@@ -87,7 +87,7 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
   for (const kind of ['user', 'pid'] as const) {
     const theirs = process.link(`ns/${kind}`)
     const ours = namespaceOf(1, kind, proc) ?? namespaceOf('self', kind, proc)
-    if (theirs !== undefined && ours !== undefined && theirs !== ours) return `runs in its own ${WORDS[kind]} namespace`
+    if (theirs !== undefined && ours !== undefined && theirs !== ours) return `runs in its own ${NAMES[kind]} namespace`
   }
   // A pid for every PID namespace, down to the process's own.
   const numbers = /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? []
