@@ -300,7 +300,10 @@ describe('S33: a credential that was only found starts no program', () => {
     const { path, ran } = programAt(directory, 'own/kubelet.conf')
     directory.write('etc/kubernetes/kubelet.conf', config('stale'))
     expect(discoverKubeletConfig({ hostRoot: directory.path, kubeletKubeconfig: path })).toEqual({
-      unused: { source: path, problem: expect.stringMatching(/would start a program \(.*\), and was not given explicitly$/) },
+      unused: {
+        source: path,
+        problem: expect.stringMatching(/would start a program \(.*\), and was not given explicitly$/),
+      },
     })
     expect(ran()).toBe(false)
   })

@@ -204,9 +204,7 @@ describe('readTree', () => {
 
   it('says what is wrong with the root directory', async () => {
     using root = fixture({ file: '' })
-    await expect(readTree({ rootDir: '/nowhere', mounts: NONE, attributes: 'all' })).rejects.toThrow(
-      /does not exist/,
-    )
+    await expect(readTree({ rootDir: '/nowhere', mounts: NONE, attributes: 'all' })).rejects.toThrow(/does not exist/)
     await expect(readTree({ rootDir: join(root.path, 'file'), mounts: NONE, attributes: 'all' })).rejects.toThrow(
       /is not a directory/,
     )

@@ -857,7 +857,8 @@ describe('S29 outage guard', () => {
 
 it("S2: where the kubelet's credential is there and is not used, the plan says so and goes on", () => {
   const built = orphan()
-  const problem = '/var/lib/kubelet/kubeconfig is not used: it would start a program (aws), and was not given explicitly'
+  const problem =
+    '/var/lib/kubelet/kubeconfig is not used: it would start a program (aws), and was not given explicitly'
   built.overrideApi = { podListCheck: { source: '/var/lib/kubelet/kubeconfig', problem } }
   const made = plan(built)
   expect(made.inputs.unjudged).toContainEqual({ rule: 'S2', message: `the pod list was not compared: ${problem}` })

@@ -77,7 +77,11 @@ describe('what it gives', () => {
     { name: 'nothing', output: '', says: /not an ExecCredential/ },
     { name: 'a text', output: '"wrong-secret"', says: /not an ExecCredential/ },
     { name: 'null', output: 'null', says: /not an ExecCredential/ },
-    { name: 'another kind', output: credential({ token: 'wrong-secret' }, { kind: 'Pod' }), says: /not an ExecCredential/ },
+    {
+      name: 'another kind',
+      output: credential({ token: 'wrong-secret' }, { kind: 'Pod' }),
+      says: /not an ExecCredential/,
+    },
     { name: 'no status', output: '{"kind":"ExecCredential","token":"wrong-secret"}', says: /not an ExecCredential/ },
     {
       name: 'another version',

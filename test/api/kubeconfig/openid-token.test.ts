@@ -76,7 +76,11 @@ describe('one that has expired', () => {
   })
 
   it.each<{ name: string; says: RegExp; fields?: object; discovery?: Answer; renewal?: Answer }>([
-    { name: 'nothing to renew it with', fields: { 'refresh-token': '' }, says: /the auth-provider has no refresh-token/ },
+    {
+      name: 'nothing to renew it with',
+      fields: { 'refresh-token': '' },
+      says: /the auth-provider has no refresh-token/,
+    },
     { name: 'an issuer of plain http', fields: { 'idp-issuer-url': 'http://127.0.0.1:1' }, says: /is not https/ },
     { name: 'an issuer that is not there', fields: { 'idp-issuer-url': 'https://127.0.0.1:1' }, says: /ECONNREFUSED/ },
     { name: 'an issuer of another authority', fields: { 'idp-certificate-authority-data': '' }, says: /certificate/ },
