@@ -51,7 +51,9 @@ describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? 
     expect(sight.here).toMatchObject({ processes: [{ pid, holds: [{ what: 'cwd' }] }], notes: [] })
     expect(sight.user.processes).toEqual([])
     expect(sight.user.notes).toContainEqual(
-      expect.stringMatching(/^volctl runs in a user namespace: the open files and mounts of \d+ processes cannot be read/),
+      expect.stringMatching(
+        /^volctl runs in a user namespace: the open files and mounts of \d+ processes cannot be read/,
+      ),
     )
     expect(sight.pid.processes).toEqual([])
     expect(sight.pid.notes[0]).toMatch(/^volctl's PID namespace is not the node's, /)
