@@ -44,7 +44,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     expect(found.advice.filter(({ code }) => code === 'HeldBy').map(({ text }) => text)).toEqual([
       expect.stringContaining(`Stop what still holds this open, or volctl apply fails: sh (pid ${pids.cwd}), `),
       expect.stringMatching(
-        `^UnmountDevice and DetachVolume are refused while .*: end sh \\(pid ${pids.inside}\\), sh \\(pid ${pids.mount}\\)`,
+        `^volctl refuses UnmountDevice and DetachVolume while .*: stop sh \\(pid ${pids.inside}\\), sh \\(pid ${pids.mount}\\)`,
       ),
     ])
     for (const text of [
@@ -92,7 +92,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     expect(gone.holders.processes).toMatchObject([inWeb])
     expect(gone.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
     expect(gone.advice.map(({ code }) => code)).not.toContain('HeldBy')
-    expect(busy.advice[0]).toMatchObject({ code: 'HeldBy', text: expect.stringContaining(`there: sh (pid ${held}).`) })
+    expect(busy.advice[0]).toMatchObject({ code: 'HeldBy', text: expect.stringContaining(`: sh (pid ${held}).`) })
     expect(runs).toMatchObject({
       operations: [],
       verdict: { state: 'problem', code: 'PodGoneButRunning' },
