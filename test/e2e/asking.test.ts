@@ -14,14 +14,14 @@ describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? 
     const { status, stdout } = report[which]
     expect(status).toBe(1)
     expect(stdout).toContain('apply cannot ask for confirmation: standard input is not a terminal')
-    expect(stdout).not.toContain('for a yes')
+    expect(stdout).not.toContain('to continue: ')
   })
 
   it('-o json on a terminal shows the plan before it asks', () => {
     const { status, stdout } = report.json
     expect(status).toBe(1)
     expect(stdout.indexOf('HANDLE FROM')).toBeGreaterThan(-1)
-    expect(stdout.indexOf('HANDLE FROM')).toBeLessThan(stdout.indexOf('for a yes: '))
+    expect(stdout.indexOf('HANDLE FROM')).toBeLessThan(stdout.indexOf('to continue: '))
     expect(stdout).toContain('NotConfirmed')
   })
 

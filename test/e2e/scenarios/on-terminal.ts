@@ -17,7 +17,7 @@ export async function onTerminal(
   let asked = false
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
-    if (asked || !stdout.includes('for a yes: ')) return
+    if (asked || !stdout.includes('to continue: ')) return
     asked = true
     child.stdin.write(type())
   })

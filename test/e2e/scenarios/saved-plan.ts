@@ -220,7 +220,7 @@ async function hangUpAtQuestion(scene: Scene): Promise<UnansweredReport> {
   let shown = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     shown += text
-    if (shown.includes('for a yes: ')) child.kill('SIGKILL')
+    if (shown.includes('to continue: ')) child.kill('SIGKILL')
   })
   await once(child, 'close')
   while (!existsSync(status)) await setTimeout(20)
