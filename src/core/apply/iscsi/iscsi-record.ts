@@ -2,10 +2,10 @@
 import { posix } from 'node:path'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
-import { diskFailure } from '../../files/disk-failure.ts'
 import { type IscsiTarget, iscsiDirectory, iscsiRecordOf, iscsiTargetOf } from '../../names/iscsi-target.ts'
 import type { Step } from '../../plan/plan.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { writeRecord } from '../operation/write-record.ts'
 import { isThrough } from './iscsi-volume.ts'
 
 /**
@@ -43,17 +43,7 @@ export function writeIscsiRecord({ target: path }: Step, run: StepContext): read
   const before = found === undefined ? undefined : run.host.readSmallFile(path)
   if (before === text) return []
   // S14: the old record may name portals that the volume no longer has.
-  if (before !== undefined) run.journal.write({ type: 'stateFile', operation: run.operation.id, path, content: before })
-  try {
-    run.host.writeStateFile(path, text)
-  } catch (error) {
-    throw diskFailure(
-      'WriteFailed',
-      `${path} could not be written`,
-      error,
-      'Check what is in the way there; then plan again.',
-    )
-  }
+  writeRecord(path, text, before, run)
   if (before !== undefined) return []
   const known = sessionsOf(target, run)
   return [
