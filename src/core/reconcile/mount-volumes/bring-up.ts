@@ -151,12 +151,12 @@ function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {
   }
 }
 
+const MOUNTING: ReadonlySet<StepOp> = new Set(['mount', 'mapDevice', 'NodePublishVolume'])
+
 /**
  * Where nothing may come to be mounted meanwhile (S26). A device's global mount is another pod's as well: the step itself
  * compares it with the device.
  */
-const MOUNTING: ReadonlySet<StepOp> = new Set(['mount', 'mapDevice', 'NodePublishVolume'])
-
 function mountPointsOf(steps: readonly Step[]): string[] {
   return steps.flatMap(({ op, target }) => (MOUNTING.has(op) ? [target] : []))
 }
