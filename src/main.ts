@@ -4,6 +4,7 @@
  */
 import { type Command, type Interfaces, run, settings } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
+import { isColourful } from './core/cli/colour.ts'
 import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
@@ -74,7 +75,7 @@ async function report(error: unknown): Promise<void> {
     return
   }
   const explained = explainError(error, undefined)
-  const colour = process.stderr.isTTY === true && !environment().NO_COLOR && !process.argv.includes('--no-color')
+  const colour = isColourful(process.argv, environment(), process.stderr.isTTY === true)
   messages.write(errorText(explained, false, await palette(colour)))
   process.exitCode = explained.exit
 }

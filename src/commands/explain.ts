@@ -117,11 +117,9 @@ export default class Explain extends VolctlCommand {
     const { args, flags } = await this.parse(Explain)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
-    const { isTTY, columns } = process.stdout
-    const width = isTTY === true ? columns : undefined
     const offline = offlineAnswer(args.what, this.config.root)
     if (offline !== undefined) {
-      await this.answer(offline.value, flags.output as OutputFormat, (_wide, paint) => offline.draw(paint, width))
+      await this.answer(offline.value, flags.output as OutputFormat, ({ paint, width }) => offline.draw(paint, width))
       return
     }
     const options = planOptions(flags, this.config.version)
@@ -129,7 +127,7 @@ export default class Explain extends VolctlCommand {
     const explained = explain(state, options, typedPath(args.what))
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
-    await this.answer(answer, flags.output as OutputFormat, (wide, paint) =>
+    await this.answer(answer, flags.output as OutputFormat, ({ wide, paint, width }) =>
       renderExplanation(answer, paint, wide, width),
     )
     const refusal = refusalOf(answer)

@@ -50,7 +50,7 @@ export default class Journal extends VolctlCommand {
     await this.answer(
       { apiVersion: 'volctl.io/v1', kind: 'Journal', ...chosen },
       output as OutputFormat,
-      (wide, paint) => renderJournal(chosen, wide, paint),
+      ({ wide, paint }) => renderJournal(chosen, wide, paint),
     )
   }
 }

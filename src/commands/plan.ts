@@ -67,7 +67,7 @@ export default class Plan extends VolctlCommand {
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
-    await this.answer(plan, flags.output as OutputFormat, (wide, paint) =>
+    await this.answer(plan, flags.output as OutputFormat, ({ wide, paint }) =>
       renderPlan(plan, paint, wide ? 'wide' : 'table'),
     )
     if (flags.out !== undefined) this.#save(plan, options, flags.out)

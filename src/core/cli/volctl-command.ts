@@ -4,8 +4,11 @@ import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { environment } from '../trust/environment.ts'
 import { type Palette, palette } from '../views/palette.ts'
+import type { Screen } from '../views/screen.ts'
 import { toJson, toYaml } from '../views/structured.ts'
+import { ASCII_SYMBOLS, isUtf8Locale, UNICODE_SYMBOLS } from '../views/symbols.ts'
 import { terminalSafe } from '../views/terminal-safe.ts'
+import { COLOR_WHEN, isColourful } from './colour.ts'
 import { Reentered } from './live-node.ts'
 import { messages } from './messages.ts'
 import { standardOutput } from './output.ts'
@@ -39,7 +42,14 @@ export function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
  */
 export abstract class VolctlCommand extends Command {
   static override baseFlags = {
-    'no-color': Flags.boolean({ summary: 'Print without colour (also: NO_COLOR). Colour is used on a terminal only.' }),
+    color: Flags.string({
+      options: COLOR_WHEN,
+      default: 'auto',
+      helpValue: COLOR_WHEN.join('|'),
+      summary: 'Print in colour: auto (on a terminal), always or never. Also: NO_COLOR, FORCE_COLOR.',
+      noCacheDefault: false,
+    }),
+    'no-color': Flags.boolean({ summary: 'The same as --color=never.' }),
     verbose: verboseFlag('Print on standard error what was read and how long that took.'),
   }
 
@@ -59,7 +69,16 @@ export abstract class VolctlCommand extends Command {
 
   /** Colours of standard output or standard error. */
   protected async paintOf(stream: NodeJS.WriteStream): Promise<Palette> {
-    return await palette(this.#colourful(stream))
+    return await palette(isColourful(this.argv, environment(), stream.isTTY === true))
+  }
+
+  /** What an answer or a question is drawn on. */
+  protected async screenOf(stream: NodeJS.WriteStream, format: OutputFormat): Promise<Screen> {
+    const paint = await this.paintOf(stream)
+    const symbols = isUtf8Locale({ ...environment() }) ? UNICODE_SYMBOLS : ASCII_SYMBOLS
+    const wide = format === 'wide'
+    if (stream.isTTY !== true) return { paint, symbols, width: undefined, wide }
+    return { paint, symbols, width: stream.columns || undefined, rows: stream.rows, wide }
   }
 
   protected get verbose(): boolean {
@@ -77,14 +96,10 @@ export abstract class VolctlCommand extends Command {
   }
 
   /** Prints the answer in the chosen form; `draw` makes the two forms for people. */
-  protected async answer(
-    value: unknown,
-    format: OutputFormat,
-    draw: (wide: boolean, paint: Palette) => string,
-  ): Promise<void> {
+  protected async answer(value: unknown, format: OutputFormat, draw: (screen: Screen) => string): Promise<void> {
     if (format === 'json') this.output.write(toJson(value))
     else if (format === 'yaml') this.output.write(await toYaml(value))
-    else this.output.write(draw(format === 'wide', await this.paintOf(process.stdout)))
+    else this.output.write(draw(await this.screenOf(process.stdout, format)))
     await this.output.flush()
   }
 
@@ -104,11 +119,6 @@ export abstract class VolctlCommand extends Command {
     if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit
-  }
-
-  #colourful(stream: NodeJS.WriteStream): boolean {
-    const wanted = !this.argv.includes('--no-color') && !environment().NO_COLOR && environment().TERM !== 'dumb'
-    return wanted && stream.isTTY === true
   }
 
   /** From the raw arguments, as a usage error leaves nothing parsed. */

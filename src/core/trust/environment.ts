@@ -11,6 +11,10 @@ export interface Environment {
   readonly HOME?: string
   readonly KUBECONFIG?: string
   readonly NO_COLOR?: string
+  readonly FORCE_COLOR?: string
+  readonly LC_ALL?: string
+  readonly LC_CTYPE?: string
+  readonly LANG?: string
   readonly TERM?: string
   readonly SUDO_UID?: string
   readonly SUDO_USER?: string

@@ -13,7 +13,7 @@ interface Running {
 }
 
 /** What a terminal must be able to do; `process.stderr` is one. */
-export interface Screen {
+export interface Terminal {
   write(text: string): unknown
   readonly columns?: number | undefined
   readonly rows?: number | undefined
@@ -24,7 +24,7 @@ export interface Screen {
  * printed goes through `above`, so that it scrolls away over the lines.
  */
 export class Progress implements Disposable {
-  readonly #screen: Screen
+  readonly #screen: Terminal
   readonly #now: () => number
   readonly #running = new Map<string, Running>()
   readonly #timer: NodeJS.Timeout
@@ -32,7 +32,7 @@ export class Progress implements Disposable {
   #ended = 0
   #drawn = 0
 
-  constructor(screen: Screen, total: number, now: () => number = () => performance.now()) {
+  constructor(screen: Terminal, total: number, now: () => number = () => performance.now()) {
     this.#screen = screen
     this.#total = total
     this.#now = now

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
 import { closing, eventLine } from '../../../src/core/views/apply-lines.ts'
 import { PLAIN } from '../../../src/core/views/palette.ts'
-import { Progress, type Screen } from '../../../src/core/views/progress.ts'
+import { Progress, type Terminal } from '../../../src/core/views/progress.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
 
 const event = (given: Partial<ApplyEvent>): ApplyEvent => ({
@@ -111,7 +111,7 @@ describe('the end says what was done, what was not, and what is left', () => {
 })
 
 /** A terminal that keeps the lines that a person would see. */
-class FakeTerminal implements Screen {
+class FakeTerminal implements Terminal {
   readonly columns = 60
   readonly rows = 6
   lines: string[] = ['']
