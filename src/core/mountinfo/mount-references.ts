@@ -34,9 +34,9 @@ export function containingMount(table: MountTable, path: string): MountInfo | un
 }
 
 /**
- * Is any reference outside of the plugin's own directory (R032, P18): inside are those whose path contains the global mount's
- * path from `/plugins/kubernetes.io/` on. A pod's bind mount does not, and holds the device; a copy of the same global mount
- * under another prefix does, and does not hold it.
+ * True if any reference is outside the plugin's own directory (R032, P18). A reference is inside if its path contains the
+ * global mount's path from `/plugins/kubernetes.io/` on. A pod's bind mount is outside, and holds the device open; a copy of
+ * the same global mount under another prefix is inside, and does not.
  */
 export function hasForeignReferences(path: string, references: readonly MountInfo[]): boolean {
   const from = path.indexOf(PLUGIN_TREE)
