@@ -1,4 +1,4 @@
-/** The lines of a journal, as far as they are read: what other versions add is left out. */
+/** The lines of a journal, as far as volctl reads them: fields that other versions add are left out. */
 
 import { count, flag, integer, list, object, oneOf, optional, type Shape, text } from '../json/shape.ts'
 import type { Outcome, OutcomeState } from '../plan/events.ts'
@@ -18,7 +18,7 @@ export interface JournalUser {
   readonly sudoUser?: string
 }
 
-/** What journals of earlier versions lack is optional. */
+/** Fields that journals of earlier versions lack are optional. */
 export interface BeginLine extends Line {
   readonly node: string
   readonly rootDir: string
@@ -31,7 +31,7 @@ export interface BeginLine extends Line {
   readonly guards?: unknown
   /** Why anyone on the network path could have answered in the API server's place. */
   readonly insecureApi?: string
-  /** Of the apply that died, whose lock it took over. */
+  /** The apply that died, and whose lock was taken over. */
   readonly tookOverFrom?: { readonly pid: number; readonly user: string; readonly since: string }
 }
 
@@ -43,7 +43,7 @@ export interface Intent {
   readonly message?: string
   readonly pod?: PodRef
   readonly volume?: { readonly name: string; readonly uniqueName?: string; readonly handle?: string }
-  /** Ops of any version: they are shown, and nothing else is done with them. */
+  /** Ops of any version: they are only shown. */
   readonly steps: readonly { readonly op: string; readonly target: string; readonly detail?: string }[]
 }
 
@@ -107,7 +107,7 @@ const outcome = object<JournalOutcome>({
   deleted: optional(object<NonNullable<JournalOutcome['deleted']>>({ files: count, bytes: count })),
 })
 
-/** By the line's type; of another type: nothing that this version knows. */
+/** By the line's type; this version knows no others. */
 export const LINES = {
   begin: object<BeginLine>({
     ...line,

@@ -1,4 +1,4 @@
-/** An operation of a plan, as it is read and as others are told. The types see to it that no field is forgotten. */
+/** The shape of a plan's operation, for reading and for the schema. The types ensure that no field is forgotten. */
 import { codesIn } from '../codes/codes.ts'
 import type { Ownership } from '../files/ownership-bits.ts'
 import { about, named } from '../json/json-schema.ts'
@@ -39,7 +39,7 @@ export const path = named('path', anyPath)
 export const count = named('count', anyCount)
 export const kind = named('kind', oneOf(...OPERATION_KINDS))
 
-/** CamelCase: one of those known here, to others any. */
+/** CamelCase: one of the known codes; any in the schema. */
 export function codeOf<Code extends string>(known: readonly Code[]): Shape<Code> {
   return named('code', about('CamelCase, from the catalogue in volctl(8).', code(known)))
 }
@@ -68,7 +68,7 @@ export const volume = named(
   }),
 )
 
-/** Earlier builds had other ops, and what nobody knows is not compared with a fresh step. */
+/** Earlier builds used other ops; an unknown op is not compared with a fresh step. */
 const op: Shape<StepOp> = withSchema(
   (value, at) => {
     if (typeof value === 'string' && Object.hasOwn(STEP_FIELDS, value)) return value as StepOp
@@ -99,7 +99,7 @@ const fieldsOfStep = object<{ readonly op: StepOp; readonly target: string } & P
   label: optional(about('SELinux label of the files of a CSI volume.', text)),
 })
 
-/** Of the fields of steps those alone that its op has. */
+/** Only those fields that a step of this op has. */
 const step: Shape<Step> = named(
   'step',
   withSchema(

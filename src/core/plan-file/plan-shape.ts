@@ -49,7 +49,7 @@ export const machine = about(
 
 const refused = object<Refusal>({ rule: text, code: codeOf(codesIn('refusal')), message: text, hint: optional(text) })
 
-/** Fields that a plan has and a review needs. */
+/** Fields of a plan that a review needs. */
 export const REVIEWED = {
   scope: oneOf<'node' | 'cluster'>('node', 'cluster'),
   node: text,
@@ -68,7 +68,7 @@ export interface SavedPlan extends ReviewedPlan {
   readonly options: PlanOptions
 }
 
-/** The file's apiVersion and kind have been looked at before. */
+/** The file's apiVersion and kind have been checked before. */
 export const savedPlan = object<SavedPlan>({
   ...REVIEWED,
   inputs: object<ReviewedPlan['inputs']>({ machine }),

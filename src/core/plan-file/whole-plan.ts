@@ -1,4 +1,4 @@
-/** All of a plan, as others are told: schema/plan.schema.json is made of it. Nothing reads all of one. */
+/** The shape of a whole plan, from which schema/plan.schema.json is made. Nothing reads a whole plan. */
 
 import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'

@@ -1,6 +1,6 @@
 /**
- * The shape of a snapshot that the planner relies on without looking: where something of it is missing or of another kind,
- * a pass would stop in the middle, or take what it cannot see for absent. What else is in it stays, unlooked at.
+ * The shape of a snapshot that the planner relies on without checking: if a part is missing or of another type, a pass would
+ * stop in the middle, or take what it cannot see for absent. Other fields are kept unchecked.
  */
 
 import { plainPath } from '../files/path-within.ts'
@@ -33,7 +33,7 @@ import {
 } from '../model/object-shapes.ts'
 import type { ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
 
-/** An empty one says no more than a missing one. */
+/** An empty text says no more than a missing one. */
 const filled: Shape<string> = (value, at) => (value === '' ? fail(at, 'there', undefined) : text(value, at))
 
 const rootDirectory: Shape<string> = (value, at) => {
@@ -42,10 +42,10 @@ const rootDirectory: Shape<string> = (value, at) => {
   return plainPath(path) === '/' ? fail(at, 'a directory of its own', value) : path
 }
 
-/** Other tools write them otherwise; what nobody understands makes everything unknown (`readFailures`). */
+/** Other tools write them differently; an entry that volctl does not understand makes everything unknown (`readFailures`). */
 const readError = anything as Shape<never>
 
-/** A word that later versions may have more of. */
+/** A word from a list that later versions may extend. */
 const word = text as Shape<never>
 
 const insecure = oneOf<Insecure>('TlsNotVerified', 'PlainHttp')
