@@ -14,7 +14,7 @@ export interface CredentialOptions {
   readonly source: string
   readonly kind: CredentialKind
   readonly context: string | undefined
-  /** Given by --kubeconfig or KUBECONFIG; else only found in one of the usual places. */
+  /** Given by --kubeconfig or KUBECONFIG, not just found in one of the usual places. */
   readonly given: boolean
   readonly pluginDeadlineMs?: number | undefined
 }
@@ -47,7 +47,7 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
   }
 }
 
-/** Else whoever can put a kubeconfig where volctl looks for one could have root run a program. */
+/** Otherwise anyone who can put a kubeconfig where volctl looks for one could make root run a program. */
 function refuseProgram({ plugin }: SelectedConfig, source: string): void {
   if (plugin === undefined) return
   throw new VolctlError(
@@ -134,7 +134,7 @@ async function connectionOptions(
   }
 }
 
-/** In the form of ExecCredential's `spec.cluster`, which is not a kubeconfig's. */
+/** In the form of ExecCredential's `spec.cluster`, which differs from a kubeconfig's. */
 function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
   const fields = ['server', 'tls-server-name', 'insecure-skip-tls-verify', 'proxy-url', 'disable-compression']
   const same = fields.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]]]))
