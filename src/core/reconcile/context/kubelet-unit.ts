@@ -1,7 +1,13 @@
-/** How a person stops and starts the kubelet of this node: the unit that really runs it, which k3s, RKE2, k0s and MicroK8s name after themselves. */
+/**
+ * How a person stops and starts the kubelet of this node: the unit that really runs the kubelet, which k3s, RKE2, k0s and
+ * MicroK8s name after themselves.
+ */
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 
-/** Units that run an API server in the same process or under it: once stopped, it no longer answers volctl. */
+/**
+ * Units that run an API server in the same process or under it: once they are stopped, the API server no longer answers
+ * volctl.
+ */
 const WITH_API_SERVER: ReadonlySet<string> = new Set([
   'k3s.service',
   'rke2-server.service',
@@ -9,7 +15,7 @@ const WITH_API_SERVER: ReadonlySet<string> = new Set([
   'snap.microk8s.daemon-kubelite.service',
 ])
 
-/** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with what has to be known before. */
+/** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */
 export function howToStop(kubelet: KubeletSnapshot | undefined): string {
   const { unit, mayReturn = false, running = false } = { ...kubelet }
   const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''

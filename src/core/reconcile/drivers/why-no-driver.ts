@@ -21,7 +21,7 @@ export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
   return `CSI driver ${driver} is not registered on this node${maybe}`
 }
 
-/** May a CSI driver be behind this socket? Whoever answers UNIMPLEMENTED is another plugin, such as one of DRA. */
+/** True if a CSI driver may be behind this socket. A plugin that answers UNIMPLEMENTED is of another kind, such as DRA. */
 export function isSilent({ driver, error = '' }: CsiSocket): boolean {
   return driver === undefined && !error.includes('UNIMPLEMENTED')
 }

@@ -1,4 +1,4 @@
-/** What is wrong on the node and is repaired by no operation: a problem each, with what to do (contract, problems). */
+/** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
 import { readStateFile } from '../../actual/state-file.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import type { DeviceKind } from '../../desired/may-be.ts'
@@ -37,7 +37,7 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportForeignPods(context, findings)
 }
 
-/** S8: nothing can be decided about what lies behind such a link. */
+/** S8: nothing can be decided about anything behind such a link. */
 function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
   for (const { path, obstacle } of unknownLinks(inputs)) {
     findings.complete = false
@@ -45,7 +45,7 @@ function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
   }
 }
 
-/** S9, S31: each use of the flag stands in the plan. The flag has no effect for a pod that this node knows. */
+/** S9, S31: the plan reports each use of the flag. The flag has no effect for a pod that this node knows. */
 function reportForeignPods({ inputs, options }: PlanContext, findings: Findings): void {
   const { foreignPods = [] } = options
   const { processes = [] } = inputs.snapshot
@@ -65,7 +65,9 @@ function reportForeignPods({ inputs, options }: PlanContext, findings: Findings)
   }
 }
 
-/** What is not trusted is passed over (S32). The plan says so, since a person may expect that it counts. */
+/**
+ * Processes and files that are not trusted are ignored (S32). The plan says so, since a person may expect that they count.
+ */
 function reportNotBelieved({ inputs }: PlanContext, findings: Findings): void {
   for (const { what, why, hint, unknown } of inputs.snapshot.notBelieved ?? []) {
     if (unknown) findings.complete = false
@@ -148,7 +150,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
 function reportUnresolved(context: PlanContext, findings: Findings): void {
   for (const each of context.desired.unresolved) {
     const unknown = each.cause === 'Unknown'
-    // S4: enough is known of the others that they hold back only their own volume.
+    // S4: enough is known about the others: they hold back only their own volume.
     if (unknown) findings.complete = false
     findings.problem(
       unknown ? 'error' : 'warning',
@@ -195,7 +197,7 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
   }
 }
 
-/** Dead mounts that no wanted volume and no operation names. */
+/** Dead mounts that belong to no wanted volume and no operation. */
 function reportUnknownDeadMounts({ inputs }: PlanContext, findings: Findings): void {
   for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
     const absolute = path.startsWith('/') ? path : inputs.absolute(path)
