@@ -1,4 +1,4 @@
-/** Deletes a volume's content, after checking where it lies and who uses it (S12, S13). */
+/** Deletes a volume's content, after checking its place and its users (S12, S13). */
 
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
