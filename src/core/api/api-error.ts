@@ -144,9 +144,9 @@ export function lateError(server: string, deadlineMs: number, what?: string): Ap
   })
 }
 
-/** @param why continues "the answer" */
+/** @param why continues "the answer to GET …" */
 export function answerTooLarge(server: string, request: string, why: string): ApiError {
-  return new ApiError('AnswerTooLarge', `${server}: the answer to ${request} ${why.replace(/^it /, '')}.`, {
+  return new ApiError('AnswerTooLarge', `${server}: the answer to ${request} ${why}.`, {
     status: 0,
     reason: 'AnswerTooLarge',
     hint: 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.',

@@ -220,7 +220,7 @@ class HttpKubeClient implements KubeClient {
     try {
       kept?.take(weightOf(value))
     } catch (error) {
-      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.message)
+      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.why)
       throw error
     }
   }
@@ -272,7 +272,7 @@ class HttpKubeClient implements KubeClient {
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (deadline.aborted) throw lateError(this.server, deadlineMs)
-      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.message)
+      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.why)
       throw errorFromTransport(error, this.server)
     }
     this.#noteClock(answer, performance.now() - began)

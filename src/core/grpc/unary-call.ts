@@ -64,8 +64,7 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
     // Each unknown field would take an object.
     return fromBinary(method.output, message, { readUnknownFields: false })
   } catch (error) {
-    if (error instanceof TooLarge)
-      throw new GrpcError('RESOURCE_EXHAUSTED', `the answer unpacks to too much: ${error.message}`, about)
+    if (error instanceof TooLarge) throw new GrpcError('RESOURCE_EXHAUSTED', `the answer ${error.why}`, about)
     throw new GrpcError('INTERNAL', errorMessage(error), { ...about, cause: error })
   }
 }
@@ -73,6 +72,6 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
 /** @throws TooLarge */
 function requireRoom(message: DescMessage, bytes: Uint8Array, most: number, budget: Budget | undefined): void {
   const size = unpackedSize(message, bytes, most)
-  if (size > most) throw new TooLarge(`more than ${most} bytes`)
+  if (size > most) throw new TooLarge(`unpacks to more than ${most} bytes of memory`)
   budget?.take(size)
 }

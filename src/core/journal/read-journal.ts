@@ -51,7 +51,7 @@ function* partsIn(directory: number, onOpen: (name: string) => void): Generator<
     if (file === undefined) continue
     try {
       requireOneName(file.stats)
-      if (file.stats.size > MAX_BYTES) throw new TooLarge(`larger than ${MAX_BYTES} bytes`)
+      if (file.stats.size > MAX_BYTES) throw new TooLarge(`is larger than ${MAX_BYTES} bytes`)
       yield { name, lines: readLines(file.fd, MAX_LINE_BYTES) }
     } finally {
       closeSync(file.fd)

@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { VolctlError } from '../errors/errors.ts'
 import { isWithin } from '../files/path-within.ts'
 import { undeletedPath } from './deleted.ts'
+import { containingMount } from './location.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 const PLUGIN_TREE = '/plugins/kubernetes.io/'
@@ -22,15 +23,6 @@ export function mountReferences(table: MountTable, path: string): readonly Mount
   }
   const root = withoutTrailingSlash(posix.join(mount.root, directory.slice(lengthOf(mount, directory))))
   return table.ofDevice(mount.dev).filter((other) => other.index !== mount.index && other.root === root)
-}
-
-/** The visible mount on `path`, or on its nearest parent with a mount. */
-export function containingMount(table: MountTable, path: string): MountInfo | undefined {
-  for (let parent = posix.normalize(path); ; parent = posix.dirname(parent)) {
-    const top = table.top(parent)
-    if (top !== undefined) return top
-    if (parent === '/' || parent === '.') return undefined
-  }
 }
 
 /**

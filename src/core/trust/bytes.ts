@@ -17,8 +17,7 @@ export class Budget {
 
   /** @throws TooLarge; then nothing is taken */
   take(bytes: number): void {
-    if (this.#used + bytes > this.#most)
-      throw new TooLarge(`it is larger than ${this.#most} bytes together with others`)
+    if (this.#used + bytes > this.#most) throw new TooLarge(`is larger than ${this.#most} bytes together with others`)
     this.#used += bytes
   }
 
@@ -110,7 +109,7 @@ class Gathered {
 }
 
 function tooLarge(maxBytes: number): TooLarge {
-  return new TooLarge(`it is larger than ${maxBytes} bytes`)
+  return new TooLarge(`is larger than ${maxBytes} bytes`)
 }
 
 function asError(reason: unknown): Error {

@@ -21,6 +21,13 @@ const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NON
 /** The file or stream is larger than allowed. */
 export class TooLarge extends Error {
   readonly code = 'TOO_LARGE'
+  /** Continues a sentence that begins with the name of the file or stream; the message says "it" for that. */
+  readonly why: string
+
+  constructor(why: string, options?: ErrorOptions) {
+    super(`it ${why}`, options)
+    this.why = why
+  }
 }
 
 /** The path is not a plain file: a directory, a device, a FIFO, a socket. */
@@ -122,14 +129,14 @@ export function openOwnAppending(path: Path): number {
 /** Reads to the end. @throws TooLarge if there is more than the limit */
 export function readToLimit(fd: number, maxBytes: number): Buffer {
   const expected = fstatSync(fd).size
-  if (expected > maxBytes) throw new TooLarge(`it is larger than ${maxBytes} bytes`)
+  if (expected > maxBytes) throw new TooLarge(`is larger than ${maxBytes} bytes`)
   let buffer = Buffer.allocUnsafeSlow(Math.min(expected, maxBytes) + 1)
   let length = 0
   for (;;) {
     const read = readSync(fd, buffer, length, buffer.length - length, null)
     if (read === 0) return buffer.subarray(0, length)
     length += read
-    if (length > maxBytes) throw new TooLarge(`it is larger than ${maxBytes} bytes`)
+    if (length > maxBytes) throw new TooLarge(`is larger than ${maxBytes} bytes`)
     if (length === buffer.length) {
       const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(length * 2, 4096), maxBytes + 1))
       buffer.copy(larger)

@@ -276,7 +276,7 @@ function nothing({ attempts, passedOver }: Search, env: Environment): VolctlErro
     {
       hint:
         first?.error.hint ??
-        'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that volctl looked at.',
+        'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that volctl searched.',
     },
   )
 }
