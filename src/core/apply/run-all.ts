@@ -79,7 +79,7 @@ export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<vo
 }
 
 function whyDropped(apply: ApplyRun, because: string, code: FailureCode): string {
-  if (code === 'StillAtWork') return `not started: a call on ${because} was given up and may still be running`
+  if (code === 'StillAtWork') return `not started: a call on ${because} was abandoned and may still be running`
   const before = apply.outcomes.get(because)
   if (before === undefined) return `not started: operation ${because} must come first and is not part of this apply`
   return `not started: ${before.kind} ${because} must come first and was ${before.state}`

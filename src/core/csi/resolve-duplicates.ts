@@ -21,7 +21,7 @@ export function resolveDuplicates(answers: readonly RegistrationAnswer[]): reado
     return {
       ...answer.socket,
       registered: false,
-      error: `${winner.socket.path} announces ${winner.socket.driver} as well, and counts`,
+      error: `${winner.socket.path} announces ${winner.socket.driver}, too, and is the one in use`,
     }
   })
 }

@@ -36,7 +36,7 @@ export interface Content {
 export async function contentHolders(look: ContentLook, content: Content): Promise<Holders> {
   const { table } = look
   const place = locate(table, content.path)
-  if (place === undefined) return { ...NOBODY, unseen: [`the mount table does not show where ${content.path} lies`] }
+  if (place === undefined) return { ...NOBODY, unseen: [`the mount table does not show where ${content.path} is`] }
   const uses = usesOf(look, place, content)
   const found = await searchFor(look, content, place)
   return {

@@ -37,7 +37,7 @@ const contradiction = object<IdentityContradiction>({
 })
 
 export const machine = about(
-  'Does the Node object describe this host.',
+  'Whether the Node object describes this host.',
   object<PlanInputs['machine']>({
     matches: flag,
     contradictions: optional(about("Ids of the Node object that are not this host's.", list(contradiction))),
@@ -55,7 +55,7 @@ export const REVIEWED = {
   node: text,
   rootDir: path,
   bootID: optional(text),
-  createdAt: about('RFC 3339: when the node was looked at.', text),
+  createdAt: about('RFC 3339: when the node was read.', text),
   volctlVersion: text,
   operations: about('In the order in which they would run.', list(operation)),
   refused: optional(

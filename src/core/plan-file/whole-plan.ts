@@ -15,7 +15,7 @@ const inputs = object<PlanInputs>({
     user: optional(text),
     resourceVersion: optional(text),
     insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
-    secondLookInsecure: optional(about("The same of the second look, with the kubelet's own credential.", insecure)),
+    secondLookInsecure: optional(about("The same for the second look, with the kubelet's own credential.", insecure)),
   }),
   kubelet: object<PlanInputs['kubelet']>({
     state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
@@ -26,7 +26,7 @@ const inputs = object<PlanInputs>({
   runtime: object<PlanInputs['runtime']>({ source: text, pods: count }),
   machine,
   pods: about(
-    "How many of this node's pods are gone.",
+    "How many of this node's pods are orphaned.",
     object<PlanInputs['pods']>({ listed: count, onDisk: count, gone: count }),
   ),
   unjudged: about(
@@ -36,7 +36,7 @@ const inputs = object<PlanInputs>({
 })
 
 const waiting = about(
-  'Desired, and someone else has to act first.',
+  'Desired, but somebody else has to act first.',
   object<Waiting>({
     kind,
     code: codeOf(codesIn('waiting')),
@@ -73,7 +73,7 @@ const summary = object<PlanSummary>({
 })
 
 export const wholePlan = about(
-  'What one reconcile pass would do: `volctl plan -o json`. Fields may be added in any version; none is removed or changes its meaning without a word in the change log.',
+  'What one reconcile pass would do: `volctl plan -o json`. Fields may be added in any version; none is removed or changes its meaning without an entry in the change log.',
   object<Plan>({
     apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
     kind: oneOf<'Plan'>('Plan'),

@@ -5,7 +5,7 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number, what: str
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const message = `${what} did not answer within ${Math.round(ms / 10) / 100} s and was given up`
+      const message = `${what} did not answer within ${Math.round(ms / 10) / 100} s and was abandoned`
       reject(
         new StepFailed('TimedOut', message, {
           stuck: true,

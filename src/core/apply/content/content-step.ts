@@ -20,7 +20,7 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
     throw new StepFailed(
       'ForeignMount',
       inTheWay === undefined
-        ? `the mount table does not show where ${step.target} lies`
+        ? `the mount table does not show where ${step.target} is`
         : `${describeMount(inTheWay)} is in the way`,
       {
         hint: 'volctl never deletes the content of a mount: find out who mounted it (findmnt), and unmount it yourself.',

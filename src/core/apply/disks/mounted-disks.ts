@@ -40,7 +40,7 @@ export function mountedDisks({ record, host }: StepContext): Set<string> {
     if (host.diskSequence(dev) === sequence) return name
     throw new StepFailed(
       'ForeignDevice',
-      `${name} now has the device number ${dev} of what was mounted, but is another disk`,
+      `${name} now has device number ${dev}, which was mounted, but is another disk`,
       {
         hint: 'Plan again: the directory is kept.',
       },

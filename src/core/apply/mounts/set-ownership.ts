@@ -39,7 +39,7 @@ export async function setOwnership({ target, ownership }: Step, run: StepContext
 async function change(target: string, ownership: Ownership, run: StepContext): Promise<OwnershipChange> {
   const { around, context, host, signal, waiting } = run
   const mount = containingMount(around.table, target)
-  if (mount === undefined) throw new StepFailed('OwnershipFailed', `the mount table does not show where ${target} lies`)
+  if (mount === undefined) throw new StepFailed('OwnershipFailed', `the mount table does not show where ${target} is`)
   const options = {
     mountId: mount.id,
     ownership,

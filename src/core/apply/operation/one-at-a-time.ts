@@ -15,7 +15,7 @@ export async function oneAtATime<T>(number: string, run: StepContext, work: () =
   const before = last.get(number)
   const mine = (async () => {
     if (await before) {
-      throw new StepFailed('StillAtWork', `a call on device ${number} was given up and may still be running`, {
+      throw new StepFailed('StillAtWork', `a call on device ${number} was abandoned and may still be running`, {
         hint: 'Wait until it has ended; then plan again.',
         stuck: true,
       })

@@ -9,8 +9,7 @@ import type { PlanContext } from '../context/context.ts'
  */
 export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
   const sockets = inputs.snapshot.csiSockets
-  if (sockets === undefined)
-    return `CSI driver ${driver} cannot be called: the sockets of CSI drivers were not looked at`
+  if (sockets === undefined) return `CSI driver ${driver} cannot be called: the sockets of CSI drivers were not read`
   const said = sockets.filter((socket) => socket.driver === driver)
   if (said.length > 0) {
     const each = said.map(({ endpoint, path, error }) => `${endpoint ?? path}${error ? `: ${error}` : ''}`)

@@ -59,7 +59,7 @@ function reportForeignPods({ inputs, options }: PlanContext, findings: Findings)
         'Leave out the flag.',
       )
     } else if (processes.includes(uid)) {
-      const message = `pod ${uid} is taken for a pod of another kubelet (--foreign-pod): its processes hold back nothing in this plan; apply still refuses to remove what it sees them use`
+      const message = `pod ${uid} counts as a pod of another kubelet (--foreign-pod): its processes hold back nothing in this plan; apply still refuses to remove what they are seen to use`
       findings.problem('info', 'ForeignPod', message, { pod: uid })
     }
   }
@@ -190,7 +190,7 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
       failure.forbidden ? 'info' : 'warning',
       'ReadFailed',
       failure.resource === undefined
-        ? `a read of the API failed, and the error does not say of what, so anything may be missing: ${failure.text}`
+        ? `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
         : `${subjectOf(failure)} could not be read: ${failure.text}`,
       {},
     )
