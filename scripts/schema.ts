@@ -1,4 +1,4 @@
-/** Writes schema/plan.schema.json; with `--check` only compares, and fails where it is not what it should be. */
+/** Writes schema/plan.schema.json; with `--check` only compares, and fails if it is out of date. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { schemaText } from '../src/core/json/json-schema.ts'
@@ -6,7 +6,7 @@ import { wholePlan } from '../src/core/plan-file/whole-plan.ts'
 
 const PATH = join(import.meta.dirname, '..', 'schema', 'plan.schema.json')
 
-/** By the shapes that plan files are read with: what is read and what others are told is one thing. */
+/** Made from the shapes that plan files are read with, so that reading and schema agree. */
 export function planSchema(): string {
   return schemaText({ $id: 'https://volctl.io/v1/plan.schema.json', title: 'Plan' }, wholePlan)
 }
