@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Args } from '@oclif/core'
+import { Args, Flags } from '@oclif/core'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -12,6 +12,7 @@ import { explainRule } from '../core/explain/explain-rule.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
 import { looksLikeRule } from '../core/explain/rule-book.ts'
+import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
@@ -85,6 +86,12 @@ export default class Explain extends VolctlCommand {
         '/dev/NAME or MAJOR:MINOR. If several things have the name, prefix it: pod/, pvc/, pv/, va/, volume/, device/, path/. ' +
         'Or a code, such as DriverNotRegistered, or a rule, such as S11.',
     }),
+    name: Args.string({
+      name: 'NAME',
+      ignoreStdin: true,
+      description:
+        'Where WHAT is a kind (pod, pvc, pv, va, driver, volume, device, mount, path): the name of the thing.',
+    }),
   }
   static override examples = [
     { description: 'Why a pod hangs in Terminating:', command: '<%= config.bin %> explain shop/web-0' },
@@ -108,6 +115,11 @@ export default class Explain extends VolctlCommand {
     output: outputFlag(),
     snapshot: snapshotFlag('Explain'),
     verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
+    namespace: Flags.string({
+      char: 'n',
+      helpValue: 'NS',
+      summary: 'The namespace of a pod or claim that is named without one.',
+    }),
     ...apiFlags,
     ...nodeFlags,
     ...whatIf,
@@ -117,19 +129,20 @@ export default class Explain extends VolctlCommand {
     const { args, flags } = await this.parse(Explain)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
-    const offline = offlineAnswer(args.what, this.config.root)
+    const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
+    const offline = words.length === 1 ? offlineAnswer(args.what, this.config.root) : undefined
     if (offline !== undefined) {
       await this.answer(offline.value, flags.output as OutputFormat, ({ paint, width }) => offline.draw(paint, width))
       return
     }
-    const options = planOptions(flags, this.config.version)
+    const what = typedQuestion(words, flags.namespace)
+    // What narrows a plan would only hide a part of the answer.
+    const options = planOptions({ ...flags, namespace: undefined }, this.config.version)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
-    const explained = explain(state, options, typedPath(args.what))
+    const explained = explain(state, options, typedPath(what))
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
-    await this.answer(answer, flags.output as OutputFormat, ({ wide, paint, width }) =>
-      renderExplanation(answer, paint, wide, width),
-    )
+    await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen))
     const refusal = refusalOf(answer)
     if (refusal !== undefined) throw refusal
   }

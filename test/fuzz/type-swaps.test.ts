@@ -60,7 +60,8 @@ function lookAt(state: NodeState, names: readonly string[]): void {
   unlessClear(() => renderPlan(planNode(state, options), { ...PLAIN_SCREEN, wide: true }))
   unlessClear(() => {
     const ask = explainer(state, options)
-    for (const name of names) unlessClear(() => renderExplanation(ask(name).explanation, PLAIN, true, 100))
+    for (const name of names)
+      unlessClear(() => renderExplanation(ask(name).explanation, { ...PLAIN_SCREEN, width: 100, wide: true }))
   })
 }
 
