@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { Args } from '@oclif/core'
+import { Args, Flags, type Interfaces } from '@oclif/core'
+import { isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -65,6 +66,8 @@ const {
   ...whatIf
 } = planFlags
 
+type ExplainFlags = Interfaces.InferredFlags<typeof Explain.flags>
+
 export default class Explain extends VolctlCommand {
   static override summary =
     'Explain one pod, claim, volume, attachment, mount, path or device: its state, and why; or a code, or a rule.'
@@ -105,6 +108,10 @@ export default class Explain extends VolctlCommand {
     },
   ]
   static override flags = {
+    log: Flags.string({
+      helpValue: 'FILE',
+      summary: 'Explain the distinct troubles of a log instead of WHAT; - is standard input.',
+    }),
     output: outputFlag(),
     snapshot: snapshotFlag('Explain'),
     verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
@@ -115,6 +122,7 @@ export default class Explain extends VolctlCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)
+    if (flags.log !== undefined || isLine(args.what ?? '')) return await this.#lines(args.what, flags)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
     const offline = offlineAnswer(args.what, this.config.root)
@@ -132,6 +140,27 @@ export default class Explain extends VolctlCommand {
     )
     const refusal = refusalOf(answer)
     if (refusal !== undefined) throw refusal
+  }
+
+  /** A line of a log, or a log, in place of a name. */
+  async #lines(what: string | undefined, flags: ExplainFlags): Promise<void> {
+    if (flags.log !== undefined && what !== undefined)
+      throw new VolctlError('Usage', '--log takes the place of WHAT', { hint: 'Give one of them.' })
+    if (flags.log === '-' && flags.snapshot === '-')
+      throw new VolctlError('Usage', '--log - and --snapshot - both read standard input', {
+        hint: 'Save one to a file.',
+      })
+    const asking = {
+      look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all'),
+      options: planOptions(flags, this.config.version),
+      whole: async (state: LoadedNode, explained: Explained) =>
+        flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
+    }
+    const { value, draw, failure } = await (flags.log === undefined
+      ? lineAnswer(what ?? '', asking)
+      : logAnswer(flags.log, asking))
+    await this.answer(value, flags.output as OutputFormat, draw)
+    if (failure !== undefined) throw failure
   }
 
   /** Holders are no part of a snapshot: who they are is asked now. */
