@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { Args, Flags } from '@oclif/core'
+import { Args, Flags, type Interfaces } from '@oclif/core'
+import { isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -16,6 +17,7 @@ import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
+import type { PlanOptions } from '../core/plan/plan.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { typedPath } from '../core/trust/caller.ts'
@@ -66,6 +68,8 @@ const {
   ...whatIf
 } = planFlags
 
+type ExplainFlags = Interfaces.InferredFlags<typeof Explain.flags>
+
 export default class Explain extends VolctlCommand {
   static override summary =
     'Explain one pod, claim, volume, attachment, mount, path or device: its state, and why; or a code, or a rule.'
@@ -112,6 +116,10 @@ export default class Explain extends VolctlCommand {
     },
   ]
   static override flags = {
+    log: Flags.string({
+      helpValue: 'FILE',
+      summary: 'Explain the distinct troubles of a log instead of WHAT; - is standard input.',
+    }),
     output: outputFlag(),
     snapshot: snapshotFlag('Explain'),
     verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
@@ -127,6 +135,7 @@ export default class Explain extends VolctlCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)
+    if (flags.log !== undefined || isLine(args.what ?? '')) return await this.#lines(args.what, flags)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
     const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
@@ -136,8 +145,7 @@ export default class Explain extends VolctlCommand {
       return
     }
     const what = typedQuestion(words, flags.namespace)
-    // What narrows a plan would only hide a part of the answer.
-    const options = planOptions({ ...flags, namespace: undefined }, this.config.version)
+    const options = this.#options(flags)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
     const explained = explain(state, options, typedPath(what))
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
@@ -145,6 +153,32 @@ export default class Explain extends VolctlCommand {
     await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen))
     const refusal = refusalOf(answer)
     if (refusal !== undefined) throw refusal
+  }
+
+  /** What narrows a plan would only hide a part of the answer. */
+  #options(flags: ExplainFlags): PlanOptions {
+    return planOptions({ ...flags, namespace: undefined }, this.config.version)
+  }
+
+  /** A line of a log, or a log, in place of a name. */
+  async #lines(what: string | undefined, flags: ExplainFlags): Promise<void> {
+    if (flags.log !== undefined && what !== undefined)
+      throw new VolctlError('Usage', '--log takes the place of WHAT', { hint: 'Give one of them.' })
+    if (flags.log === '-' && flags.snapshot === '-')
+      throw new VolctlError('Usage', '--log - and --snapshot - both read standard input', {
+        hint: 'Save one to a file.',
+      })
+    const asking = {
+      look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all'),
+      options: this.#options(flags),
+      whole: async (state: LoadedNode, explained: Explained) =>
+        flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
+    }
+    const { value, draw, failure } = await (flags.log === undefined
+      ? lineAnswer(what ?? '', asking)
+      : logAnswer(flags.log, asking))
+    await this.answer(value, flags.output as OutputFormat, draw)
+    if (failure !== undefined) throw failure
   }
 
   /** Holders are no part of a snapshot: who they are is asked now. */
