@@ -17,6 +17,7 @@ import { palette } from './core/views/palette.ts'
 /** Literal imports, which the bundler keeps lazy. */
 const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
   apply: () => import('./commands/apply.ts'),
+  completion: () => import('./commands/completion.ts'),
   explain: () => import('./commands/explain.ts'),
   journal: () => import('./commands/journal.ts'),
   plan: () => import('./commands/plan.ts'),
@@ -42,6 +43,15 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
     const child = askedChild(args)
     if (child !== undefined) {
       await CHILDREN[child]()
+      process.exit()
+    }
+    const [first, ...asked] = args
+    if (first === '__complete') {
+      const { answerCompletion } = await import('./core/completion/answer-completion.ts')
+      await answerCompletion(asked, root, async (text) => {
+        output.write(text)
+        await output.flush()
+      })
       process.exit()
     }
     settings.enableAutoTranspile = false

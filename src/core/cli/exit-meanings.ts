@@ -10,6 +10,7 @@ export const EXIT_MEANINGS: Readonly<
       readonly apply?: string
       readonly snapshot?: string
       readonly journal?: string
+      readonly completion?: string
     }
   >
 > = {
@@ -20,6 +21,7 @@ export const EXIT_MEANINGS: Readonly<
     explain: 'Success, whatever the verdict.',
     snapshot: 'The snapshot was written.',
     journal: 'The journal was printed, if there is one.',
+    completion: 'The script was printed.',
   },
   1: {
     plan: 'Failed: wrong flags, no API server, an unreadable node. With --detailed-exitcode also: there are no operations, but the plan is not complete or a problem is an error.',
@@ -27,6 +29,7 @@ export const EXIT_MEANINGS: Readonly<
     explain: 'Failed: wrong flags, no API server, an unreadable node; or WHAT was not found, or is ambiguous.',
     snapshot: 'Failed.',
     journal: 'The journal could not be read.',
+    completion: 'No shell was named, or one that volctl has no script for.',
   },
   2: { plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.' },
   3: { apply: 'Some operations failed, or were blocked, refused or abandoned. The others were carried out.' },
