@@ -65,7 +65,7 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
     })
     await output.flush()
   } catch (error) {
-    await report(error)
+    await report(error, Object.keys(manifest.commands))
   }
   await messages.flush()
   process.exit()
@@ -77,14 +77,14 @@ function commandLine(argv: readonly string[]): string[] {
 }
 
 /** What goes wrong outside a command: an unknown command, output that cannot be written. */
-async function report(error: unknown): Promise<void> {
+async function report(error: unknown, commands: readonly string[]): Promise<void> {
   // oclif's own way of ending, after help for example.
   const { code, oclif } = error as { code?: string; oclif?: { exit?: number } }
   if (code === 'EEXIT') {
     process.exitCode = oclif?.exit ?? 0
     return
   }
-  const explained = explainError(error, undefined)
+  const explained = explainError(error, { commands })
   const colour = isColourful(process.argv, environment(), process.stderr.isTTY === true)
   messages.write(errorText(explained, false, await palette(colour)))
   process.exitCode = explained.exit

@@ -14,7 +14,7 @@ import { messages } from './messages.ts'
 import { standardOutput } from './output.ts'
 import { errorText } from './report-error.ts'
 import { plainSwitches } from './switches.ts'
-import { explainError } from './usage-error.ts'
+import { explainError, type Known } from './usage-error.ts'
 
 /** The contract's forms of an answer; `apply` adds ndjson. */
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
@@ -114,11 +114,18 @@ export abstract class VolctlCommand extends Command {
     }
     // Else oclif adds a warning of its own to a usage error.
     this.parsed = true
-    const error = explainError(thrown, this.id)
+    const error = explainError(thrown, this.#known())
     messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr)))
     if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit
+  }
+
+  #known(): Known {
+    const flags: Interfaces.FlagInput = { ...this.ctor.baseFlags, ...this.ctor.flags }
+    const { output } = flags
+    const formats = output?.type === 'option' ? (output.options ?? []) : []
+    return { command: this.id, commands: [], flags: Object.keys(flags), formats }
   }
 
   /** From the raw arguments, as a usage error leaves nothing parsed. */
