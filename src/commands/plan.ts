@@ -4,14 +4,16 @@ import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { requireNamed } from '../core/cli/require-named.ts'
-import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import { NAMED_FORMATS, type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { callerPath } from '../core/trust/caller.ts'
+import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
+import type { Screen } from '../core/views/screen.ts'
 import { count } from '../core/views/words.ts'
 
 export default class Plan extends VolctlCommand {
@@ -41,7 +43,7 @@ export default class Plan extends VolctlCommand {
     },
   ]
   static override flags = {
-    output: outputFlag(),
+    output: outputFlag(NAMED_FORMATS),
     snapshot: snapshotFlag('Plan'),
     out: Flags.string({
       helpValue: 'FILE',
@@ -67,9 +69,9 @@ export default class Plan extends VolctlCommand {
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
-    await this.answer(plan, flags.output as OutputFormat, ({ wide, paint }) =>
-      renderPlan(plan, paint, wide ? 'wide' : 'table'),
-    )
+    const names = flags.output === 'name' ? namesOfPlan(plan) : []
+    const draw = ({ wide, paint }: Screen): string => renderPlan(plan, paint, wide ? 'wide' : 'table')
+    await this.answer(plan, flags.output as OutputFormat, draw, names)
     if (flags.out !== undefined) this.#save(plan, options, flags.out)
     this.finish(planExitStatus(plan, flags['detailed-exitcode']))
     const refusal = refusalOf(plan)

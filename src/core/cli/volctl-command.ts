@@ -3,6 +3,7 @@ import { SafetyRefusal } from '../errors/errors.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { environment } from '../trust/environment.ts'
+import { renderNames } from '../views/names.ts'
 import { type Palette, palette } from '../views/palette.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJson, toYaml } from '../views/structured.ts'
@@ -18,7 +19,9 @@ import { explainError, type Known } from './usage-error.ts'
 
 /** The contract's forms of an answer; `apply` adds ndjson. */
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number] | 'ndjson'
+/** The same and `name`, of commands whose answer is about things that have names. */
+export const NAMED_FORMATS = [...OUTPUT_FORMATS, 'name'] as const
+export type OutputFormat = (typeof NAMED_FORMATS)[number] | 'ndjson'
 
 export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfaces.OptionFlag<string> {
   return Flags.string({
@@ -26,9 +29,16 @@ export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfa
     options: formats,
     default: 'table',
     helpValue: formats.join('|'),
-    summary: `Output format: ${formats.join(', ')}. Only json and yaml are stable.`,
+    summary: `Output format: ${formats.join(', ')}. Scripts can rely on ${stableOf(formats)}.`,
     noCacheDefault: false,
   })
+}
+
+/** All but what is drawn for people. */
+function stableOf(formats: readonly string[]): string {
+  const stable = formats.filter((format) => format !== 'table' && format !== 'wide')
+  const others = stable.slice(0, -1)
+  return `${others.join(', ')}${others.length > 0 ? ' and ' : ''}${stable.at(-1) ?? ''}`
 }
 
 /** `--verbose`, which prints more in some commands than in others. */
@@ -95,10 +105,16 @@ export abstract class VolctlCommand extends Command {
     if (this.verbose) this.say(`[${formatDuration(performance.now() - this.#started)}] ${message}`)
   }
 
-  /** Prints the answer in the chosen form; `draw` makes the two forms for people. */
-  protected async answer(value: unknown, format: OutputFormat, draw: (screen: Screen) => string): Promise<void> {
+  /** Prints the answer in the chosen form; `draw` makes the two forms for people, `names` says what it is about. */
+  protected async answer(
+    value: unknown,
+    format: OutputFormat,
+    draw: (screen: Screen) => string,
+    names: readonly string[] = [],
+  ): Promise<void> {
     if (format === 'json') this.output.write(toJson(value))
     else if (format === 'yaml') this.output.write(await toYaml(value))
+    else if (format === 'name') this.output.write(renderNames(names))
     else this.output.write(draw(await this.screenOf(process.stdout, format)))
     await this.output.flush()
   }

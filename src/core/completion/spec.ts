@@ -113,6 +113,8 @@ function choices(helpValue: string): Values | undefined {
 
 const OF_ARGUMENTS: Readonly<Record<string, Values>> = {
   what: { kind: 'live', of: 'thing' },
+  name: { kind: 'live', of: 'thing' },
+  names: { kind: 'live', of: 'thing' },
   pod: { kind: 'live', of: 'pod' },
   pods: { kind: 'live', of: 'pod' },
   planfile: { kind: 'file' },
