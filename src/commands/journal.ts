@@ -2,6 +2,7 @@ import { Flags } from '@oclif/core'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { parseCount } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import type { JournalDocument } from '../core/documents/journal-document.ts'
 import { DEFAULT_JOURNAL_DIR } from '../core/journal/lazy-memory.ts'
 import { readJournal } from '../core/journal/read-journal.ts'
 import { readTestHost } from '../core/node/test-host.ts'
@@ -52,7 +53,7 @@ export default class Journal extends VolctlCommand {
     const chosen = readJournal(directory, { last, plan, operation, maxKept: MAX_KEPT[output as keyof typeof MAX_KEPT] })
     this.detail(`${directory}: ${chosen.applies.length} applies`)
     await this.answer(
-      { apiVersion: 'volctl.io/v1', kind: 'Journal', ...chosen },
+      { apiVersion: 'volctl.io/v1', kind: 'Journal', ...chosen } satisfies JournalDocument,
       output as OutputFormat,
       ({ wide, paint }) => renderJournal(chosen, wide, paint),
       namesOfJournal(chosen),
