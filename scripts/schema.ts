@@ -1,25 +1,31 @@
-/** Writes schema/plan.schema.json; with `--check` only compares, and fails if it is out of date. */
-import { readFileSync, writeFileSync } from 'node:fs'
+/** Writes schema/*.schema.json; with `--check` only compares, and fails if one is out of date. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DOCUMENTS } from '../src/core/documents/documents.ts'
 import { schemaText } from '../src/core/json/json-schema.ts'
-import { wholePlan } from '../src/core/plan-file/whole-plan.ts'
 
-const PATH = join(import.meta.dirname, '..', 'schema', 'plan.schema.json')
+const FOLDER = join(import.meta.dirname, '..', 'schema')
 
-/** Made from the shapes that plan files are read with, so that reading and schema agree. */
-export function planSchema(): string {
-  return schemaText({ $id: 'https://volctl.io/v1/plan.schema.json', title: 'Plan' }, wholePlan)
+/** Made from the shapes that documents are read or typed with, by file name, so that schemas and code agree. */
+export function schemas(): Map<string, string> {
+  return new Map(
+    DOCUMENTS.map(({ file, title, shape }) => [
+      `${file}.schema.json`,
+      schemaText({ $id: `https://volctl.io/v1/${file}.schema.json`, title }, shape),
+    ]),
+  )
 }
 
 if (import.meta.main) {
-  const text = planSchema()
-  if (text !== readFileSync(PATH, 'utf8')) {
+  for (const [name, text] of schemas()) {
+    const path = join(FOLDER, name)
+    if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
     if (process.argv.includes('--check')) {
-      console.error('schema/plan.schema.json is not current: run npm run schema')
+      console.error(`schema/${name} is not current: run npm run schema`)
       process.exitCode = 1
     } else {
-      writeFileSync(PATH, text)
-      console.log('wrote schema/plan.schema.json')
+      writeFileSync(path, text)
+      console.log(`wrote schema/${name}`)
     }
   }
 }

@@ -23,6 +23,7 @@ import {
 import {
   type Basis,
   type Blocked,
+  type DeadMount,
   type ExpectedMount,
   type FileIdentity,
   OPERATION_KINDS,
@@ -41,7 +42,7 @@ export const kind = named('kind', oneOf(...OPERATION_KINDS))
 
 /** CamelCase: one of the known codes; any in the schema. */
 export function codeOf<Code extends string>(known: readonly Code[]): Shape<Code> {
-  return named('code', about('CamelCase, from the catalogue in volctl(8).', code(known)))
+  return named('code', about('CamelCase, from the catalogue in volctl-codes(7).', code(known)))
 }
 
 export const pod = named('pod', object<PodRef>({ namespace: optional(text), name: optional(text), uid: text }))
@@ -100,7 +101,7 @@ const fieldsOfStep = object<{ readonly op: StepOp; readonly target: string } & P
 })
 
 /** Only those fields that a step of this op has. */
-const step: Shape<Step> = named(
+export const step: Shape<Step> = named(
   'step',
   withSchema(
     (value, at) => {
@@ -163,6 +164,7 @@ export const operation = named(
       about('The beginning of `message` if the reason is the pod: the same for all operations of the pod.', text),
     ),
     ownMessage: optional(about('The rest of `message`: what is true of this operation alone.', text)),
+    podState: optional(about("`podMessage` without the pod's name.", text)),
     pod: optional(pod),
     volume: optional(volume),
     paths: about('Every path that is mounted, unmounted, created or removed, by the driver as well.', list(path)),
@@ -188,6 +190,12 @@ export const operation = named(
     ),
     rule: text,
     kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
+    dead: optional(
+      about(
+        'Mounts of the operation whose server or daemon does not answer, with the error in words.',
+        list(object<DeadMount>({ path, error: text })),
+      ),
+    ),
     expects: optional(about('The mounts that the operation was decided on.', list(expects))),
     basis: optional(about('The other facts that the operation was decided on.', basis)),
     attachment: optional(

@@ -3,17 +3,7 @@
  * MicroK8s name after themselves.
  */
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
-
-/**
- * Units that run an API server in the same process or under it: once they are stopped, the API server no longer answers
- * volctl.
- */
-const WITH_API_SERVER: ReadonlySet<string> = new Set([
-  'k3s.service',
-  'rke2-server.service',
-  'k0scontroller.service',
-  'snap.microk8s.daemon-kubelite.service',
-])
+import { runsApiServer } from '../../plan/kubelet-units.ts'
 
 /** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */
 export function howToStop(kubelet: KubeletSnapshot | undefined): string {
@@ -21,7 +11,7 @@ export function howToStop(kubelet: KubeletSnapshot | undefined): string {
   const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''
   const command = unit === undefined ? '' : ` (systemctl stop ${unit})`
   const api =
-    unit !== undefined && WITH_API_SERVER.has(unit)
+    unit !== undefined && runsApiServer(unit)
       ? ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
       : ''
   return `Stop the kubelet${command}${starters} and plan again.${api}`
