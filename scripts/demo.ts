@@ -44,7 +44,7 @@ async function outside(): Promise<number> {
       'unshare',
       [...namespaces, process.execPath, '--no-warnings', import.meta.filename, '--layout', layout],
       {
-        // unshare(1) passes no signal on to a process that it forks: the wish to stop goes through a channel.
+        // unshare(1) passes no signal on to a process that it forks: a request to stop goes through a channel.
         stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
         env: { ...process.env, [INSIDE]: own, TMPDIR: own },
       },
@@ -76,9 +76,9 @@ async function inside(own: string): Promise<number> {
   let scene: Scene | undefined
   const stop = new AbortController()
   for (const signal of SIGNALS) process.on(signal, () => stop.abort())
-  // What was started from outside ends with it, also where that was killed.
+  // The inner demo ends with the outer one, even if that was killed.
   for (const event of ['message', 'disconnect'] as const) process.on(event, () => stop.abort())
-  // It listens as long as there is something to do, and no longer.
+  // Listens only as long as there is something to do.
   process.channel?.unref()
   try {
     title('Set up a node in its own mount namespace')

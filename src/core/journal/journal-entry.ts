@@ -83,7 +83,7 @@ const pod = object<PodRef>({ namespace: optional(text), name: optional(text), ui
 
 const deleted = object<NonNullable<JournalOutcome['deleted']>>({ files: count, bytes: count })
 
-/** Of an operation that began; `message` says why it was planned. */
+/** For an operation that began; `message` says why it was planned. */
 export const INTENT = {
   id: text,
   kind,
@@ -109,7 +109,7 @@ export const OUTCOME = {
   deleted: optional(deleted),
 } as const
 
-/** Of an apply, but for the time of its line. */
+/** Of an apply, without the time of its line. */
 export const BEGIN = {
   run: text,
   node: text,
@@ -120,7 +120,7 @@ export const BEGIN = {
   volctlVersion: optional(text),
   by: optional(object<JournalUser>({ pid: integer, uid: integer, user: text, sudoUser: optional(text) })),
   planFile: optional(text),
-  // Of an unknown type every shape is one.
+  // For an unknown type, every shape is one.
   guards: optional(anything) as never,
   insecureApi: optional(text),
   tookOverFrom: optional(object<NonNullable<BeginLine['tookOverFrom']>>({ pid: integer, user: text, since: text })),

@@ -58,7 +58,7 @@ export interface Wait {
   readonly code: WaitingCode
   readonly message: string
   readonly hint?: string
-  /** RFC 3339: when it is over at the latest. */
+  /** RFC 3339: when the wait ends at the latest. */
   readonly until?: string
 }
 

@@ -83,7 +83,7 @@ export interface ApplyDocument
   extends Pick<Plan, 'apiVersion' | 'node' | 'rootDir' | 'volctlVersion'>,
     Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'outcomes'> {
   readonly kind: 'ApplyResult'
-  /** What a new plan would still do; absent where the look at the end was not possible or not waited for. */
+  /** What a new plan would still do; absent if the last look failed or was not waited for. */
   readonly left?: readonly Operation[]
   readonly waiting?: Plan['waiting']
   readonly problems?: Plan['problems']
@@ -94,7 +94,7 @@ export interface ResultEvent extends Pick<ApplyResult, 'plan' | 'exit' | 'interr
   readonly type: 'result'
   /** RFC 3339. */
   readonly time: string
-  /** How many operations ended so. */
+  /** How many operations ended this way. */
   readonly outcomes: Partial<Readonly<Record<OutcomeState, number>>>
   /** How many operations a new plan would still have. */
   readonly left?: number

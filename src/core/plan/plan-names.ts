@@ -1,16 +1,16 @@
 import type { Operation, Plan, PodRef, VolumeRef } from './plan.ts'
 import { namespacedName } from './pod-name.ts'
 
-/** Docker's and crictl's users know their ids by fewer; eight is what a UUID has before its first hyphen. */
+/** Users of docker and crictl are used to shortened ids; a UUID has eight digits before its first hyphen. */
 const LEAST = 8
 
-/** What a screen calls the operations and the pods of one plan: row numbers, and UIDs as short as they are unique. */
+/** A screen's names for the operations and pods of one plan: row numbers, and UIDs as short as they are unique. */
 export class PlanNames {
   readonly #numbers: ReadonlyMap<string, number>
   readonly #operations: readonly Operation[]
   readonly #short: ReadonlyMap<string, string>
   readonly #pods = new Map<string, PodRef>()
-  /** Names that two pods have: one was deleted, and another took its place. */
+  /** Names that two pods have: one was deleted, and another replaced it. */
   readonly #twice: ReadonlySet<string>
 
   constructor({ operations, waiting = [], problems = [] }: Pick<Plan, 'operations'> & Partial<Plan>) {
@@ -32,7 +32,7 @@ export class PlanNames {
     return this.#operations[(this.#numbers.get(id) ?? 0) - 1]
   }
 
-  /** How many columns the longest number takes. */
+  /** Columns that the longest number takes. */
   get numberWidth(): number {
     return `${this.#operations.length}`.length
   }
@@ -46,7 +46,7 @@ export class PlanNames {
     return this.#pods.get(uid) ?? { uid }
   }
 
-  /** `shop/web-0`; with the UID's beginning where another pod has the same name; that alone where the name is not known. */
+  /** `shop/web-0`; with the beginning of the UID if another pod has the same name; only that if the name is unknown. */
   podText(pod: PodRef): string {
     const short = this.#short.get(pod.uid) ?? pod.uid
     const name = nameOf(pod)
@@ -55,7 +55,7 @@ export class PlanNames {
   }
 }
 
-/** A volume as its pod calls it; one of no pod by its PersistentVolume, and else by its name on disk. */
+/** A volume's name in its pod; without a pod, its PersistentVolume's name, otherwise its name on disk. */
 export function shownVolume({ pod, volume }: { readonly pod?: PodRef; readonly volume?: VolumeRef }): string {
   if (volume === undefined) return '-'
   return (pod === undefined ? volume.persistentVolume : volume.podVolumeName) ?? volume.name
@@ -70,7 +70,7 @@ function twice(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.filter((name) => seen.size === seen.add(name).size))
 }
 
-/** The shortest beginning of each that no other one has. */
+/** The shortest unique beginning of each. */
 function shortest(uids: readonly string[]): ReadonlyMap<string, string> {
   const sorted = uids.toSorted()
   return new Map(

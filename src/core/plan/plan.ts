@@ -242,7 +242,7 @@ export interface Operation {
   readonly podMessage?: string
   /** The rest of `message`: what is true of this operation alone. */
   readonly ownMessage?: string
-  /** What `podMessage` says, without the pod's name: "was deleted from the API; …". */
+  /** `podMessage` without the pod's name: "was deleted from the API; …". */
   readonly podState?: string
   readonly pod?: PodRef
   readonly volume?: VolumeRef
@@ -257,7 +257,7 @@ export interface Operation {
   readonly rule: string
   /** S31: what the kubelet would have done instead, where it differs. */
   readonly kubeletWould?: string
-  /** Of its mounts those that are dead, in words that a person has seen: "transport endpoint is not connected (ENOTCONN)". */
+  /** The operation's dead mounts, with the error in words: "transport endpoint is not connected (ENOTCONN)". */
   readonly dead?: readonly DeadMount[]
   /** The mounts this operation was decided on. */
   readonly expects?: readonly ExpectedMount[]
@@ -275,7 +275,7 @@ export interface Waiting {
   readonly pod?: PodRef
   readonly volume?: VolumeRef
   readonly rule: string
-  /** RFC 3339: when it is over at the latest, where that is known. */
+  /** RFC 3339: when the wait ends at the latest, if known. */
   readonly until?: string
 }
 
@@ -341,17 +341,17 @@ export interface PlanSummary {
   readonly problems: number
   /** Operations left out by --only, --skip, --pod, --volume or --max, dependants included. */
   readonly filtered: number
-  /** Operations that nothing blocks, themselves or what comes before them. */
+  /** Operations that are not blocked, and whose predecessors are not blocked. */
   readonly ready?: number
-  /** How many more would be ready with one flag more. */
+  /** How many more operations would be ready with one more flag. */
   readonly freedBy?: readonly FreedBy[]
-  /** What a kubelet that runs, or may come back, has to do with it. */
+  /** What a kubelet that runs, or may come back, does about the plan. */
   readonly kubelet?: KubeletOutlook
   /** What to type on this node, in this order. */
   readonly next?: readonly NextStep[]
 }
 
-/** Flags that a person gives to have what is done only on request. */
+/** Flags that a person gives for work that is done only on request. */
 export type LiftingFlag = '--orphans' | '--remount' | '--expand'
 
 export interface FreedBy {
@@ -362,7 +362,7 @@ export interface FreedBy {
 /** One thing that the kubelet does by itself, or never does. */
 export interface KubeletShare {
   readonly message: string
-  /** "shop/web-0: data": what it is about. */
+  /** The subject: "shop/web-0: data". */
   readonly about?: readonly string[]
   /** Ids of operations of this plan. */
   readonly operations?: readonly string[]
@@ -375,7 +375,7 @@ export interface KubeletOutlook {
   readonly never: readonly KubeletShare[]
 }
 
-/** A command line, and what it is for. */
+/** A command line, and its purpose. */
 export interface NextStep {
   readonly command: string
   readonly why: string

@@ -270,14 +270,14 @@ export async function runInForeground(
 const PAGER_ENVIRONMENT = { LESSSECURE: '1', LESSHISTFILE: '-', LESSCHARSET: 'utf-8' } as const
 
 /**
- * Lets a person page through a text on this process's terminal with less(1), as git does. Which pager that is no variable of
- * the caller's says (S33). Ctrl-C is the pager's as long as it runs.
+ * Lets a person page through a text on this process's terminal with less(1), as git does. No variable of the caller's
+ * chooses the pager (S33). Ctrl-C is the pager's as long as it runs.
  *
  * @param terminal the caller's TERM
- * @returns false: nothing was shown, since there is no less here or it could not start
+ * @returns false: nothing was shown, since less is missing or could not start
  */
 export async function pageThrough(text: string, terminal: string | undefined): Promise<boolean> {
-  // A terminal's name is a file's to its library: no path.
+  // To the terminal library, a terminal's name is a file name: it must not be a path.
   if (terminal === undefined || terminal === 'dumb' || !/^\w[\w.+-]*$/.test(terminal)) return false
   let child: ChildProcess
   try {
@@ -294,7 +294,7 @@ export async function pageThrough(text: string, terminal: string | undefined): P
   try {
     return await new Promise((settle) => {
       child.once('error', () => settle(false))
-      // 1: an option that this less does not know. Quit early or ended by a signal, it has shown what was wanted.
+      // 1: this less does not know an option. If it was quit early or ended by a signal, the person has seen enough.
       child.once('exit', (status) => settle(status !== 1))
       // Quit before the end: nobody wants the rest.
       child.stdin?.on('error', ignore)

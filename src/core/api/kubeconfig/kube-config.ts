@@ -57,7 +57,7 @@ export interface DiscoverOptions {
   readonly hostRoot?: string
   /** Deadline of a credential plugin. */
   readonly pluginDeadlineMs?: number
-  /** Nobody waits for it: no program is started, and no token is renewed. */
+  /** Nobody waits for the answer: no program is started, and no token is renewed. */
   readonly unattended?: boolean | undefined
   readonly onAttempt?: (attempt: KubeConfigAttempt) => void
 }

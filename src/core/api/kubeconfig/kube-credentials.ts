@@ -17,7 +17,7 @@ export interface CredentialOptions {
   /** Given by --kubeconfig or KUBECONFIG, not just found in one of the usual places. */
   readonly given: boolean
   readonly pluginDeadlineMs?: number | undefined
-  /** Nobody waits for it: no program is started, and no token is renewed. */
+  /** Nobody waits for the answer: no program is started, and no token is renewed. */
   readonly unattended?: boolean | undefined
 }
 
@@ -60,7 +60,7 @@ function refuseProgram({ plugin }: SelectedConfig, source: string): void {
   )
 }
 
-/** A renewed token is lost where nothing is written, and the old one may not be taken again. */
+/** A renewed token is lost, since nothing is written, and the old one may not be accepted again. */
 function refuseRenewal({ user }: SelectedConfig, source: string): void {
   if (providerOf(user)?.name !== 'oidc') return
   throw new VolctlError('TokenExpired', `${source} is not used: its token may have to be renewed`, {

@@ -38,7 +38,7 @@ function otherNode(message: string): VolctlError {
  * An operation counts as the same when it would do the same, step by step, to the same things. Only the choice of
  * operations and their order are taken from the reviewed plan.
  *
- * @param isDone whether the node is as the operation would make it
+ * @param isDone true if the node is already as the operation would make it
  */
 export function findAgain(
   plan: Pick<ReviewedPlan, 'operations'>,

@@ -77,7 +77,7 @@ export interface ApplyContext {
   readonly planIsFresh?: boolean
   /** For a saved plan: the plan that was made just now to compare it with. */
   readonly freshPlan?: Plan
-  /** Whether the node was seen to be as the operation would make it: of a plan file that was carried out before. */
+  /** True if the look showed the node as the operation would make it: for a plan file that was carried out before. */
   readonly isDone?: (operation: Operation) => boolean
   readMounts(): MountTable
   kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>

@@ -18,7 +18,7 @@ import type { PlanContext } from '../context/context.ts'
 
 export interface PresentVolume {
   readonly uniqueName: string
-  /** The spec name; of a volume that is only staged, its PersistentVolume's, or the volume handle. */
+  /** The spec name; for a volume that is only staged, its PersistentVolume's name, or the volume handle. */
   readonly name: string
   /** Absolute: where the volume is mounted or mapped. */
   readonly path: string
