@@ -3,12 +3,12 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { registeredDriver, stages } from '../actual/csi-drivers.ts'
 import { withoutCopies } from '../mountinfo/copies.ts'
+import { deadWords } from '../mountinfo/dead-words.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Needs } from './chain-needs.ts'
-import { deadWords } from './dead-words.ts'
 import type { Link } from './explanation.ts'
 import type { NodeVolume } from './node-volume.ts'
 

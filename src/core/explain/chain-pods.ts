@@ -1,10 +1,10 @@
 /** The links of a volume that are the pods': what is set up in their directories, and the sub-paths of their containers. */
 
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import { deadWords } from '../mountinfo/dead-words.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { layersAt, mountSays } from './chain-devices.ts'
-import { deadWords } from './dead-words.ts'
 import type { Link } from './explanation.ts'
 import type { Mapped, NodeVolume } from './node-volume.ts'
 
