@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Args, Flags, type Interfaces } from '@oclif/core'
-import { isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
+import { isLine, lineAnswer, logAnswer, sentenceAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -125,6 +125,8 @@ export default class Explain extends VolctlCommand {
     if (flags.log !== undefined || isLine(args.what ?? '')) return await this.#lines(args.what, flags)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
+    const sentence = sentenceAnswer(args.what)
+    if (sentence !== undefined) return await this.answer(sentence.value, flags.output as OutputFormat, sentence.draw)
     const offline = offlineAnswer(args.what, this.config.root)
     if (offline !== undefined) {
       await this.answer(offline.value, flags.output as OutputFormat, ({ paint, width }) => offline.draw(paint, width))
