@@ -86,7 +86,7 @@ export default class Explain extends VolctlCommand {
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR. If several things have the name, prefix it: pod/, pvc/, pv/, va/, volume/, device/, path/. ' +
-        'Or a code, such as DriverNotRegistered, or a rule, such as S11.',
+        'Or a line of a log or an event, in quotes; a code, such as DriverNotRegistered; a rule, such as S11.',
     }),
   }
   static override examples = [
@@ -99,6 +99,14 @@ export default class Explain extends VolctlCommand {
     {
       description: 'Why a volume is still attached, from a snapshot of the node:',
       command: '<%= config.bin %> explain pv/pvc-123 --snapshot node.json',
+    },
+    {
+      description: "What a line of the kubelet's log means, and what it is about on this node:",
+      command: `<%= config.bin %> explain 'orphaned pod "c2d7ef9e-…" found, but volume paths are still present on disk'`,
+    },
+    {
+      description: "The distinct troubles of the kubelet's log, the most frequent first:",
+      command: 'journalctl -u kubelet | <%= config.bin %> explain --log -',
     },
     { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverNotRegistered' },
     { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },

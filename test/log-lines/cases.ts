@@ -1,5 +1,5 @@
 /** For each sentence a node in that state, what its line is about there, and what becomes of it. */
-import type { SentenceName } from '../../src/core/log-lines/sentences.ts'
+import type { SentenceName } from '../../src/core/log-lines/sentences/sentences.ts'
 import { DRIVER, type NodeBuilder } from '../helpers/node-builder.ts'
 import { GONE, LIVING } from './lines.ts'
 import * as nodes from './nodes.ts'

@@ -4,7 +4,7 @@ import { type AnsweredLine, answerLine } from '../../src/core/log-lines/explain-
 import type { LineAnswer } from '../../src/core/log-lines/line-explanation.ts'
 import { askedNode } from '../../src/core/log-lines/name-answers.ts'
 import { parseLine } from '../../src/core/log-lines/parse-line.ts'
-import type { SentenceName } from '../../src/core/log-lines/sentences.ts'
+import type { SentenceName } from '../../src/core/log-lines/sentences/sentences.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { CASES, type Case } from './cases.ts'

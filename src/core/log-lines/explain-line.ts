@@ -6,8 +6,8 @@ import type { LineAnswer, LineView, NameView, SentenceView } from './line-explan
 import type { NameKind } from './line-name.ts'
 import type { LogLine } from './log-line.ts'
 import { type AskedNode, type Resolved, resolveNames, SPECIFIC } from './name-answers.ts'
-import { type Sentence, SPEAKERS } from './sentence.ts'
-import { SENTENCES, type SentenceName, sentencesIn } from './sentences.ts'
+import { type Sentence, SPEAKERS } from './sentences/sentence.ts'
+import { SENTENCES, type SentenceName, sentencesIn } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
 /** The answer, and what the most specific thing was explained as. */

@@ -1,7 +1,7 @@
 /** One sentence of the catalogue by its name, as answers to lines show it: no node is looked at. */
 import { sentenceView } from './explain-line.ts'
 import type { SentenceView } from './line-explanation.ts'
-import { SENTENCES, type SentenceName } from './sentences.ts'
+import { SENTENCES, type SentenceName } from './sentences/sentences.ts'
 
 /** What `volctl explain TargetBusy -o json` prints. */
 export interface SentenceExplanation extends SentenceView {

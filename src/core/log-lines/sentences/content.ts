@@ -1,5 +1,5 @@
 /** Config maps, secrets and tokens; and the driver that is not there. */
-import type { Sentence } from '../sentence.ts'
+import type { Sentence } from './sentence.ts'
 
 export const CONTENT = {
   ContentNotFound: {

@@ -1,4 +1,4 @@
-import type { Code } from '../codes/codes.ts'
+import type { Code } from '../../codes/codes.ts'
 
 /** Who logs it, or sends it as an event. */
 export const SPEAKERS = {
