@@ -13,9 +13,11 @@ import { explainRule } from '../core/explain/explain-rule.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
 import { looksLikeRule } from '../core/explain/rule-book.ts'
+import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
+import type { PlanOptions } from '../core/plan/plan.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { typedPath } from '../core/trust/caller.ts'
@@ -88,6 +90,12 @@ export default class Explain extends VolctlCommand {
         '/dev/NAME or MAJOR:MINOR. If several things have the name, prefix it: pod/, pvc/, pv/, va/, volume/, device/, path/. ' +
         'Or a line of a log or an event, in quotes; a code, such as DriverNotRegistered; a rule, such as S11.',
     }),
+    name: Args.string({
+      name: 'NAME',
+      ignoreStdin: true,
+      description:
+        'Where WHAT is a kind (pod, pvc, pv, va, driver, volume, device, mount, path): the name of the thing.',
+    }),
   }
   static override examples = [
     { description: 'Why a pod hangs in Terminating:', command: '<%= config.bin %> explain shop/web-0' },
@@ -123,6 +131,11 @@ export default class Explain extends VolctlCommand {
     output: outputFlag(),
     snapshot: snapshotFlag('Explain'),
     verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
+    namespace: Flags.string({
+      char: 'n',
+      helpValue: 'NS',
+      summary: 'The namespace of a pod or claim that is named without one.',
+    }),
     ...apiFlags,
     ...nodeFlags,
     ...whatIf,
@@ -133,23 +146,28 @@ export default class Explain extends VolctlCommand {
     if (flags.log !== undefined || isLine(args.what ?? '')) return await this.#lines(args.what, flags)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
-    const sentence = sentenceAnswer(args.what)
+    const sentence = args.name === undefined ? sentenceAnswer(args.what) : undefined
     if (sentence !== undefined) return await this.answer(sentence.value, flags.output as OutputFormat, sentence.draw)
-    const offline = offlineAnswer(args.what, this.config.root)
+    const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
+    const offline = words.length === 1 ? offlineAnswer(args.what, this.config.root) : undefined
     if (offline !== undefined) {
       await this.answer(offline.value, flags.output as OutputFormat, ({ paint, width }) => offline.draw(paint, width))
       return
     }
-    const options = planOptions(flags, this.config.version)
+    const what = typedQuestion(words, flags.namespace)
+    const options = this.#options(flags)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
-    const explained = explain(state, options, typedPath(args.what))
+    const explained = explain(state, options, typedPath(what))
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
-    await this.answer(answer, flags.output as OutputFormat, ({ wide, paint, width }) =>
-      renderExplanation(answer, paint, wide, width),
-    )
+    await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen))
     const refusal = refusalOf(answer)
     if (refusal !== undefined) throw refusal
+  }
+
+  /** What narrows a plan would only hide a part of the answer. */
+  #options(flags: ExplainFlags): PlanOptions {
+    return planOptions({ ...flags, namespace: undefined }, this.config.version)
   }
 
   /** A line of a log, or a log, in place of a name. */
@@ -162,7 +180,7 @@ export default class Explain extends VolctlCommand {
       })
     const asking = {
       look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all'),
-      options: planOptions(flags, this.config.version),
+      options: this.#options(flags),
       whole: async (state: LoadedNode, explained: Explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
     }

@@ -2,7 +2,7 @@
 import { VolctlError } from '../errors/errors.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
-import { splitPrefix } from '../explain/find-target.ts'
+import { splitPrefix } from '../explain/kinds.ts'
 import { ownDescriptor } from '../files/own-descriptor.ts'
 import { defined } from '../lang/defined.ts'
 import { answerLine, lineView } from '../log-lines/explain-line.ts'

@@ -24,12 +24,12 @@ interface Part {
 }
 
 export function renderLine(answer: LineExplanation, screen: Screen): string {
-  const { paint, width, rows, wide } = screen
+  const { rows, wide } = screen
   const { explanation } = answer
   const parts = partsOf(answer, screen)
   const text = wide || rows === undefined ? textOf(parts) : fitting(parts, rows - 1)
   if (!wide || explanation === undefined) return text
-  return `${text}\n${renderExplanation(explanation, paint, wide, width)}`
+  return `${text}\n${renderExplanation(explanation, screen)}`
 }
 
 function textOf(parts: readonly Part[]): string {

@@ -62,6 +62,7 @@ export const CONTENT = {
       'Shows sockets and CSINode; blocks with DriverNotRegistered. For a driver that was removed for good: --driver-gone NAME.',
     codes: ['DriverNotRegistered', 'DriverMissing', 'DriverNotInCsiNode'],
     rules: ['C29', 'O10', 'O26', 'S16'],
+    about: 'driver',
   },
   OwnershipSlow: {
     says: [
