@@ -5,7 +5,7 @@ import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import { NAMED_FORMATS, type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import { explainCode } from '../core/explain/explain-code.ts'
@@ -24,6 +24,7 @@ import { typedPath } from '../core/trust/caller.ts'
 import { readPlain } from '../core/trust/plain-files.ts'
 import { renderCode } from '../core/views/code-view.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
+import { namesOfExplanation } from '../core/views/names.ts'
 import type { Palette } from '../core/views/palette.ts'
 import { renderRule } from '../core/views/rule-view.ts'
 import type { Width } from '../core/views/wrap.ts'
@@ -128,7 +129,7 @@ export default class Explain extends VolctlCommand {
       helpValue: 'FILE',
       summary: 'Explain the distinct troubles of a log instead of WHAT; - is standard input.',
     }),
-    output: outputFlag(),
+    output: outputFlag(NAMED_FORMATS),
     snapshot: snapshotFlag('Explain'),
     verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
     namespace: Flags.string({
@@ -151,7 +152,9 @@ export default class Explain extends VolctlCommand {
     const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
     const offline = words.length === 1 ? offlineAnswer(args.what, this.config.root) : undefined
     if (offline !== undefined) {
-      await this.answer(offline.value, flags.output as OutputFormat, ({ paint, width }) => offline.draw(paint, width))
+      await this.answer(offline.value, flags.output as OutputFormat, ({ paint, width }) => offline.draw(paint, width), {
+        names: [args.what],
+      })
       return
     }
     const what = typedQuestion(words, flags.namespace)
@@ -160,7 +163,9 @@ export default class Explain extends VolctlCommand {
     const explained = explain(state, options, typedPath(what))
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
-    await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen))
+    await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen), {
+      names: namesOfExplanation(answer),
+    })
     const refusal = refusalOf(answer)
     if (refusal !== undefined) throw refusal
   }

@@ -5,7 +5,14 @@ import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { requireNamed } from '../core/cli/require-named.ts'
-import { type OutputFormat, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import {
+  NAMED_FORMATS,
+  type OutputFormat,
+  outputFlag,
+  pagerFlag,
+  VolctlCommand,
+  verboseFlag,
+} from '../core/cli/volctl-command.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
@@ -13,6 +20,7 @@ import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { callerPath } from '../core/trust/caller.ts'
+import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { count } from '../core/views/words.ts'
 
@@ -43,7 +51,7 @@ export default class Plan extends VolctlCommand {
     },
   ]
   static override flags = {
-    output: outputFlag(),
+    output: outputFlag(NAMED_FORMATS),
     snapshot: snapshotFlag('Plan'),
     out: Flags.string({
       helpValue: 'FILE',
@@ -77,7 +85,7 @@ export default class Plan extends VolctlCommand {
       plan,
       flags.output as OutputFormat,
       (screen) => renderPlan(plan, screen, { unfolded: this.verbose }),
-      { paged: !flags['no-pager'] },
+      { paged: !flags['no-pager'], names: flags.output === 'name' ? namesOfPlan(plan) : [] },
     )
     if (flags.out !== undefined) this.#save(plan, options, flags.out)
     this.finish(planExitStatus(plan, flags['detailed-exitcode']))

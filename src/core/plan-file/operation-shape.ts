@@ -42,7 +42,7 @@ export const kind = named('kind', oneOf(...OPERATION_KINDS))
 
 /** CamelCase: one of those known here, to others any. */
 export function codeOf<Code extends string>(known: readonly Code[]): Shape<Code> {
-  return named('code', about('CamelCase, from the catalogue in volctl(8).', code(known)))
+  return named('code', about('CamelCase, from the catalogue in volctl-codes(7).', code(known)))
 }
 
 export const pod = named('pod', object<PodRef>({ namespace: optional(text), name: optional(text), uid: text }))
@@ -101,7 +101,7 @@ const fieldsOfStep = object<{ readonly op: StepOp; readonly target: string } & P
 })
 
 /** Of the fields of steps those alone that its op has. */
-const step: Shape<Step> = named(
+export const step: Shape<Step> = named(
   'step',
   withSchema(
     (value, at) => {

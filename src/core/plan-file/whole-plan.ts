@@ -45,7 +45,7 @@ const inputs = object<PlanInputs>({
   ),
 })
 
-const waiting = about(
+const waitingEntry = about(
   'Desired, and someone else has to act first.',
   object<Waiting>({
     kind,
@@ -59,7 +59,7 @@ const waiting = about(
   }),
 )
 
-const problem = about(
+const problemEntry = about(
   'Something is wrong, and no operation follows.',
   object<Problem>({
     severity: oneOf('error', 'warning', 'info'),
@@ -83,6 +83,9 @@ const share = list(
     until: optional(about('In words, or as RFC 3339.', text)),
   }),
 )
+
+export const waiting = list(named('waiting', waitingEntry))
+export const problems = list(named('problem', problemEntry))
 
 const summary = object<PlanSummary>({
   operations: recordOf(kind, count),
@@ -108,16 +111,18 @@ const summary = object<PlanSummary>({
   ),
 })
 
+export const WHOLE_PLAN = {
+  apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
+  kind: oneOf<'Plan'>('Plan'),
+  ...REVIEWED,
+  inputs: named('inputs', inputs),
+  waiting,
+  problems,
+  summary: named('summary', summary),
+  complete: about('false: something that may matter could not be known; `problems` says what.', flag),
+} as const
+
 export const wholePlan = about(
   'What one reconcile pass would do: `volctl plan -o json`. Fields may be added in any version; none is removed or changes its meaning without a word in the change log.',
-  object<Plan>({
-    apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
-    kind: oneOf<'Plan'>('Plan'),
-    ...REVIEWED,
-    inputs: named('inputs', inputs),
-    waiting: list(named('waiting', waiting)),
-    problems: list(named('problem', problem)),
-    summary: named('summary', summary),
-    complete: about('false: something that may matter could not be known; `problems` says what.', flag),
-  }),
+  object<Plan>(WHOLE_PLAN),
 )
