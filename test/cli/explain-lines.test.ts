@@ -18,7 +18,7 @@ describe('a line', () => {
     const { status, stdout, stderr } = await volctl(['explain', LINE, '--snapshot', SNAPSHOT])
     expect([status, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(/^OrphanedPodFile, said by the kubelet\n/)
-    expect(stdout).toContain(`  pod ${POD}\n    LeakedSubPath: 3 operations planned`)
+    expect(stdout).toContain(`  pod ${POD}\n    MountedButNotAttached: `)
     expect(stdout).toMatch(new RegExp(`\nMore: volctl explain pod/${POD}\n$`))
   })
 

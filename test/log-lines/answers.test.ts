@@ -84,7 +84,7 @@ describe('a line as it looks', () => {
           pod 00000000-0000-4000-8000-000000000009 was deleted from the API; no
           sandbox, container or process is left; volume pv-1 is mounted
         pod 00000000-0000-4000-8000-000000000009: something to do (PodGone)
-        driver disk.test: registered on this node; CSINode lists it
+        driver disk.test: answers and is registered
         - volctl plan --pod 00000000-0000-4000-8000-000000000009 shows just this,
           volctl apply --pod 00000000-0000-4000-8000-000000000009 carries it out.
       Left out for lack of room; -o wide shows all.
@@ -104,7 +104,7 @@ describe('a line as it looks', () => {
         ! The line is about node node-7, and this one is node-1: run volctl explain there.
         volume kubernetes.io/csi/disk.test^pv-1
           NotWanted: DetachVolume planned: no pod on this node uses the volume; the attach/detach controller will not detach it while node.status.volumesInUse lists it, and the kubelet, which updates that, is down
-        driver disk.test: registered on this node; CSINode lists it
+        driver disk.test: answers and is registered
         node node-7: another node; this one is node-1
         - volctl plan --volume pv-1 shows just this, volctl apply --volume pv-1 carries it out.
 

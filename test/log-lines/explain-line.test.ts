@@ -66,13 +66,14 @@ describe('what a line names, and is not there', () => {
     expect(ask(LINES.MultiAttachError[1] ?? '', nodes.elsewhere()).otherNode).toMatchObject({ name: 'node-2' })
   })
 
-  it('a driver: registered, silent, or not there at all', () => {
+  it('a driver: answering, or without a socket; and one that nobody has', () => {
     const [line = ''] = LINES.DriverNotInList
-    expect(saying(ask(line, nodes.unmounted()), 'driver')).toEqual([
-      `${DRIVER}: registered on this node; CSINode lists it`,
-    ])
-    expect(saying(ask(line, nodes.withoutDriver()), 'driver')).toEqual([
-      `${DRIVER}: not registered on this node: it has no socket here; CSINode lists it`,
+    expect(saying(ask(line, nodes.unmounted()), 'driver')[0]).toMatch(
+      /^disk\.test: the driver answers and is registered/,
+    )
+    expect(saying(ask(line, nodes.withoutDriver()), 'driver')[0]).toMatch(/^disk\.test: .*CSI driver disk\.test/)
+    expect(saying(ask(line.replaceAll(DRIVER, 'other.test'), nodes.unmounted()), 'driver')).toEqual([
+      'other.test: no CSI driver of this name in the API or on this node',
     ])
   })
 

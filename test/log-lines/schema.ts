@@ -5,6 +5,7 @@ import lineSchema from '../../schema/line-explanation.schema.json' with { type: 
 import logSchema from '../../schema/log-explanation.schema.json' with { type: 'json' }
 import planSchema from '../../schema/plan.schema.json' with { type: 'json' }
 import sentenceSchema from '../../schema/sentence.schema.json' with { type: 'json' }
+import { closed } from '../helpers/closed-schema.ts'
 
 const ajv = new Ajv2020({ allErrors: true })
 for (const schema of [planSchema, explanationSchema, lineSchema]) ajv.addSchema(closed(schema) as object)
@@ -12,14 +13,6 @@ const validators: Readonly<Record<string, ValidateFunction | undefined>> = {
   LineExplanation: ajv.getSchema(lineSchema.$id),
   Sentence: ajv.compile(closed(sentenceSchema) as object),
   LogExplanation: ajv.compile(closed(logSchema) as object),
-}
-
-/** The schemas let fields be added; for these tests nothing may be in an answer that they do not describe. */
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed)
-  if (typeof value !== 'object' || value === null) return value
-  const made = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, closed(inner)]))
-  return made.type === 'object' && made.properties !== undefined ? { additionalProperties: false, ...made } : made
 }
 
 /** @returns nothing where the answer is as its schema says */

@@ -179,12 +179,17 @@ function mainText(main: NameView, paint: Palette, width: Width): string {
 
 /** In the normal form only the state of what the line names besides; `-o wide` and JSON have the whole verdict. */
 function nameText(name: NameView, wide: boolean, paint: Palette, width: Width): string {
-  const { verdict, says } = name
-  const short =
-    wide || verdict === undefined
-      ? says
-      : `${STATES[verdict.state]}${verdict.code === undefined ? '' : ` (${verdict.code})`}`
-  return wrapped('  ', `${labelOf(name)}: ${short}`, width, verdict === undefined ? paint.dim : undefined)
+  const { verdict } = name
+  const text = `${labelOf(name)}: ${wide ? name.says : shortly(name)}`
+  return wrapped('  ', text, width, verdict === undefined ? paint.dim : undefined)
+}
+
+/** Of a driver only whether it works: what becomes of its volumes is said of these. */
+function shortly({ kind, verdict, says }: NameView): string {
+  if (verdict === undefined) return says
+  if (kind === 'driver' && verdict.state === 'nothing') return says
+  if (kind === 'driver' && verdict.state !== 'problem') return 'answers and is registered'
+  return `${STATES[verdict.state]}${verdict.code === undefined ? '' : ` (${verdict.code})`}`
 }
 
 const STATES: Readonly<Record<Verdict['state'], string>> = {
