@@ -1,11 +1,16 @@
 /** What `volctl explain 'LINE'` and `--log` answer: by the schema, on one screen of a terminal, and where no node can be looked at. */
-import { describe, expect, it } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { isLine, lineAnswer, sentenceAnswer } from '../../src/core/cli/line-answers.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import { explainLog } from '../../src/core/log-lines/explain-log.ts'
 import type { LineExplanation } from '../../src/core/log-lines/line-explanation.ts'
 import { LogTailReader } from '../../src/core/log-lines/log-tail.ts'
 import { askedNode } from '../../src/core/log-lines/name-answers.ts'
+import { readLog } from '../../src/core/log-lines/read-log.ts'
 import type { SentenceName } from '../../src/core/log-lines/sentences/sentences.ts'
 import { renderLine } from '../../src/core/views/line-view.ts'
 import { renderLog } from '../../src/core/views/log-view.ts'
@@ -249,6 +254,30 @@ describe('a log', () => {
     const different = Array.from({ length: 5100 }, (_, n) => orphaned.replace(GONE, uid(1000 + n)))
     const found = explainLog({ lines: different, total: 5100, unfinished: false }, undefined)
     expect([found.troubles.length, found.more, found.lines.explained]).toEqual([200, 4900, 5100])
+  })
+})
+
+describe('reading', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'volctl-log-'))
+  afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+  it('a pipe that nobody closes is answered by what has come in time', async () => {
+    const fifo = join(directory, 'fifo')
+    execFileSync('mkfifo', [fifo])
+    const fd = openSync(fifo, 'r+')
+    writeSync(fd, 'first\nsecond\nthi')
+    const log = await readLog(`/dev/fd/${fd}`, { maxLines: 10, pipeMs: 300 })
+    expect(log).toEqual({ lines: ['first', 'second', 'thi'], total: 3, unfinished: true })
+    await expect(readLog(fifo)).rejects.toMatchObject({
+      code: 'LogUnreadable',
+      message: expect.stringContaining('a FIFO'),
+    })
+  })
+
+  it('a file, its last lines', async () => {
+    const file = join(directory, 'log')
+    writeFileSync(file, 'a\nb\nc')
+    expect(await readLog(file, { maxLines: 2, pipeMs: 1 })).toEqual({ lines: ['b', 'c'], total: 3, unfinished: false })
   })
 })
 
