@@ -22,6 +22,8 @@ const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>
   journal: () => import('./commands/journal.ts'),
   plan: () => import('./commands/plan.ts'),
   snapshot: () => import('./commands/snapshot.ts'),
+  version: () => import('./commands/version.ts'),
+  wait: () => import('./commands/wait.ts'),
 }
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {

@@ -56,7 +56,7 @@ export default class Journal extends VolctlCommand {
       { apiVersion: 'volctl.io/v1', kind: 'Journal', ...chosen } satisfies JournalDocument,
       output as OutputFormat,
       ({ wide, paint }) => renderJournal(chosen, wide, paint),
-      namesOfJournal(chosen),
+      { names: namesOfJournal(chosen) },
     )
   }
 }

@@ -10,6 +10,9 @@ export const EXIT_MEANINGS: Readonly<
       readonly apply?: string
       readonly snapshot?: string
       readonly journal?: string
+      readonly doctor?: string
+      readonly wait?: string
+      readonly version?: string
       readonly completion?: string
     }
   >
@@ -21,6 +24,9 @@ export const EXIT_MEANINGS: Readonly<
     explain: 'Success, whatever the verdict.',
     snapshot: 'The snapshot was written.',
     journal: 'The journal was printed, if there is one.',
+    doctor: 'volctl plan can work here, whatever else is wrong.',
+    wait: 'The condition was reached.',
+    version: 'Success.',
     completion: 'The script was printed.',
   },
   1: {
@@ -29,6 +35,9 @@ export const EXIT_MEANINGS: Readonly<
     explain: 'Failed: wrong flags, no API server, an unreadable node; or WHAT was not found, or is ambiguous.',
     snapshot: 'Failed.',
     journal: 'The journal could not be read.',
+    doctor: 'volctl plan cannot work here: the checks say why. Also for wrong flags.',
+    wait: 'Failed: wrong flags, no API server, an unreadable node; or a name was not found on this node, or is ambiguous.',
+    version: 'Failed: wrong flags.',
     completion: 'No shell was named, or one that volctl has no script for.',
   },
   2: { plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.' },
@@ -39,14 +48,18 @@ export const EXIT_MEANINGS: Readonly<
     explain:
       'Refused for safety: the message says why, and what overrides the refusal. The answer, if there is one, is printed as well.',
     snapshot: 'Refused for safety: several kubelets, or a Node object that does not exist.',
+    wait: 'Refused for safety: several kubelets, or a Node object that does not exist.',
   },
   5: {
     plan: 'Only with --detailed-exitcode: there are no operations, but something waits for the kubelet, the attach/detach controller or another party.',
+    wait: 'The condition was not reached in time, or cannot be reached any more.',
   },
   130: {
     plan: 'Interrupted.',
     apply: 'Interrupted: no further operation was started; those in progress were waited for, or are named.',
     explain: 'Interrupted.',
     snapshot: 'Interrupted.',
+    doctor: 'Interrupted.',
+    wait: 'Interrupted.',
   },
 }

@@ -46,6 +46,17 @@ export function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
   return Flags.boolean({ char: 'v', summary })
 }
 
+/** `--no-pager` of the commands whose answers may be long. */
+export const pagerFlag = {
+  'no-pager': Flags.boolean({
+    summary: 'Do not page: without this flag an answer that is longer than the terminal is shown with less.',
+  }),
+}
+
+function isLonger(text: string, { rows }: Screen): boolean {
+  return rows !== undefined && text.split('\n').length > rows
+}
+
 /**
  * Base of every command: output and colour, messages on standard error, one exit status per meaning, and errors as
  * one clear line. oclif's own printing of errors (stacks, parser state) is never reached.
@@ -105,18 +116,34 @@ export abstract class VolctlCommand extends Command {
     if (this.verbose) this.say(`[${formatDuration(performance.now() - this.#started)}] ${message}`)
   }
 
-  /** Prints the answer in the chosen form; `draw` makes the two forms for people, `names` says what it is about. */
+  /**
+   * Prints the answer in the chosen form; `draw` makes the two forms for people.
+   *
+   * @param paged what is longer than the terminal goes through a pager (`--no-pager`); never a pipe's, nor JSON or YAML
+   * @param names what the answer is about, for `-o name`
+   */
   protected async answer(
     value: unknown,
     format: OutputFormat,
     draw: (screen: Screen) => string,
-    names: readonly string[] = [],
+    { paged = false, names = [] }: { readonly paged?: boolean; readonly names?: readonly string[] } = {},
   ): Promise<void> {
     if (format === 'json') this.output.write(toJson(value))
     else if (format === 'yaml') this.output.write(await toYaml(value))
     else if (format === 'name') this.output.write(renderNames(names))
-    else this.output.write(draw(await this.screenOf(process.stdout, format)))
+    else {
+      const screen = await this.screenOf(process.stdout, format)
+      const text = draw(screen)
+      if (!paged || !isLonger(text, screen) || !(await this.#page(text))) this.output.write(text)
+    }
     await this.output.flush()
+  }
+
+  /** @returns false where there is no pager */
+  async #page(text: string): Promise<boolean> {
+    await this.output.flush()
+    const { pageThrough } = await import('../trust/programs.ts')
+    return pageThrough(text, environment().TERM)
   }
 
   protected finish(status: ExitStatus): void {

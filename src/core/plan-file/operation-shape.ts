@@ -23,6 +23,7 @@ import {
 import {
   type Basis,
   type Blocked,
+  type DeadMount,
   type ExpectedMount,
   type FileIdentity,
   OPERATION_KINDS,
@@ -163,6 +164,7 @@ export const operation = named(
       about('How `message` begins if the pod is why: the same for all operations of the pod.', text),
     ),
     ownMessage: optional(about('How `message` goes on: what holds of this operation alone.', text)),
+    podState: optional(about("What `podMessage` says, without the pod's name.", text)),
     pod: optional(pod),
     volume: optional(volume),
     paths: about("Every path that is mounted, unmounted, created or removed, the driver's doing included.", list(path)),
@@ -185,6 +187,12 @@ export const operation = named(
     ),
     rule: text,
     kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
+    dead: optional(
+      about(
+        'Of its mounts those whose server or daemon does not answer, and the error in words.',
+        list(object<DeadMount>({ path, error: text })),
+      ),
+    ),
     expects: optional(about('The mounts that the operation was decided on.', list(expects))),
     basis: optional(about('What else the operation was decided on.', basis)),
     attachment: optional(

@@ -3,7 +3,17 @@
 import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import { flag, list, object, oneOf, optional, recordOf, text } from '../json/shape.ts'
-import type { Plan, PlanInputs, PlanSummary, Problem, Waiting } from '../plan/plan.ts'
+import type {
+  FreedBy,
+  KubeletOutlook,
+  KubeletShare,
+  NextStep,
+  Plan,
+  PlanInputs,
+  PlanSummary,
+  Problem,
+  Waiting,
+} from '../plan/plan.ts'
 import { codeOf, count, kind, pod, volume } from './operation-shape.ts'
 import { machine, REVIEWED } from './plan-shape.ts'
 
@@ -45,6 +55,7 @@ const waitingEntry = about(
     pod: optional(pod),
     volume: optional(volume),
     rule: text,
+    until: optional(about('RFC 3339: when it is over at the latest, where that is known.', text)),
   }),
 )
 
@@ -64,6 +75,15 @@ const problemEntry = about(
   }),
 )
 
+const share = list(
+  object<KubeletShare>({
+    message: text,
+    about: optional(list(text)),
+    operations: optional(about('Ids of operations of this plan.', list(text))),
+    until: optional(about('In words, or as RFC 3339.', text)),
+  }),
+)
+
 export const waiting = list(named('waiting', waitingEntry))
 export const problems = list(named('problem', problemEntry))
 
@@ -73,6 +93,22 @@ const summary = object<PlanSummary>({
   waiting: count,
   problems: count,
   filtered: about('Left out by --only, --skip, --pod, --volume or --max, dependants included.', count),
+  ready: optional(about('Operations that nothing blocks, themselves or what comes before them.', count)),
+  freedBy: optional(
+    about(
+      'How many more operations would be ready with one flag more.',
+      list(object<FreedBy>({ flag: oneOf('--orphans', '--remount', '--expand'), operations: count })),
+    ),
+  ),
+  kubelet: optional(
+    about(
+      'What a kubelet that runs, or may come back, does by itself, and what it never does.',
+      object<KubeletOutlook>({ does: share, never: share }),
+    ),
+  ),
+  next: optional(
+    about('What to type on this node, in this order, and why.', list(object<NextStep>({ command: text, why: text }))),
+  ),
 })
 
 export const WHOLE_PLAN = {
