@@ -194,10 +194,10 @@ export default class Explain extends VolctlCommand {
       whole: async (state: LoadedNode, explained: Explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
     }
-    const { value, draw, failure } = await (flags.log === undefined
+    const { value, draw, names, failure } = await (flags.log === undefined
       ? lineAnswer(what ?? '', asking)
       : logAnswer(flags.log, asking))
-    await this.answer(value, flags.output as OutputFormat, draw)
+    await this.answer(value, flags.output as OutputFormat, draw, { names })
     if (failure !== undefined) throw failure
   }
 
