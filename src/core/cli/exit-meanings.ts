@@ -10,6 +10,8 @@ export const EXIT_MEANINGS: Readonly<
       readonly apply?: string
       readonly snapshot?: string
       readonly journal?: string
+      readonly status?: string
+      readonly check?: string
     }
   >
 > = {
@@ -20,6 +22,8 @@ export const EXIT_MEANINGS: Readonly<
     explain: 'Success, whatever the verdict.',
     snapshot: 'The snapshot was written.',
     journal: 'The journal was printed, if there is one.',
+    status: 'Success, whatever the verdicts.',
+    check: 'No threshold is exceeded.',
   },
   1: {
     plan: 'Failed: wrong flags, no API server, an unreadable node. With --detailed-exitcode also: there are no operations, but the plan is not complete or a problem is an error.',
@@ -27,14 +31,21 @@ export const EXIT_MEANINGS: Readonly<
     explain: 'Failed: wrong flags, no API server, an unreadable node; or WHAT was not found, or is ambiguous.',
     snapshot: 'Failed.',
     journal: 'The journal could not be read.',
+    status: 'Failed: wrong flags, no API server, an unreadable node; or no pod or volume has a given name.',
+    check: 'A threshold is exceeded: something is wrong, and has been for long enough.',
   },
-  2: { plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.' },
+  2: {
+    plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.',
+    check:
+      'Unknown: the node or the API server could not be read, not in time, or not completely; or the command line is wrong.',
+  },
   3: { apply: 'Some operations failed, or were blocked, refused or abandoned. The others were carried out.' },
   4: {
     plan: 'Refused for safety: the message says why, and what overrides the refusal. The plan is printed as well.',
     apply: 'Refused for safety: the message says why, and what overrides the refusal. Nothing was changed.',
     explain:
       'Refused for safety: the message says why, and what overrides the refusal. The answer, if there is one, is printed as well.',
+    status: 'Refused for safety: the message says why. The answer is printed as well.',
     snapshot: 'Refused for safety: several kubelets, or a Node object that does not exist.',
   },
   5: {
@@ -44,6 +55,7 @@ export const EXIT_MEANINGS: Readonly<
     plan: 'Interrupted.',
     apply: 'Interrupted: no further operation was started; those in progress were waited for, or are named.',
     explain: 'Interrupted.',
+    status: 'Interrupted.',
     snapshot: 'Interrupted.',
   },
 }
