@@ -141,7 +141,7 @@ export default class Check extends VolctlCommand {
   /** From the raw arguments, as a usage error leaves nothing parsed. */
   #format(): string {
     const text = this.argv.join(' ')
-    return FORMATS.find((format) => new RegExp(`(?:^| )(?:-o ?|--output[= ])${format}(?: |$)`).test(text)) ?? 'table'
+    return FORMATS.find((format) => new RegExp(`(?:^| )(?:-o[= ]?|--output[= ])${format}(?: |$)`).test(text)) ?? 'table'
   }
 }
 

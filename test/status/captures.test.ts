@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { explain } from '../../src/core/explain/explain.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
@@ -54,6 +55,13 @@ describe.each(files)('%s', (path) => {
     const status = nodeStatus(await load(), planOptions())
     expect(statusDefects(status)).toEqual([])
     expect(status.rows.length).toBeGreaterThan(20)
+  })
+
+  it('what it says to explain next can be explained', async () => {
+    const state = await load()
+    const { next: [command, what] = [] } = nodeStatus(state, planOptions())
+    if (command !== 'explain') return
+    expect(explain(state, planOptions(), what ?? '').explanation.verdict.state).not.toBe('nothing')
   })
 
   it('what the kubelet of the capture reports in use is what volctl computes, once the kubelet has settled', async () => {

@@ -22,7 +22,7 @@ export function nextCommand(
     case 'waiting':
     case 'warning':
     case 'kept':
-      return ['explain', nameOf(worst)]
+      return ['explain', nameOf(worst, rows)]
     case 'blocked':
     case 'operation':
       return ['plan']
@@ -40,10 +40,11 @@ function flagFor({ verdict: { code }, due }: StatusRow): string {
 }
 
 /** A name that a shell takes as it is, and that means this thing and no other. */
-function nameOf({ pod, volume }: StatusRow): string {
+function nameOf({ pod, volume }: StatusRow, rows: readonly StatusRow[]): string {
   if (pod !== undefined) {
     const name = podName(pod)
-    return isPlainWord(name) ? name : pod.uid
+    const isOnes = rows.every((row) => row.pod === undefined || row.pod.uid === pod.uid || podName(row.pod) !== name)
+    return isOnes && isPlainWord(name) ? name : pod.uid
   }
   const names = [
     volume.persistentVolume && `pv/${volume.persistentVolume}`,
