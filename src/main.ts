@@ -18,11 +18,14 @@ import { palette } from './core/views/palette.ts'
 const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
   apply: () => import('./commands/apply.ts'),
   check: () => import('./commands/check.ts'),
+  completion: () => import('./commands/completion.ts'),
   explain: () => import('./commands/explain.ts'),
   journal: () => import('./commands/journal.ts'),
   plan: () => import('./commands/plan.ts'),
   status: () => import('./commands/status.ts'),
   snapshot: () => import('./commands/snapshot.ts'),
+  version: () => import('./commands/version.ts'),
+  wait: () => import('./commands/wait.ts'),
 }
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
@@ -46,6 +49,15 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
       await CHILDREN[child]()
       process.exit()
     }
+    const [first, ...asked] = args
+    if (first === '__complete') {
+      const { answerCompletion } = await import('./core/completion/answer-completion.ts')
+      await answerCompletion(asked, root, async (text) => {
+        output.write(text)
+        await output.flush()
+      })
+      process.exit()
+    }
     settings.enableAutoTranspile = false
     const plugin = embeddedPlugin(manifest, root)
     await run(commandLine(args), {
@@ -57,7 +69,7 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
     })
     await output.flush()
   } catch (error) {
-    await report(error)
+    await report(error, Object.keys(manifest.commands))
   }
   await messages.flush()
   process.exit()
@@ -69,14 +81,14 @@ function commandLine(argv: readonly string[]): string[] {
 }
 
 /** What goes wrong outside a command: an unknown command, output that cannot be written. */
-async function report(error: unknown): Promise<void> {
+async function report(error: unknown, commands: readonly string[]): Promise<void> {
   // oclif's own way of ending, after help for example.
   const { code, oclif } = error as { code?: string; oclif?: { exit?: number } }
   if (code === 'EEXIT') {
     process.exitCode = oclif?.exit ?? 0
     return
   }
-  const explained = explainError(error, undefined)
+  const explained = explainError(error, { commands })
   const colour = isColourful(process.argv, environment(), process.stderr.isTTY === true)
   messages.write(errorText(explained, false, await palette(colour)))
   process.exitCode = explained.exit

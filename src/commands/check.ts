@@ -126,7 +126,7 @@ export default class Check extends VolctlCommand {
     await super.catch(thrown)
     // The run in the other namespace has answered.
     if (thrown instanceof Reentered) return
-    const { code, message } = explainError(thrown, this.id)
+    const { code, message } = explainError(thrown, { command: this.id, commands: [] })
     const judged = unknownBecause(`${code}: ${message}`)
     const failed = failedCheck(judged, this.config.version, Date.now())
     try {

@@ -3,7 +3,7 @@ import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import { type OutputFormat, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { isPlainWord } from '../core/lang/plain-word.ts'
 import { nodeStatus } from '../core/status/node-status.ts'
 import { renderStatus } from '../core/views/status-view.ts'
@@ -47,6 +47,7 @@ export default class Status extends VolctlCommand {
     verbose: verboseFlag(
       'Show good volumes, too. Print on standard error what was read, how long that took, and each decision with its rule.',
     ),
+    ...pagerFlag,
     ...apiFlags,
     ...nodeFlags,
     pod,
@@ -67,7 +68,9 @@ export default class Status extends VolctlCommand {
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
     const all = this.verbose || pods.length > 0 || flags.volume !== undefined
     const suffix = suffixFor(flags.snapshot)
-    await this.answer(status, flags.output as OutputFormat, (screen) => renderStatus(status, screen, { all, suffix }))
+    await this.answer(status, flags.output as OutputFormat, (screen) => renderStatus(status, screen, { all, suffix }), {
+      paged: !flags['no-pager'],
+    })
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
   }

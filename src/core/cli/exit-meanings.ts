@@ -12,6 +12,10 @@ export const EXIT_MEANINGS: Readonly<
       readonly journal?: string
       readonly status?: string
       readonly check?: string
+      readonly doctor?: string
+      readonly wait?: string
+      readonly version?: string
+      readonly completion?: string
     }
   >
 > = {
@@ -24,6 +28,10 @@ export const EXIT_MEANINGS: Readonly<
     journal: 'The journal was printed, if there is one.',
     status: 'Success, whatever the verdicts.',
     check: 'No threshold is exceeded.',
+    doctor: 'volctl plan can work here, whatever else is wrong.',
+    wait: 'The condition was reached.',
+    version: 'Success.',
+    completion: 'The script was printed.',
   },
   1: {
     plan: 'Failed: wrong flags, no API server, an unreadable node. With --detailed-exitcode also: there are no operations, but the plan is not complete or a problem is an error.',
@@ -33,6 +41,10 @@ export const EXIT_MEANINGS: Readonly<
     journal: 'The journal could not be read.',
     status: 'Failed: wrong flags, no API server, an unreadable node; or no pod or volume has a given name.',
     check: 'A threshold is exceeded: something is wrong, and has been for long enough.',
+    doctor: 'volctl plan cannot work here: the checks say why. Also for wrong flags.',
+    wait: 'Failed: wrong flags, no API server, an unreadable node; or a name was not found on this node, or is ambiguous.',
+    version: 'Failed: wrong flags.',
+    completion: 'No shell was named, or one that volctl has no script for.',
   },
   2: {
     plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.',
@@ -47,9 +59,11 @@ export const EXIT_MEANINGS: Readonly<
       'Refused for safety: the message says why, and what overrides the refusal. The answer, if there is one, is printed as well.',
     status: 'Refused for safety: the message says why. The answer is printed as well.',
     snapshot: 'Refused for safety: several kubelets, or a Node object that does not exist.',
+    wait: 'Refused for safety: several kubelets, or a Node object that does not exist.',
   },
   5: {
     plan: 'Only with --detailed-exitcode: there are no operations, but something waits for the kubelet, the attach/detach controller or another party.',
+    wait: 'The condition was not reached in time, or cannot be reached any more.',
   },
   130: {
     plan: 'Interrupted.',
@@ -57,5 +71,7 @@ export const EXIT_MEANINGS: Readonly<
     explain: 'Interrupted.',
     status: 'Interrupted.',
     snapshot: 'Interrupted.',
+    doctor: 'Interrupted.',
+    wait: 'Interrupted.',
   },
 }

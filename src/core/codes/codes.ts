@@ -15,6 +15,7 @@ import { PATH_CODES } from './path-codes.ts'
 import { POD_CODES } from './pod-codes.ts'
 import { REASON_CODES } from './reasons.ts'
 import { VOLUME_CODES } from './volume-codes.ts'
+import { WAIT_CODES } from './wait-codes.ts'
 
 type Subjects = [
   typeof REASON_CODES,
@@ -27,6 +28,7 @@ type Subjects = [
   typeof API_CODES,
   typeof APPLY_CODES,
   typeof INPUT_CODES,
+  typeof WAIT_CODES,
 ]
 
 /** Codes that stand in more than one file: none may. */
@@ -45,6 +47,7 @@ const JOINED = {
   ...API_CODES,
   ...APPLY_CODES,
   ...INPUT_CODES,
+  ...WAIT_CODES,
 } as const
 
 /** Each code once; a code that two files have is an error of types here. */

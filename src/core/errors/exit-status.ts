@@ -9,7 +9,7 @@ export const ExitStatus = {
   Partial: 3,
   /** Refused for safety. */
   Refused: 4,
-  /** plan --detailed-exitcode: nothing to do here, and something waits for someone else. */
+  /** plan --detailed-exitcode: nothing to do here, and something waits for someone else. wait: not reached. */
   Waiting: 5,
   Interrupted: 130,
 } as const

@@ -4,8 +4,8 @@
  * The last line counts, and says what to type next.
  */
 import { podName } from '../plan/pod-name.ts'
+import { podTexts } from '../plan/pod-texts.ts'
 import type { Status, StatusRow } from '../status/status.ts'
-import { podTexts } from './pod-texts.ts'
 import { type Cell, renderTable, tableWidth } from './render-table.ts'
 import type { Screen } from './screen.ts'
 import { COLUMNS, type Column, colourOf, VERDICTS } from './status-columns.ts'

@@ -1,8 +1,8 @@
 /** Pods as a person reads and types them. */
-import type { PodRef } from '../plan/plan.ts'
-import { podName } from '../plan/pod-name.ts'
+import type { PodRef } from './plan.ts'
+import { podName } from './pod-name.ts'
 
-/** As many as a UUID has before its first hyphen. */
+/** Docker's and crictl's users know their ids by fewer; eight is what a UUID has before its first hyphen. */
 const LEAST = 8
 
 /**

@@ -1,0 +1,73 @@
+/** How far one volume is, with all of its pods on this node. */
+import type { NodeVolume } from '../explain/node-volume.ts'
+import { NodeVolumes } from '../explain/node-volumes.ts'
+import { defined } from '../lang/defined.ts'
+import { onceFor } from '../lang/once-for.ts'
+import { podName } from '../plan/pod-name.ts'
+import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
+import { isAttachedHere } from './attached-here.ts'
+import { isSetUp, isUp, list, sorted } from './pod-state.ts'
+import type { WaitedTarget } from './wait-result.ts'
+import type { VolumeTarget } from './wait-target.ts'
+
+type State = Omit<WaitedTarget, 'name' | 'pod' | 'volume'>
+
+/** Do all pods of this node that want the volume have it. */
+export function volumeMounted(context: PlanContext, target: VolumeTarget): State {
+  const found = volumeOf(context, target)
+  const wanted = found?.wanted ?? []
+  const failed = found?.unresolved ?? []
+  if (wanted.length + failed.length === 0) return { state: 'pending', message: 'no pod of this node wants the volume' }
+  const missing = wanted.filter((volume) => !isUp(context.inputs, volume))
+  if (missing.length + failed.length === 0) return { state: 'reached', message: 'the volume is mounted' }
+  const uids = [...missing, ...failed].map(({ podUid }) => podUid)
+  const pods = sorted(uids.map((uid) => podName(podRefOf(context, uid))))
+  return { state: 'pending', message: `not mounted in pods=${list(pods)}`, ...defined({ why: failed[0]?.message }) }
+}
+
+/** Is the volume neither mounted nor staged nor set up for any pod. */
+export function volumeUnmounted(context: PlanContext, target: VolumeTarget): State {
+  const found = volumeOf(context, target)
+  const { inputs } = context
+  const places = sorted([
+    ...(found?.mounts ?? []).map(({ mountPoint }) => mountPoint),
+    ...(found?.onDisk ?? []).filter(isSetUp).map(({ dir }) => inputs.absolute(dir)),
+    ...(found?.maps ?? []).filter(({ mappings }) => mappings.length > 0).map(({ block }) => inputs.absolute(block.dir)),
+  ])
+  const [first] = places
+  if (first === undefined) return { state: 'reached', message: 'the volume is not mounted' }
+  const more = places.length === 1 ? '' : ` and in ${places.length - 1} more places`
+  return { state: 'pending', message: `mounted or set up at ${first}${more}`, mounted: places }
+}
+
+/** Is the volume detached from this node. */
+export function volumeDetached(context: PlanContext, target: VolumeTarget): State {
+  const found = volumeOf(context, target)
+  const name = found?.uniqueName ?? target.uniqueName
+  const state = name === undefined ? (found?.attachment === undefined ? 'no' : 'yes') : isAttachedHere(context, name)
+  if (state === 'no') return { state: 'reached', message: 'the volume is not attached' }
+  const attached = [name ?? target.name]
+  if (state === 'yes') return { state: 'pending', message: 'the volume is attached', attached }
+  return { state: 'pending', message: 'this credential does not show whether the volume is attached', attached }
+}
+
+const volumesOf = onceFor((context: PlanContext) => new NodeVolumes(context))
+
+/** The volume as it is now; undefined: neither the API nor this node has anything of it. */
+function volumeOf(context: PlanContext, target: VolumeTarget): NodeVolume | undefined {
+  const { uniqueName, persistentVolume, claim, directories } = target
+  const { all } = volumesOf(context)
+  return (
+    all.find((each) => uniqueName !== undefined && each.uniqueName === uniqueName) ??
+    all.find((each) => persistentVolume !== undefined && each.persistentVolume?.metadata.name === persistentVolume) ??
+    all.find((each) => claim !== undefined && isOfClaim(each, claim)) ??
+    all.find((each) => each.directories.some((directory) => directories.includes(directory)))
+  )
+}
+
+/** A claim that was not bound in the first look has a volume later. */
+function isOfClaim({ persistentVolume, unresolved }: NodeVolume, claim: string): boolean {
+  const { namespace = 'default', name } = persistentVolume?.spec.claimRef ?? {}
+  const isBound = name !== undefined && `${namespace}/${name}` === claim
+  return isBound || unresolved.some(({ pod, claimName }) => `${pod.metadata.namespace}/${claimName}` === claim)
+}

@@ -1,0 +1,60 @@
+/** How far everything that is waited for is, by one look. Pure. */
+
+import { defined } from '../lang/defined.ts'
+import type { NodeState } from '../model/node-state.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { isNamed } from '../reconcile/context/filter-operations.ts'
+import { makeContext } from '../reconcile/plan-context.ts'
+import { decideNode } from '../reconcile/plan-node.ts'
+import { podDetached, podMounted, podUnmounted } from './pod-state.ts'
+import { volumeDetached, volumeMounted, volumeUnmounted } from './volume-state.ts'
+import type { WaitCondition, WaitedTarget } from './wait-result.ts'
+import type { WaitTarget } from './wait-target.ts'
+
+/** @param targets of waitTargets, found in the first look */
+export function waitState(
+  state: NodeState,
+  options: PlanOptions,
+  targets: readonly WaitTarget[],
+  condition: WaitCondition,
+): readonly WaitedTarget[] {
+  if (condition === 'in-sync') {
+    const { plan, context } = decideNode(state, options, undefined, 'again')
+    return targets.map(({ name }) => ({ name, ...inSync(plan, context) }))
+  }
+  const context = makeContext(state, options)
+  return targets.map((target) => targetState(context, target, condition))
+}
+
+function targetState(
+  context: PlanContext,
+  target: WaitTarget,
+  condition: Exclude<WaitCondition, 'in-sync'>,
+): WaitedTarget {
+  const { name } = target
+  if (target.kind === 'pod') return { name, pod: target.ref, ...OF_PODS[condition](context, target) }
+  if (target.kind === 'node') return { name, state: 'pending', message: '' }
+  return { name, ...defined({ volume: target.uniqueName }), ...OF_VOLUMES[condition](context, target) }
+}
+
+const OF_PODS = { mounted: podMounted, unmounted: podUnmounted, detached: podDetached } as const
+const OF_VOLUMES = { mounted: volumeMounted, unmounted: volumeUnmounted, detached: volumeDetached } as const
+
+/** The plan has no operation, not even a blocked one, nothing waits, and it is complete. */
+function inSync(plan: Plan, { options }: PlanContext): Omit<WaitedTarget, 'name'> {
+  const { operations, refused, complete, problems } = plan
+  if (refused !== undefined) return { state: 'pending', message: refused.message }
+  const waiting = plan.waiting.filter((each) => isNamed(defined({ pod: each.pod, volume: each.volume }), options))
+  if (operations.length + waiting.length > 0) {
+    const [first] = [...operations.map(({ message }) => message), ...waiting.map(({ message }) => message)]
+    return {
+      state: 'pending',
+      message: `operations=${operations.length}, waiting=${waiting.length}`,
+      ...defined({ why: first }),
+    }
+  }
+  const unknown = problems.find(({ severity }) => severity === 'error')
+  if (complete) return { state: 'reached', message: 'the plan has no operation, and nothing waits' }
+  return { state: 'pending', message: 'the plan is not complete', ...defined({ why: unknown?.message }) }
+}

@@ -1,0 +1,190 @@
+/** What is waited for, found once and kept: when a pod is gone, its name finds nothing any more. */
+import { isTerminalPhase, isTerminating } from '../desired/pods.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { allCandidates, type Candidate, type Target } from '../explain/candidates.ts'
+import { findTarget } from '../explain/find-target.ts'
+import { splitPrefix } from '../explain/kinds.ts'
+import type { NodeVolume } from '../explain/node-volume.ts'
+import { NodeVolumes } from '../explain/node-volumes.ts'
+import type { PodRef } from '../plan/plan.ts'
+import { namespacedName, podNameAndUid } from '../plan/pod-name.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { namedPods } from '../reconcile/pods/named-pods.ts'
+import type { PodClass } from '../reconcile/pods/pod-classes.ts'
+import type { WaitCondition } from './wait-result.ts'
+
+export interface PodTarget {
+  readonly kind: 'pod'
+  readonly name: string
+  readonly ref: PodRef
+  /** What the pod calls its volumes, by their names on disk. */
+  readonly outerNames: ReadonlyMap<string, readonly string[]>
+  /** The same by their unique names, where these are known. */
+  readonly volumes: ReadonlyMap<string, readonly string[]>
+}
+
+export interface VolumeTarget {
+  readonly kind: 'volume'
+  readonly name: string
+  readonly uniqueName?: string | undefined
+  readonly persistentVolume?: string | undefined
+  readonly claim?: string | undefined
+  /** Relative to the root directory. */
+  readonly directories: readonly string[]
+}
+
+export interface NodeTarget {
+  readonly kind: 'node'
+  readonly name: string
+}
+
+export type WaitTarget = PodTarget | VolumeTarget | NodeTarget
+
+/** What a person asks for. */
+export interface WaitAsk {
+  readonly condition: WaitCondition
+  /** `web-0`, `shop/web-0`, `pod/…`, a UID, `pvc/…`, `pv/…`, `volume/…`. */
+  readonly names: readonly string[]
+  /** --volume */
+  readonly volumes: readonly string[]
+  readonly namespaces: readonly string[]
+  /** Every pod of the node. */
+  readonly all: boolean
+  readonly ignoreNotFound: boolean
+}
+
+/**
+ * Finds everything that is asked for in the first look.
+ *
+ * @throws VolctlError NothingNamed, AmbiguousName, Usage
+ */
+export function waitTargets(context: PlanContext, ask: WaitAsk): readonly WaitTarget[] {
+  const { names, volumes, namespaces, all, condition } = ask
+  const { nodeName } = context.inputs.snapshot
+  if (condition === 'in-sync') return [{ kind: 'node', name: `node/${nodeName}` }]
+  const register = new NodeVolumes(context)
+  const finder = { context, register, candidates: allCandidates(context, register) }
+  const named = names.flatMap((name) => oneNamed(finder, name, ask))
+  const byFlag = volumes.flatMap((name) => volumesCalled(finder, name, ask))
+  const isWide = all || (names.length + volumes.length === 0 && namespaces.length > 0)
+  const wide = isWide ? podsOf(context, namespaces).map((pod) => podTarget(finder, pod)) : []
+  const found = [...wide, ...named, ...byFlag]
+  return [...Map.groupBy(found, keyOf).values()].flatMap(([first]) => first ?? [])
+}
+
+interface Finder {
+  readonly context: PlanContext
+  readonly register: NodeVolumes
+  readonly candidates: readonly Candidate[]
+}
+
+function keyOf(target: WaitTarget): string {
+  if (target.kind === 'pod') return target.ref.uid
+  return target.kind === 'volume' ? (target.uniqueName ?? target.name) : target.name
+}
+
+function podsOf({ classes }: PlanContext, namespaces: readonly string[]): readonly PodClass[] {
+  return classes.all.filter(
+    ({ ref }) => namespaces.length === 0 || (ref.name !== undefined && namespaces.includes(ref.namespace ?? 'default')),
+  )
+}
+
+function oneNamed(finder: Finder, given: string, ask: WaitAsk): WaitTarget[] {
+  const { kind, name } = splitPrefix(given)
+  const pods = kind === undefined || kind === 'Pod' ? podsCalled(finder.context, name, ask) : []
+  if (pods.length > 0) return meant(pods, ask.condition).map((pod) => podTarget(finder, pod))
+  if (kind === undefined || kind === 'Pod') return nothing(given, 'pod', ask)
+  if (kind === 'Path' || kind === 'Mount' || kind === 'Device') {
+    throw new VolctlError('Usage', `wait cannot wait for ${given}`, { hint: NAMES })
+  }
+  return [volumeFound(finder, inNamespace(given, ask.namespaces), ask)].flat()
+}
+
+const NAMES =
+  'Name pods (NAMESPACE/POD), claims (pvc/NAMESPACE/NAME), PersistentVolumes (pv/NAME) or volumes (volume/NAME).'
+
+function podsCalled(context: PlanContext, given: string, { namespaces }: WaitAsk): readonly PodClass[] {
+  const { pods, ambiguous } = namedPods({ ...context.options, pods: [given], namespaces }, context.classes)
+  const [several] = ambiguous
+  if (several !== undefined) {
+    const list = several.pods.map(({ ref }) => podNameAndUid(ref)).join(', ')
+    throw new VolctlError('AmbiguousName', `"${given}" matches ${several.pods.length} pods: ${list}`, {
+      hint: 'Give NAMESPACE/NAME or the whole UID.',
+    })
+  }
+  return pods.flatMap((uid) => context.classes.of(uid) ?? [])
+}
+
+/**
+ * Of an orphaned or terminating pod and the one that replaced it, both of one name: only the new one's volumes are to be mounted,
+ * and only the old one's are to go.
+ */
+function meant(pods: readonly PodClass[], condition: WaitCondition): readonly PodClass[] {
+  const wantsNew = condition === 'mounted'
+  const chosen = pods.filter((pod) => isMeantToRun(pod) === wantsNew)
+  return chosen.length > 0 ? chosen : pods
+}
+
+function isMeantToRun({ pod }: PodClass): boolean {
+  return pod !== undefined && !isTerminating(pod) && !isTerminalPhase(pod)
+}
+
+function podTarget({ context, register }: Finder, { uid, ref }: PodClass): PodTarget {
+  const wanted = context.desired.volumes.filter(({ podUid }) => podUid === uid)
+  const outerNames = new Map(wanted.map(({ specName, podVolumeNames }) => [specName, podVolumeNames]))
+  const volumes = register.ofPod(uid).flatMap(({ uniqueName, onDisk }): [string, readonly string[]][] => {
+    if (uniqueName === undefined) return []
+    const own = [...wanted.filter((each) => each.uniqueName === uniqueName)].flatMap((each) => each.podVolumeNames)
+    const there = onDisk.filter(({ podUid }) => podUid === uid).map(({ name }) => name)
+    return [[uniqueName, own.length > 0 ? own : there.length > 0 ? there : [uniqueName]]]
+  })
+  const name = ref.name === undefined ? `pod/${uid}` : `pod/${namespacedName(ref)}`
+  return { kind: 'pod', name, ref, outerNames, volumes: new Map(volumes) }
+}
+
+/** `pvc/data -n shop` is `pvc/shop/data`. */
+function inNamespace(given: string, [namespace, ...others]: readonly string[]): string {
+  const { kind, name } = splitPrefix(given)
+  const isBare = kind === 'PersistentVolumeClaim' && !name.includes('/')
+  return isBare && namespace !== undefined && others.length === 0 ? `pvc/${namespace}/${name}` : given
+}
+
+function volumeFound({ context, candidates }: Finder, given: string, ask: WaitAsk): VolumeTarget | [] {
+  try {
+    return volumeTarget(given, findTarget(context, candidates, given))
+  } catch (error) {
+    if (ask.ignoreNotFound && error instanceof VolctlError && error.code === 'NotFound') return []
+    throw error
+  }
+}
+
+/** As plan's --volume: everything that has the name. */
+function volumesCalled({ candidates }: Finder, given: string, ask: WaitAsk): WaitTarget[] {
+  const found = candidates.filter(({ names, target }) => target.kind !== 'Pod' && names.includes(given))
+  if (found.length === 0) return nothing(given, 'volume', ask)
+  const things = Map.groupBy(found, ({ target }) => volumeOf(target) ?? target)
+  return [...things.values()].flatMap(([first]) => (first === undefined ? [] : volumeTarget(first.ask, first.target)))
+}
+
+function volumeOf(target: Target): NodeVolume | undefined {
+  return 'volume' in target ? target.volume : undefined
+}
+
+function volumeTarget(name: string, target: Target): VolumeTarget {
+  const volume = volumeOf(target)
+  return {
+    kind: 'volume',
+    name,
+    uniqueName: volume?.uniqueName,
+    persistentVolume: target.kind === 'PersistentVolume' ? target.name : volume?.persistentVolume?.metadata.name,
+    claim: target.kind === 'PersistentVolumeClaim' ? `${target.namespace}/${target.name}` : undefined,
+    directories: volume?.directories ?? [],
+  }
+}
+
+function nothing(given: string, noun: string, { ignoreNotFound }: WaitAsk): [] {
+  if (ignoreNotFound) return []
+  throw new VolctlError('NothingNamed', `"${given}" matches no ${noun} on this node`, {
+    hint: `${NAMES} With --ignore-not-found, what is not there counts as reached.`,
+  })
+}

@@ -1,0 +1,15 @@
+/** JSON Schemas that allow fields to be added, as tests need them: nothing may be in an answer that they do not describe. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
+
+export function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
+  if (typeof value !== 'object' || value === null) return value
+  const made = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, closed(inner)]))
+  return made.type === 'object' && made.properties !== undefined ? { additionalProperties: false, ...made } : made
+}
+
+/** What is wrong with an answer; nothing: []. */
+export function schemaCheck(schema: object): (answer: unknown) => unknown {
+  const validate = new Ajv2020({ allErrors: true }).compile(closed(schema) as object)
+  return (answer) => (validate(JSON.parse(JSON.stringify(answer))) ? [] : validate.errors)
+}
