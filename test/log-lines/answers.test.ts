@@ -92,6 +92,7 @@ describe('a line as it looks', () => {
         driver disk.test: answers and is registered
         - volctl plan --pod 00000000-0000-4000-8000-000000000009 shows just this,
           volctl apply --pod 00000000-0000-4000-8000-000000000009 carries it out.
+      The line also says: UnmountingFailed, MountingFailed
       Left out for lack of room; -o wide shows all.
 
       More: volctl explain volume/00000000-0000-4000-8000-000000000009/pv-1
