@@ -79,7 +79,7 @@ function orText(texts: readonly string[]): string {
 }
 
 /** A sentence by its name. */
-export function renderSentence(view: SentenceView, { paint, width }: Screen): string {
+export function renderSentence(view: SentenceView, paint: Palette, width: Width): string {
   return textOf([
     ...sentenceParts(view, paint, width),
     ...lastParts({ sentence: view, also: [], names: [] }, paint, width),
