@@ -36,7 +36,7 @@ const CASES: Readonly<Record<SentenceName, Case>> = {
   WrongFileSystem: { node: nodes.unmounted, ask: `volume/${LIVING}/pv-1`, verdict: 'operation NotMounted' },
   StateFileBroken: { node: nodes.stateFileLost, ask: `volume/${GONE}/pv-1`, verdict: 'operation NotReconstructable' },
   NfsTimedOut: { node: nodes.withShare, ask: `volume/${LIVING}/share`, verdict: 'operation NotMounted' },
-  MountIsDead: { node: nodes.dead, ask: `volume/${GONE}/pv-1`, verdict: 'operation PodGone' },
+  MountIsDead: { node: nodes.dead, ask: `volume/${GONE}/pv-1`, verdict: 'problem DeadMount' },
   DriverStillAtWork: { node: nodes.unmounted, ask: `volume/${LIVING}/pv-1`, verdict: 'operation NotMounted' },
   FileSystemReadOnly: { node: nodes.unmounted, ask: `volume/${LIVING}/pv-1`, verdict: 'operation NotMounted' },
   NoSpaceLeft: { node: nodes.contentMissing, ask: `volume/${LIVING}/config`, verdict: 'blocked ContentMissing' },
