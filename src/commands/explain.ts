@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Args, Flags, type Interfaces } from '@oclif/core'
-import { isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
+import { isLine, lineAnswer, logAnswer, sentenceAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -89,7 +89,7 @@ export default class Explain extends VolctlCommand {
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR; a CSI driver. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, device/, path/. ' +
-        'Or a code, such as DriverNotRegistered, or a rule, such as S11.',
+        'Or a line of a log or an event, in quotes; a code, such as DriverNotRegistered; a rule, such as S11.',
     }),
     name: Args.string({
       name: 'NAME',
@@ -113,6 +113,14 @@ export default class Explain extends VolctlCommand {
     {
       description: 'Why a volume is still attached, from a snapshot of the node:',
       command: '<%= config.bin %> explain pv/pvc-123 --snapshot node.json',
+    },
+    {
+      description: "What a line of the kubelet's log means, and what it is about on this node:",
+      command: `<%= config.bin %> explain 'orphaned pod "c2d7ef9e-…" found, but volume paths are still present on disk'`,
+    },
+    {
+      description: "The distinct troubles of the kubelet's log, the most frequent first:",
+      command: 'journalctl -u kubelet | <%= config.bin %> explain --log -',
     },
     { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverNotRegistered' },
     { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },
@@ -144,6 +152,8 @@ export default class Explain extends VolctlCommand {
     if (flags.log !== undefined || isLine(args.what ?? '')) return await this.#lines(args.what, flags)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
+    const sentence = args.name === undefined ? sentenceAnswer(args.what) : undefined
+    if (sentence !== undefined) return await this.answer(sentence.value, flags.output as OutputFormat, sentence.draw)
     const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
     const offline = words.length === 1 ? offlineAnswer(args.what, this.config.root) : undefined
     if (offline !== undefined) {
@@ -184,10 +194,10 @@ export default class Explain extends VolctlCommand {
       whole: async (state: LoadedNode, explained: Explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
     }
-    const { value, draw, failure } = await (flags.log === undefined
+    const { value, draw, names, failure } = await (flags.log === undefined
       ? lineAnswer(what ?? '', asking)
       : logAnswer(flags.log, asking))
-    await this.answer(value, flags.output as OutputFormat, draw)
+    await this.answer(value, flags.output as OutputFormat, draw, { names })
     if (failure !== undefined) throw failure
   }
 
