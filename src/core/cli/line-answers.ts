@@ -52,7 +52,7 @@ export function isLine(text: string): boolean {
 /** @param word the name of a sentence, as answers have it */
 export function sentenceAnswer(word: string): Answered | undefined {
   const value = explainSentence(word)
-  return value && { value, draw: (screen) => renderSentence(value, screen) }
+  return value && { value, draw: (screen) => renderSentence(value, screen), names: [word] }
 }
 
 /** @throws VolctlError NotFound for a line that says and names nothing; what the look throws, where nobody knows the line */
