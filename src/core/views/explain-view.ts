@@ -161,7 +161,8 @@ function volumesForms(
   const [only, ...others] = volumes
   if (only === undefined) return ['']
   if (others.length === 0) return ['', volumeRows(only, said, screen), volumeBlock(only, said, screen)]
-  return [`\n${volumesSummary(volumes, screen)}`, `${volumesTable(volumes, screen)}\n`]
+  const summaries = [false, true].map((named) => `\n${volumesSummary(volumes, screen, named)}`)
+  return [...summaries, `${volumesTable(volumes, screen)}\n`]
 }
 
 /** What is folded, as much of it as a line takes. */
