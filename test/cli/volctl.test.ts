@@ -241,8 +241,8 @@ describe('forms', () => {
   })
 
   it('--verbose speaks on standard error alone', async () => {
-    const quiet = await volctl(['plan', '--snapshot', broken])
-    const verbose = await volctl(['plan', '--snapshot', broken, '-v'])
+    const quiet = await volctl(['plan', '--snapshot', broken, '-o', 'json'])
+    const verbose = await volctl(['plan', '--snapshot', broken, '-o', 'json', '-v'])
     expect(verbose.stdout).toBe(quiet.stdout)
     expect(verbose.stderr).toMatch(/\[\d+ms\] snapshot .*forcedel-killed/)
     expect(verbose.stderr).toMatch(/\] R\d+: \/var\/lib\/kubelet\/\S+: UnmountVolume: /)

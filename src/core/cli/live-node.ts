@@ -1,5 +1,7 @@
 import type { CollectedNode } from '../node/collect-node.ts'
 import { caller } from '../trust/caller.ts'
+import { Looking } from './looking.ts'
+import { messages } from './messages.ts'
 import type { NodeChoice } from './node-flags.ts'
 
 /** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */
@@ -33,6 +35,7 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
   const { WrongNamespace } = await import('../node/read-mountinfo.ts')
   if (choice.hostRoot !== undefined && before === undefined) await enterHost(choice.hostRoot)
   try {
+    using looking = new Looking(process.stderr.isTTY === true ? messages : undefined)
     return await collectNode({
       rootDir: choice.rootDir,
       nodeName: choice.node,
@@ -40,7 +43,7 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
       kubeconfig: choice.kubeconfig,
       context: choice.context,
       attributes,
-      log,
+      log: (line) => looking.instead(() => log(line)),
       signal,
       client: before?.client,
       kubeletClient: before?.kubeletClient,
