@@ -95,13 +95,18 @@ function commandPage(command: Command.Cached): string {
     section('NAME', `volctl\\-${command.id} \\- ${inline(firstSentence(command.summary ?? ''))}\n`),
     section('SYNOPSIS', `.B volctl\n${escapeRoff(usage)}\n`),
     section('DESCRIPTION', `.PP\n${inline(command.description ?? '')}\n${written('DESCRIPTION')}`),
-    section('OPTIONS', Object.values(command.flags).toSorted(byName).map(option).join('')),
+    section('OPTIONS', shownFlags(command).toSorted(byName).map(option).join('')),
     needed('EXIT STATUS', exitStatuses(command.id)),
     needed('ENVIRONMENT', `${written('ENVIRONMENT')}${shared.environment}`),
     needed('FILES', `${written('FILES')}${shared.files}`),
     needed('EXAMPLES', `${examples(command)}${written('EXAMPLES')}`),
     section('SEE ALSO', others === '' ? '.BR volctl (8)\n' : `.BR volctl (8),\n${others}`),
   ].join('')
+}
+
+/** A hidden one is there to say that there is none. */
+function shownFlags({ flags }: Command.Cached): Command.Flag.Cached[] {
+  return Object.values(flags).filter(({ hidden }) => hidden !== true)
 }
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1)
