@@ -68,7 +68,7 @@ function commandPage(command: Command.Cached): string {
     section('NAME', `volctl\\-${command.id} \\- ${inline(firstSentence(command.summary ?? ''))}\n`),
     section('SYNOPSIS', `.B volctl\n${escapeRoff(usage)}\n`),
     section('DESCRIPTION', `.PP\n${inline(command.description ?? '')}\n${written('DESCRIPTION')}`),
-    section('OPTIONS', Object.values(command.flags).toSorted(byName).map(option).join('')),
+    section('OPTIONS', shownFlags(command).toSorted(byName).map(option).join('')),
     section('EXIT STATUS', exitStatuses(command.id as keyof (typeof EXIT_MEANINGS)[0])),
     section('EXAMPLES', examples(command)),
     section('SEE ALSO', others === '' ? '.BR volctl (8)\n' : `.BR volctl (8),\n${others}`),
