@@ -104,7 +104,7 @@ function commandPage(command: Command.Cached): string {
   ].join('')
 }
 
-/** A hidden one is there to say that there is none. */
+/** As the help: without what only answers that it does not exist. */
 function shownFlags({ flags }: Command.Cached): Command.Flag.Cached[] {
   return Object.values(flags).filter(({ hidden }) => hidden !== true)
 }
