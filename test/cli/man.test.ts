@@ -15,7 +15,7 @@ it.each([...pages.keys()])('%s is current: else run npm run man', (name) =>
 )
 
 it('every flag that the help names is in its page, and no other', async () => {
-  for (const command of ['plan', 'explain', 'apply', 'snapshot', 'journal', 'wait', 'version']) {
+  for (const command of ['plan', 'explain', 'apply', 'snapshot', 'journal', 'wait', 'version', 'doctor']) {
     const help = (await volctl([command, '--help'])).stdout
     const flags = (text: string): string[] =>
       [...text.matchAll(/^ *(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = '']) => flag).toSorted()
